@@ -1,7 +1,7 @@
 """Why an interval of a reader study is missing, or to be read with care: fixed fragments, joined by "; "."""
 
 ONE_READER = "one reader: the spread between readers cannot be estimated"
-ONE_CASE = "fewer than two cases: the spread between cases cannot be estimated"
+ONE_CASE = "fewer than two cases (of a class): the spread between cases cannot be estimated"
 ONE_CLUSTER = "fewer than two clusters: the spread between them cannot be estimated"
 NO_READING = "no reading in this arm"
 NO_PAIR = "no case was read in both arms by the same reader"
@@ -24,9 +24,7 @@ CLIPPED = "cov2 is below cov3: the random-reader variance counts their differenc
 NOT_CLIPPED = "cov2 is below cov3: the fixed-reader variance keeps the negative difference"
 CLIPPED_ARM = "cov2 is negative: the random-reader variance counts it as 0"
 SAME_FOR_ALL = "all readers show the same value: the normal quantile is used"
-NARROWER_THAN_FIXED = (
-    "narrower than the interval for these readers alone: too few readers to judge their spread"
-)
+BELOW_FIXED = "standard error below that for these readers alone: too few readers to judge their spread"
 FIXED_LEADS = "fewer than five readers: the interval for these readers alone is the wider and leads"
 ONLY_FIXED = "describes these readers only: the interval for readers in general is not estimable"
 LOW_DF = "degrees of freedom raised to their minimum, the smallest count less one"
@@ -39,7 +37,6 @@ TEST_ONLY = "a test: it has no interval"
 NO_DISCORDANT = "no case counts for either arm: no evidence of a difference"
 GEE_FAILED = "the estimating equations did not converge"
 ONE_CLASS = "the area under the curve needs cases of both classes"
-NO_AUC = "a reader has no case of one class: that reader has no area under the curve"
 
 
 def join(*notes: str) -> str:

@@ -1,7 +1,7 @@
 """Obuchowski-Rockette analysis: every reader reads every case in every arm."""
 
 from dataclasses import dataclass, replace
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import Literal
 
 import numpy as np
@@ -160,8 +160,8 @@ class ObuchowskiRockette:
         variance = 2 * error / self.n_readers
         if not variance > NEGLIGIBLE:
             return self._without(value, mode, level, note or _why_not(variance))
-        if mode == "or_rrrc" and variance < self._fixed_reader_variance():
-            note = notes.join(note, notes.NARROWER_THAN_FIXED)
+        if mode == "or_rrrc" and variance < self._fixed_reader_variance() - NEGLIGIBLE:
+            note = notes.join(note, notes.BELOW_FIXED)
         return self._with(value, variance, df, mode, level, note, null=0.0)
 
     def arm_mean(self, arm: int, *, mode: Mode = "or_rrrc", level: float = 0.95) -> Estimate:
@@ -191,7 +191,7 @@ class ObuchowskiRockette:
         own = self.per_reader[:, :, reader]
         variance = float(own[compared, compared] + own[baseline, baseline] - 2 * own[compared, baseline])
         if not variance > NEGLIGIBLE:
-            note = notes.ONE_CASE if self.n_cases < 2 else notes.NO_VARIATION
+            note = notes.ONE_CASE if isnan(variance) else notes.NO_VARIATION
             return no_interval(value, self.n_cases, note, level=level, method="or_frrc")
         return symmetric(value, variance, self.n_cases, level=level, method="or_frrc", null=0.0)
 
@@ -243,7 +243,7 @@ class ObuchowskiRockette:
             return nan, nan, notes.ONE_READER
         if mode == "or_rrfc":
             return self.ms_arm_reader, float(cell), ""
-        if self.n_cases < 2:
+        if self.n_cases < 2 or isnan(self.var):
             return nan, nan, notes.ONE_CASE
         if mode == "or_frrc":
             if r == 1:
@@ -266,7 +266,7 @@ class ObuchowskiRockette:
         spread = float(np.var(self.theta[arm], ddof=1)) if r > 1 else nan
         if mode == "or_rrfc":
             return spread, r - 1.0, ""
-        if self.n_cases < 2:
+        if self.n_cases < 2 or isnan(self.var):
             return nan, nan, notes.ONE_CASE
         alike = float(self.other_reader[arm, arm]) if r > 1 else 0.0
         if mode == "or_frrc":
@@ -382,4 +382,6 @@ def _off_diagonal(matrix: NDArray[np.float64]) -> float:
 
 
 def _why_not(variance: float) -> str:
+    if isnan(variance):
+        return notes.ONE_CASE
     return notes.NEGATIVE_FIXED if variance < -NEGLIGIBLE else notes.NO_VARIATION

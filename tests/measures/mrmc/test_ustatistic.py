@@ -1,0 +1,142 @@
+"""U-statistic: sums written out, crossed designs, what must not matter, data without an interval."""
+
+from itertools import product
+from math import isnan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
+from trustreport.measures.mrmc.ustatistic import rounded_down, ustatistic
+
+crossed = arrays(float, (2, 4, 7), elements=st.sampled_from([0.0, 1.0]))
+gappy = arrays(float, (2, 3, 5), elements=st.sampled_from([0.0, 1.0, np.nan]))
+
+
+def written_out(first, second):
+    """mean x mean' less the mean product over readings that share neither reader nor case."""
+    pairs = [
+        first[j, k] * second[m, n]
+        for j, k, m, n in product(*(range(size) for size in (*first.shape, *second.shape)))
+        if j != m and k != n and not np.isnan(first[j, k]) and not np.isnan(second[m, n])
+    ]
+    return np.nanmean(first) * np.nanmean(second) - np.mean(pairs) if pairs else np.nan
+
+
+@settings(max_examples=60)
+@given(gappy)
+def test_covariance_equals_the_sums_written_out(outcome):
+    if np.isnan(outcome).all(axis=(1, 2)).any():
+        return
+    fit = ustatistic(outcome)
+    for i, k in product(range(2), repeat=2):
+        want = written_out(outcome[i], outcome[k])
+        assert fit.covariance[i, k] == pytest.approx(want, abs=1e-12, nan_ok=True)
+
+
+@given(crossed)
+def test_crossed_designs_equal_obuchowski_rockette_unclipped(outcome):
+    fit, u = fit_proportions(outcome), ustatistic(outcome)
+    r = fit.n_readers
+    between = fit.ms_arm_reader + r * (fit.cov2 - fit.cov3)
+    variance = u.covariance[0, 0] + u.covariance[1, 1] - 2 * u.covariance[0, 1]
+    assert variance == pytest.approx(2 * between / r, abs=1e-12)
+    alone = np.var(fit.theta[0], ddof=1) / r + fit.other_reader[0, 0]
+    assert u.covariance[0, 0] == pytest.approx(alone, abs=1e-12)
+    assert u.means == pytest.approx(fit.means)
+
+
+@given(gappy, st.permutations(range(3)), st.permutations(range(5)))
+def test_order_of_readers_and_cases_does_not_matter(outcome, readers, cases):
+    one, other = ustatistic(outcome), ustatistic(outcome[:, readers][:, :, cases])
+    assert one.covariance == pytest.approx(other.covariance, abs=1e-12, nan_ok=True)
+    a, b = one.difference(), other.difference()
+    assert (a.value, a.low, a.df) == pytest.approx((b.value, b.low, b.df), abs=1e-6, rel=1e-6, nan_ok=True)
+
+
+@given(gappy)
+def test_swapping_the_arms_turns_the_sign(outcome):
+    a, b = ustatistic(outcome).difference(1, 0), ustatistic(outcome[::-1]).difference(1, 0)
+    assert (a.value, a.low, a.p, a.df) == pytest.approx((-b.value, -b.high, b.p, b.df), nan_ok=True)
+
+
+@given(gappy)
+def test_no_number_is_missing_without_a_reason(outcome):
+    fit = ustatistic(outcome)
+    for estimate in (fit.difference(), fit.arm_mean(0), fit.arm_mean(1)):
+        assert isnan(estimate.low) == isnan(estimate.high) == isnan(estimate.se)
+        assert estimate.note or not isnan(estimate.low)
+
+
+def test_negative_variance_keeps_the_value():
+    """Two readers who disagree on every case: only their readings of different cases go together."""
+    outcome = np.array([[[1.0, 0, 1, 0], [0, 1, 0, 1]], [[1, 1, 1, 1], [0, 0, 0, 0]]])
+    fit = ustatistic(outcome)
+    assert fit.covariance[0, 0] < 0
+    got = fit.arm_mean(0)
+    assert (got.value, got.note) == (0.5, notes.NEGATIVE_VARIANCE)
+    assert all(isnan(x) for x in (got.se, got.df, got.low, got.high, got.p))
+    assert got.details["variance"] == pytest.approx(fit.covariance[0, 0])
+    assert isnan(ustatistic(outcome[[0, 0]]).reference_df())
+
+
+def test_one_reader():
+    got = ustatistic(np.array([[[1.0, 0, 1]], [[1, 1, 1]]])).difference()
+    assert (got.note, isnan(got.low)) == (notes.ONE_READER, True)
+    assert got.value == pytest.approx(1 / 3)
+
+
+def test_perfect_readers():
+    got = ustatistic(np.ones((2, 4, 9))).difference()
+    assert (got.value, got.note, isnan(got.low)) == (0.0, notes.NO_VARIATION, True)
+
+
+def test_an_arm_that_nobody_read():
+    outcome = np.ones((2, 3, 4))
+    outcome[1] = np.nan
+    fit = ustatistic(outcome)
+    assert isnan(fit.difference().value)
+    assert fit.difference().note == fit.arm_mean(1).note == notes.NO_READING
+
+
+def test_nobody_in_both_arms():
+    """Unlinked readers and cases: no covariance, and one term of the degrees of freedom an arm."""
+    rng = np.random.default_rng(4)
+    outcome = np.full((2, 10, 60), np.nan)
+    outcome[0, :5, :30] = rng.random((5, 30)) < 0.6
+    outcome[1, 5:, 30:] = rng.random((5, 30)) < 0.8
+    fit = ustatistic(outcome)
+    got = fit.difference()
+    assert fit.covariance[0, 1] == pytest.approx(0, abs=1e-15)
+    assert got.se**2 == pytest.approx(fit.covariance[0, 0] + fit.covariance[1, 1])
+    total = sum((fit.sources[s, arm, arm] / m) ** 2 / m for s, m in ((0, 4), (1, 29)) for arm in (0, 1))
+    assert got.df == pytest.approx(max(got.se**4 / total, 4))
+
+
+def test_one_reader_who_reads_nearly_all():
+    outcome = np.full((1, 2, 40), np.nan)
+    outcome[0, 0] = np.arange(40) % 2
+    outcome[0, 1, :2] = [1, 1]
+    got = ustatistic(outcome).arm_mean(0)
+    assert isnan(got.low)
+    assert got.note in (notes.ONE_DOMINATES, notes.NEGATIVE_VARIANCE)
+
+
+def test_quantiles_use_whole_degrees_of_freedom_up_to_fifty():
+    assert rounded_down(7.9) == 7
+    assert rounded_down(50.0) == 50
+    assert rounded_down(50.01) == np.inf
+
+
+def test_effective_counts_of_unequal_readers():
+    """Readings 8, 2: effective number of readers 100 / 68 = 1.47, less one and rounded: 0."""
+    outcome = np.full((1, 2, 8), np.nan)
+    outcome[0, 0] = [1, 0, 1, 0, 1, 0, 1, 1]
+    outcome[0, 1, :2] = [1, 0]
+    counts = ustatistic(outcome).counts
+    assert counts[0, 0] == 0
+    assert counts[1, 0] == round(100 / (4 + 4 + 6) - 1)
