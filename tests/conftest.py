@@ -1,0 +1,19 @@
+"""What the tests share: the reference folder beside the project, when it is there."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of reference data beside the project; its tests are skipped where it is absent, never in CI."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        if os.environ.get("CI"):
+            pytest.fail(f"no reference data in {folder.name}/ beside the project: they are required in CI")
+        pytest.skip("reference data (a folder 'shared' beside the project) are not here")
+    return folder

@@ -1,0 +1,5 @@
+"""`python -m trustreport` is the command line."""
+
+from trustreport.cli import main
+
+main()

@@ -1,0 +1,91 @@
+"""The whole assessment: every dimension asked, every check run, what stays open said."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from trustreport.checks import CHECKS, Evidence
+from trustreport.dimensions import DIMENSIONS
+from trustreport.dimensions.flow import TaskFlow, flow_figures, task_flows
+from trustreport.errors import Cancelled
+from trustreport.finding import CheckOutcome, Figure, Finding, Unanswered
+from trustreport.plan import Plan, undeclared
+from trustreport.results import Result
+from trustreport.study import Study
+
+Progress = Callable[[str, float], None]
+Cancel = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a report says: findings in report order, all results, checks, and what could not be answered."""
+
+    study: Study
+    plan: Plan
+    findings: tuple[Finding, ...]
+    checks: tuple[CheckOutcome, ...]
+    unanswered: tuple[Unanswered, ...]
+    flows: tuple[TaskFlow, ...]
+    flow_figures: tuple[Figure, ...]
+    not_declared: tuple[str, ...]
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Every result of every dimension, in report order."""
+        return tuple(r for finding in self.findings for r in finding.results)
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Every figure: those of the dimensions in report order, then what was read."""
+        found = [figure for finding in self.findings for part in finding.parts for figure in part.figures]
+        return (*found, *self.flow_figures)
+
+    def fired(self, dimension: str = "") -> Iterator[CheckOutcome]:
+        """The checks that fired, blocks first; of one dimension where it is named."""
+        for severity in "BWN":
+            for outcome in self.checks:
+                if outcome.status == "fired" and outcome.severity == severity:
+                    if not dimension or outcome.dimension == dimension:
+                        yield outcome
+
+
+def assess(
+    study: Study, plan: Plan, *, progress: Progress | None = None, cancel: Cancel | None = None
+) -> Assessment:
+    """Answer every question of trust that the study can answer.
+
+    Reads neither clock, disk nor environment: the same study and plan give the same assessment.
+
+    Parameters
+    ----------
+    progress : called with the name of the step and the share of the work done, in [0, 1]
+    cancel : asked between steps; true ends the work with `Cancelled`
+    """
+    findings: list[Finding] = []
+    unanswered: list[Unanswered] = []
+    for i, dimension in enumerate(DIMENSIONS):
+        if cancel and cancel():
+            raise Cancelled(dimension.name)
+        if progress:
+            progress(dimension.name, i / (len(DIMENSIONS) + 1))
+        lacking = dimension.lacks(study, plan)
+        if lacking is not None:
+            unanswered.append(lacking)
+        elif dimension.answer is not None:
+            findings.append(dimension.answer(study, plan))
+    if progress:
+        progress("checks", len(DIMENSIONS) / (len(DIMENSIONS) + 1))
+    evidence = Evidence(study, plan, tuple(r for f in findings for r in f.results))
+    checks = tuple(outcome for check in CHECKS for outcome in check.run(evidence))
+    if progress:
+        progress("checks", 1.0)
+    return Assessment(
+        study,
+        plan,
+        findings=tuple(findings),
+        checks=checks,
+        unanswered=tuple(unanswered),
+        flows=task_flows(study, plan),
+        flow_figures=flow_figures(study, plan),
+        not_declared=tuple(undeclared(plan, plan.report.kind)),
+    )

@@ -1,0 +1,139 @@
+"""Pitfalls of pragmatic utility: missing readings, clustering, pairing, effects that cross no effect."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.messages import Message, say
+from trustreport.results import Result
+
+DIMENSION = "pragmatic_utility"
+
+
+def _of(result: Result) -> dict[str, Any]:
+    """Where a result belongs, for a check: its set, task or neither."""
+    return {key: result.scope[key] for key in ("set", "task") if key in result.scope}
+
+
+def _leading(evidence: Evidence, quantity: str) -> Iterator[Result]:
+    return (r for r in evidence.results if r.id == f"{DIMENSION}.{quantity}" and r.primary)
+
+
+def missing_readings(evidence: Evidence) -> Iterator[Remark]:
+    """P19: readers x cases x arms incomplete, with what the missing readings could do to the result."""
+    for r in _leading(evidence, "arr_missing_bounds"):
+        d = r.estimate.details
+        missing = int(d["missing_aided"] + d["missing_unaided"])
+        total = int(2 * d["expected"])
+        message = say(
+            "checks.P19.fired",
+            n=missing,
+            total=total,
+            share=missing / total,
+            unaided=int(d["missing_unaided"]),
+            aided=int(d["missing_aided"]),
+            low=r.estimate.low,
+            high=r.estimate.high,
+        )
+        yield Remark(_of(r), message if missing else None)
+
+
+def clustering(evidence: Evidence) -> Iterator[Remark]:
+    """P22: the leading interval takes decisions as independent although readers and cases repeat."""
+    for counts in (*evidence.study.counts, *evidence.study.paired_counts):
+        name = getattr(counts, "set", None) or counts.name
+        yield Remark({"set": name}, _clustered(counts))
+    for r in _leading(evidence, "arr"):
+        if "set" not in r.scope:
+            independent = r.scope.get("analysis") in ("two_sample", "paired")
+            yield Remark(_of(r), say("checks.P22.independent", n=r.estimate.n) if independent else None)
+
+
+def _clustered(counts: Any) -> Message | None:
+    if counts.readers is None or counts.cases is None:
+        return say("checks.P22.undeclared")
+    n = sum(arm.n for arm in counts.arms.values()) if hasattr(counts, "arms") else None
+    if counts.readers > 1:
+        key = "checks.P22.fired" if n is not None else "checks.P22.fired_paired"
+        return say(key, n=n, readers=counts.readers, cases=counts.cases)
+    return None
+
+
+def pairing(evidence: Evidence) -> Iterator[Remark]:
+    """P23: an unpaired contrast of arms that are paired."""
+    for counts in evidence.study.counts:
+        if counts.paired is not None:
+            yield Remark({"set": counts.name}, say("checks.P23.fired") if counts.paired else None)
+    for r in _leading(evidence, "arr"):
+        if "set" not in r.scope:
+            unpaired = r.scope.get("analysis") == "two_sample"
+            yield Remark(_of(r), say("checks.P23.fired_readings") if unpaired else None)
+
+
+def through_infinity(evidence: Evidence) -> Iterator[Remark]:
+    """P24: the interval of the number of decisions needed runs through infinity."""
+    for r in _leading(evidence, "nnd"):
+        d = r.estimate.details
+        if "benefit_from" in d and "harm_from" in d:
+            yield Remark(_of(r), say("nnd_infinite", a=d["benefit_from"], b=d["harm_from"]))
+        else:
+            yield Remark(_of(r))
+
+
+def claim_beyond_interval(evidence: Evidence) -> Iterator[Remark]:
+    """P25: a benefit is claimed although the interval of the effect includes no effect."""
+    if not _benefit_claimed(evidence):
+        return
+    for r in _leading(evidence, "odds_ratio"):
+        e = r.estimate
+        message = say("checks.P25.fired", contrast=say("pragmatic_utility.contrast"), null=1)
+        yield Remark(_of(r), message if e.low <= 1 <= e.high else None)
+
+
+def _benefit_claimed(evidence: Evidence) -> bool:
+    claims = evidence.plan.intended_use.claimed_benefits
+    superiority = any(e.hypothesis == "superiority" for e in evidence.plan.endpoints)
+    return bool(claims) or superiority
+
+
+def analyses_disagree(evidence: Evidence) -> Iterator[Remark]:
+    """P26: two analyses of the same difference disagree on its sign or on whether it includes zero."""
+    for lead in _leading(evidence, "arr"):
+        rivals = [
+            r
+            for r in evidence.results
+            if r.id == lead.id
+            and {k: v for k, v in r.scope.items() if k != "analysis"}
+            == {k: v for k, v in lead.scope.items() if k != "analysis"}
+            and r.scope.get("analysis") != lead.scope.get("analysis")
+        ]
+        if rivals:
+            yield Remark(_of(lead), _disagreement(lead, rivals))
+
+
+def _disagreement(lead: Result, rivals: list[Result]) -> Message | None:
+    for rival in rivals:
+        if _reading(rival) and _reading(lead) and _reading(rival) != _reading(lead):
+            return say(
+                "two_analyses_disagree",
+                a=say(f"method.{lead.method}.text"),
+                b=say(f"method.{rival.method}.text"),
+                reason=say(f"checks.P26.reason.{rival.scope['analysis']}"),
+            )
+    return None
+
+
+def _reading(result: Result) -> str:
+    """What an interval says of a difference: above zero, below, either; nothing without an interval."""
+    e = result.estimate
+    return "above" if e.low > 0 else "below" if e.high < 0 else "either" if e.low <= 0 <= e.high else ""
+
+
+CHECKS = (
+    Check("P19", DIMENSION, "W", missing_readings),
+    Check("P22", DIMENSION, "B", clustering),
+    Check("P23", DIMENSION, "B", pairing),
+    Check("P24", DIMENSION, "W", through_infinity),
+    Check("P25", DIMENSION, "W", claim_beyond_interval),
+    Check("P26", DIMENSION, "W", analyses_disagree),
+)

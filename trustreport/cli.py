@@ -1,0 +1,166 @@
+"""The command line. Imports nothing heavy before a command needs it."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import trustreport
+
+if TYPE_CHECKING:
+    from trustreport.errors import StudyError
+
+PROBLEMS = 1
+KINDS = ("certification", "procurement", "vigilance")
+FORMATS = ("html", "pdf", "json")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(trustreport.__version__, prog_name="trustreport")
+def main() -> None:
+    """Reports on the trustworthiness of a medical AI, from a folder of data and a manifest.
+
+    Exit status: 0 done, 1 the input has problems, 2 wrong use.
+    """
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--kind", type=click.Choice(KINDS), default="certification", show_default=True)
+def init(folder: Path, kind: str) -> None:
+    """Write a commented manifest and empty tables into FOLDER."""
+    from trustreport.starter import write_starter
+
+    try:
+        files = write_starter(folder, kind)
+    except FileExistsError as error:
+        raise click.UsageError(str(error)) from error
+    for file in files:
+        click.echo(file)
+    click.echo("Fill them in, then: trustreport check " + str(folder), err=True)
+
+
+@main.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
+def check(study: Path, allow_outside: bool) -> None:
+    """Print every problem of STUDY, and every pitfall; write nothing."""
+    from trustreport.api import assess, read_study
+    from trustreport.messages import catalogue
+
+    with problems_on_stderr():
+        read, plan = read_study(study, allow_outside=allow_outside)
+    assessment = assess(read, plan)
+    say = catalogue(plan.report.language)
+    for outcome in assessment.fired():
+        where = ", ".join(str(v) for v in outcome.scope.values())
+        click.echo(f"{outcome.check} {say(f'severity.{outcome.severity}')}{f' ({where})' if where else ''}: {say(outcome.message)}")
+    for open_ in assessment.unanswered:
+        click.echo(f"{say(f'{open_.dimension}.title')}: {say(open_.reason)}")
+    if assessment.not_declared:
+        click.echo(f"Not declared: {', '.join(assessment.not_declared)}")
+    click.echo("No problem found.", err=True)
+
+
+@main.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder of the report.")
+@click.option("--kind", type=click.Choice(KINDS), help="Kind of report, in place of the manifest's.")
+@click.option("--formats", default=",".join(FORMATS), show_default=True, help="What to write, separated by commas.")
+@click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
+def build(study: Path, out: Path, kind: str | None, formats: str, allow_outside: bool) -> None:
+    """Read STUDY, compute, and write the report into a folder."""
+    wanted = [word.strip() for word in formats.split(",") if word.strip()]
+    unknown = [word for word in wanted if word not in FORMATS]
+    if unknown or not wanted:
+        raise click.BadParameter(f"{', '.join(unknown) or 'nothing'}; known are {', '.join(FORMATS)}", param_hint="--formats")
+    home = study if study.is_dir() else study.parent
+    if out.resolve() == home.resolve():
+        raise click.BadParameter("is the folder of the study; name another one", param_hint="--out")
+    from time import perf_counter
+
+    start = perf_counter()
+    from trustreport.api import assess, read_study, write_report
+
+    imported = perf_counter()
+    with steps() as tell:
+        tell("read", 0.0)
+        with problems_on_stderr():
+            read, plan = read_study(study, allow_outside=allow_outside)
+        if kind:
+            plan = plan.model_copy(update={"report": plan.report.model_copy(update={"kind": kind})})
+        ingested = perf_counter()
+        assessment = assess(read, plan, progress=lambda step, share: tell(step, 0.1 + 0.3 * share))
+        timed = {
+            "import": round(imported - start, 3),
+            "read": round(ingested - imported, 3),
+            "assess": round(perf_counter() - ingested, 3),
+        }
+        try:
+            written = write_report(
+                assessment, out, formats=wanted, progress=lambda step, share: tell(step, 0.4 + 0.6 * share), timed=timed
+            )
+        except OSError as error:
+            raise click.ClickException(f"cannot write to {out}: {error.strerror or error}") from error
+    for name, reason in written.failed.items():
+        click.echo(f"{name} was not written. {reason}", err=True)
+    for name in ("report.pdf", "report.html", "results.json"):
+        if (out / name).is_file():
+            click.echo(out / name)
+
+
+@main.command()
+def doctor() -> None:
+    """Say whether this machine has what reports need, and how to get what is missing."""
+    from trustreport.report.doctor import diagnose
+
+    healthy = True
+    for line in diagnose():
+        healthy = healthy and line.fine
+        click.echo(f"{'ok     ' if line.fine else 'missing'} {line.what}{'' if line.fine else f': {line.mend}'}")
+    sys.exit(0 if healthy else PROBLEMS)
+
+
+@contextmanager
+def problems_on_stderr() -> Iterator[None]:
+    """Turn the problems of a study into lines on stderr and exit status 1."""
+    from trustreport.errors import StudyError
+
+    try:
+        yield
+    except StudyError as error:
+        tell_problems(error)
+        sys.exit(PROBLEMS)
+
+
+def tell_problems(error: "StudyError") -> None:
+    """Every problem on a line of its own, then how many there are."""
+    for problem in error.problems:
+        click.echo(str(problem), err=True)
+    n = len(error.problems)
+    click.echo(f"{n} problem{'s' * (n != 1)}; nothing was written.", err=True)
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str, float], None]]:
+    """A progress bar on a terminal, a plain line per step elsewhere; both on stderr."""
+    if not sys.stderr.isatty():
+        last: list[str] = []
+
+        def line(step: str, share: float) -> None:
+            if step not in last:
+                last.append(step)
+                click.echo(f"{step.replace('_', ' ')} ...", err=True)
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns: tuple[Any, ...] = (TextColumn("{task.description:<24}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda step, share: bar.update(task, description=step.replace("_", " "), completed=share)

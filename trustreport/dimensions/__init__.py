@@ -1,0 +1,22 @@
+"""The dimensions of trust, in the order of the report."""
+
+from trustreport.dimensions import pragmatic_utility
+from trustreport.dimensions.dimension import Dimension
+
+__all__ = ["DIMENSIONS", "Dimension"]
+
+DIMENSIONS: tuple[Dimension, ...] = (
+    Dimension("source_reliability", lambda study, plan: bool(study.raters or study.nomogram)),
+    Dimension("advice_accuracy", lambda study, plan: bool(study.datasets or study.confusion)),
+    pragmatic_utility.DIMENSION,
+    Dimension("decision_benefit", lambda study, plan: any(len(r.arms) > 1 for r in study.readings)),
+    Dimension(
+        "reliance",
+        lambda study, plan: bool(study.reliance_counts) or any(r.advice is not None for r in study.readings),
+    ),
+    Dimension("advice_value", lambda study, plan: any(d.scores for d in study.datasets)),
+    Dimension("potential_robustness", lambda study, plan: any(d.role == "external" for d in study.datasets)),
+    Dimension("subgroups", lambda study, plan: bool(plan.subgroups)),
+    Dimension("vigilance", lambda study, plan: any(d.role == "period" for d in study.datasets)),
+    Dimension("reported", lambda study, plan: bool(study.reported)),
+)

@@ -1,0 +1,31 @@
+"""The form that every dimension has: its question, what it needs of a study, how it answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from trustreport.finding import Finding, Unanswered
+from trustreport.messages import say
+from trustreport.plan import Plan
+from trustreport.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One question of trust.
+
+    Its texts stand in the catalogue under its name (``title``, ``question``, ``lacking``), its template
+    is ``dimensions/<name>.html.j2``. `has_data` says whether a study holds what the question needs;
+    `answer` is None while this version does not compute it, and the report says so.
+    """
+
+    name: str
+    has_data: Callable[[Study, Plan], bool]
+    answer: Callable[[Study, Plan], Finding] | None = None
+
+    def lacks(self, study: Study, plan: Plan) -> Unanswered | None:
+        """Why the question stays open for this study, or None when it can be answered."""
+        if not self.has_data(study, plan):
+            return Unanswered(self.name, say(f"{self.name}.lacking"))
+        if self.answer is None:
+            return Unanswered(self.name, say("unanswered.not_built"), "not built")
+        return None

@@ -1,0 +1,128 @@
+"""Pragmatic utility from counts: two published groups, or the paired table of one reader."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from trustreport.dimensions.pragmatic_utility.comparison import ID, Comparison, contrast_results
+from trustreport.estimate import Estimate
+from trustreport.measures import proportion
+from trustreport.measures.paired import difference as paired_difference
+from trustreport.measures.paired import mcnemar
+from trustreport.measures.paired import odds_ratio as paired_odds_ratio
+from trustreport.measures.paired import ratio as paired_ratio
+from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.two_arm import difference, odds_ratio, ratio
+from trustreport.plan import PairedCounts
+from trustreport.results import Result, answers
+from trustreport.study import ArmCounts, CountsSet
+
+# Above this count the exact odds-ratio interval no longer differs from Woolf's to any printed digit.
+EXACT_UP_TO = 2500
+
+MISSING_BOUNDS = "missing_bounds"
+
+
+def two_sample(
+    scope: Mapping[str, Any],
+    arms: tuple[str, str],
+    aided: ArmCounts,
+    unaided: ArmCounts,
+    level: float,
+    *,
+    leads: bool = True,
+) -> list[Result]:
+    """Every two-sample entry; `leads` says whether one of them leads or a paired analysis does."""
+    here = {**scope, "analysis": "two_sample"}
+    table = (aided.errors, aided.n, unaided.errors, unaided.n)
+    turned = (unaided.errors, unaided.n, aided.errors, aided.n)
+    large = max(aided.errors, aided.correct, unaided.errors, unaided.correct) > EXACT_UP_TO
+    first = {"arr": "newcombe", "rr": "koopman", "odds_ratio": "woolf" if large else "baptista_pike"}
+    results = []
+    for name, arm in zip(arms, (aided, unaided), strict=True):
+        results += error_rates({**here, "arm": name}, arm, level, leads="wilson" if leads else "")
+    return results + contrast_results(
+        {**here, "arms": list(arms)},
+        arr=[f(*turned, level) for f in (difference.wald, difference.newcombe, difference.miettinen_nurminen)],
+        rr=[f(*table, level) for f in (ratio.katz, ratio.koopman)],
+        odds_ratio=[
+            f(*table, level)
+            for f in (odds_ratio.woolf, odds_ratio.exact_conditional, odds_ratio.baptista_pike)
+        ],
+        leads=first if leads else None,
+    )
+
+
+def error_rates(scope: Mapping[str, Any], arm: ArmCounts, level: float, *, leads: str) -> list[Result]:
+    """The error rate of one arm with its three intervals."""
+    methods = (proportion.wald, proportion.wilson, proportion.clopper_pearson)
+    return answers(f"{ID}.error_rate", scope, [f(arm.errors, arm.n, level) for f in methods], leads=leads)
+
+
+def paired(
+    scope: Mapping[str, Any], arms: tuple[str, str], table: PairedTable, level: float, *, leads: bool = True
+) -> list[Result]:
+    """Every entry of a paired table: differences, ratios, McNemar's tests."""
+    here = {**scope, "arms": list(arms), "analysis": "paired"}
+    results = contrast_results(
+        here,
+        arr=[
+            f(table, level)
+            for f in (paired_difference.wald_paired, paired_difference.tango, paired_difference.newcombe_paired)
+        ],
+        rr=[paired_ratio.rr_delta(table, level)] if leads else [],
+        odds_ratio=[
+            *([paired_odds_ratio.or_delta(table, level)] if leads else []),
+            paired_odds_ratio.matched_wald(table, level),
+            paired_odds_ratio.matched_exact(table, level),
+        ],
+        leads={"arr": "tango", "rr": "rr_delta", "odds_ratio": "or_delta"} if leads else None,
+    )
+    tests = [mcnemar.mcnemar_exact(table, level), mcnemar.mcnemar_midp(table, level)]
+    return results + answers(f"{ID}.mcnemar", here, tests, leads="mcnemar_exact" if leads else "", unit="p")
+
+
+def from_counts(counts: CountsSet, arms: tuple[str, str], level: float) -> Comparison:
+    """A published table of two arms."""
+    scope = {"set": counts.name}
+    aided, unaided = (counts.arms[name] for name in arms)
+    results = two_sample(scope, arms, aided, unaided, level)
+    if counts.readers and counts.cases:
+        expected = counts.readers * counts.cases
+        results += missing_bounds(scope, arms, aided, unaided, expected, level)
+    return Comparison(scope, *arms, tuple(results))
+
+
+def from_paired_counts(counts: PairedCounts, arms: tuple[str, str], level: float) -> Comparison:
+    """The paired table of two arms on the same cases; the marginal comparison stands beside it."""
+    scope = {"set": counts.set}
+    table = PairedTable(
+        counts.both_right, counts.aided_right_unaided_wrong, counts.aided_wrong_unaided_right, counts.both_wrong
+    )
+    aided = ArmCounts(table.aided_wrong_unaided_right + table.both_wrong, table.both_right + table.aided_right_unaided_wrong)
+    unaided = ArmCounts(table.aided_right_unaided_wrong + table.both_wrong, table.both_right + table.aided_wrong_unaided_right)
+    results = two_sample(scope, arms, aided, unaided, level, leads=False)
+    for name, arm in zip(arms, (aided, unaided), strict=True):
+        results += error_rates({**scope, "arm": name, "analysis": "paired"}, arm, level, leads="wilson")
+    return Comparison(scope, *arms, (*results, *paired(scope, arms, table, level)))
+
+
+def missing_bounds(
+    scope: Mapping[str, Any],
+    arms: tuple[str, str],
+    aided: ArmCounts,
+    unaided: ArmCounts,
+    expected: int,
+    level: float,
+) -> list[Result]:
+    """ARR if every missing reading had gone against the aid (low), and for it (high)."""
+    absent_aided, absent_unaided = expected - aided.n, expected - unaided.n
+    if min(absent_aided, absent_unaided) < 0 or not absent_aided + absent_unaided or not aided.n or not unaided.n:
+        return []
+    value = unaided.errors / unaided.n - aided.errors / aided.n
+    low = (unaided.errors - aided.errors - absent_aided) / expected
+    high = (unaided.errors + absent_unaided - aided.errors) / expected
+    details = {"expected": expected, "missing_aided": absent_aided, "missing_unaided": absent_unaided}
+    estimate = Estimate(value, low, high, 2 * expected, level, MISSING_BOUNDS, details=details)
+    return answers(
+        f"{ID}.arr_missing_bounds", {**scope, "arms": list(arms)}, [estimate], leads=MISSING_BOUNDS, unit="difference"
+    )

@@ -1,0 +1,195 @@
+"""How pragmatic utility is told: sentences, tables and figures of the comparisons."""
+
+from collections.abc import Iterable
+from math import isfinite, isnan
+
+from trustreport.dimensions.pragmatic_utility.comparison import Comparison, crosses
+from trustreport.figures.effect import EffectPlot, EffectRow
+from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
+from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.messages import Message, say
+from trustreport.results import Result
+
+QUANTITIES = ("arr", "nnd", "rr", "rrr", "odds_ratio")
+# Rows that a figure holds on one page.
+ROWS_A_FIGURE = 30
+
+
+def part(comparison: Comparison, number: int, *, alone: bool) -> Part:
+    """One comparison in full."""
+    return Part(
+        title=None if alone else say("word.name", name=_title(comparison)),
+        finding=tuple(sentences(comparison)),
+        tables=(_table(comparison, number),),
+        figures=(_rates_figure([comparison], number), _effect_figure(comparison, number)),
+        scope=comparison.scope,
+    )
+
+
+def overview(comparisons: list[Comparison]) -> tuple[Part, ...]:
+    """Many comparisons: how many went which way, a row each, and a figure of every odds ratio."""
+    ways = [_direction(c.lead("odds_ratio")) for c in comparisons]
+    finding = say(
+        "pragmatic_utility.overview",
+        n=len(comparisons),
+        fewer=ways.count("fewer"),
+        more=ways.count("more"),
+        either=ways.count("either"),
+        open=ways.count(""),
+    )
+    figures = [_overview_figure(rows, i) for i, rows in enumerate(_batches(comparisons), 1)]
+    return (Part(finding=(finding,), tables=(_overview_table(comparisons),), figures=tuple(figures)),)
+
+
+def sentences(comparison: Comparison) -> Iterable[Message]:
+    """What the comparison shows, never more than its interval."""
+    aided, unaided = (comparison.lead("error_rate", arm) for arm in (comparison.aided, comparison.unaided))
+    if isnan(aided.estimate.value) or isnan(unaided.estimate.value):
+        yield say("pragmatic_utility.no_rates", arm=(comparison.aided if isnan(aided.estimate.value) else comparison.unaided))
+        return
+    yield say("pragmatic_utility.rates", aided=aided.estimate.value, unaided=unaided.estimate.value)
+    ratio = comparison.lead("odds_ratio")
+    e = ratio.estimate
+    way = _direction(ratio)
+    if not way:
+        yield say("pragmatic_utility.no_interval", reason=e.note)
+    else:
+        yield say(f"pragmatic_utility.{way}", value=e.value, low=e.low, high=e.high, level=e.level)
+    yield from _number_needed(comparison)
+    yield from _at_prevalence(comparison)
+
+
+def _number_needed(comparison: Comparison) -> Iterable[Message]:
+    e = comparison.lead("nnd").estimate
+    if {"benefit_from", "harm_from"} <= set(e.details):
+        yield say("nnd_infinite", a=e.details["benefit_from"], b=e.details["harm_from"])
+    elif isfinite(e.value) and isfinite(e.low) and isfinite(e.high):
+        way = "nnd" if e.value > 0 else "nnd_harm"
+        ends = sorted((abs(e.low), abs(e.high)))
+        yield say(f"pragmatic_utility.{way}", value=abs(e.value), low=ends[0], high=ends[1], level=e.level)
+
+
+def _at_prevalence(comparison: Comparison) -> Iterable[Message]:
+    """Says so where the sign of the difference turns at the declared share of positives."""
+    shifted = _shifted(comparison)
+    if shifted is None:
+        return
+    here, there = comparison.lead("arr").estimate.value, shifted.estimate.value
+    key = "pragmatic_utility.prevalence_turns" if here * there < 0 else "pragmatic_utility.prevalence"
+    yield say(
+        key,
+        prevalence=shifted.scope["parameters"]["prevalence"],
+        value=there,
+        low=shifted.estimate.low,
+        high=shifted.estimate.high,
+        level=shifted.estimate.level,
+    )
+
+
+def _shifted(comparison: Comparison) -> Result | None:
+    found = [r for r in comparison.all("arr") if r.primary and "parameters" in r.scope]
+    return found[0] if found else None
+
+
+def _direction(ratio: Result) -> str:
+    """fewer, more, either, or nothing where no interval says."""
+    crossed = crosses(ratio.estimate, 1)
+    if crossed is None:
+        return ""
+    return "either" if crossed else "fewer" if ratio.estimate.high < 1 else "more"
+
+
+def _title(comparison: Comparison) -> Message | str:
+    arms = say("report.tested.contrast", aided=comparison.aided, unaided=comparison.unaided)
+    return comparison.name or arms
+
+
+def _table(comparison: Comparison, number: int) -> EstimateTable:
+    rows = [
+        Row(say("pragmatic_utility.label.error_rate", arm=arm), comparison.lead("error_rate", arm))
+        for arm in (comparison.unaided, comparison.aided)
+    ]
+    rows += [
+        Row(say(f"pragmatic_utility.label.{q}"), comparison.lead(q), leads=q == "arr") for q in QUANTITIES
+    ]
+    for result in comparison.results:
+        if result.primary and "parameters" in result.scope and result.id.endswith((".arr", ".nnd")):
+            label = f"pragmatic_utility.label.{result.id.rpartition('.')[2]}_at_prevalence"
+            rows.append(Row(say(label, prevalence=result.scope["parameters"]["prevalence"]), result))
+    return EstimateTable(f"pragmatic_utility_{number}", say("pragmatic_utility.table"), tuple(rows))
+
+
+def _rates_figure(comparisons: list[Comparison], number: int) -> Figure:
+    rows = [
+        ErrorRateRow(say("pragmatic_utility.label.arm", arm=arm), c.lead("error_rate", arm).estimate, aided=arm == c.aided)
+        for c in comparisons
+        for arm in (c.unaided, c.aided)
+    ]
+    values = [row.estimate.value for row in rows]
+    return Figure(
+        f"error_rates_{number}",
+        ErrorRates(tuple(rows)),
+        say("pragmatic_utility.figure.rates", level=rows[0].estimate.level),
+        say("pragmatic_utility.figure.rates_alt", unaided=values[0], aided=values[1]),
+    )
+
+
+def _effect_figure(comparison: Comparison, number: int) -> Figure:
+    """Every analysis of the odds ratio; the one that leads is last and heavier."""
+    results = sorted(comparison.all("odds_ratio"), key=lambda r: r.primary)
+    rows = tuple(
+        EffectRow(
+            say(
+                "pragmatic_utility.analysis_row",
+                analysis=say(f"analysis.{r.scope['analysis']}"),
+                method=say(f"method.{r.method}.text"),
+            ),
+            r.estimate,
+            leads=r.primary,
+        )
+        for r in results
+    )
+    lead = results[-1].estimate
+    return Figure(
+        f"odds_ratio_{number}",
+        EffectPlot(rows),
+        say("pragmatic_utility.figure.odds_ratio"),
+        say("pragmatic_utility.figure.odds_ratio_alt", n=len(rows), value=lead.value, low=lead.low, high=lead.high),
+    )
+
+
+def _overview_figure(comparisons: list[Comparison], number: int) -> Figure:
+    rows = tuple(EffectRow(c.name, c.lead("odds_ratio").estimate) for c in comparisons)
+    return Figure(
+        f"odds_ratios_{number}",
+        EffectPlot(rows),
+        say("pragmatic_utility.figure.odds_ratios"),
+        say("pragmatic_utility.figure.odds_ratios_alt", n=len(rows)),
+    )
+
+
+def _overview_table(comparisons: list[Comparison]) -> PlainTable:
+    columns = (
+        Column(say("pragmatic_utility.column.set")),
+        Column(say("pragmatic_utility.column.unaided"), "percent"),
+        Column(say("pragmatic_utility.column.aided"), "percent"),
+        Column(say("pragmatic_utility.label.arr"), "estimate"),
+        Column(say("pragmatic_utility.label.odds_ratio"), "estimate"),
+        Column(say("pragmatic_utility.column.n"), "count"),
+    )
+    rows = tuple(
+        (
+            c.name,
+            c.lead("error_rate", c.unaided).estimate.value,
+            c.lead("error_rate", c.aided).estimate.value,
+            c.lead("arr").estimate,
+            c.lead("odds_ratio").estimate,
+            c.lead("arr").estimate.n,
+        )
+        for c in comparisons
+    )
+    return PlainTable("pragmatic_utility_sets", say("pragmatic_utility.table_sets"), columns, rows)
+
+
+def _batches(comparisons: list[Comparison]) -> Iterable[list[Comparison]]:
+    return (comparisons[i : i + ROWS_A_FIGURE] for i in range(0, len(comparisons), ROWS_A_FIGURE))

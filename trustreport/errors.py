@@ -1,0 +1,55 @@
+"""What is wrong with an input: one `Problem` each, all of them raised together."""
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault of one file: where it stands, what was found, what was expected, how to mend it.
+
+    `row` is the row that a spreadsheet or editor shows (the header of a table is row 1, the first line
+    of a manifest is line 1); `column` is a header, or the path of a manifest key (``datasets[2].role``).
+    """
+
+    file: str
+    found: str
+    expected: str = ""
+    mend: str = ""
+    row: int | None = None
+    column: str = ""
+    rows: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        rows = self.rows or ((self.row,) if self.row is not None else ())
+        listed = ", ".join(str(r) for r in rows[:5]) + (f" and {len(rows) - 5:,} more" if len(rows) > 5 else "")
+        place = ", ".join(
+            part
+            for part in (
+                self.file,
+                f"row{'s' * (len(rows) > 1)} {listed}" if rows else "",
+                f"column {self.column}" if self.column else "",
+            )
+            if part
+        )
+        said = "; ".join(part for part in (self.found, f"expected {self.expected}" if self.expected else "") if part)
+        return f"{place}: {said}." + (f" {self.mend}" if self.mend else "")
+
+    def as_dict(self) -> dict[str, object]:
+        """The problem as plain data, for JSON and for pages that point at the row."""
+        return asdict(self)
+
+
+class StudyError(Exception):
+    """A study that cannot be read: every problem of every file, in the order of the files."""
+
+    def __init__(self, problems: list[Problem] | tuple[Problem, ...]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(p) for p in self.problems))
+
+
+class Cancelled(Exception):
+    """The caller asked to stop before the work was done."""
+
+
+class MissingLibrary(Exception):
+    """A library of the operating system is absent; the message says how to install it."""

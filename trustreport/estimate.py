@@ -1,0 +1,43 @@
+"""The number that every measure returns: a point, its interval, its denominator, how it was made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isnan, nan
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A point estimate and its confidence interval.
+
+    `n` counts the denominator; `method` is the fixed word of the interval (``wilson``, ``tango``).
+    What is not estimable is NaN, what has no bound is infinite, and in both cases `note` says why.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    level: float = 0.95
+    method: str = ""
+    note: str = ""
+    se: float = nan
+    df: float = nan
+    p: float = nan
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if isnan(self.value):
+            return f"not estimable ({self.note})"
+        return f"{self.value:.2f} ({self.level:.0%} CI {self.low:.2f} to {self.high:.2f}; n = {self.n})"
+
+
+def undefined(n: int, note: str, *, level: float = 0.95, method: str = "") -> Estimate:
+    """An estimate that these data do not yield; `note` is the reason that the report prints."""
+    return Estimate(nan, nan, nan, n, level, method, note)
+
+
+def check_level(level: float) -> None:
+    """Refuse a confidence level outside (0, 1), with the likely mend."""
+    if not 0 < level < 1:
+        hint = f" Did you mean {level / 100:g}?" if 1 < level < 100 else ""
+        raise ValueError(f"level must lie in (0, 1), got {level:g}.{hint}")

@@ -1,0 +1,112 @@
+"""What a dimension hands to the report: sentences, tables and figures, as data without any layout."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from trustreport.messages import Catalogue, Message
+from trustreport.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+
+class Drawing(Protocol):
+    """What a figure shows, and how it is drawn from it; see `trustreport.figures`."""
+
+    def draw(self, say: Catalogue) -> "MatplotlibFigure":
+        """The figure at its final size."""
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """The values drawn, one row per mark: the figure's data table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of the report. `id` names its files; `alt` says in words what it shows."""
+
+    id: str
+    drawing: Drawing
+    caption: Message
+    alt: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table of estimates; the one that leads is set in semibold."""
+
+    label: Message
+    result: Result
+    leads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateTable:
+    """Estimates with interval, denominator and method, a row each."""
+
+    id: str
+    caption: Message
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a plain table: its header, and how its values are written (a word of the catalogue)."""
+
+    header: Message
+    format: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTable:
+    """Any other table; each cell is a message, a text or a number (None: no value)."""
+
+    id: str
+    caption: Message
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One set, task or data set within a dimension: its finding sentences, then what bears them out."""
+
+    finding: tuple[Message, ...]
+    title: Message | None = None
+    tables: tuple[EstimateTable | PlainTable, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    scope: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A dimension's answer for one study."""
+
+    dimension: str
+    parts: tuple[Part, ...]
+    results: tuple[Result, ...]
+    not_shown: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A question that these data, or this version, leave open, and why."""
+
+    dimension: str
+    reason: Message
+    kind: Literal["no data", "not built"] = "no data"
+
+
+Severity = Literal["B", "W", "N"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """What one check of the pitfall register found; `scope` says where (set, task, data set)."""
+
+    check: str
+    dimension: str
+    severity: Severity
+    status: Literal["fired", "clear", "cannot run"]
+    message: Message
+    scope: Mapping[str, Any] = field(default_factory=dict)

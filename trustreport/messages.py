@@ -1,0 +1,187 @@
+"""The message catalogue: every sentence, label and figure text of a report, by key.
+
+A text names its values, and how each is written is the catalogue's matter, so that a translation can
+reorder and reformat::
+
+    [pragmatic_utility]
+    rates = "With the aid {aided:percent} of decisions were wrong, without it {unaided:percent}."
+
+A text with plural forms is a table of ``one`` and ``other``, chosen by its value ``n``.
+"""
+
+import string
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from math import floor, isfinite, isinf, isnan, log10
+from typing import Any
+
+from trustreport.resources import folder
+
+MINUS = "\N{MINUS SIGN}"
+INFINITY = "\N{INFINITY}"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A text to be said later: its key in the catalogue and the values it names."""
+
+    key: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def say(key: str, **values: Any) -> Message:
+    """A message of the catalogue with its values."""
+    return Message(key, values)
+
+
+def decimals(value: float, low: float, high: float) -> int:
+    """Decimals that an estimate deserves: two significant digits of its interval's width, 0 to 4.
+
+    >>> decimals(0.947, 0.8015, 1.1191), decimals(0.0097, -0.020, 0.039), decimals(103.2, 25.4, 49.9)
+    (2, 3, 0)
+    """
+    width = high - low
+    if not isfinite(width) or width <= 0:
+        ends = [abs(x) for x in (value, low, high) if isfinite(x)]
+        size = max(ends, default=0.0)
+        return 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
+    return min(max(1 - floor(log10(width)), 0), 4)
+
+
+class Numbers:
+    """Numbers as a language writes them; a minus is a minus sign, what is infinite is the sign for it."""
+
+    def __init__(self, language: str) -> None:
+        from babel import Locale
+
+        self._locale = Locale.parse(language)
+
+    def fixed(self, value: float, places: int = 2) -> str:
+        """`value` with exactly `places` decimals."""
+        from babel.numbers import format_decimal
+
+        if isnan(value):
+            return ""
+        if isinf(value):
+            return INFINITY if value > 0 else MINUS + INFINITY
+        rounded = round(float(value), places) + 0.0
+        pattern = "#,##0" + ("." + "0" * places if places else "")
+        return format_decimal(rounded, format=pattern, locale=self._locale).replace("-", MINUS)
+
+    def count(self, value: float) -> str:
+        """A whole number with the language's thousands mark."""
+        return self.fixed(value, 0)
+
+    def percent(self, value: float, places: int = 1) -> str:
+        """A proportion as per cent."""
+        return self.fixed(100 * value, places) + "%" if isfinite(value) else self.fixed(value)
+
+    def points(self, value: float, places: int = 1) -> str:
+        """A difference of proportions in percentage points, signed."""
+        text = self.fixed(100 * value, places)
+        return "+" + text if round(100 * value, places) > 0 else text
+
+    def p(self, value: float) -> str:
+        """A p-value with its sign: ``= 0.03``, ``< 0.001``."""
+        if value < 0.001:
+            return "< " + self.fixed(0.001, 3)
+        return "= " + self.fixed(value, 3 if value < 0.1 else 2)
+
+
+class _Formatter(string.Formatter):
+    """str.format with the catalogue's own words for how a value is written."""
+
+    def __init__(self, catalogue: "Catalogue") -> None:
+        self._catalogue = catalogue
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        numbers = self._catalogue.numbers
+        word, _, places = format_spec.partition(".")
+        if isinstance(value, Message):
+            return self._catalogue(value)
+        if value is None:
+            return self._catalogue("word.not_known")
+        match word:
+            case "percent":
+                return numbers.percent(value, int(places or 1))
+            case "points":
+                return numbers.points(value, int(places or 1))
+            case "count":
+                return numbers.count(value)
+            case "p":
+                return numbers.p(value)
+            case "number":
+                return numbers.fixed(value, int(places or 2))
+            case "size":
+                return numbers.fixed(value, decimals(value, value, value))
+            case "list":
+                return self._catalogue.listed(value)
+        return str(value)
+
+
+class Catalogue:
+    """The texts of one language. Call it with a message, or with a key and its values."""
+
+    def __init__(self, language: str, texts: Mapping[str, Any]) -> None:
+        self.language = language
+        self.numbers = Numbers(language)
+        self._texts = texts
+        self._formatter = _Formatter(self)
+
+    def __call__(self, message: Message | str, /, **values: Any) -> str:
+        key, given = (message, values) if isinstance(message, str) else (message.key, {**message.values, **values})
+        text = self._find(key)
+        if isinstance(text, Mapping):
+            text = text[self._plural(given.get("n", 1), text)]
+        return self._formatter.vformat(text, (), given)
+
+    def __contains__(self, key: str) -> bool:
+        try:
+            self._find(key)
+        except KeyError:
+            return False
+        return True
+
+    def _find(self, key: str) -> Any:
+        node: Any = self._texts
+        for part in key.split("."):
+            if not isinstance(node, Mapping) or part not in node:
+                raise KeyError(f"the message catalogue {self.language} has no text {key}")
+            node = node[part]
+        if isinstance(node, Mapping) and "other" not in node:
+            raise KeyError(f"{key} of the message catalogue {self.language} is a group, not a text")
+        return node
+
+    def _plural(self, n: float, forms: Mapping[str, str]) -> str:
+        from babel import Locale
+
+        form = Locale.parse(self.language).plural_form(n)
+        return form if form in forms else "other"
+
+    def listed(self, items: Any) -> str:
+        """Items joined as the language joins them: ``a, b and c``."""
+        from babel.lists import format_list
+
+        texts = [self(item) if isinstance(item, Message) else str(item) for item in items]
+        return format_list(texts, locale=self.language)
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """All keys of texts, for the tests that look for what is missing or unused."""
+
+        def walk(node: Mapping[str, Any], path: str) -> list[str]:
+            found = []
+            for name, value in node.items():
+                here = f"{path}.{name}" if path else name
+                found += [here] if not isinstance(value, Mapping) or "other" in value else walk(value, here)
+            return found
+
+        return [key for key in walk(self._texts, "") if key.startswith(prefix)]
+
+
+@cache
+def catalogue(language: str = "en") -> Catalogue:
+    """The catalogue of a language, read once."""
+    text = (folder("templates") / "messages" / f"{language}.toml").read_text(encoding="utf-8")
+    return Catalogue(language, tomllib.loads(text))

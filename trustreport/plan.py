@@ -1,0 +1,565 @@
+"""What was declared about a study: the manifest as frozen models, and what it leaves undeclared.
+
+One class per group of the manifest. Unknown keys are errors. A field marked with the kinds of report that
+need it (C certification, P procurement, V vigilance) may be absent; the report then prints NOT DECLARED.
+"""
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
+
+KINDS = {"C": "certification", "P": "procurement", "V": "vigilance"}
+Kind = Literal["certification", "procurement", "vigilance"]
+NOT_DECLARED = "NOT DECLARED"
+
+
+def as_typed(value: Any) -> Any:
+    """A number as the text that was typed ("2.10", not 2.1), where the reader of the file kept it."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return getattr(value, "text", None) or repr(value)
+
+
+Text = Annotated[str, BeforeValidator(as_typed)]
+Count = Annotated[int, Field(ge=0, le=10**15)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def declared(marks: str = "", *aliases: str, **more: Any) -> Any:
+    """An optional field; `marks` names the kinds of report for which it is mandatory (``"CPV"``)."""
+    extra = {"mandatory_for": [KINDS[m] for m in marks]} if marks else None
+    if aliases:
+        more["validation_alias"] = AliasChoices(*aliases)
+    return Field(default=None, json_schema_extra=extra, **more)
+
+
+def named(*spellings: str) -> Any:
+    """A required field that may be spelled in more than one way."""
+    return Field(validation_alias=AliasChoices(*spellings))
+
+
+class Group(BaseModel):
+    """A group of the manifest: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
+
+
+class Report(Group):
+    kind: Kind
+    title: Text | None = None
+    language: Literal["en"] = "en"
+    rule_packs: tuple[Text, ...] | None = declared("CPV")
+    confidence_level: float = Field(default=0.95, gt=0.5, lt=1)
+    status: Literal["draft", "final", "superseded"] = "draft"
+    supersedes: Text | None = None
+    confidentiality: Text | None = None
+    date: dt.date | None = None
+    notice: Text | None = None
+    page: Literal["A4", "Letter"] = "A4"
+
+
+class Device(Group):
+    trade_name: Text | None = declared("CPV")
+    model: Text | None = None
+    software_version: Text | None = declared("CPV")
+    model_hash: Text | None = None
+    basic_udi_di: Text | None = declared("C")
+    udi_di: Text | None = declared("CV")
+    udi_pi: Text | None = None
+    emdn_code: Text | None = None
+    risk_class: Text | None = declared("C")
+    ai_act_classification: Text | None = None
+    manufacturer: Text | None = declared("CPV")
+    srn: Text | None = None
+    authorised_representative: Text | None = None
+    certificate_no: Text | None = declared("V")
+    notified_body_no: Text | None = None
+    market_status: Text | None = None
+    locked_or_adaptive: Literal["locked", "adaptive"] | None = declared("CV")
+    predetermined_changes: Text | None = None
+
+
+class Population(Group):
+    description: Text | None = None
+    age_range: tuple[float, float] | None = None
+    sex: Text | None = None
+    setting: Text | None = None
+    prevalence_expected: Share | None = declared("P")
+
+
+class IntendedUse(Group):
+    intended_purpose: Text | None = declared("CPV")
+    medical_condition: Text | None = declared("C")
+    intended_patient_population: Population | None = declared("CPV")
+    intended_users: Text | None = declared("CPV")
+    use_environment: Text | None = None
+    decision_role: Text | None = declared("C")
+    input_specification: Text | None = declared("C")
+    output_type: Text | None = declared("C")
+    contraindications: Text | None = None
+    out_of_scope_uses: Text | None = declared("C")
+    known_risks: Text | tuple[Text, ...] | None = None
+    claimed_benefits: Text | tuple[Text, ...] | None = declared("C")
+    age_range: tuple[float, float] | None = None
+    sex: Text | None = None
+    setting: Text | None = None
+    prevalence_expected: Share | None = None
+
+    @field_validator("intended_patient_population", mode="before")
+    @classmethod
+    def _population_in_words(cls, value: Any) -> Any:
+        return {"description": value} if isinstance(value, str) else value
+
+
+class OperatingPoint(Group):
+    threshold: float | None = declared("CPV")
+    score_range: tuple[float, float] | None = None
+    score_direction: Literal["higher_is_positive", "lower_is_positive"] | None = declared("C")
+    threshold_origin: Text | None = declared("C")
+    threshold_fixed_on: dt.date | None = declared("C")
+    indeterminate_rule: Text | None = declared("C")
+
+
+class Claim(Group):
+    measure: Text
+    value: Text
+    ci: tuple[Text, Text] | None = None
+    population: Text | None = None
+    source_document: Text | None = None
+    section: Text | None = None
+    arm: Text | None = None
+    dataset: Text | None = None
+    set: Text | None = None
+
+
+class Ethics(Group):
+    body: Text | None = None
+    number: Text | None = None
+    date: Text | None = None
+
+
+class StudyFacts(Group):
+    study_id: Text | None = declared("CPV")
+    design: Text | None = declared("C")
+    registration_no: Text | None = None
+    protocol_version: Text | None = declared("C")
+    sap_version: Text | None = declared("C")
+    sap_locked_at: dt.datetime | dt.date | None = declared("C")
+    data_opened_at: dt.datetime | dt.date | None = declared("C")
+    prospective: bool | None = declared("C")
+    simulated: bool = False
+    sponsor: Text | None = declared("C")
+    funding: Text | None = None
+    conflicts_of_interest: Text | None = declared("C")
+    ethics_approval: Ethics | None = declared("C")
+    consent_basis: Text | None = None
+    data_protection_basis: Text | None = None
+
+    @field_validator("ethics_approval", mode="before")
+    @classmethod
+    def _ethics_in_words(cls, value: Any) -> Any:
+        return {"number": value} if isinstance(value, str) else value
+
+
+class Arm(Group):
+    arm: Text = named("arm", "arm_id")
+    label: Text | None = None
+    aided: bool | None = None
+    values: tuple[Text, ...] | None = None
+    software_version: Text | None = None
+    comparator_description: Text | None = declared("C")
+
+
+class Reading(Group):
+    design: Literal["crossover", "sequential", "parallel", "split-plot"] | None = declared("C")
+    positive_from: float | None = None
+    washout_days: float | None = declared("C", ge=0)
+    order_assignment: Text | None = declared("C")
+    case_order: Text | None = declared("C")
+    blinded_to_reference: bool | None = declared("C")
+    blinded_to_other_arm: bool | None = declared("C")
+    prevalence_disclosed: bool | None = None
+    time_limit: Text | None = None
+    training_cases: Count | None = declared("C")
+    viewing_conditions: Text | None = declared("C")
+    initial_decision_recorded: bool | None = declared("C")
+
+
+class ReaderFacts(Group):
+    reader: Text = named("reader", "reader_id")
+    qualification: Text | None = declared("C")
+    specialty: Text | None = None
+    years_experience: float | None = declared("C", ge=0)
+    annual_volume: float | None = None
+    site: Text | None = None
+    prior_use_of_device: bool | None = None
+    employer_is_manufacturer: bool | None = None
+
+
+class ReferenceStandard(Group):
+    definition: Text | None = declared("CPV")
+    type: Text | None = declared("C")
+    assessors: Text | None = None
+    assessor_qualification: Text | None = None
+    blinded_to_index: bool | None = declared("C")
+    blinded_to_readers: bool | None = declared("C")
+    includes_index_result: bool | None = None
+    adjudication: Text | None = None
+    interval_days: float | None = declared("C")
+    applied_to: Literal["all", "positives", "subset"] | None = declared("CV")
+    maturity_days: float | None = declared("V")
+    rater_accuracy: Share | dict[str, Share] | None = None
+
+
+class Exclusion(Group):
+    reason: Text
+    n: Count
+    decided_before_results: bool | None = None
+
+
+class HAccuracy(Group):
+    tau: float | None = None
+    priority: tuple[float, ...] | None = None
+    complexity: bool = False
+
+
+class TableFile(Group):
+    """How one file is to be read: its columns under our words, and how it was written."""
+
+    file: Text
+    columns: dict[str, Text | tuple[Text, ...] | dict[str, Text]] = Field(default_factory=dict)
+    kind: Text | None = None
+    task: Text | None = None
+    candidate: Text | None = None
+    dataset: Text | None = None
+    delimiter: str | None = None
+    decimal: Literal[".", ","] | None = None
+    encoding: str | None = None
+    sheet: Text | None = None
+
+
+class DatasetFacts(Group):
+    dataset: Text = named("dataset", "dataset_id")
+    role: Literal["training", "tuning", "internal test", "external", "local", "period"]
+    file: Text | None = None
+    columns: dict[str, Text | tuple[Text, ...] | dict[str, Text]] = Field(default_factory=dict)
+    delimiter: str | None = None
+    decimal: Literal[".", ","] | None = None
+    encoding: str | None = None
+    sheet: Text | None = None
+    features: tuple[Text, ...] | None = None
+    h_accuracy: tuple[HAccuracy, ...] = ()
+    source: Text | None = declared("C")
+    sites: tuple[Text, ...] | None = declared("C")
+    country: Text | None = None
+    start_date: dt.date | None = declared("C")
+    end_date: dt.date | None = declared("C")
+    sampling: Literal["consecutive", "random", "enriched", "case-control", "convenience"] | None = declared("C")
+    enrichment: Text | None = None
+    eligibility: Text | None = declared("C")
+    exclusions: tuple[Exclusion, ...] | None = declared("C")
+    unit_of_analysis: Literal["patient", "exam", "lesion", "frame"] | None = declared("C")
+    cluster_keys: tuple[Text, ...] | None = declared("C")
+    labels_provenance: Text | None = None
+    licence: Text | None = None
+    sha256: Text | None = declared("CPV")
+
+
+class Endpoint(Group):
+    endpoint: Text = named("endpoint", "endpoint_id")
+    role: Literal["primary", "secondary", "safety", "exploratory"] | None = declared("C")
+    measure: Text | None = declared("C")
+    of: Text | None = None
+    arm_or_contrast: Text | tuple[Text, Text] | None = declared("C")
+    population: Text | None = declared("C")
+    hypothesis: (
+        Literal["superiority", "non-inferiority", "equivalence", "performance goal", "estimation"] | None
+    ) = declared("C")
+    bound_or_margin: float | tuple[float, float] | None = declared("C")
+    margin_rationale: Text | None = declared("C")
+    alpha: float | None = Field(default=None, gt=0, lt=1)
+    multiplicity_family: Text | None = declared("C")
+    clinical_severity: Text | None = None
+
+
+class Subgroup(Group):
+    name: Text
+    definition: Text | None = declared("C")
+    prespecified: bool | None = declared("C")
+    protected_attribute: bool | None = None
+    min_positives: Count | None = None
+    min_negatives: Count | None = None
+
+
+class UtilityMatrix(Group):
+    """Utilities: rows are the decision 0, 1; columns the truth 0, 1."""
+
+    name: Text
+    matrix: tuple[tuple[float, ...], ...]
+    probability: Share | None = None
+
+
+class Utility(Group):
+    thresholds: tuple[float, ...] | None = None
+    threshold_range: tuple[float, float] | None = None
+    cost_fp: float | None = None
+    cost_fn: float | None = None
+    rationale: Text | None = None
+    prevalence_range: tuple[Share, Share] | None = declared("P")
+    matrices: tuple[UtilityMatrix, ...] = ()
+
+
+class Similarity(Group):
+    standardise: Literal["training", "none"] = "training"
+    metric: Text = "euclidean"
+    permutations: int = Field(default=9999, ge=1)
+    seed: int | None = None
+    missing: Literal["impute", "drop"] | None = None
+    categorical: tuple[Text, ...] = ()
+    subsample: int | None = Field(default=None, ge=2)
+
+
+class PrecisionTarget(Group):
+    max_ci_half_width: float | None = Field(default=None, gt=0)
+    target_se: float | None = Field(default=None, gt=0)
+
+
+class InternalSplits(Group):
+    metric: Text
+    values: tuple[float, ...]
+
+
+class Candidate(Group):
+    candidate: Text = named("candidate", "candidate_id")
+    device: Device | None = None
+    processing_failures_rule: Text | None = declared("P")
+    run_date: dt.date | None = None
+    conflict: Text | None = None
+
+
+class SiteContext(Group):
+    department: Text | None = None
+    annual_volume: Count | None = declared("P")
+    local_prevalence: Share | None = declared("P")
+    equipment: tuple[Text, ...] | None = None
+    current_pathway: Text | None = None
+    committee_questions: tuple[Text, ...] | None = None
+    decision_date: dt.date | None = None
+
+
+class Indicator(Group):
+    measure: Text
+    in_control: float | None = None
+    to_detect: float | None = None
+    chart: Text | None = None
+    false_alert_budget: float | None = None
+    action: Text | None = None
+
+
+class Vigilance(Group):
+    plan_id: Text | None = declared("V")
+    plan_version: Text | None = declared("V")
+    baseline_dataset: Text | None = declared("V")
+    period_start: dt.date | None = declared("V")
+    period_end: dt.date | None = declared("V")
+    period_index: Count | None = declared("V")
+    versions_in_use: tuple[Text, ...] | None = declared("V")
+    exposure_source: Text | None = declared("V")
+    indicators: tuple[Indicator, ...] | None = declared("V")
+    observation_period: Text | None = declared("V")
+    multiplicity_rule: Text | None = declared("V")
+    label_maturity_rule: Text | None = declared("V")
+    override_definition: Text | None = declared("V")
+    recipients: Text | tuple[Text, ...] | None = None
+
+
+class Incident(Group):
+    incident: Text = named("incident", "incident_id")
+    event_date: dt.date | None = None
+    awareness_date: dt.date | None = None
+    description: Text | None = None
+    imdrf_codes: tuple[Text, ...] | None = None
+    seriousness: Text | None = None
+    causality: Text | None = None
+    reported_to: Text | None = None
+    report_date: dt.date | None = None
+    capa_id: Text | None = None
+    status: Text | None = None
+
+
+class Document(Group):
+    id: Text
+    kind: Text | None = None
+    version: Text | None = None
+    date: Text | None = None
+    title: Text | None = None
+
+
+class Approval(Group):
+    name: Text | None = declared("CPV")
+    role: Text | None = declared("C")
+    meaning: Text | None = declared("C")
+    signed_at: dt.datetime | dt.date | None = None
+    signature_ref: Text | None = None
+
+
+class Amendment(Group):
+    date: Text | None = None
+    field: Text | None = None
+    old: Text | None = None
+    new: Text | None = None
+    reason: Text | None = None
+    before_data_opened: bool | None = None
+
+
+class CountsRow(Group):
+    """Errors and right decisions of one arm of a published table."""
+
+    set: Text
+    arm: Text
+    errors: Count
+    correct: Count
+    readers: Count | None = None
+    cases: Count | None = None
+    paired: bool | None = None
+
+
+class PairedCounts(Group):
+    """Decisions of two arms on the same cases, cross-tabulated by whether they were right."""
+
+    set: Text
+    both_right: Count
+    aided_right_unaided_wrong: Count
+    aided_wrong_unaided_right: Count
+    both_wrong: Count
+    readers: Count | None = None
+    cases: Count | None = None
+
+
+class Confusion(Group):
+    set: Text
+    tp: Count
+    fp: Count
+    fn: Count
+    tn: Count
+    indeterminate_positives: Count | None = None
+    indeterminate_negatives: Count | None = None
+    readers: Count | None = None
+    cases: Count | None = None
+    paired: bool | None = None
+
+
+class RelianceCounts(Group):
+    """Decisions by unaided, advice, aided: 1 = right, so n011 counts errors mended after right advice."""
+
+    set: Text
+    n000: Count
+    n001: Count
+    n010: Count
+    n011: Count
+    n100: Count
+    n101: Count
+    n110: Count
+    n111: Count
+
+
+class Nomogram(Group):
+    set: Text
+    accuracy: Share
+    weighted_concordance: Share
+
+
+class Reported(Group):
+    """Figures as somebody printed them; each is kept as typed, so that "0.80" has two decimals."""
+
+    set: Text
+    positives: Count | None = None
+    negatives: Count | None = None
+    total: Count | None = None
+    metrics: dict[str, Text]
+    rounding: Literal["rounded", "truncated"] = "rounded"
+
+    @model_validator(mode="after")
+    def _totals(self) -> "Reported":
+        if self.total is None and (self.positives is None or self.negatives is None):
+            raise ValueError("give positives and negatives, or total")
+        return self
+
+
+class Plan(Group):
+    """The manifest: what a study declares about itself, frozen."""
+
+    report: Report
+    device: Device
+    intended_use: IntendedUse = IntendedUse()
+    operating_point: OperatingPoint = OperatingPoint()
+    performance_claims: tuple[Claim, ...] | None = declared("CPV")
+    study: StudyFacts = StudyFacts()
+    arms: tuple[Arm, ...] = ()
+    reading: Reading = Reading()
+    readers: tuple[ReaderFacts, ...] = ()
+    reference_standard: ReferenceStandard = ReferenceStandard()
+    datasets: tuple[DatasetFacts, ...] = ()
+    tables: dict[str, TableFile] = Field(default_factory=dict)
+    endpoints: tuple[Endpoint, ...] = ()
+    subgroups: tuple[Subgroup, ...] = ()
+    utility: Utility = Utility()
+    similarity: Similarity = Similarity()
+    internal_splits: InternalSplits | None = None
+    precision_targets: dict[str, PrecisionTarget] = Field(default_factory=dict)
+    candidates: tuple[Candidate, ...] = ()
+    site_context: SiteContext | None = declared("P")
+    vigilance: Vigilance | None = declared("V")
+    incidents: tuple[Incident, ...] = ()
+    documents: tuple[Document, ...] = ()
+    approvals: tuple[Approval, ...] | None = declared("CPV")
+    amendments: tuple[Amendment, ...] = ()
+    limits: dict[str, float] = Field(default_factory=dict)
+    counts: tuple[CountsRow, ...] = ()
+    paired_counts: tuple[PairedCounts, ...] = ()
+    confusion: tuple[Confusion, ...] = ()
+    reliance_counts: tuple[RelianceCounts, ...] = ()
+    nomogram: tuple[Nomogram, ...] = ()
+    reported: tuple[Reported, ...] = ()
+
+    @property
+    def contrasts(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of arms to compare, the aided one first; ("aided", "unaided") where none is declared."""
+        if not self.arms:
+            return (("aided", "unaided"),)
+        return tuple((a.arm, b.arm) for a in self.arms if a.aided for b in self.arms if not b.aided)
+
+    @property
+    def expected_prevalence(self) -> float | None:
+        """The share of positives that the intended use expects, where it is declared."""
+        population = self.intended_use.intended_patient_population
+        declared = population.prevalence_expected if population else None
+        return self.intended_use.prevalence_expected if declared is None else declared
+
+
+def undeclared(group: BaseModel, kind: Kind, path: str = "") -> Iterator[str]:
+    """Paths of the fields that a report of this kind requires and that the manifest leaves out."""
+    for name, info in type(group).model_fields.items():
+        value = getattr(group, name)
+        here = f"{path}.{name}" if path else name
+        extra = info.json_schema_extra
+        mandatory = extra.get("mandatory_for", ()) if isinstance(extra, dict) else ()
+        if value is None or value in ("", ()):
+            if kind in mandatory:  # type: ignore[operator]
+                yield here
+        elif isinstance(value, BaseModel):
+            yield from undeclared(value, kind, here)
+        elif isinstance(value, tuple):
+            for i, item in enumerate(value):
+                if isinstance(item, BaseModel):
+                    yield from undeclared(item, kind, f"{here}[{i}]")

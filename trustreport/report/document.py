@@ -1,0 +1,262 @@
+"""results.json: the machine-readable twin of a report, and the model that its schema comes from."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from math import isfinite
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from trustreport.assessment import Assessment
+from trustreport.finding import CheckOutcome, Unanswered
+from trustreport.messages import Catalogue
+from trustreport.plan import NOT_DECLARED
+from trustreport.results import Result
+
+SCHEMA_VERSION = "1"
+SIGNIFICANT_DIGITS = 13
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Scope(Model):
+    """What a number is of; each key only where it applies."""
+
+    arms: tuple[str, str] | None = Field(default=None, description="compared arm first, baseline second")
+    arm: str | None = None
+    set: str | None = Field(default=None, description="one of several published tables")
+    dataset: str | None = None
+    reader: str | None = None
+    raters: tuple[str, str] | None = None
+    site: str | None = None
+    subgroup: str | None = None
+    period: str | None = None
+    candidate: str | None = None
+    candidates: tuple[str, str] | None = Field(default=None, description="compared candidate first")
+    task: str | None = None
+    class_: str | None = Field(default=None, alias="class")
+    endpoint: str | None = None
+    analysis: str | None = None
+    threshold: float | None = None
+    parameters: dict[str, Any] | None = Field(default=None, description="what was chosen: tau, bins, margin")
+
+
+class Entry(Model):
+    """One number of the report. A null is explained by the note."""
+
+    id: str = Field(pattern=r"^[a-z_]+\.[a-z0-9_]+$")
+    scope: Scope
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float = Field(gt=0, lt=1)
+    se: float | None
+    n: int = Field(ge=0, description="denominator")
+    unit: str
+    method: str
+    method_text: str
+    p: float | None
+    df: float | None
+    primary: bool = Field(description="whether the report leads with this entry")
+    note: str
+    source: str
+    details: dict[str, Any] = Field(description="what was computed on the way")
+
+
+class Check(Model):
+    """What one check of the pitfall register found."""
+
+    check: str = Field(pattern=r"^P\d\d$")
+    dimension: str
+    severity: Literal["B", "W", "N"]
+    status: Literal["fired", "clear", "cannot run"]
+    message: str
+    scope: Scope
+
+
+class Open(Model):
+    """A question without an answer, and why."""
+
+    dimension: str
+    question: str
+    reason: str
+    kind: Literal["no data", "not built"]
+
+
+class Verdict(Model):
+    """An endpoint held against its criterion."""
+
+    endpoint: str
+    verdict: Literal["pass", "fail", "inconclusive", "not assessable", "not tested"]
+    reason: str
+
+
+class FigureEntry(Model):
+    """A figure: what it shows in words, and the values drawn."""
+
+    id: str
+    alt: str
+    values: list[dict[str, Any]]
+
+
+class Input(Model):
+    file: str
+    table: str
+    sha256: str
+    bytes: int
+    rows: int
+    used: int
+    dropped: dict[str, int]
+
+
+class Provenance(Model):
+    trustreport: str
+    versions: dict[str, str]
+    inputs: list[Input]
+    seed: int | None
+    iterations: dict[str, int]
+
+
+class TaskSummary(Model):
+    task: str
+    n_readers: int
+    n_cases: int
+    n_positive: int
+    n_negative: int
+    n_without_truth: int
+    readings: dict[str, int] = Field(description="readings present per arm")
+    missing: dict[str, int] | None = Field(description="readings absent per arm, null where the design decides")
+
+
+class StudySummary(Model):
+    kind: str
+    title: str
+    device: str
+    arms: list[str]
+    tasks: list[TaskSummary]
+    datasets: list[dict[str, Any]]
+    sets: list[str]
+    not_declared: list[str]
+
+
+class Document(Model):
+    """results.json as a whole."""
+
+    schema_version: Literal["1"]
+    study: StudySummary
+    results: list[Entry]
+    verdicts: list[Verdict]
+    checks: list[Check]
+    unanswered: list[Open]
+    figures: list[FigureEntry]
+    provenance: Provenance
+
+
+def document(assessment: Assessment, provenance: Mapping[str, Any], say: Catalogue) -> dict[str, Any]:
+    """The document as plain data, ready for `canonical`."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "study": _summary(assessment),
+        "results": [_entry(result, say) for result in assessment.results],
+        "verdicts": [],
+        "checks": [_check(outcome, say) for outcome in assessment.checks],
+        "unanswered": [_open(open_, say) for open_ in assessment.unanswered],
+        "figures": [
+            {"id": figure.id, "alt": say(figure.alt), "values": figure.drawing.values(say)}
+            for figure in assessment.figures
+        ],
+        "provenance": dict(provenance),
+    }
+
+
+def canonical(data: Any) -> bytes:
+    """Canonical JSON: sorted keys, UTF-8, 13 significant digits, no NaN; a final newline."""
+    text = json.dumps(_plain(data), sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1)
+    return text.encode() + b"\n"
+
+
+def digest(data: bytes) -> str:
+    """The sha256 by which a report quotes its results."""
+    return sha256(data).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, bool | str | int) or value is None:
+        return value
+    if isinstance(value, float):
+        return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isfinite(value) else None
+    if hasattr(value, "item"):
+        return _plain(value.item())
+    return str(value)
+
+
+def _summary(assessment: Assessment) -> dict[str, Any]:
+    study, plan = assessment.study, assessment.plan
+    device = " ".join(filter(None, (plan.device.trade_name, plan.device.software_version)))
+    named = (study.counts, study.paired_counts, study.confusion, study.reliance_counts)
+    return {
+        "kind": plan.report.kind,
+        "title": plan.report.title or "",
+        "device": device or NOT_DECLARED,
+        "arms": list(study.arms),
+        "tasks": [asdict(flow) for flow in assessment.flows],
+        "datasets": [
+            {"dataset": d.name, "role": d.role, "n_cases": len(d.cases), "n_features": len(d.feature_names)}
+            for d in study.datasets
+        ],
+        "sets": list(dict.fromkeys(getattr(s, "set", None) or s.name for group in named for s in group)),
+        "not_declared": list(assessment.not_declared),
+    }
+
+
+def _entry(result: Result, say: Catalogue) -> dict[str, Any]:
+    e = result.estimate
+    return {
+        "id": result.id,
+        "scope": dict(result.scope),
+        "value": e.value,
+        "low": e.low,
+        "high": e.high,
+        "level": e.level,
+        "se": e.se,
+        "n": e.n,
+        "unit": result.unit,
+        "method": e.method,
+        "method_text": say(f"method.{e.method}.text"),
+        "p": e.p,
+        "df": e.df,
+        "primary": result.primary,
+        "note": e.note,
+        "source": say(f"method.{e.method}.source"),
+        "details": {**e.details, **result.details},
+    }
+
+
+def _check(outcome: CheckOutcome, say: Catalogue) -> dict[str, Any]:
+    return {
+        "check": outcome.check,
+        "dimension": outcome.dimension,
+        "severity": outcome.severity,
+        "status": outcome.status,
+        "message": say(outcome.message),
+        "scope": dict(outcome.scope),
+    }
+
+
+def _open(open_: Unanswered, say: Catalogue) -> dict[str, Any]:
+    return {
+        "dimension": open_.dimension,
+        "question": say(f"{open_.dimension}.question"),
+        "reason": say(open_.reason),
+        "kind": open_.kind,
+    }
+
+

@@ -1,0 +1,163 @@
+"""Writes a report into a folder: everything, or nothing at all."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import trustreport
+from trustreport.assessment import Assessment
+from trustreport.errors import MissingLibrary
+from trustreport.messages import Catalogue, catalogue
+from trustreport.report.document import canonical, digest, document
+
+FORMATS = ("html", "pdf", "json")
+LIBRARIES = ("numpy", "scipy", "pandas", "statsmodels", "matplotlib", "weasyprint", "jinja2", "pydantic", "pyarrow")
+Progress = Callable[[str, float], None]
+
+
+class Written:
+    """The files of a report, and what could not be written and why."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files: list[Path] = []
+        self.failed: dict[str, str] = {}
+        self.seconds: dict[str, float] = {}
+
+
+def write(
+    assessment: Assessment,
+    out: Path,
+    *,
+    formats: Iterable[str] = FORMATS,
+    progress: Progress | None = None,
+    timed: Mapping[str, float] | None = None,
+) -> Written:
+    """Write results.json, and report.html, report.pdf and figures where asked, into `out`.
+
+    The files are made beside `out` and moved when all are there. Without the libraries that PDF needs the
+    others are written, and `Written.failed` says what to install.
+
+    Raises
+    ------
+    ValueError : an unknown format
+    OSError : `out` cannot be written
+    """
+    wanted = tuple(formats)
+    unknown = sorted(set(wanted) - set(FORMATS))
+    if unknown:
+        raise ValueError(f"unknown format {', '.join(unknown)}; known are {', '.join(FORMATS)}")
+    say = catalogue(assessment.plan.report.language)
+    written = Written(out)
+    written.seconds.update(timed or {})
+    out.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        _fill(work, assessment, wanted, say, written, progress or (lambda step, share: None))
+        _move(work, out, written)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return written
+
+
+def provenance(assessment: Assessment) -> dict[str, Any]:
+    """Inputs with their hashes, versions, seed: what a second person needs for the same numbers."""
+    return {
+        "trustreport": trustreport.__version__,
+        "versions": {"python": sys.version.split()[0], **{name: metadata.version(name) for name in LIBRARIES}},
+        "inputs": [
+            {
+                "file": source.file,
+                "table": source.table,
+                "sha256": source.sha256,
+                "bytes": source.n_bytes,
+                "rows": source.n_rows,
+                "used": source.n_used,
+                "dropped": dict(source.dropped),
+            }
+            for source in assessment.study.sources
+        ],
+        "seed": assessment.plan.similarity.seed,
+        "iterations": {},
+    }
+
+
+class _Clock:
+    """Tells the caller which step begins, and notes how long each took."""
+
+    def __init__(self, written: Written, progress: Progress) -> None:
+        self._written, self._progress = written, progress
+        self._name, self._start = "", 0.0
+
+    def __call__(self, name: str, share: float) -> None:
+        now = perf_counter()
+        if self._name:
+            self._written.seconds[self._name] = round(now - self._start, 3)
+        self._name, self._start = name, now
+        self._progress(name, share)
+
+
+def _fill(
+    work: Path,
+    assessment: Assessment,
+    wanted: tuple[str, ...],
+    say: Catalogue,
+    written: Written,
+    progress: Progress,
+) -> None:
+    step = _Clock(written, progress)
+    step("results", 0.0)
+    origin = provenance(assessment)
+    results = canonical(document(assessment, origin, say))
+    (work / "results.json").write_bytes(results)
+    if "html" in wanted or "pdf" in wanted:
+        step("figures", 0.1)
+        from trustreport.report import figures
+
+        drawn = figures.draw_all(assessment)
+        (work / "figures").mkdir()
+        for name, figure in drawn.items():
+            (work / "figures" / f"{name}.svg").write_bytes(figure.svg)
+            (work / "figures" / f"{name}.png").write_bytes(figure.png)
+        about = {"results_hash": digest(results), "provenance": origin, "drawn": drawn}
+        if "html" in wanted:
+            step("html", 0.4)
+            from trustreport.report import html
+
+            (work / "report.html").write_text(html.render(assessment, **about), encoding="utf-8")
+        if "pdf" in wanted:
+            step("pdf", 0.5)
+            from trustreport.report import pdf
+
+            try:
+                (work / "report.pdf").write_bytes(pdf.render(assessment, **about))
+            except MissingLibrary as error:
+                written.failed["pdf"] = str(error)
+    step("done", 1.0)
+    run = {
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": written.seconds,
+        "not_written": written.failed,
+    }
+    (work / "run.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+
+
+def _move(work: Path, out: Path, written: Written) -> None:
+    """Put what was made in place of what an earlier run left; other files of the folder stay."""
+    out.mkdir(exist_ok=True)
+    old = out / "figures"
+    if old.is_dir():
+        shutil.rmtree(old)
+    for name in ("results.json", "report.html", "report.pdf", "run.json"):
+        (out / name).unlink(missing_ok=True)
+    for item in sorted(work.iterdir()):
+        os.replace(item, out / item.name)
+    written.files = sorted(p for p in out.rglob("*") if p.is_file())

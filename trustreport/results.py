@@ -1,0 +1,51 @@
+"""One number of a report: what it is of, its estimate, and whether it leads."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from trustreport.estimate import Estimate
+
+Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An entry of results.json: (id, scope, method) is unique, one of those that answer a question leads.
+
+    `id` is ``dimension.quantity``; `scope` says of what (arms, set, dataset, reader ...), with the keys
+    that apply only. The method is the estimate's own.
+    """
+
+    id: str
+    scope: Mapping[str, Any]
+    estimate: Estimate
+    unit: Unit = "proportion"
+    primary: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        """The fixed word of the interval's method."""
+        return self.estimate.method
+
+    def within(self, **scope: Any) -> bool:
+        """Whether the scope holds all of these."""
+        return all(self.scope.get(key) == value for key, value in scope.items())
+
+
+def leading(results: Iterable[Result], id: str, **scope: Any) -> Result | None:
+    """The entry that leads for a quantity in a scope, if there is one."""
+    return next((r for r in results if r.id == id and r.primary and r.within(**scope)), None)
+
+
+def answers(
+    id: str,
+    scope: Mapping[str, Any],
+    estimates: Iterable[Estimate],
+    *,
+    leads: str = "",
+    unit: Unit = "proportion",
+) -> list[Result]:
+    """Several estimates of one quantity; the one whose method is `leads` is primary."""
+    return [Result(id, scope, estimate, unit, estimate.method == leads) for estimate in estimates]

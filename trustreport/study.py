@@ -1,0 +1,236 @@
+"""A study as it was read: frozen arrays with integer codes, one truth per case.
+
+Nothing here knows where the data came from or what will be asked of it. Every column is a numpy array;
+names are kept once (`Labels`), never per row, so that ten million rows of scores fit. Absent values are
+NaN in floats, -1 in codes and 0/1 columns, NaT in dates.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+Binary = NDArray[np.int8]
+Floats = NDArray[np.float64]
+NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Labels(Sequence[str]):
+    """The distinct names of a column, held by an Arrow array, a tuple, or counted (``"1" ... "n"``)."""
+
+    __slots__ = ("_n", "_values")
+
+    def __init__(self, values: Any = None, *, n: int | None = None) -> None:
+        self._values = values
+        self._n = len(values) if values is not None else int(n or 0)
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+    @overload
+    def __getitem__(self, i: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, i: int | slice) -> str | tuple[str, ...]:
+        if isinstance(i, slice):
+            return tuple(self[k] for k in range(*i.indices(self._n)))
+        if not -self._n <= i < self._n:
+            raise IndexError(i)
+        i = int(i) % self._n
+        if self._values is None:
+            return str(i + 1)
+        value = self._values[i]
+        return value if isinstance(value, str) else str(value.as_py() if hasattr(value, "as_py") else value)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[i] for i in range(self._n))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """A column of names: `codes` (n_rows,) index `labels`; -1 where the cell is empty."""
+
+    codes: Codes
+    labels: Labels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cases:
+    """The cases of one task or data set; `truth` (n_cases,) indexes `classes`, -1 where there is none.
+
+    For a binary task `classes` is ("0", "1"), 1 = condition present. `groups` holds the further columns of
+    the table (subgroup columns, severity, equipment).
+    """
+
+    labels: Labels
+    truth: Binary
+    classes: tuple[str, ...] = ("0", "1")
+    patient: Coded | None = None
+    site: Coded | None = None
+    date: NDArray[np.datetime64] | None = None
+    complexity: Floats | None = None
+    groups: Mapping[str, Coded] = field(default_factory=lambda: NONE)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Readers:
+    """The readers of one task; `strata` holds a `Coded` column of length n_readers per characteristic."""
+
+    labels: Labels
+    strata: Mapping[str, Coded] = field(default_factory=lambda: NONE)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Readings:
+    """The readings of one task, one row per reader, case and arm, sorted by arm, reader and case.
+
+    `arm` indexes `arms` (the manifest's order). A sequential reading (initial and final decision in one
+    sitting) stands here as two rows, the initial decision in the unaided arm. `advice` is what the model
+    told the reader. Missing readings are absent rows.
+    """
+
+    task: str
+    arms: tuple[str, ...]
+    readers: Readers
+    cases: Cases
+    arm: Codes
+    reader: Codes
+    case: Codes
+    decision: Binary | None = None
+    score: Floats | None = None
+    confidence: Floats | None = None
+    seconds: Floats | None = None
+    order: Floats | None = None
+    read_at: NDArray[np.datetime64] | None = None
+    advice: Binary | None = None
+    advice_score: Floats | None = None
+    positive_from: float | None = None
+    sequential: bool = False
+
+    def __len__(self) -> int:
+        return len(self.case)
+
+    @property
+    def truth(self) -> Binary:
+        """The truth of the case of each reading, (n_readings,)."""
+        return self.cases.truth[self.case]
+
+    def grid(self, values: NDArray[Any], arms: Sequence[str]) -> Floats:
+        """`values` (n_readings,) laid out as (n_arms, n_readers, n_cases), NaN where nobody read."""
+        out = np.full((len(arms), len(self.readers), len(self.cases)), np.nan)
+        for a, name in enumerate(arms):
+            rows = self.arm == self.arms.index(name)
+            out[a, self.reader[rows], self.case[rows]] = values[rows]
+        return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What one candidate said of the cases of a data set, in the order of its cases, (n_cases,) each.
+
+    `class_scores` is (n_cases, n_classes), negative class first. `status` tells processed from failed.
+    """
+
+    score: Floats | None = None
+    decision: Binary | None = None
+    class_scores: Floats | None = None
+    class_names: tuple[str, ...] = ()
+    status: Coded | None = None
+    version: Coded | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    """A set of cases with scores and features; `role` as declared (training, external, period ...)."""
+
+    name: str
+    role: str
+    cases: Cases
+    scores: Mapping[str, Scores] = field(default_factory=lambda: NONE)
+    features: Floats | None = None
+    feature_names: tuple[str, ...] = ()
+    feature_levels: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: NONE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratings:
+    """The annotations behind a reference standard, one row per rater and case; `label` indexes `classes`."""
+
+    task: str
+    raters: Labels
+    cases: Cases
+    rater: Codes
+    case: Codes
+    label: Codes
+    classes: tuple[str, ...]
+    confidence: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmCounts:
+    """Errors and right decisions of one arm of a published table."""
+
+    errors: int
+    correct: int
+
+    @property
+    def n(self) -> int:
+        """All decisions of the arm."""
+        return self.errors + self.correct
+
+
+@dataclass(frozen=True, slots=True)
+class CountsSet:
+    """A published table of counts per arm; what is known of how it arose, None where undeclared."""
+
+    name: str
+    arms: Mapping[str, ArmCounts]
+    readers: int | None = None
+    cases: int | None = None
+    paired: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input file: its hash, its rows, the rows used, and why the others were not."""
+
+    file: str
+    table: str
+    sha256: str
+    n_bytes: int
+    n_rows: int
+    n_used: int
+    dropped: Mapping[str, int] = field(default_factory=lambda: NONE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Study:
+    """Everything that was handed in; each tuple is empty where a study has nothing of the kind.
+
+    `paired_counts`, `confusion`, `reliance_counts`, `nomogram` and `reported` are the manifest's own frozen
+    groups (`trustreport.plan`), in the manifest's order. `cautions` are doubts that ingest met and that no
+    check can see afterwards, as message keys with parameters.
+    """
+
+    arms: tuple[str, ...] = ()
+    readings: tuple[Readings, ...] = ()
+    datasets: tuple[Dataset, ...] = ()
+    raters: tuple[Ratings, ...] = ()
+    counts: tuple[CountsSet, ...] = ()
+    paired_counts: tuple[Any, ...] = ()
+    confusion: tuple[Any, ...] = ()
+    reliance_counts: tuple[Any, ...] = ()
+    nomogram: tuple[Any, ...] = ()
+    reported: tuple[Any, ...] = ()
+    sources: tuple[Source, ...] = ()
+    cautions: tuple[tuple[str, Mapping[str, Any]], ...] = ()
