@@ -23,6 +23,7 @@ NEGATIVE_TWOWAY = "the two-way variance estimate is negative: too few readings f
 CLIPPED = "cov2 is below cov3: the random-reader variance counts their difference as 0"
 NOT_CLIPPED = "cov2 is below cov3: the fixed-reader variance keeps the negative difference"
 CLIPPED_ARM = "cov2 is negative: the random-reader variance counts it as 0"
+NO_SPREAD = "all readers show the same value: no spread between readers to judge by"
 SAME_FOR_ALL = "all readers show the same value: the normal quantile is used"
 BELOW_FIXED = "standard error below that for these readers alone: too few readers to judge their spread"
 FIXED_LEADS = "fewer than five readers: the interval for these readers alone is the wider and leads"

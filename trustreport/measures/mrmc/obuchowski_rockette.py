@@ -159,7 +159,7 @@ class ObuchowskiRockette:
         error, df, note = self._error(mode)
         variance = 2 * error / self.n_readers
         if not variance > NEGLIGIBLE:
-            return self._without(value, mode, level, note or _why_not(variance))
+            return self._without(value, mode, level, note or _why_not(variance, mode))
         if mode == "or_rrrc" and variance < self._fixed_reader_variance() - NEGLIGIBLE:
             note = notes.join(note, notes.BELOW_FIXED)
         return self._with(value, variance, df, mode, level, note, null=0.0)
@@ -180,7 +180,7 @@ class ObuchowskiRockette:
         error, df, note = self._arm_error(arm, mode)
         variance = error / self.n_readers
         if not variance > NEGLIGIBLE:
-            return self._without(value, mode, level, note or _why_not(variance))
+            return self._without(value, mode, level, note or _why_not(variance, mode))
         return self._with(value, variance, df, mode, level, note)
 
     def reader_difference(
@@ -200,7 +200,7 @@ class ObuchowskiRockette:
         df1 = float(self.n_arms - 1)
         error, df2, note = self._error(mode)
         if not error > NEGLIGIBLE:
-            return OmnibusTest(nan, df1, nan, nan, mode, note or _why_not(error))
+            return OmnibusTest(nan, df1, nan, nan, mode, note or _why_not(error, mode))
         if mode == "or_frrc":
             chi2 = df1 * self.ms_arm / error
             return OmnibusTest(chi2, df1, inf, float(chdtrc(df1, chi2)), mode, note)
@@ -381,7 +381,9 @@ def _off_diagonal(matrix: NDArray[np.float64]) -> float:
     return float((matrix.sum() - np.trace(matrix)) / (arms * (arms - 1)))
 
 
-def _why_not(variance: float) -> str:
+def _why_not(variance: float, mode: Mode) -> str:
+    if mode == "or_rrfc":
+        return notes.NO_SPREAD
     if isnan(variance):
         return notes.ONE_CASE
     return notes.NEGATIVE_FIXED if variance < -NEGLIGIBLE else notes.NO_VARIATION
