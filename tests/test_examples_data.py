@@ -1,0 +1,90 @@
+"""The example studies: the simulated one comes out the same byte for byte; both hold what they declare."""
+
+import csv
+import runpy
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+READINGS = EXAMPLES / "knee-mri-readings"
+TABLES = ["readings.csv", "readers.csv", "cases.csv"]
+
+
+def rows(name):
+    with (READINGS / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def readings():
+    return rows("readings.csv")
+
+
+def test_made_again_the_tables_are_the_same_bytes(tmp_path):
+    runpy.run_path(str(READINGS / "make.py"))["write"](tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(TABLES)
+    for name in TABLES:
+        assert (tmp_path / name).read_bytes() == (READINGS / name).read_bytes(), name
+
+
+def test_the_grid_is_complete(readings):
+    assert len(readings) == 1560
+    assert len({(row["reader"], row["case"]) for row in readings}) == 1560
+    assert [row["reader"] for row in rows("readers.csv")] == sorted({row["reader"] for row in readings})
+    for reader in rows("readers.csv"):
+        order = [int(row["order"]) for row in readings if row["reader"] == reader["reader"]]
+        assert order == list(range(1, 121)), reader
+
+
+def test_error_rates_are_those_of_the_manifest_and_near_the_published_ones(readings):
+    before = sum(row["initial_decision"] != row["truth"] for row in readings)
+    after = sum(row["decision"] != row["truth"] for row in readings)
+    wrong_advice = {row["case"] for row in readings if row["advice"] != row["truth"]}
+    text = (READINGS / "study.yaml").read_text(encoding="utf-8")
+    assert f"Wrong before advice: {before} of 1560 ({before / 1560:.3f})" in text
+    assert f"Wrong after advice: {after} of 1560 ({after / 1560:.3f})" in text
+    assert f"Wrong advice: {len(wrong_advice)} of 120 cases ({len(wrong_advice) / 120:.3f})" in text
+    assert before / 1560 == pytest.approx(367 / 1548, abs=0.01)
+    assert after / 1560 == pytest.approx(352 / 1548, abs=0.01)
+
+
+def test_one_truth_and_one_advice_per_case(readings):
+    cases = {row["case"]: row["truth"] for row in rows("cases.csv")}
+    assert len(cases) == 120
+    assert sum(truth == "1" for truth in cases.values()) == 54
+    assert {(row["case"], row["truth"]) for row in readings} == set(cases.items())
+    assert len({(row["case"], row["advice"], row["advice_score"]) for row in readings}) == 120
+    assert all((float(row["advice_score"]) >= 0.5) == (row["advice"] == "1") for row in readings)
+    assert all(0 <= float(row["confidence"]) <= 1 and float(row["seconds"]) > 0 for row in readings)
+
+
+def test_readers_by_centre():
+    assert Counter(row["centre"] for row in rows("readers.csv")) == {"tertiary": 5, "secondary": 8}
+    assert len(rows("readers.csv")) == 13
+
+
+def test_the_simulated_study_says_so_where_it_is_read():
+    text = (READINGS / "study.yaml").read_text(encoding="utf-8")
+    assert "simulated: true" in text
+    assert "title: Simulated knee MRI reader study" in text
+    assert 'notice: "Simulated data: no patient, no reader and no device behind these numbers"' in text
+
+
+def test_published_counts():
+    """Campagner, Angius, Cabitza (2023), HEALTHINF, doi 10.5220/0011679600003414, Table 1."""
+    text = (EXAMPLES / "knee-mri" / "study.yaml").read_text(encoding="utf-8")
+    assert "arm: unaided, errors: 367, correct: 1181, readers: 13, cases: 120, paired: true" in text
+    assert "arm: aided, errors: 352, correct: 1196, readers: 13, cases: 120, paired: true" in text
+
+
+@pytest.mark.parametrize("name", ["knee-mri", "knee-mri-readings"])
+def test_the_manifest_fits_the_models(name):
+    yaml = pytest.importorskip("ruamel.yaml")
+    from trustreport.plan import Plan
+
+    text = (EXAMPLES / name / "study.yaml").read_text(encoding="utf-8")
+    plan = Plan.model_validate(yaml.YAML(typ="safe", pure=True).load(text))
+    assert plan.contrasts == (("aided", "unaided"),)
+    assert plan.study.simulated == (name == "knee-mri-readings")
