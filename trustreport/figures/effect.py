@@ -1,0 +1,205 @@
+"""Effects with their intervals, a row each, against a line of no effect: ratios and differences."""
+
+from dataclasses import dataclass
+from math import exp, inf, isfinite, isnan, log
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal
+
+from trustreport.estimate import Estimate
+from trustreport.figures import columns, numbers, style, ticks
+from trustreport.messages import Catalogue, Message
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FEWER_ERRORS = Message("figure.effect.fewer_errors")
+MORE_ERRORS = Message("figure.effect.more_errors")
+EDGE = 2.6  # millimetres from the edge of the plot to a mark that belongs beyond it
+LARGEST = 1e7  # a ratio beyond it, or below its inverse, is drawn at the edge
+
+
+@dataclass(frozen=True, slots=True)
+class EffectRow:
+    """One effect; `note` is said below the label, or in the plot in place of a mark that cannot be drawn."""
+
+    label: Message | str
+    estimate: Estimate
+    leads: bool = False
+    note: Message | str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EffectPlot:
+    """A label column, a mark and interval per row, a number column.
+
+    `scale` is ``ratio`` (logarithmic axis, no effect at 1), ``points`` (differences of proportions, no effect
+    at 0) or ``difference`` (any other difference). `left` and `right` say what either side of no effect
+    means; `benefit` says which of them is the better one.
+    """
+
+    rows: tuple[EffectRow, ...]
+    quantity: Message | str
+    scale: Literal["ratio", "points", "difference"] = "ratio"
+    left: Message | str = FEWER_ERRORS
+    right: Message | str = MORE_ERRORS
+    benefit: Literal["left", "right"] = "left"
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """Label, value and limits of each row."""
+        return [
+            {
+                "label": style.said(say, row.label),
+                "value": row.estimate.value,
+                "low": row.estimate.low,
+                "high": row.estimate.high,
+                "level": row.estimate.level,
+                "n": row.estimate.n,
+                "leads": row.leads,
+            }
+            for row in self.rows
+        ]
+
+    def draw(self, say: Catalogue) -> "Figure":
+        """The figure at its final size."""
+        with style.settings():
+            return self._draw(say)
+
+    @property
+    def _no_effect(self) -> float:
+        return 1.0 if self.scale == "ratio" else 0.0
+
+    def _draw(self, say: Catalogue) -> "Figure":
+        quantity = style.said(say, self.quantity)
+        header = columns.header(say, quantity, [row.estimate for row in self.rows])
+        drawn = columns.lay_out(self._lines(say), header, above=7.0, below=15.0)
+        plot, width = drawn.plot, drawn.right - drawn.left
+        low, high = _span([row.estimate for row in self.rows], [row.leads for row in self.rows], self.scale)
+        if self.scale == "ratio":
+            plot.set_xscale("log")
+            found = ticks.ratio(low, high, width, lambda x: _ratio_tick(say, x))
+        else:
+            found = ticks.linear(low, high, width, lambda x: self._difference_tick(say, x))
+        plot.set_xlim(low, high)
+        columns.tick(plot, found)
+        columns.line_of_no_effect(drawn, self._no_effect)
+        for i, (row, y) in enumerate(zip(self.rows, drawn.y)):
+            _mark(plot, i, row, y, width)
+        line = drawn.left + width * _place(self._no_effect, low, high, self.scale)
+        self._write_axis(say, drawn, line)
+        return drawn.figure
+
+    def _lines(self, say: Catalogue) -> list[columns.Line]:
+        places = numbers.places_of((row.estimate for row in self.rows), self.scale)
+        lines = []
+        for row in self.rows:
+            shown, said = row.estimate, style.said(say, row.note)
+            undefined = isnan(shown.value)
+            no_interval = isnan(shown.low) or isnan(shown.high)
+            lines.append(
+                columns.Line(
+                    label=style.said(say, row.label),
+                    number=numbers.estimate(say, shown, self.scale, places),
+                    note="" if undefined else said or (shown.note if no_interval else ""),
+                    reason=said or shown.note if undefined else "",
+                    leads=row.leads,
+                )
+            )
+        return lines
+
+    def _difference_tick(self, say: Catalogue, value: float) -> str:
+        text = numbers.plain(say, round(numbers.hundredfold(value, self.scale), 10))
+        return "+" + text if value > 0 else text
+
+    def _write_axis(self, say: Catalogue, drawn: columns.Columns, line: float) -> None:
+        """No effect above its line; what either side means below the ticks, apart in colour and in place."""
+        sheet = drawn.sheet
+        text = say("figure.effect.no_effect")
+        half = style.width_of(text, style.TICK) / 2
+        middle = min(max(line, drawn.left + half), drawn.right - half)
+        style.write(sheet, middle, drawn.top - 4.2, text, ha="center", size=style.TICK, color=style.MUTE)
+        below = drawn.bottom + 6.6
+        better, worse = (style.BLUE, style.RUST) if self.benefit == "left" else (style.RUST, style.BLUE)
+        for said, room, side, colour in (
+            (style.said(say, self.left), line - 2.0, "right", better),
+            (style.said(say, self.right), style.TEXT_WIDTH - line - 2.0, "left", worse),
+        ):
+            at = line - 1.5 if side == "right" else line + 1.5
+            how = {"ha": side, "va": "top", "multialignment": side, "size": style.TICK, "color": colour}
+            style.write(sheet, at, below, style.wrap(said, room, style.TICK), **how)
+        unit = say("figure.effect.log_axis" if self.scale == "ratio" else f"figure.effect.{self.scale}_axis")
+        unit = style.wrap(unit, drawn.left - columns.GAP, style.SMALL)
+        style.write(sheet, 0, drawn.bottom + 3.4, unit, size=style.SMALL, color=style.MUTE)
+
+
+def _ratio_tick(say: Catalogue, value: float) -> str:
+    exponent = round(log(value, 10))
+    if not 1e-4 <= value <= 1e6 and abs(value / 10.0**exponent - 1) < 1e-9:
+        return numbers.power_of_ten(exponent)
+    return numbers.plain(say, value)
+
+
+def _place(value: float, low: float, high: float, scale: str) -> float:
+    """Where a value lies between the ends of the axis, 0 to 1 on it."""
+    if scale != "ratio":
+        return (value - low) / (high - low)
+    if value <= 0:
+        return -inf
+    return log(value / low) / log(high / low) if isfinite(value) else inf
+
+
+def _span(estimates: list[Estimate], leads: list[bool], scale: str) -> tuple[float, float]:
+    """The part of the axis to show: every estimate and leading interval; some very long ones are cut off."""
+    to, back = (log, exp) if scale == "ratio" else (float, float)
+    least, largest = (1 / LARGEST, LARGEST) if scale == "ratio" else (-inf, inf)
+    no_effect = 1.0 if scale == "ratio" else 0.0
+    held = [to(no_effect)]
+    pairs = []
+    for e, leading in zip(estimates, leads):
+        drawn = [to(x) for x in (e.value, e.low, e.high) if least <= x <= largest and isfinite(x)]
+        if leading or len(estimates) == 1:
+            held += drawn
+        elif isfinite(e.value) and least <= e.value <= largest:
+            held.append(to(e.value))
+        pairs += [(min(drawn), max(drawn))] if drawn else []
+    smallest = log(1.06) if scale == "ratio" else 1e-4
+    reach = 1.5 * median(high - low for low, high in pairs) if pairs else 0.0
+    low = max(min([low for low, _ in pairs] + held), min(held) - reach)
+    high = min(max([high for _, high in pairs] + held), max(held) + reach)
+    room = max(0.05 * (high - low), (smallest - (high - low)) / 2)
+    return back(low - room), back(high + room)
+
+
+def _mark(plot: "Axes", i: int, row: EffectRow, y: float, width: float) -> None:
+    """The interval and the estimate of a row; an arrow head stands for what lies beyond the axis."""
+    shown = row.estimate
+    if isnan(shown.value):
+        return
+    colour = style.TEAL if row.leads else style.MUTE
+    line = style.HEAVY if row.leads else style.LINE
+    x0, x1 = plot.get_xlim()
+
+    def inside(value: float) -> float:
+        return min(max(value, x0), x1)
+
+    def arrow(edge: float, pointing: str, name: str) -> None:
+        size = 4.6 if row.leads else 4.0
+        style.mark(plot, edge, y, f"{name}-{i}", marker=pointing, ms=size, mew=0, mfc=colour, zorder=2)
+
+    if not isnan(shown.low) and not isnan(shown.high):
+        ends = [inside(shown.low), inside(shown.high)]
+        plot.plot(ends, [y, y], color=colour, lw=line, gid=f"interval-{i}", zorder=2, clip_on=False)
+        if shown.low < x0:
+            arrow(x0, "<", "low-beyond")
+        if shown.high > x1:
+            arrow(x1, ">", "high-beyond")
+    glyph = {"marker": "D" if row.leads else "o", "ms": 6.0 if row.leads else 5.0, "mec": colour}
+    if x0 <= shown.value <= x1:
+        style.mark(plot, shown.value, y, f"mark-{i}", mfc=colour, **glyph)
+        return
+    # An estimate of 0, of infinity, or beyond the axis: hollow, beside the arrow at the edge.
+    left = shown.value < x0
+    share = EDGE / width if left else 1 - EDGE / width
+    across = plot.get_yaxis_transform()
+    style.mark(plot, share, y, f"mark-{i}", mfc=style.PAPER, transform=across, **glyph)
+    arrow(x0 if left else x1, "<" if left else ">", "value-beyond")

@@ -1,0 +1,169 @@
+"""The look that every figure shares: colours by meaning, sizes, and a sheet measured in millimetres.
+
+Figures are drawn at their final size, so a point is a point in print. matplotlib is imported on first use.
+Draw *and save* inside `settings()`: matplotlib reads some of them (``svg.hashsalt``) only when it saves.
+"""
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from trustreport.messages import Catalogue, Message
+from trustreport.resources import folder
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK = "#1b2733"  # text, the line of no effect
+MUTE = "#5b6875"  # secondary text, comparators
+HAIRLINE = "#d5dbe1"  # axes
+WASH = "#f4f6f8"  # quiet areas
+BLUE = "#1f5f9e"  # structure, benefit, the aided arm
+TEAL = "#0e7c7b"  # what leads
+RUST = "#b4472b"  # detriment
+AMBER = "#8a6100"  # warnings
+PAPER = "#ffffff"
+
+# Points.
+LABEL = 7.8
+TICK = 7.2
+SMALL = 6.8
+SMALLEST = 6.5
+REGULAR, SEMIBOLD = 400, 600
+HAIR, THIN, LINE, HEAVY = 0.5, 0.8, 1.3, 2.2
+
+# Millimetres.
+TEXT_WIDTH = 170.0
+PAGE_HEIGHT = 225.0  # a taller figure leaves no room for its caption on a page
+MM = 72 / 25.4  # points in a millimetre
+
+LINE_HEIGHT = 1.21 / MM  # of a line of 1 pt, in millimetres
+
+_one_at_a_time = threading.RLock()
+
+
+@contextmanager
+def settings() -> Iterator[None]:
+    """matplotlib as all figures want it. Its settings are global, so one thread draws at a time."""
+    import matplotlib as mpl
+
+    with _one_at_a_time, mpl.rc_context():
+        mpl.rcParams.update(
+            {
+                "font.family": _faces(),
+                "font.size": LABEL,
+                "text.color": INK,
+                "text.parse_math": False,  # a label may hold a $
+                "text.hinting": "no_hinting",
+                "axes.unicode_minus": True,
+                "axes.edgecolor": HAIRLINE,
+                "axes.linewidth": THIN,
+                "lines.solid_capstyle": "butt",
+                "svg.fonttype": "path",
+                "svg.hashsalt": "trustreport",
+                "savefig.facecolor": PAPER,
+                "path.simplify": False,
+            }
+        )
+        yield
+
+
+@cache
+def _faces() -> list[str]:
+    """The faces of text in order of preference; the bundled one goes before an installed one of its name."""
+    from matplotlib.font_manager import fontManager
+
+    known = len(fontManager.ttflist)
+    for path in sorted((folder("templates") / "assets" / "fonts").glob("*.ttf")):
+        fontManager.addfont(path)
+    bundled, installed = fontManager.ttflist[known:], fontManager.ttflist[:known]
+    # DejaVu Sans has no semibold: without this entry matplotlib would log that it takes the bold one.
+    semibold = [
+        replace(face, weight=SEMIBOLD)
+        for face in installed
+        if (face.name, face.weight, face.style, face.stretch) == ("DejaVu Sans", 700, "normal", "normal")
+    ]
+    fontManager.ttflist[:] = bundled + installed + semibold[:1]
+    return (["Inter"] if bundled else []) + ["DejaVu Sans"]
+
+
+def figure(width: float, height: float) -> "tuple[Figure, Axes]":
+    """A figure and a sheet that covers it, whose coordinates are millimetres from its upper left corner."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(width / 25.4, height / 25.4), dpi=144, facecolor=PAPER)
+    FigureCanvasAgg(drawn)
+    sheet = drawn.add_axes((0, 0, 1, 1), label="sheet")
+    sheet.set(xlim=(0, width), ylim=(height, 0), zorder=2)
+    sheet.set_axis_off()
+    return drawn, sheet
+
+
+def panel(drawn: "Figure", left: float, top: float, width: float, height: float) -> "Axes":
+    """Axes at a place in millimetres, with a thin grey line below and no ticks yet."""
+    full_width, full_height = (side * 25.4 for side in drawn.get_size_inches())
+    axes = drawn.add_axes(
+        (left / full_width, 1 - (top + height) / full_height, width / full_width, height / full_height),
+        facecolor="none",
+    )
+    axes.spines[["left", "right", "top"]].set_visible(False)
+    axes.tick_params(length=0, labelsize=TICK, labelcolor=MUTE, pad=3)
+    axes.set(xticks=[], yticks=[])
+    return axes
+
+
+def write(axes: "Axes", x: float, y: float, text: str, **how: Any) -> Any:
+    """Text at a place of the axes; several lines are set as one block."""
+    return axes.text(x, y, text, **{"size": LABEL, "va": "center", **how})
+
+
+def mark(axes: "Axes", x: float, y: float, name: str, **how: Any) -> None:
+    """One glyph at one place; its `name` is its id in the SVG."""
+    axes.plot([x], [y], gid=name, **{"ls": "none", "mew": 1.1, "clip_on": False, "zorder": 3, **how})
+
+
+def said(say: Catalogue, label: Message | str) -> str:
+    """A label as text: a message of the catalogue, or a name that the study brought along."""
+    return say(label) if isinstance(label, Message) else label
+
+
+def width_of(text: str, size: float = LABEL, weight: int = REGULAR) -> float:
+    """How wide a text is, its widest line if it has several, in millimetres."""
+    return max(_width(line, size, weight) for line in text.split("\n"))
+
+
+def height_of(text: str, size: float = LABEL) -> float:
+    """How high a block of lines is, in millimetres."""
+    return (text.count("\n") + 1) * size * LINE_HEIGHT if text else 0.0
+
+
+@cache
+def _width(line: str, size: float, weight: int) -> float:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    face = FontProperties(family=_faces(), size=size, weight=weight)
+    return text_to_path.get_text_width_height_descent(line, face, False)[0] / MM
+
+
+def wrap(text: str, width: float, size: float = LABEL, weight: int = REGULAR) -> str:
+    """The text broken into lines that fit; a word wider than a line is broken too."""
+    lines: list[str] = []
+    for word in filter(None, re.split(r"[ \t\n]+", text)):  # a no-break space holds
+        joined = f"{lines[-1]} {word}" if lines else word
+        if lines and width_of(joined, size, weight) <= width:
+            lines[-1] = joined
+            continue
+        while width_of(word, size, weight) > width and len(word) > 1:
+            shorter = range(len(word) - 1, 1, -1)
+            fits = next((k for k in shorter if width_of(word[:k], size, weight) <= width), 1)
+            lines.append(word[:fits])
+            word = word[fits:]
+        lines.append(word)
+    return "\n".join(lines)
