@@ -91,7 +91,7 @@ def test_negative_twoway_variance():
     change = np.array([[1.0, -1, 1, -1], [-1, 1, -1, 1]])
     outcome = np.stack([np.maximum(-change, 0), np.maximum(change, 0)])
     got = clustered_difference(outcome, "cluster_twoway_z")
-    assert (got.value, got.note) == (0, notes.NEGATIVE_TWOWAY)
+    assert (got.value, got.note) == (0, notes.TWOWAY_NOT_POSITIVE)
     assert got.details["variance"] == pytest.approx(-8 / 64 * 8 / 7)
 
 

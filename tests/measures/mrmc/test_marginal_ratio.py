@@ -67,7 +67,7 @@ def test_the_sequential_contract(contract):
 
 
 @pytest.mark.parametrize(
-    ("ratio", "compared", "baseline", "value"),
+    "ratio, compared, baseline, value",
     [
         (or_delta, 0.0, 0.2, 0.0),
         (or_delta, 0.2, 0.0, inf),

@@ -148,7 +148,7 @@ def test_ustatistic_agrees_with_imrmc_when_split_plot(endpoint, studies, expecte
 
 
 @pytest.mark.parametrize(
-    ("name", "endpoint"),
+    "name, endpoint",
     [
         ("vandyke", "accuracy"),
         *((name, endpoint) for name in ("vandyke", "viper-screening-high") for endpoint in BINARY),

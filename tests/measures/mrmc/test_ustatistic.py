@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import rounded_down, ustatistic
 
 crossed = arrays(float, (2, 4, 7), elements=st.sampled_from([0.0, 1.0]))
@@ -78,7 +79,7 @@ def test_negative_variance_keeps_the_value():
     fit = ustatistic(outcome)
     assert fit.covariance[0, 0] < 0
     got = fit.arm_mean(0)
-    assert (got.value, got.note) == (0.5, notes.NEGATIVE_VARIANCE)
+    assert (got.value, got.note) == (0.5, notes.NOT_POSITIVE)
     assert all(isnan(x) for x in (got.se, got.df, got.low, got.high, got.p))
     assert got.details["variance"] == pytest.approx(fit.covariance[0, 0])
     assert isnan(ustatistic(outcome[[0, 0]]).reference_df())
@@ -123,13 +124,25 @@ def test_one_reader_who_reads_nearly_all():
     outcome[0, 1, :2] = [1, 1]
     got = ustatistic(outcome).arm_mean(0)
     assert isnan(got.low)
-    assert got.note in (notes.ONE_DOMINATES, notes.NEGATIVE_VARIANCE)
+    assert got.note in (notes.ONE_DOMINATES, notes.NOT_POSITIVE)
 
 
 def test_quantiles_use_whole_degrees_of_freedom_up_to_fifty():
     assert rounded_down(7.9) == 7
     assert rounded_down(50.0) == 50
     assert rounded_down(50.01) == np.inf
+
+
+def test_degrees_of_freedom_below_their_minimum_are_raised_and_said():
+    """Readers far apart, and an unbiased variance far below the plug-in one."""
+    got = ustatistic(np.array([[[1.0, 1, 1, 1], [0, 0, 1, 0], [1, 0, 0, 1]]])).arm_mean(0)
+    assert (got.df, got.note) == (2, notes.LOW_DF)
+
+
+def test_a_variance_of_zero_is_not_certainty():
+    got = ustatistic(np.array([[[1.0, 1, 1, 0], [1, 1, 0, 0], [0, 1, 1, 1]]])).arm_mean(0)
+    assert got.details["variance"] == pytest.approx(0, abs=1e-15)
+    assert (isnan(got.se), got.note) == (True, notes.NOT_POSITIVE)
 
 
 def test_effective_counts_of_unequal_readers():
@@ -140,3 +153,34 @@ def test_effective_counts_of_unequal_readers():
     counts = ustatistic(outcome).counts
     assert counts[0, 0] == 0
     assert counts[1, 0] == round(100 / (4 + 4 + 6) - 1)
+
+
+@given(crossed)
+def test_accuracy_at_another_share_of_positives(outcome):
+    """Classes as arms of their own: readers are shared, cases are not; as Obuchowski-Rockette, unclipped."""
+    share, positive = 0.1, np.arange(7) < 3
+    arms = np.full((4, 4, 7), np.nan)
+    arms[:2, :, positive], arms[2:, :, ~positive] = outcome[..., positive], outcome[..., ~positive]
+    weights = np.array([-share, share, share - 1, 1 - share])
+    got = ustatistic(arms)
+    theta, covariance = np.zeros((2, 4)), np.zeros((8, 8))
+    for part, weight in ((outcome[..., positive], share), (outcome[..., ~positive], 1 - share)):
+        theta += weight * proportions(part)
+        covariance += weight**2 * proportion_covariance(part)
+    fit = obuchowski_rockette(theta, covariance, 7)
+    want = 2 * (fit.ms_arm_reader / 4 + fit.cov2 - fit.cov3)
+    assert weights @ got.covariance @ weights == pytest.approx(want, abs=1e-12)
+    assert got.contrast(weights).value == pytest.approx(fit.means[1] - fit.means[0])
+
+
+def test_two_arms_without_common_cases_but_common_readers():
+    """One term for the readers, one for the cases of each arm."""
+    rng = np.random.default_rng(6)
+    outcome = np.full((2, 6, 80), np.nan)
+    outcome[0, :, :40] = rng.random((6, 40)) < 0.6
+    outcome[1, :, 40:] = rng.random((6, 40)) < 0.8
+    fit = ustatistic(outcome)
+    readers = fit.sources[0, 0, 0] + fit.sources[0, 1, 1] - 2 * fit.sources[0, 0, 1]
+    total = (readers / 5) ** 2 / 5 + sum((fit.sources[1, i, i] / 39) ** 2 / 39 for i in (0, 1))
+    got = fit.difference()
+    assert got.df == pytest.approx(max(got.se**4 / total, 5))

@@ -87,7 +87,7 @@ def clustered_difference(
         lambda: _variance(by_case, cases, n) + _variance(by_reader, readers, n) - _variance(residual, n, n),
     )()
     if variance <= NEGLIGIBLE:
-        note = notes.NEGATIVE_TWOWAY if variance < -NEGLIGIBLE else notes.NO_VARIATION
+        note = notes.TWOWAY_NOT_POSITIVE if abs(residual).max() > NEGLIGIBLE else notes.NO_VARIATION
         details["variance"] = variance
         return no_interval(value, n, note, level=level, method=clustering, details=details)
     df = float(needed - 1) if clustering == "cluster_twoway_t" else inf

@@ -11,15 +11,13 @@ NO_DIFFERENT_PAIR = (
 ONE_DOMINATES = (
     "one reader or one case makes up nearly all readings: too few degrees of freedom for an interval"
 )
-NO_VARIATION = (
-    "no variation in these readings, so no standard error: read the result as a count, not as certainty"
-)
-NEGATIVE_VARIANCE = "the unbiased variance estimate is negative: too few readings for an interval"
+NO_VARIATION = "nothing varies between readers or cases, so no standard error: a count, not a certainty"
+NOT_POSITIVE = "the unbiased variance estimate is not positive: too few readings for an interval"
 NEGATIVE_FIXED = (
     "the fixed-reader variance estimate is negative: "
     "errors of different readers are more alike across arms than within an arm"
 )
-NEGATIVE_TWOWAY = "the two-way variance estimate is negative: too few readings for an interval"
+TWOWAY_NOT_POSITIVE = "the two-way variance estimate is not positive: too few readings for an interval"
 CLIPPED = "cov2 is below cov3: the random-reader variance counts their difference as 0"
 NOT_CLIPPED = "cov2 is below cov3: the fixed-reader variance keeps the negative difference"
 CLIPPED_ARM = "cov2 is negative: the random-reader variance counts it as 0"

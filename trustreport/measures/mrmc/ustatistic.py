@@ -63,9 +63,7 @@ class UStatistic:
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """Mean of one arm, readers and cases sampled; Student's t with the degrees of freedom of `df`."""
-        return self._estimate(
-            float(self.means[arm]), float(self.covariance[arm, arm]), int(self.n[arm]), (arm,), level, nan
-        )
+        return self._estimate(self._unit(arm), level, nan)
 
     def difference(self, compared: int = 1, baseline: int = 0, *, level: float = 0.95) -> Estimate:
         """Difference of two arms, compared minus baseline; variance V + V' - 2 Cov.
@@ -73,14 +71,22 @@ class UStatistic:
         Returns
         -------
         Estimate
-            `n` counts the readings of both arms' smaller. No limits, and a note, where the variance is
+            `n` counts the readings of the arm with fewer. No limits, and a note, where the variance is
             negative or nothing varies.
         """
-        first, second = self.covariance[compared, compared], self.covariance[baseline, baseline]
-        variance = float(first + second - 2 * self.covariance[compared, baseline])
-        value = float(self.means[compared] - self.means[baseline])
-        n = int(min(self.n[compared], self.n[baseline]))
-        return self._estimate(value, variance, n, (compared, baseline), level, 0.0)
+        return self.contrast(self._unit(compared) - self._unit(baseline), level=level)
+
+    def contrast(self, weights: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
+        """Weighted sum of arm means, tested against 0.
+
+        An *arm* may be any part of the readings: with positive and negative cases as arms of their own (NaN
+        in the other class), weights pi and 1 - pi give accuracy at the share pi of positives.
+
+        Parameters
+        ----------
+        weights : float array, shape (n_arms,)
+        """
+        return self._estimate(np.asarray(weights, dtype=np.float64), level, 0.0)
 
     def mean_covariance(self, compared: int = 1, baseline: int = 0) -> NDArray[np.float64]:
         """Covariance of two arms' means, compared arm first, for functions of both such as an odds ratio."""
@@ -89,54 +95,43 @@ class UStatistic:
 
     def reference_df(self, compared: int = 1, baseline: int = 0) -> float:
         """What the quantile of a difference uses: df rounded down, above 50 infinite; NaN: none."""
-        variance = float(np.array([1, -1]) @ self.mean_covariance(compared, baseline) @ np.array([1, -1]))
-        return rounded_down(self.df(variance, compared, baseline)[0]) if variance > NEGLIGIBLE else nan
+        weights = self._unit(compared) - self._unit(baseline)
+        return rounded_down(self.df(weights)[0]) if self._variance(weights) > NEGLIGIBLE else nan
 
-    def df(self, variance: float, compared: int, baseline: int | None = None) -> tuple[float, bool]:
-        """Degrees of freedom of a mean or a difference, and whether they were raised to their minimum.
+    def df(self, weights: NDArray[np.float64]) -> tuple[float, bool]:
+        """Degrees of freedom of a weighted sum of arm means, and whether they were raised to their minimum.
 
         ::
 
-            df = V^2 / sum over s of (C_s / m_s)^2 / m_s
+            df = V^2 / sum over s of (C_s / m_s)^2 / m_s, at least the smallest m_s
 
-        C_s the plug-in component of source s (of the difference, where both arms have readers or cases in
-        common; else one term an arm) and m_s its effective count less one (the smaller of both arms); at
-        least min m_s.
+        C_s is the plug-in component of source s in the weighted sum and m_s the effective count less one, the
+        smallest of the arms; arms with no reader (no case) in common have a term each.
         """
-        floor_df, total = inf, 0.0
-        for component, m, shared in zip(self.sources, self.counts, self.shared):
-            if baseline is None:
-                terms = [(component[compared, compared], m[compared])]
-            elif shared[compared, baseline]:
-                between = component[compared, compared] + component[baseline, baseline]
-                terms = [(between - 2 * component[compared, baseline], min(m[compared], m[baseline]))]
-            else:
-                terms = [(component[arm, arm], m[arm]) for arm in (compared, baseline)]
-            for part, count in terms:
-                floor_df = min(floor_df, count)
-                total += (part / count) ** 2 / count if count > 0 else inf
-        df = variance**2 / total if total > 0 else inf
-        return max(df, floor_df), df < floor_df
+        parts = self._parts(weights)
+        least = min(m for _, m in parts)
+        total = sum((part / m) ** 2 / m if m > 0 else inf for part, m in parts)
+        df = self._variance(weights) ** 2 / total if total > 0 else inf
+        return max(df, least), df < least
 
-    def _estimate(
-        self, value: float, variance: float, n: int, arms: tuple[int, ...], level: float, null: float
-    ) -> Estimate:
-        counts = {
-            name: float(self.counts[:, list(arms)].min(axis=1)[s]) for s, name in enumerate(self._names())
-        }
+    def _estimate(self, weights: NDArray[np.float64], level: float, null: float) -> Estimate:
+        arms = np.flatnonzero(weights)
+        value, n = float(weights[arms] @ self.means[arms]), int(self.n[arms].min())
         if np.isnan(value):
             return no_interval(value, n, notes.NO_READING, level=level, method=METHOD)
+        details = {name: float(counts[arms].min()) for name, counts in zip(self._names(), self.counts)}
+        variance, why = self._variance(weights), ""
+        df, raised = self.df(weights) if variance > NEGLIGIBLE else (nan, False)
         if np.isnan(variance):
-            note = notes.ONE_READER if counts["readers_less_one"] < 1 else notes.NO_DIFFERENT_PAIR
-            return no_interval(value, n, note, level=level, method=METHOD, details=counts)
-        if variance < -NEGLIGIBLE:
-            shown = {**counts, "variance": variance}
-            return no_interval(value, n, notes.NEGATIVE_VARIANCE, level=level, method=METHOD, details=shown)
-        if variance <= NEGLIGIBLE:
-            return no_interval(value, n, notes.NO_VARIATION, level=level, method=METHOD, details=counts)
-        df, raised = self.df(variance, *arms)
-        if df < 1:
-            return no_interval(value, n, notes.ONE_DOMINATES, level=level, method=METHOD, details=counts)
+            why = notes.ONE_READER if details["readers_less_one"] < 1 else notes.NO_DIFFERENT_PAIR
+        elif variance <= NEGLIGIBLE:
+            varies = max(-variance, *(part for part, _ in self._parts(weights))) > NEGLIGIBLE
+            why = notes.NOT_POSITIVE if varies else notes.NO_VARIATION
+            details["variance"] = variance
+        elif df < 1:
+            why = notes.ONE_DOMINATES
+        if why:
+            return no_interval(value, n, why, level=level, method=METHOD, details=details)
         return symmetric(
             value,
             variance,
@@ -147,8 +142,24 @@ class UStatistic:
             method=METHOD,
             note=notes.LOW_DF if raised else "",
             null=null,
-            details=counts,
+            details=details,
         )
+
+    def _parts(self, weights: NDArray[np.float64]) -> list[tuple[float, float]]:
+        """Plug-in component and effective count less one, of each source and group of linked arms."""
+        return [
+            (_quadratic(weights[arms], component[np.ix_(arms, arms)]), float(counts[arms].min()))
+            for component, counts, shared in zip(self.sources, self.counts, self.shared)
+            for arms in _linked(shared, np.flatnonzero(weights))
+        ]
+
+    def _variance(self, weights: NDArray[np.float64]) -> float:
+        arms = np.flatnonzero(weights)
+        return float(weights[arms] @ self.covariance[np.ix_(arms, arms)] @ weights[arms])
+
+    def _unit(self, arm: int) -> NDArray[np.float64]:
+        unit: NDArray[np.float64] = np.eye(len(self.means))[arm]
+        return unit
 
     def _names(self) -> tuple[str, ...]:
         if len(self.sources) == 2:
@@ -243,3 +254,18 @@ def _single(sources: int) -> Iterator[tuple[int, ...]]:
     """Masks of one shared source each, in order."""
     for s in range(sources):
         yield tuple(int(s == other) for other in range(sources))
+
+
+def _linked(shared: NDArray[np.bool_], arms: NDArray[np.intp]) -> list[list[int]]:
+    """The arms in groups: in one group if they have a source in common, directly or through others."""
+    groups: list[list[int]] = []
+    for arm in arms:
+        touching = [group for group in groups if shared[arm, group].any()]
+        groups = [group for group in groups if group not in touching]
+        groups.append([*(other for group in touching for other in group), int(arm)])
+    return groups
+
+
+def _quadratic(weights: NDArray[np.float64], component: NDArray[np.float64]) -> float:
+    """w' C w, where a pair of arms with nothing in common (NaN) adds nothing."""
+    return float(weights @ np.nan_to_num(component) @ weights)
