@@ -1,0 +1,128 @@
+"""What the manifest declares and what it leaves out, in the words of the catalogue."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from trustreport.messages import Catalogue
+from trustreport.plan import Plan
+
+# How files are to be read is no statement about the study; the report group stands on the title page.
+NOT_PRINTED = frozenset({"report", "tables"})
+READING_OF_FILES = frozenset({"columns", "delimiter", "decimal", "encoding", "sheet"})
+MOST_ITEMS = 60
+MOST_NAMES = 4
+INDEX = re.compile(r"\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group of the manifest: what it states, what a report of this kind misses in it."""
+
+    title: str
+    stated: tuple[tuple[str, str], ...]
+    missing: tuple[str, ...]
+    more: int = 0
+
+
+def groups(plan: Plan, not_declared: Iterable[str], say: Catalogue) -> list[Group]:
+    """Every group that says something or lacks something, in the manifest's order."""
+    missing = _missing(plan, not_declared, say)
+    found = []
+    for name in type(plan).model_fields:
+        stated = [] if name in NOT_PRINTED or name not in plan.model_fields_set else list(_stated(plan, name, say))
+        lacks = tuple(missing.get(name, ()))
+        if stated or lacks:
+            found.append(
+                Group(label(name, say), tuple(stated[:MOST_ITEMS]), lacks, max(len(stated) - MOST_ITEMS, 0))
+            )
+    return found
+
+
+def label(path: str, say: Catalogue) -> str:
+    """A field of the manifest in plain words; its path where the catalogue has none."""
+    plain = INDEX.sub("", path)
+    for candidate in (plain, plain.removeprefix("candidates.")):
+        for key in (f"plan.{candidate}.group", f"plan.{candidate}"):
+            if key in say:
+                return say(key)
+    return plain
+
+
+def text(value: Any, say: Catalogue) -> str:
+    """A declared value as text."""
+    if isinstance(value, bool):
+        return say("word.yes" if value else "word.no")
+    if isinstance(value, BaseModel):
+        return "; ".join(f"{name}: {given}" for name, given in _fields(value, "", say))
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {text(one, say)}" for key, one in value.items())
+    if isinstance(value, tuple | list):
+        return ", ".join(text(one, say) for one in value)
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return str(value)
+
+
+def _stated(plan: Plan, name: str, say: Catalogue) -> Iterator[tuple[str, str]]:
+    value = getattr(plan, name)
+    if isinstance(value, BaseModel):
+        yield from _fields(value, name, say)
+    elif isinstance(value, tuple):
+        for item in value:
+            fields = list(_fields(item, name, say))
+            if fields:
+                yield fields[0][1], "; ".join(f"{field}: {given}" for field, given in fields[1:])
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield str(key), text(one, say)
+
+
+def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, str]]:
+    """The fields of a group that were given, nested groups spelled out."""
+    for name in type(group).model_fields:
+        value = getattr(group, name)
+        if name not in group.model_fields_set or value is None or value in ("", ()) or name in READING_OF_FILES:
+            continue
+        here = f"{path}.{name}" if path else name
+        if isinstance(value, BaseModel):
+            yield from _fields(value, here, say)
+        elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
+            inner = ["; ".join(f"{n}: {t}" for n, t in _fields(item, here, say)) for item in value]
+            yield label(here, say), " / ".join(inner)
+        else:
+            yield label(here, say), text(value, say)
+
+
+def _missing(plan: Plan, paths: Iterable[str], say: Catalogue) -> dict[str, list[str]]:
+    """Labels of the undeclared fields by group; a field that several items lack is named once."""
+    items: dict[str, dict[str, list[str]]] = {}
+    for path in paths:
+        group = INDEX.sub("", path.split(".")[0])
+        plain = INDEX.sub("", path)
+        names = items.setdefault(group, {}).setdefault(plain, [])
+        index = INDEX.search(path)
+        if index:
+            names.append(_name_of(plan, group, int(index[1]), say))
+    return {
+        group: [_with_names(label(path, say), names, say) for path, names in fields.items()]
+        for group, fields in items.items()
+    }
+
+
+def _name_of(plan: Plan, group: str, i: int, say: Catalogue) -> str:
+    item = getattr(plan, group)[i]
+    first = getattr(item, next(iter(type(item).model_fields)))
+    return str(first) if first else say("report.declared.numbered", n=i + 1)
+
+
+def _with_names(field: str, names: list[str], say: Catalogue) -> str:
+    if not names:
+        return field
+    listed = ", ".join(names[:MOST_NAMES])
+    if len(names) > MOST_NAMES:
+        listed = say("report.declared.more_names", names=listed, n=len(names) - MOST_NAMES)
+    return say("report.declared.field_of", field=field, names=listed)

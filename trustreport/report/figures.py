@@ -1,0 +1,45 @@
+"""Draws each figure of an assessment once: SVG and PNG for every format, and the values drawn."""
+
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from trustreport.assessment import Assessment
+from trustreport.figures.style import settings
+from trustreport.finding import Figure
+from trustreport.messages import Catalogue, catalogue
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+DOTS_PER_INCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure as files and as the table of its values; the same bytes for the same values."""
+
+    svg: bytes
+    png: bytes
+    values: list[dict[str, Any]]
+
+
+def draw_all(assessment: Assessment) -> dict[str, Drawn]:
+    """Every figure of the assessment, by its id."""
+    say = catalogue(assessment.plan.report.language)
+    return {figure.id: draw(figure, say) for figure in assessment.figures}
+
+
+def draw(figure: Figure, say: Catalogue) -> Drawn:
+    """One figure. matplotlib reads some settings when it draws and some when it saves, so both happen inside them."""
+    with settings():
+        drawn = figure.drawing.draw(say)
+        svg = _saved(drawn, "svg", {"Date": None, "Creator": None})
+        png = _saved(drawn, "png", {"Software": None}, dpi=DOTS_PER_INCH)
+    return Drawn(svg, png, figure.drawing.values(say))
+
+
+def _saved(drawn: "MatplotlibFigure", form: str, metadata: dict[str, Any], **how: Any) -> bytes:
+    file = BytesIO()
+    drawn.savefig(file, format=form, metadata=metadata, **how)
+    return file.getvalue()

@@ -1,0 +1,260 @@
+"""The summary page: what leads, what limits it, what was tested. Bounded, so that it fits one page whatever the study."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trustreport.assessment import Assessment
+from trustreport.finding import CheckOutcome, EstimateTable
+from trustreport.messages import Catalogue
+from trustreport.plan import Endpoint, Plan
+from trustreport.report.tables import in_words
+from trustreport.study import Study
+
+FINDINGS = 2
+RESULTS = 5
+CRITERIA = 5
+LIMITS = 3
+# Characters: what a manifest may spell out at any length is shortened here and printed whole elsewhere.
+SHORT, MEDIUM, LONG = 60, 110, 230
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What one check said, of one or several scopes; `where` is empty where the study has one set only."""
+
+    check: str
+    severity: str
+    where: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyResult:
+    """A leading result: what it is, where it belongs, and the number with its interval."""
+
+    label: str
+    where: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A declared endpoint; verdicts are not given yet."""
+
+    name: str
+    bound: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """The first of a list, and how many more there are."""
+
+    shown: tuple[Any, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All that the page says."""
+
+    title: str
+    standing: str
+    findings: Bounded
+    results: Bounded
+    criteria: Bounded
+    criteria_text: str
+    limits: Bounded
+    tested: tuple[tuple[str, str], ...]
+
+
+def summary(assessment: Assessment, say: Catalogue) -> Summary:
+    """The summary page of an assessment."""
+    plan = assessment.plan
+    asked = len(assessment.findings) + len(assessment.unanswered)
+    answered = len(assessment.findings)
+    criteria = [_criterion(e, say) for e in plan.endpoints]
+    return Summary(
+        title=say(f"report.question.{plan.report.kind}", device=shorten(device_name(plan, say), SHORT, say)),
+        standing=(
+            say("report.summary.answered", answered=answered, asked=asked)
+            if answered
+            else say("report.summary.answered_none", asked=asked)
+        ),
+        findings=_bounded([shorten(text, LONG, say) for text in _leading_sentences(assessment, say)], FINDINGS),
+        results=_key_results(assessment, say),
+        criteria=_bounded(criteria, CRITERIA),
+        criteria_text=say("report.summary.criteria", n=len(criteria)) if criteria else "",
+        limits=_bounded([_short_limit(limit, say) for limit in limits(assessment.fired(), say)], LIMITS),
+        tested=tuple(
+            (say(f"report.tested.{key}"), shorten(text, MEDIUM, say)) for key, text in _tested(assessment, say) if text
+        ),
+    )
+
+
+def shorten(text: str, most: int, say: Catalogue) -> str:
+    """At most about so many characters, cut between words where there are any."""
+    text = " ".join(text.split())
+    if len(text) <= most:
+        return text
+    cut = text[:most]
+    return say("word.shortened", text=cut[: cut.rfind(" ")] if " " in cut[most // 2 :] else cut)
+
+
+def device_name(plan: Plan, say: Catalogue) -> str:
+    """Trade name and version, as declared."""
+    device = plan.device
+    if not device.trade_name:
+        return say("report.this_device")
+    if not device.software_version:
+        return device.trade_name
+    return say("word.version", name=device.trade_name, version=device.software_version)
+
+
+def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limit]:
+    """What the checks said, the same words about several scopes said once."""
+    places: dict[tuple[str, str, str], list[str]] = {}
+    for outcome in fired:
+        found = places.setdefault((outcome.check, outcome.severity, say(outcome.message)), [])
+        where = scope_name(outcome.scope)
+        if where and where not in found:
+            found.append(where)
+    return [
+        Limit(check, severity, say("report.section.where", names=found) if found else "", text)
+        for (check, severity, text), found in places.items()
+    ]
+
+
+def scope_name(scope: Any) -> str:
+    """The set, task, data set or group that a scope names."""
+    return str(next((scope[key] for key in ("set", "task", "dataset", "site", "subgroup", "period") if scope.get(key)), ""))
+
+
+def _short_limit(limit: Limit, say: Catalogue) -> Limit:
+    return Limit(
+        limit.check, limit.severity, shorten(limit.where, SHORT, say), shorten(limit.text, LONG - len(limit.where[:SHORT]), say)
+    )
+
+
+def _bounded(items: Sequence[Any], most: int) -> Bounded:
+    return Bounded(tuple(items[:most]), max(len(items) - most, 0))
+
+
+def _leading_sentences(assessment: Assessment, say: Catalogue) -> list[str]:
+    """The first sentence of each part, the first parts of all dimensions before the second ones."""
+    found = [
+        (i, d, say(part.finding[0]))
+        for d, finding in enumerate(assessment.findings)
+        for i, part in enumerate(finding.parts)
+        if part.finding
+    ]
+    return [text for _, _, text in sorted(found, key=lambda item: item[:2])]
+
+
+def _key_results(assessment: Assessment, say: Catalogue) -> Bounded:
+    """Leading rows of the tables; every part sends its first before any sends its second."""
+    found: list[tuple[int, int, KeyResult]] = []
+    for finding in assessment.findings:
+        several = len(finding.parts) > 1
+        for part in finding.parts:
+            rows = [row for t in part.tables if isinstance(t, EstimateTable) for row in t.rows if row.leads]
+            where = say(part.title) if several and part.title else ""
+            for i, row in enumerate(rows):
+                key = KeyResult(
+                    shorten(say(row.label), SHORT, say),
+                    shorten(where, SHORT, say),
+                    shorten(in_words(row.result, say), MEDIUM, say),
+                )
+                found.append((i, len(found), key))
+    chosen = sorted(sorted(found, key=lambda item: item[:2])[:RESULTS], key=lambda item: item[1])
+    return Bounded(tuple(key for _, _, key in chosen), max(len(found) - RESULTS, 0))
+
+
+def _criterion(endpoint: Endpoint, say: Catalogue) -> Criterion:
+    bound = endpoint.bound_or_margin
+    if bound is None:
+        text = say("word.not_declared")
+    elif isinstance(bound, tuple):
+        text = say("word.to", low=f"{bound[0]:g}", high=f"{bound[1]:g}")
+    else:
+        text = say("report.summary.bound_value", value=bound)
+    measure = endpoint.measure
+    name = say("word.with_id", text=endpoint.endpoint, id=measure) if measure else endpoint.endpoint
+    return Criterion(shorten(name, SHORT, say), text, say("verdict.not_assessed"))
+
+
+# ---------------------------------------------------------------- what was tested
+
+
+def _tested(assessment: Assessment, say: Catalogue) -> list[tuple[str, str]]:
+    study, plan = assessment.study, assessment.plan
+    return [
+        ("device", _device(plan, say)),
+        ("readers", _counted(study, "readers", say)),
+        ("cases", _counted(study, "cases", say)),
+        ("arms", _arms(study, plan)),
+        ("design", _design(plan, say)),
+        ("datasets", _datasets(study, say)),
+        ("reference", _reference(plan, say)),
+        ("locked", _text(plan.study.sap_locked_at) or say("word.not_declared")),
+    ]
+
+
+def _device(plan: Plan, say: Catalogue) -> str:
+    name = device_name(plan, say) if plan.device.trade_name else say("word.not_declared")
+    threshold = plan.operating_point.threshold
+    if threshold is None:
+        return name
+    return say("report.tested.device_threshold", device=name, threshold=say.numbers.fixed(threshold))
+
+
+def _counted(study: Study, what: str, say: Catalogue) -> str:
+    """Readers or cases of each task and of each published set, as far as they are known."""
+    found: list[tuple[str, str]] = []
+    for readings in study.readings:
+        if what == "readers":
+            text = say("report.tested.n_readers", n=len(readings.readers))
+        else:
+            positive = int((readings.cases.truth > 0).sum())
+            text = say("report.tested.n_cases_positive", n=len(readings.cases), positive=positive)
+        found.append((text, readings.task))
+    for group in (study.counts, study.paired_counts, study.confusion):
+        for one in group:
+            n = getattr(one, what, None)
+            name = getattr(one, "set", None) or getattr(one, "name", "")
+            text = say(f"report.tested.n_{what}", n=n) if n is not None else say("word.not_declared")
+            found.append((text, name))
+    texts = list(dict.fromkeys(text for text, _ in found))
+    if len(texts) <= 1:
+        return texts[0] if texts else ""
+    return say("report.tested.list", items=[say("report.tested.in_set", text=text, set=name) for text, name in found])
+
+
+def _arms(study: Study, plan: Plan) -> str:
+    labels = {arm.arm: arm.label or arm.arm for arm in plan.arms}
+    return ", ".join(labels.get(name, name) for name in study.arms)
+
+
+def _design(plan: Plan, say: Catalogue) -> str:
+    given = [text for text in (plan.study.design, plan.reading.design) if text]
+    return ", ".join(dict.fromkeys(given)) or say("word.not_declared")
+
+
+def _datasets(study: Study, say: Catalogue) -> str:
+    sets = len(study.counts) + len(study.paired_counts) + len(study.confusion) + len(study.reliance_counts)
+    parts = []
+    if study.datasets:
+        parts.append(say("report.tested.n_datasets", n=len(study.datasets)))
+    if sets:
+        parts.append(say("report.tested.n_sets", n=sets))
+    return ", ".join(parts)
+
+
+def _reference(plan: Plan, say: Catalogue) -> str:
+    given = [text for text in (plan.reference_standard.type, plan.reference_standard.definition) if text]
+    return ": ".join(given) or say("word.not_declared")
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,262 @@
+"""Tables as a report prints them: every cell a text, numbers aligned on the decimal, reasons where no number is."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite, isinf, isnan
+from typing import Any
+
+from trustreport.estimate import Estimate
+from trustreport.finding import EstimateTable, PlainTable, Row
+from trustreport.messages import Catalogue, Message, decimals
+from trustreport.results import Result
+
+FIGURE_SPACE = "\u2007"  # as wide as a digit
+PUNCTUATION_SPACE = "\u2008"  # as wide as a point
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell: its text, whether it is set as a number, and what is said below it in grey."""
+
+    text: str
+    numeric: bool = False
+    aside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row; the first cell heads it, the leading one is set in semibold."""
+
+    cells: tuple[Cell, ...]
+    leads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The header of a column."""
+
+    text: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table ready to be laid out; `id` is that of the finding's table, empty for the report's own."""
+
+    caption: str
+    heads: tuple[Head, ...]
+    lines: tuple[Line, ...]
+    id: str = ""
+
+
+def table(source: EstimateTable | PlainTable, say: Catalogue) -> Table:
+    """A finding's table, ready to be laid out."""
+    return estimates(source, say) if isinstance(source, EstimateTable) else plain(source, say)
+
+
+# ---------------------------------------------------------------- tables of estimates
+
+
+def estimates(source: EstimateTable, say: Catalogue) -> Table:
+    """Measure, estimate, interval, n and method; rows of one unit share their decimals."""
+    rows = source.rows
+    levels = {row.result.estimate.level for row in rows}
+    interval = say("table.interval", level=levels.pop()) if len(levels) == 1 else say("table.interval_mixed")
+    heads = (
+        Head(say("table.measure")),
+        Head(say("table.estimate"), True),
+        Head(interval, True),
+        Head(say("table.n"), True),
+        Head(say("table.method")),
+    )
+    places = common_places(row.result for row in rows)
+    values = align([value_text(row.result, say, places[row.result.unit]) for row in rows])
+    intervals = align([interval_text(row.result, say, places[row.result.unit]) for row in rows])
+    methods = _methods(rows, say)
+    lines = tuple(
+        Line(
+            (
+                Cell(say(row.label)),
+                Cell(values[i], True),
+                Cell(intervals[i], True),
+                Cell(say.numbers.count(row.result.estimate.n), True),
+                methods[i],
+            ),
+            row.leads,
+        )
+        for i, row in enumerate(rows)
+    )
+    return Table(say(source.caption), heads, lines, source.id)
+
+
+def common_places(results: Iterable[Result]) -> dict[str, int]:
+    """Decimals for each unit: as many as the estimate of that unit that deserves most."""
+    places: dict[str, int] = {}
+    for r in results:
+        e = r.estimate
+        if not isnan(e.value):
+            places[r.unit] = max(places.get(r.unit, 0), decimals(e.value, e.low, e.high))
+        places.setdefault(r.unit, 0)
+    return places
+
+
+def value_text(result: Result, say: Catalogue, places: int) -> str:
+    """The point estimate; a test is its p-value, and what is undefined says so."""
+    e = result.estimate
+    if result.unit == "p":
+        p = e.p if isnan(e.value) else e.value
+        return say("table.not_estimable_plain") if isnan(p) else say.numbers.p(p).removeprefix("= ")
+    if isnan(e.value):
+        return say("table.not_estimable_plain")
+    return say.numbers.fixed(e.value, places)
+
+
+def interval_text(result: Result, say: Catalogue, places: int) -> str:
+    """The interval; one that runs through infinity is written in its two pieces."""
+    e = result.estimate
+    if not (isnan(e.low) or isnan(e.high)):
+        return say("word.to", low=say.numbers.fixed(e.low, places), high=say.numbers.fixed(e.high, places))
+    pieces = through_infinity(result)
+    if pieces:
+        benefit, harm = pieces
+        return say(
+            "table.through_infinity",
+            benefit=say.numbers.fixed(benefit, places),
+            harm=say.numbers.fixed(-harm, places),
+        )
+    return say("table.empty")
+
+
+def through_infinity(result: Result) -> tuple[float, float] | None:
+    """Where benefit and harm of an interval through infinity begin, if it is one of those."""
+    found = {**result.estimate.details, **result.details}
+    if "benefit_from" in found and "harm_from" in found:
+        return float(found["benefit_from"]), float(found["harm_from"])
+    return None
+
+
+def _methods(rows: Sequence[Row], say: Catalogue) -> list[Cell]:
+    """The method of each row, "same" where it is that of the row above, with the note below it."""
+    cells, before = [], ""
+    for row in rows:
+        text = method_text(row.result.method, say)
+        # The two pieces of an interval through infinity say what its note says.
+        note = "" if through_infinity(row.result) else row.result.estimate.note
+        cells.append(Cell(say("table.same") if text == before and text else text, aside=note))
+        before = text
+    return cells
+
+
+def method_text(word: str, say: Catalogue) -> str:
+    """What a reader sees for a word of method; the word itself where the catalogue has no text."""
+    key = f"method.{word}.text"
+    return say(key) if key in say else word
+
+
+def align(texts: Sequence[str]) -> list[str]:
+    """Texts padded on the right so that, set flush right in tabular figures, their last decimals align.
+
+    >>> [t.replace(FIGURE_SPACE, "_").replace(PUNCTUATION_SPACE, ".") for t in align(["0.25", "103", "n/a"])]
+    ['0.25', '103.__', 'n/a']
+    """
+    fractions = [_fraction(text) for text in texts]
+    widest = max((f for f in fractions if f is not None), default=0)
+    return [text if f is None else text + _padding(f, widest) for text, f in zip(texts, fractions)]
+
+
+def _fraction(text: str) -> int | None:
+    """How many decimals the last number of a text has; None where it does not end in a number."""
+    tail = text.rstrip("0123456789")
+    digits = len(text) - len(tail)
+    if not digits:
+        return 0 if text.endswith("\N{INFINITY}") else None
+    return digits if tail.endswith(".") else 0
+
+
+def _padding(have: int, want: int) -> str:
+    point = PUNCTUATION_SPACE if want and not have else ""
+    return point + FIGURE_SPACE * (want - have)
+
+
+# ---------------------------------------------------------------- plain tables
+
+
+def plain(source: PlainTable, say: Catalogue) -> Table:
+    """Any other table; each column is written as its header says."""
+    columns = []
+    for i, column in enumerate(source.columns):
+        texts = [written(row[i], column.format, say) for row in source.rows]
+        numeric = column.format != "text"
+        columns.append([Cell(text, numeric) for text in (align(texts) if numeric else texts)])
+    heads = tuple(Head(say(c.header), c.format != "text") for c in source.columns)
+    return Table(say(source.caption), heads, tuple(Line(cells) for cells in zip(*columns)), source.id)
+
+
+def written(value: Any, form: str, say: Catalogue) -> str:
+    """A cell as text: text, count, percent, points, p, size, or number with its decimals (``number.3``)."""
+    if isinstance(value, Message):
+        return say(value)
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return say("table.empty")
+    if isinstance(value, bool):
+        return say("word.yes" if value else "word.no")
+    if isinstance(value, str):
+        return value
+    word, _, places = form.partition(".")
+    how: dict[str, Callable[[], str]] = {
+        "count": lambda: say.numbers.count(value),
+        "percent": lambda: say.numbers.percent(value, int(places or 1)),
+        "points": lambda: say.numbers.points(value, int(places or 1)),
+        "p": lambda: say.numbers.p(value).removeprefix("= "),
+        "size": lambda: say.numbers.fixed(value, decimals(value, value, value)),
+        "number": lambda: say.numbers.fixed(value, int(places or 2)),
+        "text": lambda: str(value),
+    }
+    return how[word]()
+
+
+# ---------------------------------------------------------------- estimates in running text
+
+
+def in_words(result: Result, say: Catalogue) -> str:
+    """An estimate with its interval as the summary prints it: shares as per cent, differences as points."""
+    e = result.estimate
+    if result.unit == "p":
+        return value_text(result, say, 0)
+    if isnan(e.value):
+        return say("table.not_estimable", note=e.note) if e.note else say("table.not_estimable_plain")
+    if result.unit in ("proportion", "difference"):
+        places = max(decimals(e.value, e.low, e.high) - 2, 0)
+        write = _signed_points(say, places) if result.unit == "difference" else _percent(say, places)
+    else:
+        places = decimals(e.value, e.low, e.high)
+        write = _fixed(say, places)
+    text = say("word.interval", value=write(e.value), interval=_interval(result, e, write, say))
+    key = f"unit.written.{result.unit}"
+    return say(key, text=text) if key in say else text
+
+
+def _interval(result: Result, e: Estimate, write: Callable[[float], str], say: Catalogue) -> str:
+    if not (isnan(e.low) or isnan(e.high)):
+        return say("word.to", low=write(e.low), high=write(e.high))
+    pieces = through_infinity(result)
+    if pieces:
+        return say("table.through_infinity", benefit=write(pieces[0]), harm=write(-pieces[1]))
+    return say("table.no_interval", note=e.note) if e.note else say("table.no_interval_plain")
+
+
+def _percent(say: Catalogue, places: int) -> Callable[[float], str]:
+    return lambda x: say.numbers.percent(x, places)
+
+
+def _signed_points(say: Catalogue, places: int) -> Callable[[float], str]:
+    return lambda x: say.numbers.fixed(x) if isinf(x) else say.numbers.points(x, places)
+
+
+def _fixed(say: Catalogue, places: int) -> Callable[[float], str]:
+    return lambda x: say.numbers.fixed(x, places)
+
+
+def finite(result: Result) -> bool:
+    """Whether an estimate has a value."""
+    return isfinite(result.estimate.value)
