@@ -68,6 +68,7 @@ def settings() -> Iterator[None]:
                 "svg.hashsalt": "trustreport",
                 "savefig.facecolor": PAPER,
                 "path.simplify": False,
+                "path.snap": False,  # lines that meet stay in line
             }
         )
         yield
