@@ -114,6 +114,8 @@ class _Formatter(string.Formatter):
                 return numbers.p(value)
             case "number":
                 return numbers.fixed(value, int(places or 2))
+            case "about":
+                return numbers.fixed(value, 0 if abs(value) >= 10 else 1)
             case "size":
                 return numbers.fixed(value, decimals(value, value, value))
             case "list":

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trustreport.finding import Figure
 from trustreport.plan import Plan
 from trustreport.study import Readings, Study
 
@@ -60,3 +61,8 @@ def task_flow(readings: Readings, plan: Plan) -> TaskFlow:
 def task_flows(study: Study, plan: Plan) -> tuple[TaskFlow, ...]:
     """The flow of every task."""
     return tuple(task_flow(readings, plan) for readings in study.readings)
+
+
+def flow_figures(study: Study, plan: Plan) -> tuple[Figure, ...]:
+    """A flow figure per task: readings handed in, set aside, expected and present per arm."""
+    return tuple(_flow_figure(flow, i) for i, flow in enumerate(task_flows(study, plan), 1))

@@ -152,7 +152,7 @@ def _effect_figure(comparison: Comparison, number: int) -> Figure:
     lead = results[-1].estimate
     return Figure(
         f"odds_ratio_{number}",
-        EffectPlot(rows),
+        EffectPlot(rows, say("pragmatic_utility.label.odds_ratio")),
         say("pragmatic_utility.figure.odds_ratio"),
         say("pragmatic_utility.figure.odds_ratio_alt", n=len(rows), value=lead.value, low=lead.low, high=lead.high),
     )
@@ -162,7 +162,7 @@ def _overview_figure(comparisons: list[Comparison], number: int) -> Figure:
     rows = tuple(EffectRow(c.name, c.lead("odds_ratio").estimate) for c in comparisons)
     return Figure(
         f"odds_ratios_{number}",
-        EffectPlot(rows),
+        EffectPlot(rows, say("pragmatic_utility.label.odds_ratio")),
         say("pragmatic_utility.figure.odds_ratios"),
         say("pragmatic_utility.figure.odds_ratios_alt", n=len(rows)),
     )

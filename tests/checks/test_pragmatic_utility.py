@@ -1,0 +1,105 @@
+"""Each check of pragmatic utility: a study that fires it, and one that does not."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trustreport.assessment import assess
+from trustreport.messages import catalogue
+from trustreport.plan import Plan
+from trustreport.study import ArmCounts, Cases, CountsSet, Labels, Readers, Readings, Study
+
+EN = catalogue("en")
+
+
+def plan(**groups: Any) -> Plan:
+    """A manifest with what every manifest has."""
+    return Plan.model_validate({"report": {"kind": "certification"}, "device": {}, **groups})
+
+
+def counts(unaided: tuple[int, int], aided: tuple[int, int], **known: Any) -> Study:
+    """A study of one published table, (errors, correct) per arm."""
+    arms = {"unaided": ArmCounts(*unaided), "aided": ArmCounts(*aided)}
+    return Study(arms=("unaided", "aided"), counts=(CountsSet("table", arms, **known),))
+
+
+def readings(correct: np.ndarray, missing: np.ndarray | None = None) -> Study:
+    """A crossed study from right decisions (2, n_readers, n_cases), unaided arm first; half the cases positive."""
+    arms, n_readers, n_cases = correct.shape
+    truth = (np.arange(n_cases) % 2).astype(np.int8)
+    kept = ~missing if missing is not None else np.ones(correct.shape, bool)
+    arm, reader, case = (index.astype(np.int32) for index in np.nonzero(kept))
+    decision = np.where(correct[arm, reader, case], truth[case], 1 - truth[case]).astype(np.int8)
+    table = Readings(
+        "",
+        ("unaided", "aided"),
+        Readers(Labels(n=n_readers)),
+        Cases(Labels(n=n_cases), truth),
+        arm,
+        reader,
+        case,
+        decision,
+    )
+    return Study(arms=("unaided", "aided"), readings=(table,))
+
+
+def fired(study: Study, declared: Plan) -> dict[str, str]:
+    """Checks that fired, with what they say."""
+    return {o.check: EN(o.message) for o in assess(study, declared).fired()}
+
+
+KNEE = counts((367, 1181), (352, 1196), readers=13, cases=120, paired=True)
+CLAIM = {"intended_use": {"claimed_benefits": "fewer errors"}}
+
+
+def test_the_published_knee_study_fires_exactly_its_five() -> None:
+    said = fired(KNEE, plan(**CLAIM))
+    assert set(said) == {"P19", "P22", "P23", "P24", "P25"}
+    assert said["P19"].startswith("24 of 3,120 readings are missing (0.8%): 12 unaided, 12 aided.")
+    assert "from 25 (benefit) through infinity to 50 (harm)" in said["P24"]
+
+
+RNG = np.random.default_rng(7)
+CROSSED = RNG.random((2, 6, 80)) < np.array([0.7, 0.9])[:, None, None]
+STRONG = counts((80, 120), (5, 195), readers=1, cases=200, paired=False)
+
+
+@pytest.mark.parametrize(
+    "check, fires, does_not",
+    [
+        ("P19", (KNEE, plan()), (counts((5, 5), (4, 6), readers=2, cases=5), plan())),
+        ("P19", (readings(CROSSED, RNG.random(CROSSED.shape) < 0.1), plan()), (readings(CROSSED), plan())),
+        ("P22", (counts((367, 1181), (352, 1196)), plan()), (STRONG, plan())),
+        ("P22", (KNEE, plan()), (readings(CROSSED), plan())),
+        ("P23", (KNEE, plan()), (STRONG, plan())),
+        ("P24", (KNEE, plan()), (STRONG, plan())),
+        ("P25", (KNEE, plan(**CLAIM)), (STRONG, plan(**CLAIM))),
+    ],
+)
+def test_a_check_fires_where_it_should_and_nowhere_else(
+    check: str, fires: tuple[Study, Plan], does_not: tuple[Study, Plan]
+) -> None:
+    assert check in fired(*fires)
+    assert check not in fired(*does_not)
+
+
+def test_analyses_that_disagree_are_said() -> None:
+    # One reader gains much and four nothing: cases alone say benefit, readers and cases do not.
+    correct = np.zeros((2, 5, 40), bool)
+    correct[:, :, :20] = True
+    correct[1, 0, 20:] = True
+    said = fired(readings(correct), plan())
+    assert "point to different conclusions" in said["P26"]
+    even = np.zeros((2, 5, 40), bool)
+    even[1] = True
+    even[1, :, 0] = False
+    even[0, np.arange(5), np.arange(5) + 1] = True
+    assert "P26" not in fired(readings(even), plan())
+
+
+def test_a_check_that_cannot_look_says_so() -> None:
+    outcomes = {o.check: o for o in assess(counts((3, 7), (2, 8)), plan()).checks}
+    assert outcomes["P26"].status == "cannot run"
+    assert EN(outcomes["P26"].message) == "There is only one analysis of the difference."
+    assert outcomes["P25"].status == "cannot run"

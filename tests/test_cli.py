@@ -1,0 +1,128 @@
+"""The command line as a new user meets it: help without weight, wrong input first, then a report."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from trustreport.cli import main
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+HEAVY = {"numpy", "pandas", "scipy", "statsmodels", "matplotlib", "weasyprint", "pydantic", "pyarrow", "jinja2", "rich"}
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of a command."""
+    result = CliRunner().invoke(main, [str(a) for a in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_imports_nothing_heavy(word: str) -> None:
+    process = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "trustreport", word], capture_output=True, text=True, check=True
+    )
+    loaded = {line.rpartition("|")[2].strip().split(".")[0] for line in process.stderr.splitlines()}
+    assert "click" in loaded
+    assert not loaded & HEAVY
+
+
+def test_every_command_has_help_and_stands_in_the_readme() -> None:
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    for name, command in main.commands.items():
+        assert command.help
+        assert f"trustreport {name}" in readme
+        assert run(name, "--help")[0] == 0
+
+
+def test_wrong_use_is_said_in_a_line(tmp_path: Path) -> None:
+    study = EXAMPLES / "knee-mri"
+    for arguments, said in (
+        (("build", study), "Missing option"),
+        (("build", study, "-o", tmp_path / "o", "--formats", "docx"), "known are html, pdf, json"),
+        (("build", study, "-o", study), "folder of the study"),
+        (("build", study, "-o", tmp_path / "o", "--kind", "marketing"), "not one of"),
+        (("nothing",), "No such command"),
+    ):
+        status, out, err = run(*arguments)
+        assert (status, out) == (2, "")
+        assert said in err
+
+
+def test_a_study_that_is_not_there(tmp_path: Path) -> None:
+    for command in (("check", tmp_path / "none"), ("build", tmp_path / "none", "-o", tmp_path / "out")):
+        status, out, err = run(*command)
+        assert (status, out) == (1, "")
+        assert "1 problem; nothing was written." in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_problems_are_gathered_and_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(
+        "report: {kind: certificate}\ndevice: {trade_nam: X}\n"
+        "counts:\n  - {set: a, arm: unaided, errors: -1, correct: 3}\n"
+    )
+    status, _, err = run("build", tmp_path, "-o", tmp_path / "out")
+    assert status == 1
+    assert "certification" in err
+    assert "trade_name" in err
+    assert "errors" in err
+    assert [p.name for p in tmp_path.iterdir()] == ["study.yaml"]
+
+
+def test_init_gives_a_manifest_that_check_understands(tmp_path: Path) -> None:
+    for kind in ("certification", "procurement", "vigilance"):
+        folder = tmp_path / kind
+        status, out, _ = run("init", folder, "--kind", kind)
+        assert status == 0
+        assert "study.yaml" in out
+        status, _, err = run("check", folder)
+        assert status == 1
+        assert "readings.csv" in err
+        assert "study.yaml" not in err, err
+        assert run("init", folder)[0] == 2
+        (folder / "readings.csv").write_text(
+            "reader,case,arm,truth,decision\n" + "".join(
+                f"R{r},C{c},{arm},{c % 2},{(c + r * (arm == 'unaided')) % 2}\n"
+                for r in range(5) for c in range(20) for arm in ("unaided", "aided")
+            )
+        )
+        (folder / "readers.csv").write_text("reader,qualification\n" + "".join(f"R{r},radiologist\n" for r in range(5)))
+        status, out, err = run("check", folder)
+        assert status == 0, err
+        assert "P27" in out or "Not declared" in out
+
+
+@pytest.mark.parametrize("name", ["knee-mri", "knee-mri-readings"])
+def test_two_builds_are_the_same_bytes(name: str, tmp_path: Path) -> None:
+    digests = []
+    for out in (tmp_path / "one", tmp_path / "two"):
+        status, said, err = run("build", EXAMPLES / name, "-o", out)
+        assert status == 0, err
+        assert said.split() == [str(out / f) for f in ("report.pdf", "report.html", "results.json")]
+        files = sorted(p for p in out.rglob("*") if p.is_file() and p.name != "run.json")
+        digests.append({p.relative_to(out): hashlib.sha256(p.read_bytes()).hexdigest() for p in files})
+    assert digests[0] == digests[1]
+    assert (tmp_path / "one" / "report.html").stat().st_size < 2_000_000
+    assert {"seconds", "finished"} <= set(json.loads((tmp_path / "one" / "run.json").read_text()))
+
+
+def test_building_again_replaces_the_report_and_leaves_other_files(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("build", EXAMPLES / "knee-mri", "-o", out)[0] == 0
+    (out / "notes.txt").write_text("mine")
+    (out / "figures" / "stale.svg").write_text("old")
+    assert run("build", EXAMPLES / "knee-mri", "-o", out, "--formats", "json")[0] == 0
+    assert sorted(p.name for p in out.iterdir()) == ["notes.txt", "results.json", "run.json"]
+
+
+def test_doctor_speaks_of_what_reports_need() -> None:
+    status, out, _ = run("doctor")
+    assert status in (0, 1)
+    for needed in ("Python", "weasyprint", "libpango-1.0-0", "libharfbuzz-subset0", "packaged templates"):
+        assert needed in out

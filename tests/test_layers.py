@@ -1,0 +1,89 @@
+"""Imports point one way; whoever turns one round is named."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "trustreport"
+
+# Each room may import those listed for it, and what those may import in turn.
+MAY = {
+    "errors": (),
+    "estimate": (),
+    "resources": (),
+    "messages": ("resources",),
+    "results": ("estimate",),
+    "finding": ("messages", "results"),
+    "measures": ("errors", "estimate", "resources"),
+    "simulate": ("measures",),
+    "figures": ("measures", "messages"),
+    "study": ("errors", "estimate", "resources"),
+    "plan": ("errors", "estimate", "resources"),
+    "ingest": ("study", "plan"),
+    "dimensions": ("study", "plan", "measures", "figures", "finding"),
+    "checks": ("study", "plan", "measures", "figures", "finding"),
+    "assessment": ("dimensions", "checks"),
+    "report": ("assessment",),
+    "starter": ("plan", "messages"),
+    "schemas": ("report",),
+    "api": ("report", "ingest"),
+    "cli": ("api", "starter", "report"),
+    "__main__": ("cli",),
+    "__init__": ("api",),
+}
+FORBIDDEN_IN_MEASURES = ("pandas", "matplotlib", "pydantic", "pyarrow")
+
+
+def allowed(room: str) -> set[str]:
+    """The rooms that a room may import, itself included."""
+    found = {room}
+    for other in MAY[room]:
+        found |= allowed(other)
+    return found
+
+
+def imports(file: Path) -> list[tuple[int, str]]:
+    """Modules that a file imports, with the lines."""
+    found = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}:{node.lineno}: a relative import hides where it points"
+            base = node.module or ""
+            found += [(node.lineno, f"{base}.{alias.name}" if base == "trustreport" else base) for alias in node.names]
+    return found
+
+
+def room_of(file: Path) -> str:
+    """The room in which a file stands: its folder in the package, or its own name."""
+    inside = file.relative_to(PACKAGE)
+    return inside.parts[0] if len(inside.parts) > 1 else inside.stem
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
+def test_imports_point_one_way(file: Path) -> None:
+    room = room_of(file)
+    assert room in MAY, f"{file.name} stands in no known room: say in this test what it may import"
+    for line, module in imports(file):
+        if module.startswith("trustreport."):
+            other = module.split(".")[1]
+            if other == "__version__":
+                continue
+            assert other in allowed(room), f"{file}:{line}: {room} may not import {other}"
+
+
+def test_measures_know_neither_frames_nor_figures() -> None:
+    for file in (PACKAGE / "measures").rglob("*.py"):
+        for line, module in imports(file):
+            assert module.split(".")[0] not in FORBIDDEN_IN_MEASURES, f"{file}:{line} imports {module}"
+
+
+def test_a_reversed_import_would_be_named(tmp_path: Path) -> None:
+    offender = tmp_path / "offender.py"
+    offender.write_text("from trustreport.report import html\n")
+    assert [m for _, m in imports(offender) if m.split(".")[1] not in allowed("measures")]
