@@ -36,13 +36,16 @@ def build(study: Path, out: Path) -> tuple[float, float, dict[str, float]]:
 
 def main() -> None:
     """Build as often as asked, print medians."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("study", nargs="?", type=Path, default=ROOT / "examples" / "knee-mri-readings")
     parser.add_argument("--repeat", type=int, default=3)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         runs = [build(arguments.study, Path(folder) / str(i)) for i in range(arguments.repeat)]
-    print(f"{arguments.study.name}, {os.cpu_count()} cores, Python {platform.python_version()}, median of {len(runs)}")
+    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}"
+    print(f"{arguments.study.name}, {machine}, median of {len(runs)}")
     for step in STEPS:
         print(f"  {step:<10}{statistics.median(run[2].get(step, 0.0) for run in runs):8.2f} s")
     print(f"  {'in all':<10}{statistics.median(run[0] for run in runs):8.2f} s")

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of reference data beside the project; its tests are skipped where it is absent, never in CI."""
+    """Reference data beside the project; tests that read them are skipped where they lack, not in CI."""
     folder = ROOT.parent / "shared"
     if not folder.is_dir():
         if os.environ.get("CI"):

@@ -12,7 +12,18 @@ from click.testing import CliRunner
 from trustreport.cli import main
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-HEAVY = {"numpy", "pandas", "scipy", "statsmodels", "matplotlib", "weasyprint", "pydantic", "pyarrow", "jinja2", "rich"}
+HEAVY = {
+    "numpy",
+    "pandas",
+    "scipy",
+    "statsmodels",
+    "matplotlib",
+    "weasyprint",
+    "pydantic",
+    "pyarrow",
+    "jinja2",
+    "rich",
+}
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
@@ -25,7 +36,10 @@ def run(*arguments: object) -> tuple[int, str, str]:
 @pytest.mark.parametrize("word", ["--help", "--version"])
 def test_help_imports_nothing_heavy(word: str) -> None:
     process = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "trustreport", word], capture_output=True, text=True, check=True
+        [sys.executable, "-X", "importtime", "-m", "trustreport", word],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     loaded = {line.rpartition("|")[2].strip().split(".")[0] for line in process.stderr.splitlines()}
     assert "click" in loaded
@@ -87,12 +101,17 @@ def test_init_gives_a_manifest_that_check_understands(tmp_path: Path) -> None:
         assert "study.yaml" not in err, err
         assert run("init", folder)[0] == 2
         (folder / "readings.csv").write_text(
-            "reader,case,arm,truth,decision\n" + "".join(
+            "reader,case,arm,truth,decision\n"
+            + "".join(
                 f"R{r},C{c},{arm},{c % 2},{(c + r * (arm == 'unaided')) % 2}\n"
-                for r in range(5) for c in range(20) for arm in ("unaided", "aided")
+                for r in range(5)
+                for c in range(20)
+                for arm in ("unaided", "aided")
             )
         )
-        (folder / "readers.csv").write_text("reader,qualification\n" + "".join(f"R{r},radiologist\n" for r in range(5)))
+        (folder / "readers.csv").write_text(
+            "reader,qualification\n" + "".join(f"R{r},radiologist\n" for r in range(5))
+        )
         status, out, err = run("check", folder)
         assert status == 0, err
         assert "P27" in out or "Not declared" in out

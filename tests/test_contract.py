@@ -60,14 +60,17 @@ def test_expected_values_hold(case: str, shared: Path) -> None:
             fine = bool(found) and all(e[row["field"]] is None and e["note"] for e in found)
         else:
             want, tolerance = float(row["value"]), float(row["tol"])
-            fine = any(e[row["field"]] is not None and abs(e[row["field"]] - want) <= tolerance for e in found)
+            fine = any(
+                e[row["field"]] is not None and abs(e[row["field"]] - want) <= tolerance for e in found
+            )
         if not fine:
             wrong.append((row, [e[row["field"]] for e in found]))
     assert not wrong, wrong[:5]
 
 
 @pytest.mark.parametrize(
-    "case", [*HELD, "vandyke", "viper-screening-high", "sim-missing10", "sim-unbalanced", "sequential", "heart"]
+    "case",
+    [*HELD, "vandyke", "viper-screening-high", "sim-missing10", "sim-unbalanced", "sequential", "heart"],
 )
 def test_every_key_is_unique_and_one_entry_leads(case: str, shared: Path) -> None:
     keys: set[tuple[str, str, str]] = set()
@@ -76,7 +79,10 @@ def test_every_key_is_unique_and_one_entry_leads(case: str, shared: Path) -> Non
         key = (e["id"], json.dumps(e["scope"], sort_keys=True), e["method"])
         assert key not in keys, key
         keys.add(key)
-        question = (e["id"], json.dumps({k: v for k, v in e["scope"].items() if k != "analysis"}, sort_keys=True))
+        question = (
+            e["id"],
+            json.dumps({k: v for k, v in e["scope"].items() if k != "analysis"}, sort_keys=True),
+        )
         leads[question] = leads.get(question, 0) + e["primary"]
         if None in (e["value"], e["low"], e["high"]):
             assert e["note"] or e["unit"] == "p", f"a null without a reason: {e}"

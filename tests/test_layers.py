@@ -52,7 +52,10 @@ def imports(file: Path) -> list[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}:{node.lineno}: a relative import hides where it points"
             base = node.module or ""
-            found += [(node.lineno, f"{base}.{alias.name}" if base == "trustreport" else base) for alias in node.names]
+            found += [
+                (node.lineno, f"{base}.{alias.name}" if base == "trustreport" else base)
+                for alias in node.names
+            ]
     return found
 
 

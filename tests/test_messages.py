@@ -53,7 +53,7 @@ def test_a_message_in_a_message_and_a_plural() -> None:
 
 
 def test_an_unknown_key_is_an_error_and_so_is_a_missing_value() -> None:
-    with pytest.raises(KeyError, match="no text pragmatic_utility.nothing"):
+    with pytest.raises(KeyError, match=r"no text pragmatic_utility\.nothing"):
         EN("pragmatic_utility.nothing")
     with pytest.raises(KeyError):
         EN("pragmatic_utility.rates", aided=0.2)

@@ -44,9 +44,9 @@ class Assessment:
         """The checks that fired, blocks first; of one dimension where it is named."""
         for severity in "BWN":
             for outcome in self.checks:
-                if outcome.status == "fired" and outcome.severity == severity:
-                    if not dimension or outcome.dimension == dimension:
-                        yield outcome
+                here = not dimension or outcome.dimension == dimension
+                if here and outcome.status == "fired" and outcome.severity == severity:
+                    yield outcome
 
 
 def assess(

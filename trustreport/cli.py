@@ -12,6 +12,7 @@ import trustreport
 
 if TYPE_CHECKING:
     from trustreport.errors import StudyError
+    from trustreport.plan import Kind
 
 PROBLEMS = 1
 KINDS = ("certification", "procurement", "vigilance")
@@ -30,7 +31,7 @@ def main() -> None:
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--kind", type=click.Choice(KINDS), default="certification", show_default=True)
-def init(folder: Path, kind: str) -> None:
+def init(folder: Path, kind: "Kind") -> None:
     """Write a commented manifest and empty tables into FOLDER."""
     from trustreport.starter import write_starter
 
@@ -57,7 +58,8 @@ def check(study: Path, allow_outside: bool) -> None:
     say = catalogue(plan.report.language)
     for outcome in assessment.fired():
         where = ", ".join(str(v) for v in outcome.scope.values())
-        click.echo(f"{outcome.check} {say(f'severity.{outcome.severity}')}{f' ({where})' if where else ''}: {say(outcome.message)}")
+        place = f" ({where})" if where else ""
+        click.echo(f"{outcome.check} {say(f'severity.{outcome.severity}')}{place}: {say(outcome.message)}")
     for open_ in assessment.unanswered:
         click.echo(f"{say(f'{open_.dimension}.title')}: {say(open_.reason)}")
     if assessment.not_declared:
@@ -67,16 +69,26 @@ def check(study: Path, allow_outside: bool) -> None:
 
 @main.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder of the report.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder of the report.",
+)
 @click.option("--kind", type=click.Choice(KINDS), help="Kind of report, in place of the manifest's.")
-@click.option("--formats", default=",".join(FORMATS), show_default=True, help="What to write, separated by commas.")
+@click.option(
+    "--formats", default=",".join(FORMATS), show_default=True, help="What to write, separated by commas."
+)
 @click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
 def build(study: Path, out: Path, kind: str | None, formats: str, allow_outside: bool) -> None:
     """Read STUDY, compute, and write the report into a folder."""
     wanted = [word.strip() for word in formats.split(",") if word.strip()]
     unknown = [word for word in wanted if word not in FORMATS]
     if unknown or not wanted:
-        raise click.BadParameter(f"{', '.join(unknown) or 'nothing'}; known are {', '.join(FORMATS)}", param_hint="--formats")
+        raise click.BadParameter(
+            f"{', '.join(unknown) or 'nothing'}; known are {', '.join(FORMATS)}", param_hint="--formats"
+        )
     home = study if study.is_dir() else study.parent
     if out.resolve() == home.resolve():
         raise click.BadParameter("is the folder of the study; name another one", param_hint="--out")
@@ -101,7 +113,11 @@ def build(study: Path, out: Path, kind: str | None, formats: str, allow_outside:
         }
         try:
             written = write_report(
-                assessment, out, formats=wanted, progress=lambda step, share: tell(step, 0.4 + 0.6 * share), timed=timed
+                assessment,
+                out,
+                formats=wanted,
+                progress=lambda step, share: tell(step, 0.4 + 0.6 * share),
+                timed=timed,
             )
         except OSError as error:
             raise click.ClickException(f"cannot write to {out}: {error.strerror or error}") from error
@@ -120,7 +136,9 @@ def doctor() -> None:
     healthy = True
     for line in diagnose():
         healthy = healthy and line.fine
-        click.echo(f"{'ok     ' if line.fine else 'missing'} {line.what}{'' if line.fine else f': {line.mend}'}")
+        click.echo(
+            f"{'ok     ' if line.fine else 'missing'} {line.what}{'' if line.fine else f': {line.mend}'}"
+        )
     sys.exit(0 if healthy else PROBLEMS)
 
 

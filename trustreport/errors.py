@@ -21,7 +21,9 @@ class Problem:
 
     def __str__(self) -> str:
         rows = self.rows or ((self.row,) if self.row is not None else ())
-        listed = ", ".join(str(r) for r in rows[:5]) + (f" and {len(rows) - 5:,} more" if len(rows) > 5 else "")
+        listed = ", ".join(str(r) for r in rows[:5]) + (
+            f" and {len(rows) - 5:,} more" if len(rows) > 5 else ""
+        )
         place = ", ".join(
             part
             for part in (
@@ -31,7 +33,9 @@ class Problem:
             )
             if part
         )
-        said = "; ".join(part for part in (self.found, f"expected {self.expected}" if self.expected else "") if part)
+        said = "; ".join(
+            part for part in (self.found, f"expected {self.expected}" if self.expected else "") if part
+        )
         return f"{place}: {said}." + (f" {self.mend}" if self.mend else "")
 
     def as_dict(self) -> dict[str, object]:

@@ -133,7 +133,9 @@ class Catalogue:
         self._formatter = _Formatter(self)
 
     def __call__(self, message: Message | str, /, **values: Any) -> str:
-        key, given = (message, values) if isinstance(message, str) else (message.key, {**message.values, **values})
+        key, given = (
+            (message, values) if isinstance(message, str) else (message.key, {**message.values, **values})
+        )
         text = self._find(key)
         if isinstance(text, Mapping):
             text = text[self._plural(given.get("n", 1), text)]

@@ -37,7 +37,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 def declared(marks: str = "", *aliases: str, **more: Any) -> Any:
     """An optional field; `marks` names the kinds of report for which it is mandatory (``"CPV"``)."""
-    extra = {"mandatory_for": [KINDS[m] for m in marks]} if marks else None
+    extra: Any = {"mandatory_for": [KINDS[m] for m in marks]} if marks else None
     if aliases:
         more["validation_alias"] = AliasChoices(*aliases)
     return Field(default=None, json_schema_extra=extra, **more)
@@ -264,7 +264,9 @@ class DatasetFacts(Group):
     country: Text | None = None
     start_date: dt.date | None = declared("C")
     end_date: dt.date | None = declared("C")
-    sampling: Literal["consecutive", "random", "enriched", "case-control", "convenience"] | None = declared("C")
+    sampling: Literal["consecutive", "random", "enriched", "case-control", "convenience"] | None = declared(
+        "C"
+    )
     enrichment: Text | None = None
     eligibility: Text | None = declared("C")
     exclusions: tuple[Exclusion, ...] | None = declared("C")

@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from trustreport.plan import Plan
 from trustreport.report.document import Document
 from trustreport.resources import folder
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-MODELS = {"manifest": Plan, "results": Document}
+MODELS: dict[str, type[BaseModel]] = {"manifest": Plan, "results": Document}
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -44,7 +46,10 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--check"]:
         changed = drift(folder("schemas"))
         for name in changed:
-            print(f"schemas/{name} is not what the models give: run python -m trustreport.schemas", file=sys.stderr)
+            print(
+                f"schemas/{name} is not what the models give: run python -m trustreport.schemas",
+                file=sys.stderr,
+            )
         return 1 if changed else 0
     for name in MODELS:
         (folder("schemas") / f"{name}.schema.json").write_text(text(name), encoding="utf-8")

@@ -25,8 +25,8 @@ def counts(unaided: tuple[int, int], aided: tuple[int, int], **known: Any) -> St
 
 
 def readings(correct: np.ndarray, missing: np.ndarray | None = None) -> Study:
-    """A crossed study from right decisions (2, n_readers, n_cases), unaided arm first; half the cases positive."""
-    arms, n_readers, n_cases = correct.shape
+    """A crossed study from right decisions (2, n_readers, n_cases), unaided first; half positive."""
+    _, n_readers, n_cases = correct.shape
     truth = (np.arange(n_cases) % 2).astype(np.int8)
     kept = ~missing if missing is not None else np.ones(correct.shape, bool)
     arm, reader, case = (index.astype(np.int32) for index in np.nonzero(kept))

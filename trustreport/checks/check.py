@@ -51,7 +51,9 @@ class Check:
                 title = Message(f"checks.{self.id}.clear")
                 yield CheckOutcome(self.id, self.dimension, self.severity, "clear", title, remark.scope)
             else:
-                yield CheckOutcome(self.id, self.dimension, self.severity, "fired", remark.message, remark.scope)
+                yield CheckOutcome(
+                    self.id, self.dimension, self.severity, "fired", remark.message, remark.scope
+                )
         if not ran:
             lacking = Message(f"checks.{self.id}.lacking")
             yield CheckOutcome(self.id, self.dimension, self.severity, "cannot run", lacking)

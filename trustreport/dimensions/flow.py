@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trustreport.figures.flow import FlowFigure, Step
 from trustreport.finding import Figure
+from trustreport.messages import Message, say
 from trustreport.plan import Plan
 from trustreport.study import Readings, Study
 
@@ -42,7 +44,9 @@ def task_flow(readings: Readings, plan: Plan) -> TaskFlow:
         judged |= readings.decision >= 0
     if readings.score is not None:
         judged |= ~np.isnan(readings.score)
-    present = {name: int(np.count_nonzero(judged & (readings.arm == a))) for a, name in enumerate(readings.arms)}
+    present = {
+        name: int(np.count_nonzero(judged & (readings.arm == a))) for a, name in enumerate(readings.arms)
+    }
     truth = readings.cases.truth
     expected = len(readings.readers) * len(readings.cases)
     partial = plan.reading.design in PARTIAL_DESIGNS
@@ -64,5 +68,40 @@ def task_flows(study: Study, plan: Plan) -> tuple[TaskFlow, ...]:
 
 
 def flow_figures(study: Study, plan: Plan) -> tuple[Figure, ...]:
-    """A flow figure per task: readings handed in, set aside, expected and present per arm."""
-    return tuple(_flow_figure(flow, i) for i, flow in enumerate(task_flows(study, plan), 1))
+    """A flow figure per task: rows handed in, what was set aside, readings expected and present per arm."""
+    return tuple(_flow_figure(study, flow, i) for i, flow in enumerate(task_flows(study, plan), 1))
+
+
+def _flow_figure(study: Study, flow: TaskFlow, number: int) -> Figure:
+    steps = []
+    if len(study.readings) == 1:
+        steps += [
+            Step(
+                say("flow.rows", file=source.file),
+                source.n_rows,
+                tuple((reason, n) for reason, n in source.dropped.items()),
+            )
+            for source in study.sources
+            if source.table == "readings"
+        ]
+    without = ((say("flow.without_truth"), flow.n_without_truth),) if flow.n_without_truth else ()
+    steps.append(Step(say("flow.readers", n=flow.n_readers), flow.n_readers))
+    steps.append(
+        Step(say("flow.cases", positive=flow.n_positive, negative=flow.n_negative), flow.n_cases, without)
+    )
+    arms = tuple(Step(say("flow.arm", arm=arm), n, _missing(flow, arm)) for arm, n in flow.readings.items())
+    total = sum(flow.readings.values())
+    absent = sum(flow.missing.values()) if flow.missing else 0
+    return Figure(
+        f"flow_{number}",
+        FlowFigure(tuple(steps), arms),
+        say("flow.caption_task", task=flow.task) if flow.task else say("flow.caption"),
+        say("flow.alt", readers=flow.n_readers, cases=flow.n_cases, n=total, missing=absent),
+    )
+
+
+def _missing(flow: TaskFlow, arm: str) -> tuple[tuple[Message, int], ...]:
+    if flow.missing is None:
+        return ()
+    expected = (say("flow.expected"), flow.expected)
+    return (expected, (say("flow.missing"), flow.missing[arm]))

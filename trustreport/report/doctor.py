@@ -12,7 +12,17 @@ PDF_LIBRARIES = {
 }
 INSTALL = "apt-get install " + " ".join(PDF_LIBRARIES.values())
 PYTHON = (3, 11)
-PACKAGES = ("numpy", "scipy", "pandas", "statsmodels", "matplotlib", "weasyprint", "jinja2", "pydantic", "pyarrow")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "statsmodels",
+    "matplotlib",
+    "weasyprint",
+    "jinja2",
+    "pydantic",
+    "pyarrow",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +40,9 @@ def diagnose() -> list[Line]:
     lines = [Line(f"Python {version}", sys.version_info >= PYTHON, "Python 3.11 or newer is needed")]
     for name in PACKAGES:
         there = util.find_spec(name) is not None
-        lines.append(Line(f"{name} {metadata.version(name) if there else ''}".strip(), there, f"pip install {name}"))
+        lines.append(
+            Line(f"{name} {metadata.version(name) if there else ''}".strip(), there, f"pip install {name}")
+        )
     for library, package in PDF_LIBRARIES.items():
         there = ctypes.util.find_library(library) is not None
         lines.append(Line(f"{package} (for PDF)", there, f"apt-get install {package}"))

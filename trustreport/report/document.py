@@ -129,7 +129,9 @@ class TaskSummary(Model):
     n_negative: int
     n_without_truth: int
     readings: dict[str, int] = Field(description="readings present per arm")
-    missing: dict[str, int] | None = Field(description="readings absent per arm, null where the design decides")
+    missing: dict[str, int] | None = Field(
+        description="readings absent per arm, null where the design decides"
+    )
 
 
 class StudySummary(Model):
@@ -258,5 +260,3 @@ def _open(open_: Unanswered, say: Catalogue) -> dict[str, Any]:
         "reason": say(open_.reason),
         "kind": open_.kind,
     }
-
-

@@ -19,7 +19,17 @@ from trustreport.messages import Catalogue, catalogue
 from trustreport.report.document import canonical, digest, document
 
 FORMATS = ("html", "pdf", "json")
-LIBRARIES = ("numpy", "scipy", "pandas", "statsmodels", "matplotlib", "weasyprint", "jinja2", "pydantic", "pyarrow")
+LIBRARIES = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "statsmodels",
+    "matplotlib",
+    "weasyprint",
+    "jinja2",
+    "pydantic",
+    "pyarrow",
+)
 Progress = Callable[[str, float], None]
 
 
@@ -72,7 +82,10 @@ def provenance(assessment: Assessment) -> dict[str, Any]:
     """Inputs with their hashes, versions, seed: what a second person needs for the same numbers."""
     return {
         "trustreport": trustreport.__version__,
-        "versions": {"python": sys.version.split()[0], **{name: metadata.version(name) for name in LIBRARIES}},
+        "versions": {
+            "python": sys.version.split()[0],
+            **{name: metadata.version(name) for name in LIBRARIES},
+        },
         "inputs": [
             {
                 "file": source.file,
@@ -127,7 +140,7 @@ def _fill(
         for name, figure in drawn.items():
             (work / "figures" / f"{name}.svg").write_bytes(figure.svg)
             (work / "figures" / f"{name}.png").write_bytes(figure.png)
-        about = {"results_hash": digest(results), "provenance": origin, "drawn": drawn}
+        about: dict[str, Any] = {"results_hash": digest(results), "provenance": origin, "drawn": drawn}
         if "html" in wanted:
             step("html", 0.4)
             from trustreport.report import html

@@ -61,7 +61,9 @@ def contrast_results(
         *add(f"{ID}.arr", estimates=arr, leads=first.get("arr", ""), unit="difference"),
         *add(f"{ID}.nnd", estimates=map(number_needed, arr), leads=first.get("arr", ""), unit="decisions"),
         *add(f"{ID}.rr", estimates=rr, leads=first.get("rr", ""), unit="ratio"),
-        *add(f"{ID}.rrr", estimates=map(relative_reduction, rr), leads=first.get("rr", ""), unit="difference"),
+        *add(
+            f"{ID}.rrr", estimates=map(relative_reduction, rr), leads=first.get("rr", ""), unit="difference"
+        ),
         *add(f"{ID}.odds_ratio", estimates=odds_ratio, leads=first.get("odds_ratio", ""), unit="ratio"),
     ]
 

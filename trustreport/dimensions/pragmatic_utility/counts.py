@@ -42,7 +42,9 @@ def two_sample(
         results += error_rates({**here, "arm": name}, arm, level, leads="wilson" if leads else "")
     return results + contrast_results(
         {**here, "arms": list(arms)},
-        arr=[f(*turned, level) for f in (difference.wald, difference.newcombe, difference.miettinen_nurminen)],
+        arr=[
+            f(*turned, level) for f in (difference.wald, difference.newcombe, difference.miettinen_nurminen)
+        ],
         rr=[f(*table, level) for f in (ratio.katz, ratio.koopman)],
         odds_ratio=[
             f(*table, level)
@@ -67,7 +69,11 @@ def paired(
         here,
         arr=[
             f(table, level)
-            for f in (paired_difference.wald_paired, paired_difference.tango, paired_difference.newcombe_paired)
+            for f in (
+                paired_difference.wald_paired,
+                paired_difference.tango,
+                paired_difference.newcombe_paired,
+            )
         ],
         rr=[paired_ratio.rr_delta(table, level)] if leads else [],
         odds_ratio=[
@@ -96,10 +102,17 @@ def from_paired_counts(counts: PairedCounts, arms: tuple[str, str], level: float
     """The paired table of two arms on the same cases; the marginal comparison stands beside it."""
     scope = {"set": counts.set}
     table = PairedTable(
-        counts.both_right, counts.aided_right_unaided_wrong, counts.aided_wrong_unaided_right, counts.both_wrong
+        counts.both_right,
+        counts.aided_right_unaided_wrong,
+        counts.aided_wrong_unaided_right,
+        counts.both_wrong,
     )
-    aided = ArmCounts(table.aided_wrong_unaided_right + table.both_wrong, table.both_right + table.aided_right_unaided_wrong)
-    unaided = ArmCounts(table.aided_right_unaided_wrong + table.both_wrong, table.both_right + table.aided_wrong_unaided_right)
+    aided = ArmCounts(
+        table.aided_wrong_unaided_right + table.both_wrong, table.both_right + table.aided_right_unaided_wrong
+    )
+    unaided = ArmCounts(
+        table.aided_right_unaided_wrong + table.both_wrong, table.both_right + table.aided_wrong_unaided_right
+    )
     results = two_sample(scope, arms, aided, unaided, level, leads=False)
     for name, arm in zip(arms, (aided, unaided), strict=True):
         results += error_rates({**scope, "arm": name, "analysis": "paired"}, arm, level, leads="wilson")
@@ -116,7 +129,12 @@ def missing_bounds(
 ) -> list[Result]:
     """ARR if every missing reading had gone against the aid (low), and for it (high)."""
     absent_aided, absent_unaided = expected - aided.n, expected - unaided.n
-    if min(absent_aided, absent_unaided) < 0 or not absent_aided + absent_unaided or not aided.n or not unaided.n:
+    if (
+        min(absent_aided, absent_unaided) < 0
+        or not absent_aided + absent_unaided
+        or not aided.n
+        or not unaided.n
+    ):
         return []
     value = unaided.errors / unaided.n - aided.errors / aided.n
     low = (unaided.errors - aided.errors - absent_aided) / expected
@@ -124,5 +142,9 @@ def missing_bounds(
     details = {"expected": expected, "missing_aided": absent_aided, "missing_unaided": absent_unaided}
     estimate = Estimate(value, low, high, 2 * expected, level, MISSING_BOUNDS, details=details)
     return answers(
-        f"{ID}.arr_missing_bounds", {**scope, "arms": list(arms)}, [estimate], leads=MISSING_BOUNDS, unit="difference"
+        f"{ID}.arr_missing_bounds",
+        {**scope, "arms": list(arms)},
+        [estimate],
+        leads=MISSING_BOUNDS,
+        unit="difference",
     )

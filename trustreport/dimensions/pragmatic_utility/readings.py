@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustreport.dimensions.flow import PARTIAL_DESIGNS
 from trustreport.dimensions.pragmatic_utility.comparison import ID, Comparison, contrast_results
@@ -15,6 +16,7 @@ from trustreport.measures.mrmc.gee import gee_odds_ratio
 from trustreport.measures.mrmc.marginal_ratio import or_delta, rr_delta
 from trustreport.measures.mrmc.obuchowski_rockette import (
     MODES,
+    Mode,
     ObuchowskiRockette,
     fit_proportions,
     leading,
@@ -28,7 +30,6 @@ from trustreport.study import ArmCounts, Floats, Readings
 
 # The grid of errors holds the compared arm first, then its baseline.
 AIDED, UNAIDED = 0, 1
-INCOMPLETE_AT_PREVALENCE = "readings are missing: the interval at another share of positives is not estimable"
 
 
 def errors(readings: Readings, arms: tuple[str, str]) -> Floats:
@@ -130,19 +131,21 @@ def _ratios(
         covariance, df = unbiased.mean_covariance(AIDED, UNAIDED), unbiased.reference_df(AIDED, UNAIDED)
         means = unbiased.means
     else:
-        mode = "or_frrc" if method == "or_frrc" else "or_rrrc"
+        mode: Mode = "or_frrc" if method == "or_frrc" else "or_rrrc"
         covariance, df = fit.mean_covariance(AIDED, UNAIDED, mode=mode), fit.reference_df(mode)
         means = fit.means
     rates = float(means[AIDED]), float(means[UNAIDED])
-    given = {"df": df, "level": level, "note": note}
-    return rr_delta(*rates, covariance, n, **given), or_delta(*rates, covariance, n, **given)
+    return (
+        rr_delta(*rates, covariance, n, df=df, level=level, note=note),
+        or_delta(*rates, covariance, n, df=df, level=level, note=note),
+    )
 
 
 def at_prevalence(
     scope: Mapping[str, Any],
     arms: tuple[str, str],
     grid: Floats,
-    truth: np.ndarray,
+    truth: NDArray[np.int8],
     prevalence: float,
     level: float,
 ) -> list[Result]:
@@ -152,14 +155,22 @@ def at_prevalence(
     positive, negative = grid[:, :, truth == 1], grid[:, :, truth == 0]
     if not positive.size or not negative.size:
         return []
-    if np.isnan(positive).any() or np.isnan(negative).any():
-        means = [prevalence * np.nanmean(p) + (1 - prevalence) * np.nanmean(n) for p, n in zip(positive, negative, strict=True)]
-        n = int(np.count_nonzero(~np.isnan(grid[AIDED])))
-        value = float(means[UNAIDED] - means[AIDED])
-        arr = Estimate(value, np.nan, np.nan, n, level, "ustatistic_bdg", INCOMPLETE_AT_PREVALENCE)
-        return contrast_results(here, arr=[arr], leads={"arr": "ustatistic_bdg"})
+    judged = grid[:, :, truth >= 0]
+    if np.isnan(judged).any():
+        arr = [_incomplete_at_prevalence(grid, truth, prevalence, level)]
+        return contrast_results(here, arr=arr, leads={"arr": "ustatistic_bdg"})
     theta = prevalence * proportions(positive) + (1 - prevalence) * proportions(negative)
-    covariance = prevalence**2 * proportion_covariance(positive) + (1 - prevalence) ** 2 * proportion_covariance(negative)
-    fit = obuchowski_rockette(theta, covariance, positive.shape[-1] + negative.shape[-1])
+    covariance = prevalence**2 * proportion_covariance(positive)
+    covariance += (1 - prevalence) ** 2 * proportion_covariance(negative)
+    fit = obuchowski_rockette(theta, covariance, judged.shape[-1])
     arr = [fit.difference(UNAIDED, AIDED, mode=mode, level=level) for mode in MODES]
     return contrast_results(here, arr=arr, leads={"arr": _leader(fit, arr)})
+
+
+def _incomplete_at_prevalence(
+    grid: Floats, truth: NDArray[np.int8], prevalence: float, level: float
+) -> Estimate:
+    """The same with readings missing: each class of each arm is an arm of the U-statistic."""
+    classes = [np.where(truth == c, grid[arm], np.nan) for arm in (UNAIDED, AIDED) for c in (1, 0)]
+    shares = np.array([prevalence, 1 - prevalence])
+    return ustatistic(np.stack(classes)).contrast(np.concatenate([shares, -shares]), level=level)

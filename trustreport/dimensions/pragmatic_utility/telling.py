@@ -45,7 +45,10 @@ def sentences(comparison: Comparison) -> Iterable[Message]:
     """What the comparison shows, never more than its interval."""
     aided, unaided = (comparison.lead("error_rate", arm) for arm in (comparison.aided, comparison.unaided))
     if isnan(aided.estimate.value) or isnan(unaided.estimate.value):
-        yield say("pragmatic_utility.no_rates", arm=(comparison.aided if isnan(aided.estimate.value) else comparison.unaided))
+        yield say(
+            "pragmatic_utility.no_rates",
+            arm=(comparison.aided if isnan(aided.estimate.value) else comparison.unaided),
+        )
         return
     yield say("pragmatic_utility.rates", aided=aided.estimate.value, unaided=unaided.estimate.value)
     ratio = comparison.lead("odds_ratio")
@@ -121,7 +124,11 @@ def _table(comparison: Comparison, number: int) -> EstimateTable:
 
 def _rates_figure(comparisons: list[Comparison], number: int) -> Figure:
     rows = [
-        ErrorRateRow(say("pragmatic_utility.label.arm", arm=arm), c.lead("error_rate", arm).estimate, aided=arm == c.aided)
+        ErrorRateRow(
+            say("pragmatic_utility.label.arm", arm=arm),
+            c.lead("error_rate", arm).estimate,
+            aided=arm == c.aided,
+        )
         for c in comparisons
         for arm in (c.unaided, c.aided)
     ]
@@ -154,7 +161,13 @@ def _effect_figure(comparison: Comparison, number: int) -> Figure:
         f"odds_ratio_{number}",
         EffectPlot(rows, say("pragmatic_utility.label.odds_ratio")),
         say("pragmatic_utility.figure.odds_ratio"),
-        say("pragmatic_utility.figure.odds_ratio_alt", n=len(rows), value=lead.value, low=lead.low, high=lead.high),
+        say(
+            "pragmatic_utility.figure.odds_ratio_alt",
+            n=len(rows),
+            value=lead.value,
+            low=lead.low,
+            high=lead.high,
+        ),
     )
 
 
