@@ -9,6 +9,7 @@ class Problem:
 
     `row` is the row that a spreadsheet or editor shows (the header of a table is row 1, the first line
     of a manifest is line 1); `column` is a header, or the path of a manifest key (``datasets[2].role``).
+    Of many rows `rows` lists the first; `n_rows` counts all.
     """
 
     file: str
@@ -18,22 +19,26 @@ class Problem:
     row: int | None = None
     column: str = ""
     rows: tuple[int, ...] = ()
+    n_rows: int = 0
 
     def __str__(self) -> str:
         rows = self.rows or ((self.row,) if self.row is not None else ())
-        listed = ", ".join(str(r) for r in rows[:5]) + (
-            f" and {len(rows) - 5:,} more" if len(rows) > 5 else ""
-        )
+        n = max(self.n_rows, len(rows))
+        listed = ", ".join(str(r) for r in rows[:5])
+        if n > 5:
+            listed += f" and {n - 5:,} more"
+        elif n > 1:
+            listed = ", ".join(str(r) for r in rows[:-1]) + f" and {rows[-1]}"
         place = ", ".join(
             part
             for part in (
                 self.file,
-                f"row{'s' * (len(rows) > 1)} {listed}" if rows else "",
+                f"row{'s' * (n > 1)} {listed}" if rows else "",
                 f"column {self.column}" if self.column else "",
             )
             if part
         )
-        said = "; ".join(
+        said = ", ".join(
             part for part in (self.found, f"expected {self.expected}" if self.expected else "") if part
         )
         return f"{place}: {said}." + (f" {self.mend}" if self.mend else "")

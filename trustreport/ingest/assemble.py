@@ -1,0 +1,99 @@
+"""Tables and plan to a `Study`; every array is closed against writing."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from trustreport.ingest import published, rules
+from trustreport.ingest.arms import Arms, arms_of
+from trustreport.ingest.columns import Table
+from trustreport.ingest.datasets import datasets_of
+from trustreport.ingest.manifest import Manifest
+from trustreport.ingest.problems import Problems
+from trustreport.ingest.readings import ratings_of, readings_of
+from trustreport.plan import Plan
+from trustreport.study import Ratings, Readings, Study
+
+
+def assemble(plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: Problems) -> Study:
+    """Join all tables; what does not fit together becomes a problem."""
+    rules.names_stand_once(plan, manifest, problems)
+    rules.rows_stand_once(tables, problems)
+    rules.spelled_alike(tables, problems)
+    published.sets_stand_once(plan, manifest, problems)
+    arms = arms_of(plan, tables, manifest, problems)
+    study = Study(
+        arms.names,
+        tuple(_readings(plan, tables, arms, problems)),
+        datasets_of(plan, tables, manifest, problems),
+        tuple(_ratings(tables, problems)),
+        published.counts_of(plan, tables, arms, manifest, problems),
+        plan.paired_counts,
+        published.confusion_of(plan, tables, manifest, problems),
+        plan.reliance_counts,
+        plan.nomogram,
+        published.reported_of(plan, tables, problems),
+        cautions=tuple(_cautions(tables)),
+    )
+    rules.references_hold(plan, study, arms, manifest, problems)
+    close(study)
+    return study
+
+
+def _readings(plan: Plan, tables: Sequence[Table], arms: Arms, problems: Problems) -> Iterator[Readings]:
+    for task in _tasks(tables, "readings"):
+        read = [t for t in tables if t.kind == "readings" and (t.spec.task or "") == task]
+        made = readings_of(
+            task,
+            read,
+            _of_task(tables, "cases", task),
+            _of_task(tables, "readers", task),
+            arms,
+            plan,
+            problems,
+        )
+        if made is not None:
+            yield made
+
+
+def _ratings(tables: Sequence[Table], problems: Problems) -> Iterator[Ratings]:
+    for task in _tasks(tables, "raters"):
+        rated = [t for t in tables if t.kind == "raters" and (t.spec.task or "") == task]
+        made = ratings_of(task, rated, _of_task(tables, "cases", task), problems)
+        if made is not None:
+            yield made
+
+
+def _tasks(tables: Sequence[Table], kind: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(t.spec.task or "" for t in tables if t.kind == kind))
+
+
+def _of_task(tables: Sequence[Table], kind: str, task: str) -> list[Table]:
+    """The tables that describe a task: its own and those of no task."""
+    return [t for t in tables if t.kind == kind and t.spec.task in (None, task)]
+
+
+def _cautions(tables: Sequence[Table]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Doubts that no check can see afterwards."""
+    for table in tables:
+        if table.guessed_encoding:
+            yield "encoding_guessed", {"file": table.file, "encoding": table.guessed_encoding}
+        if table.kind == "readings" and "initial_decision" in table.headers and table.has("arm"):
+            yield "initial_decision_unused", {"file": table.file}
+
+
+def close(thing: Any) -> None:
+    """Close every array inside frozen results against writing."""
+    if isinstance(thing, np.ndarray):
+        thing.flags.writeable = False
+    elif is_dataclass(thing):
+        for field in fields(thing):
+            close(getattr(thing, field.name))
+    elif isinstance(thing, tuple):
+        for item in thing:
+            close(item)
+    elif isinstance(thing, Mapping):
+        for item in thing.values():
+            close(item)

@@ -1,0 +1,378 @@
+"""One file under our words: which of its columns is which, and the arrays that they hold."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.ingest import contracts, values
+from trustreport.ingest.contracts import CONTRACTS, SPELLINGS, WORDS, Contract, our_word
+from trustreport.ingest.problems import Problems, did_you_mean, edits, listed, quoted
+from trustreport.ingest.tables import Layout, Raw
+from trustreport.study import Binary, Codes, Floats
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Column = pa.ChunkedArray
+
+FEW_LEVELS = 20
+GLANCE = 100_000
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What the manifest says of one file; `where` and `line` point at it (``tables.readings``)."""
+
+    file: str
+    kind: str
+    where: str
+    line: int
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    layout: Layout = Layout()
+    name: str = ""
+    task: str | None = None
+    candidate: str | None = None
+    dataset: str | None = None
+    features: tuple[str, ...] = ()
+    classes: bool = False  # some table of the study has scores per class
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A column of names: `codes` (n_rows,) index `distinct` (in order of appearance), -1 where empty."""
+
+    codes: Codes
+    distinct: "pa.Array"
+
+    def at(self, row: int) -> str:
+        """The name in one record."""
+        code = int(self.codes[row])
+        return str(self.distinct[code].as_py()) if code >= 0 else ""
+
+
+@dataclass
+class Table:
+    """A file under our words. Keys are words, with what a column was mapped for: ``decision/aided``.
+
+    `extra` holds further columns (subgroups, strata, features) as text; `used` marks the records that entered
+    the study.
+    """
+
+    spec: Spec
+    kind: str
+    raw_rows: NDArray[np.int64] | None
+    n_rows: int
+    n_blank: int
+    names: dict[str, Names] = field(default_factory=dict)
+    numbers: dict[str, Floats] = field(default_factory=dict)
+    flags: dict[str, Binary] = field(default_factory=dict)
+    times: dict[str, NDArray[np.datetime64]] = field(default_factory=dict)
+    text: dict[str, "Column"] = field(default_factory=dict)
+    extra: dict[str, "Column"] = field(default_factory=dict)
+    features: dict[str, "Column"] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    class_columns: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    guessed_encoding: str = ""
+    dropped: dict[str, int] = field(default_factory=dict)
+    used: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
+
+    @property
+    def file(self) -> str:
+        """The name of the file, as messages show it."""
+        return self.spec.file
+
+    def row(self, index: NDArray[Any] | int) -> NDArray[np.int64]:
+        """Spreadsheet rows of records."""
+        at = np.atleast_1d(np.asarray(index))
+        return at + 2 if self.raw_rows is None else self.raw_rows[at]
+
+    def per(self, word: str) -> tuple[str, ...]:
+        """What a word was mapped for, column by column (``("unaided", "aided")``)."""
+        return tuple(k.partition("/")[2] for k in self.headers if k.startswith(f"{word}/"))
+
+    def has(self, word: str) -> bool:
+        """Whether the file has a column of this word, mapped once or for several."""
+        return word in self.headers or bool(self.per(word))
+
+
+class _Headers:
+    """The headers of a file; each is found by its exact spelling first, then without regard to case."""
+
+    def __init__(self, header: tuple[str, ...]) -> None:
+        self.header = header
+        self.taken: set[int] = set()
+
+    def index(self, wanted: str) -> int | None:
+        """The position of a header that is still free or was named by the manifest."""
+        wanted = wanted.strip()
+        exact = [i for i, h in enumerate(self.header) if h == wanted and h]
+        alike = exact or [i for i, h in enumerate(self.header) if h and h.casefold() == wanted.casefold()]
+        return alike[0] if alike else None
+
+    def free(self, word: str) -> int | None:
+        """The position of a free header for a word: its own spelling before its other ones."""
+        for spelling in (word, *SPELLINGS.get(word, ())):
+            i = self.index(spelling)
+            if i is not None and i not in self.taken:
+                return i
+        return None
+
+    def rest(self) -> Iterator[tuple[int, str]]:
+        """The headers that no word took."""
+        return ((i, h) for i, h in enumerate(self.header) if h and i not in self.taken)
+
+
+@dataclass
+class _Reader:
+    """Finds the columns of one file; notes what is wrong."""
+
+    spec: Spec
+    raw: Raw
+    contract: Contract
+    manifest: str
+    problems: Problems
+
+    def __post_init__(self) -> None:
+        self.headers = _Headers(self.raw.header)
+        self.found: dict[str, tuple[str, int]] = {}  # key: (word, position)
+        self.renamed: dict[str, int] = {}
+        self.class_columns: tuple[str, ...] = ()
+        self.failed: set[str] = set()
+
+    def find(self) -> bool:
+        """Give every word its column; False where a column that must be there is not."""
+        for key, theirs in self.spec.columns.items():
+            self._mapped(our_word(key), key, theirs)
+        mapped = {k.partition("/")[0] for k in self.found}
+        for word in self.contract.words:
+            if word in mapped or word in self.failed:
+                continue
+            i = self.headers.free(word)
+            if i is not None:
+                self._take(word, word, i)
+        self._near_misses()
+        return self._complete()
+
+    def _take(self, key: str, word: str, position: int) -> None:
+        self.found[key] = (word, position)
+        self.headers.taken.add(position)
+
+    def _mapped(self, word: str, key: str, theirs: Any) -> None:
+        where = f"{self.spec.where}.columns.{key}"
+        if word not in self.contract.words:
+            self._renamed(word, where, theirs)
+        elif isinstance(theirs, str) and word != "class_scores":
+            self._take_mapped(word, word, theirs, where)
+        elif word == "class_scores" and not isinstance(theirs, dict):
+            columns = (theirs,) if isinstance(theirs, str) else tuple(theirs)
+            if len(columns) < 2:
+                self._refuse("found one column", "a list of at least two, negative class first", "", where)
+            self.class_columns = columns
+            for i, column in enumerate(columns):
+                self._take_mapped(f"{word}/{i}", word, column, where)
+        elif isinstance(theirs, dict) and word in self.contract.may_be_mapped_per:
+            for per, column in theirs.items():
+                self._take_mapped(f"{word}/{per}", word, column, f"{where}.{per}")
+        else:
+            self._refuse("found several columns", "one column", "", where)
+            self.failed.add(word)
+
+    def _renamed(self, word: str, where: str, theirs: Any) -> None:
+        if self.contract.extra == "ignored" or not isinstance(theirs, str):
+            known = listed(self.contract.words, 30)
+            mend = did_you_mean(word, self.contract.words) or f"A table of {self.spec.kind} holds {known}."
+            self._refuse(f"unknown column word {quoted(word)}", "", mend, where)
+        else:
+            i = self._position(theirs, where)
+            if i is not None:
+                self.renamed[word] = i
+                self.headers.taken.add(i)
+
+    def _take_mapped(self, key: str, word: str, theirs: str, where: str) -> None:
+        i = self._position(theirs, where)
+        if i is None:
+            self.failed.add(word)
+        else:
+            self._take(key, word, i)
+
+    def _position(self, theirs: str, where: str) -> int | None:
+        i = self.headers.index(theirs)
+        if i is None:
+            mend = did_you_mean(theirs, self.raw.header) or f"It has {listed(filter(None, self.raw.header))}."
+            self._refuse(f"no column {quoted(theirs)} in {self.raw.file}", "", mend, where)
+        return i
+
+    def _refuse(self, found: str, expected: str, mend: str, where: str) -> None:
+        self.problems.at(self.manifest, found, expected, mend, rows=(self.spec.line,), column=where)
+
+    def _near_misses(self) -> None:
+        """A header that is almost a word which the file lacks was probably meant to be that word."""
+        present = {k.partition("/")[0] for k in self.found}
+        for _, header in list(self.headers.rest()):
+            name = header.casefold().replace(" ", "_")
+            for word in self.contract.words:
+                if word in present or word in self.failed or len(word) < 5 or header in self.spec.features:
+                    continue
+                if edits(name, word) <= (1 if len(word) < 8 else 2):
+                    self.problems.at(
+                        self.raw.file,
+                        f"unknown column {quoted(header)}",
+                        mend=f"Did you mean {quoted(word)}? Rename it, or map it in the manifest.",
+                        rows=(1,),
+                        column=header,
+                    )
+                    self.failed.add(word)
+                    break
+
+    def _complete(self) -> bool:
+        present = {k.partition("/")[0] for k in self.found}
+        lacking = [w for w in self.contract.required if w not in present]
+        for word in lacking:
+            if word not in self.failed:
+                self._lacks(word, f"no column {quoted(word)}")
+        one_of = self.contract.one_of
+        some = not one_of or not present.isdisjoint(one_of)
+        if not some and not self.failed.intersection(one_of):
+            self._lacks(one_of[0], f"none of the columns {listed(one_of)}")
+        return not lacking and some
+
+    def _lacks(self, word: str, found: str) -> None:
+        rest = [h for _, h in self.headers.rest()]
+        meant = did_you_mean(word, rest)
+        mend = f"Add it, or name yours in the manifest: {self.spec.where}.columns: {{{word}: <your header>}}."
+        self.problems.at(self.raw.file, found, "", f"{meant} {mend}".strip(), rows=(1,), column=word)
+
+
+def load(spec: Spec, raw: Raw, manifest: str, problems: Problems) -> Table | None:
+    """The table of a file; None where it lacks a column without which nothing can be said."""
+    kind = _counted_kind(spec, raw)
+    contract = CONTRACTS[kind]
+    reader = _Reader(spec, raw, contract, manifest, problems)
+    if not reader.find():
+        return None
+    table = Table(spec, kind, raw.rows, raw.n_rows, raw.n_blank, class_columns=reader.class_columns)
+    table.header, table.guessed_encoding = raw.header, raw.guessed_encoding
+    table.used = np.zeros(raw.n_rows, bool)
+    for key, (word, position) in reader.found.items():
+        table.headers[key] = raw.header[position]
+        _convert(table, key, word, raw.columns[position], raw.layout.decimal)
+    _check(table, reader, problems)
+    _keep_extra(table, reader)
+    if kind == "reported":
+        _as_printed(table, raw, problems)
+    return table
+
+
+def _counted_kind(spec: Spec, raw: Raw) -> str:
+    """Tables of counts come in two forms, told apart by their columns."""
+    if spec.kind != "counts":
+        return spec.kind
+    ours = {our_word(k) for k in spec.columns} | {our_word(h.casefold()) for h in raw.header}
+    return "confusion" if {"tp", "fp", "fn", "tn"} & ours and "errors" not in ours else "counts"
+
+
+def _convert(table: Table, key: str, word: str, column: "Column", decimal: str | None) -> None:
+    kind = WORDS[word].kind
+    if word == "truth" and (table.class_columns or (table.kind == "cases" and table.spec.classes)):
+        kind = "name"
+    if kind == "name":
+        table.names[key] = Names(*values.encoded(column))
+    elif kind == "number":
+        table.numbers[key] = values.numbers(column, decimal)
+    elif kind == "binary":
+        table.flags[key] = values.binary(column)
+    elif kind == "time":
+        table.times[key] = values.times(column)
+    else:
+        table.text[key] = values.text(column)
+
+
+def _check(table: Table, reader: _Reader, problems: Problems) -> None:
+    """Let the contract look at all columns at once; then empty the cells that it refused."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {k: v.codes for k, v in table.names.items()}
+    columns |= table.numbers | table.flags | table.times
+    words = [(k, reader.found[k][0]) for k in columns if not (k == "truth" and k in table.names)]
+    frame = pd.DataFrame({k: columns[k] for k, _ in words}, copy=False)
+    for key, check, mask in contracts.failures(frame, words):
+        _tell(table, reader, problems, key, check, mask)
+    for floats in table.numbers.values():
+        floats[~np.isfinite(floats)] = np.nan
+    for flags in table.flags.values():
+        flags[flags == contracts.UNREAD_BINARY] = -1
+    for moments in table.times.values():
+        moments[moments == contracts.UNREAD_TIME] = np.datetime64("NaT")
+
+
+def _tell(
+    table: Table,
+    reader: _Reader,
+    problems: Problems,
+    key: str,
+    check: contracts.Check,
+    mask: NDArray[np.bool_],
+) -> None:
+    import pyarrow.compute as pc
+
+    at = np.flatnonzero(mask)
+    column = reader.raw.columns[reader.found[key][1]].take(at)
+    cells = pc.fill_null(values.text(column), "")
+    header = table.headers[key]
+    if check.together:
+        distinct = pc.unique(cells).to_pylist()
+        found = f"found {listed(distinct, 3)}"
+        mend = check.mend if isinstance(check.mend, str) else ""
+        problems.at(table.file, found, check.expected, mend, rows=table.row(at), column=header)
+    else:
+        problems.by_value(table.file, header, cells, table.row(at), check.expected, check.mend)
+
+
+def _keep_extra(table: Table, reader: _Reader) -> None:
+    """Keep further columns that can become subgroups, strata or features."""
+    if reader.contract.extra == "ignored":
+        return
+    raw = reader.raw
+    rest = {h: i for i, h in reader.headers.rest()} | reader.renamed
+    if reader.contract.extra == "groups":
+        table.extra = {h: values.text(raw.columns[i]) for h, i in rest.items()}
+        return
+    for name in table.spec.features:
+        i = reader.renamed.get(name, reader.headers.index(name))
+        if i is not None:
+            table.features[name] = raw.columns[i]
+            rest.pop(raw.header[i], None)
+            rest.pop(name, None)
+    if table.kind == "features":
+        table.features |= {h: raw.columns[i] for h, i in rest.items() if not table.spec.features}
+        return
+    for name, i in rest.items():
+        column = raw.columns[i]
+        if name in reader.renamed or _has_few_levels(column):
+            table.extra[name] = values.text(column)
+
+
+def _has_few_levels(column: "Column") -> bool:
+    import pyarrow.compute as pc
+
+    for part in (column.slice(0, GLANCE), column):
+        levels = pc.unique(values.text(part)).drop_null()
+        if not 0 < len(levels) <= FEW_LEVELS:
+            return False
+    broken = pc.match_substring_regex(levels, r"^[+-]?[0-9]*[.,][0-9]+([eE][+-]?[0-9]+)?$")
+    return not pc.any(broken).as_py()
+
+
+def _as_printed(table: Table, raw: Raw, problems: Problems) -> None:
+    if table.headers["value"] in raw.typed:
+        problems.at(
+            table.file,
+            "found numbers, which lose the digits that were printed",
+            'text such as "0.80"',
+            "Format the cells as text, or hand in CSV.",
+            column=table.headers["value"],
+        )

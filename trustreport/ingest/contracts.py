@@ -1,0 +1,266 @@
+"""What each table word holds: its columns, what a cell of each may be, and how to mend one that is not.
+
+The cells are checked by pandera, all columns at once; each check that fails becomes a problem for every distinct
+value at fault.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pandera.pandas as pa
+
+Kind = Literal["name", "number", "binary", "time", "text"]
+
+UNREAD_NUMBER = np.inf  # a cell that is no number
+UNREAD_BINARY = -2  # a cell that is neither 0 nor 1
+UNREAD_TIME = np.datetime64("1677-10-01", "s")  # a cell that is no date
+
+
+@dataclass(frozen=True)
+class Check:
+    """One condition on a column: a vector test, what it expects in words, how to mend a cell."""
+
+    holds: Callable[[Any], Any]
+    expected: str
+    mend: str | Callable[[str], str] = ""
+    together: bool = False  # one problem for the column, not one for each value
+
+
+@dataclass(frozen=True)
+class Word:
+    """A column: what its cells are and the conditions they meet."""
+
+    kind: Kind
+    checks: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A table: the columns it must have, those of which it must have one, those it may have.
+
+    `extra` says what a column of another name becomes; `per` names what a column may be mapped for, one by one
+    (``decision: {unaided: dec_u, aided: dec_a}``), and which columns may.
+    """
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+    extra: Literal["ignored", "groups", "features"] = "ignored"
+    per: str = ""
+    may_be_mapped_per: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All columns of the table."""
+        return self.required + self.optional
+
+
+MISSING = (
+    "na",
+    "n/a",
+    "nan",
+    "null",
+    "none",
+    "nil",
+    "missing",
+    "unknown",
+    "?",
+    "-",
+    ".",
+    "#n/a",
+    "#value!",
+    "#div/0!",
+)
+
+
+def mend_number(cell: str) -> str:
+    """How to mend a cell that is no number."""
+    if cell.lower() in MISSING:
+        return "Leave the cell empty where there is no value."
+    if re.fullmatch(r"[+-]?\d*,\d+([eE][+-]?\d+)?", cell):
+        return 'Declare decimal: "," for this table in the manifest, or write a decimal point.'
+    if re.fullmatch(r"[+-]?\d*\.\d+([eE][+-]?\d+)?", cell):
+        return 'The table declares decimal: ",": write a decimal comma, or declare decimal: ".".'
+    if cell.endswith("%"):
+        return "Write a share from 0 to 1 without the sign."
+    return ""
+
+
+def mend_binary(cell: str) -> str:
+    """How to mend a cell that is neither 0 nor 1."""
+    if cell.lower() in MISSING:
+        return "Leave the cell empty where there is no value."
+    return ""
+
+
+def _whole(x: Any) -> Any:
+    return (x >= 0) & (x == np.floor(x)) & (x <= 1e15)
+
+
+FINITE = Check(np.isfinite, "a finite number", mend_number)
+GIVEN = Check(lambda x: x >= 0, "a name in every row", "Fill the cell, or remove the row.")
+ZERO_ONE = Check(lambda x: x >= -1, "0 or 1", mend_binary)
+TRUTH = Check(lambda x: x >= -1, "0 or 1 (1 = condition present)", mend_binary)
+UNIT = Check(
+    lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)),
+    "numbers from 0 to 1",
+    "Rescale the column (divide percentages by 100).",
+    together=True,
+)
+POSITIVE = Check(lambda x: ~np.isfinite(x) | (x >= 0), "0 or more")
+COUNT = Check(lambda x: ~np.isfinite(x) | _whole(x), "a count: 0, 1, 2 ...")
+DATE = Check(
+    lambda x: (x >= np.datetime64("1800-01-01", "s")) & (x < np.datetime64("2200-01-01", "s")),
+    "a date as YYYY-MM-DD, with a time as YYYY-MM-DDThh:mm:ss",
+)
+
+NAME = Word("name")
+NUMBER = Word("number", (FINITE,))
+COUNTED = Word("number", (FINITE, COUNT))
+BINARY = Word("binary", (ZERO_ONE,))
+
+WORDS: Mapping[str, Word] = {
+    "case": NAME,
+    "reader": NAME,
+    "rater": NAME,
+    "arm": NAME,
+    "patient": NAME,
+    "site": NAME,
+    "dataset": NAME,
+    "candidate": NAME,
+    "version": NAME,
+    "status": NAME,
+    "label": NAME,
+    "set": NAME,
+    "metric": NAME,
+    "rounding": NAME,
+    "value": Word("text"),
+    "truth": Word("binary", (TRUTH,)),
+    "decision": BINARY,
+    "initial_decision": BINARY,
+    "advice": BINARY,
+    "paired": BINARY,
+    "score": NUMBER,
+    "initial_score": NUMBER,
+    "advice_score": NUMBER,
+    "class_scores": NUMBER,
+    "complexity": NUMBER,
+    "order": NUMBER,
+    "confidence": Word("number", (FINITE, UNIT)),
+    "initial_confidence": Word("number", (FINITE, UNIT)),
+    "seconds": Word("number", (FINITE, POSITIVE)),
+    "initial_seconds": Word("number", (FINITE, POSITIVE)),
+    "date": Word("time", (DATE,)),
+    "read_at": Word("time", (DATE,)),
+    "readers": COUNTED,
+    "cases": COUNTED,
+    "errors": COUNTED,
+    "correct": COUNTED,
+    "tp": COUNTED,
+    "fp": COUNTED,
+    "fn": COUNTED,
+    "tn": COUNTED,
+    "positives": COUNTED,
+    "negatives": COUNTED,
+    "total": COUNTED,
+}
+
+PER_ARM = ("decision", "score", "confidence", "seconds", "order", "read_at", "advice", "advice_score")
+OF_CASE = ("truth", "patient", "site", "date", "complexity")
+KNOWN_OF_COUNTS = ("readers", "cases", "paired")
+
+CONTRACTS: Mapping[str, Contract] = {
+    "cases": Contract(("case",), ("dataset", *OF_CASE), extra="groups"),
+    "readings": Contract(
+        ("reader", "case"),
+        (
+            "arm",
+            *PER_ARM,
+            *("initial_decision", "initial_score", "initial_confidence", "initial_seconds"),
+            *("truth", "patient"),
+        ),
+        one_of=("decision", "score"),
+        per="arm",
+        may_be_mapped_per=PER_ARM,
+    ),
+    "readers": Contract(("reader",), extra="groups"),
+    "scores": Contract(
+        (),
+        ("case", "dataset", "candidate", "score", "decision", "class_scores", "version", "status", *OF_CASE),
+        one_of=("score", "decision", "class_scores", "status"),
+        extra="features",
+        per="candidate",
+        may_be_mapped_per=("score", "decision"),
+    ),
+    "dataset": Contract(
+        (),
+        ("case", "candidate", "score", "decision", "class_scores", "version", "status", *OF_CASE),
+        extra="features",
+        per="candidate",
+        may_be_mapped_per=("score", "decision"),
+    ),
+    "features": Contract(("case",), ("dataset",), extra="features"),
+    "raters": Contract(("case", "rater", "label"), ("confidence", "truth")),
+    "counts": Contract(("arm", "errors", "correct"), ("set", "dataset", *KNOWN_OF_COUNTS)),
+    "confusion": Contract(("tp", "fp", "fn", "tn"), ("set", "dataset", *KNOWN_OF_COUNTS)),
+    "reported": Contract(("set", "metric", "value"), ("positives", "negatives", "total", "rounding")),
+}
+TABLE_WORDS = tuple(w for w in CONTRACTS if w != "dataset")
+MUST_BE_NAMED = ("case", "reader", "rater", "arm", "dataset", "candidate", "set", "metric")
+
+SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "truth": ("reference",),
+    "read_at": ("timestamp",),
+    **{w: (f"{w}_id",) for w in (*MUST_BE_NAMED, "patient", "site")},
+}
+
+
+def our_word(key: str) -> str:
+    """The word for a spelling of it: ``truth`` for ``reference``, ``reader`` for ``reader_id``."""
+    return next((word for word, others in SPELLINGS.items() if key in others), key)
+
+
+def checks_of(word: str) -> tuple[Check, ...]:
+    """The conditions on a column."""
+    return WORDS[word].checks + ((GIVEN,) if word in MUST_BE_NAMED else ())
+
+
+@cache
+def _schema(keys: tuple[tuple[str, str], ...]) -> "pa.DataFrameSchema":
+    """The pandera schema of a frame whose columns (key, word) are given."""
+    import pandera.pandas as pa
+
+    columns = {
+        key: pa.Column(
+            checks=[
+                pa.Check(c.holds, error=str(i), n_failure_cases=1) for i, c in enumerate(checks_of(word))
+            ],
+            nullable=True,
+        )
+        for key, word in keys
+    }
+    return pa.DataFrameSchema(columns)
+
+
+def failures(frame: "pd.DataFrame", words: Iterable[tuple[str, str]]) -> list[tuple[str, Check, Any]]:
+    """Every (column key, check, mask of rows at fault) of a frame, by its (key, word) pairs."""
+    from pandera.errors import SchemaErrors
+
+    named = dict(words)
+    try:
+        _schema(tuple(named.items())).validate(frame, lazy=True, inplace=True)
+    except SchemaErrors as error:
+        met = []
+        for one in error.schema_errors:
+            key = str(one.schema.name)
+            check = checks_of(named[key])[int(one.check.error)]
+            met.append((key, check, ~np.asarray(one.check_output, bool)))
+        return met
+    return []

@@ -1,0 +1,217 @@
+"""Published tables and figures, from the manifest and from files, to the groups of a `Study`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from trustreport.ingest.arms import USUAL, Arms
+from trustreport.ingest.columns import Table
+from trustreport.ingest.manifest import Manifest, dotted
+from trustreport.ingest.problems import Problems, did_you_mean, listed, quoted
+from trustreport.plan import Confusion, CountsRow, Plan, Reported
+from trustreport.study import ArmCounts, CountsSet
+
+KNOWN = ("readers", "cases", "paired")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of counts and where it stands."""
+
+    said: CountsRow
+    file: str
+    row: int
+    column: str
+
+
+def counts_of(
+    plan: Plan, tables: Sequence[Table], arms: Arms, manifest: Manifest, problems: Problems
+) -> tuple[CountsSet, ...]:
+    """Counts per arm, grouped by set in the order in which the sets appear."""
+    rows = [
+        Row(said, manifest.file, manifest.line(("counts", i)), dotted(("counts", i)))
+        for i, said in enumerate(plan.counts)
+    ]
+    rows += [row for t in tables if t.kind == "counts" for row in _from_table(t)]
+    sets: dict[str, list[Row]] = {}
+    for row in rows:
+        sets.setdefault(row.said.set, []).append(row)
+    names = arms.names if plan.arms else USUAL
+    made = [_set(name, held, names, arms.known, problems) for name, held in sets.items()]
+    return tuple(s for s in made if s is not None)
+
+
+def _from_table(table: Table) -> Iterable[Row]:
+    for i in range(table.n_rows):
+        count = {w: _whole(table, w, i) for w in ("errors", "correct", "readers", "cases")}
+        if count["errors"] is None or count["correct"] is None or not table.names["arm"].at(i):
+            continue
+        paired = int(table.flags["paired"][i]) if "paired" in table.flags else -1
+        said = CountsRow(
+            set=_set_name(table, i),
+            arm=table.names["arm"].at(i),
+            errors=count["errors"],
+            correct=count["correct"],
+            readers=count["readers"],
+            cases=count["cases"],
+            paired=bool(paired) if paired >= 0 else None,
+        )
+        table.used[i] = True
+        yield Row(said, table.file, int(table.row(i)[0]), table.headers["arm"])
+
+
+def _whole(table: Table, word: str, i: int) -> int | None:
+    """A count in one record; None where the cell is empty or was refused."""
+    number = float(table.numbers[word][i]) if word in table.numbers else np.nan
+    return int(number) if number >= 0 and number == np.floor(number) and number <= 1e15 else None
+
+
+def _set_name(table: Table, i: int) -> str:
+    for word in ("set", "dataset"):
+        if word in table.names:
+            return table.names[word].at(i)
+    return table.spec.dataset or table.spec.name
+
+
+def _set(
+    name: str, rows: Sequence[Row], arms: Sequence[str], known: Mapping[str, int], problems: Problems
+) -> CountsSet | None:
+    """One published table: each arm once, and nothing that contradicts itself."""
+    of = f"of set {quoted(name)}" if name else "of the table"
+    found: dict[str, Row] = {}
+    sound = True
+    for row in rows:
+        arm = (
+            arms[known[row.said.arm]]
+            if row.said.arm in known and known[row.said.arm] < len(arms)
+            else row.said.arm
+        )
+        if arm not in arms:
+            mend = did_you_mean(row.said.arm, arms) or "Declare it under arms: in the manifest."
+            _tell(problems, [row], f"unknown arm {quoted(row.said.arm)}", listed(arms), mend)
+            sound = False
+        elif arm in found:
+            said = f"arm {quoted(arm)} {of} stands twice"
+            _tell(problems, [found[arm], row], said, mend="Keep one row for each set and arm.")
+            sound = False
+        else:
+            found[arm] = row
+    if not sound:
+        return None
+    lacking = [a for a in arms if a not in found]
+    if lacking:
+        _tell(
+            problems, rows, f"no counts of arm {listed(lacking)} {of}", f"one row for each of {listed(arms)}"
+        )
+        return None
+    agreed: dict[str, Any] = {}
+    for word in KNOWN:
+        said = {getattr(r.said, word) for r in rows} - {None}
+        if len(said) > 1:
+            _tell(problems, rows, f"{word} differs between the arms {of}", mend="Give one value for the set.")
+        agreed[word] = next(iter(said), None)
+    counts = {a: ArmCounts(found[a].said.errors, found[a].said.correct) for a in arms}
+    return CountsSet(name, counts, **agreed)
+
+
+def _tell(problems: Problems, rows: Sequence[Row], found: str, expected: str = "", mend: str = "") -> None:
+    lines = [r.row for r in rows if r.file == rows[0].file]
+    problems.at(rows[0].file, found, expected, mend, rows=lines, column=rows[0].column)
+
+
+def confusion_of(
+    plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: Problems
+) -> tuple[Confusion, ...]:
+    """Tables of TP, FP, FN and TN, those of the manifest first."""
+    made = list(plan.confusion)
+    seen = {c.set for c in made}
+    for table in (t for t in tables if t.kind == "confusion"):
+        for i in range(table.n_rows):
+            cells = {w: _whole(table, w, i) for w in ("tp", "fp", "fn", "tn", "readers", "cases")}
+            if any(cells[w] is None for w in ("tp", "fp", "fn", "tn")):
+                continue
+            name = _set_name(table, i)
+            if name in seen:
+                row = table.row(i)
+                problems.at(
+                    table.file, f"set {quoted(name)} stands twice", mend="Name each set once.", rows=row
+                )
+                continue
+            seen.add(name)
+            table.used[i] = True
+            paired = int(table.flags["paired"][i]) if "paired" in table.flags else -1
+            made.append(Confusion(set=name, **cells, paired=bool(paired) if paired >= 0 else None))
+    return tuple(made)
+
+
+def sets_stand_once(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+    """A set of one kind has one entry in the manifest."""
+    for group in ("paired_counts", "confusion", "reliance_counts", "nomogram", "reported"):
+        seen: dict[str, int] = {}
+        for i, entry in enumerate(getattr(plan, group)):
+            line = manifest.line((group, i))
+            if entry.set in seen:
+                found, mend = f"set {quoted(entry.set)} stands twice", "Give each set a name of its own."
+                column = dotted((group, i, "set"))
+                problems.at(manifest.file, found, mend=mend, rows=(seen[entry.set], line), column=column)
+            seen.setdefault(entry.set, line)
+
+
+def reported_of(plan: Plan, tables: Sequence[Table], problems: Problems) -> tuple[Reported, ...]:
+    """Figures as they were printed, by set; a file may add figures to a set of the manifest."""
+    sets: dict[str, dict[str, Any]] = {}
+    for one in plan.reported:
+        sets.setdefault(one.set, one.model_dump() | {"metrics": dict(one.metrics)})
+    rows: dict[str, list[tuple[Table, int]]] = {}
+    for table in (t for t in tables if t.kind == "reported"):
+        for i in range(table.n_rows):
+            name = table.names["set"].at(i)
+            if name:
+                _one_figure(table, i, sets.setdefault(name, {"set": name, "metrics": {}}), problems)
+                rows.setdefault(name, []).append((table, i))
+    made = []
+    for name, said in sets.items():
+        try:
+            made.append(Reported.model_validate(said))
+        except ValidationError as error:
+            table, i = rows[name][0]
+            expected = str(error.errors(include_url=False)[0]["msg"]).removeprefix("Value error, ")
+            at = table.row(np.array([r for t, r in rows[name] if t is table]))
+            problems.at(table.file, f"set {quoted(name)} is incomplete", expected, rows=at)
+    return tuple(made)
+
+
+def _one_figure(table: Table, i: int, said: dict[str, Any], problems: Problems) -> None:
+    metric, value = table.names["metric"].at(i), table.text["value"][i].as_py()
+    row = table.row(i)
+    if not metric or value is None:
+        if value is None:
+            problems.at(
+                table.file, "found an empty cell", "a figure", rows=row, column=table.headers["value"]
+            )
+        return
+    if said["metrics"].setdefault(metric, value) != value:
+        found = f"two values of {metric} in set {quoted(said['set'])}"
+        problems.at(table.file, found, mend="Keep one.", rows=row, column=table.headers["value"])
+    for word in ("positives", "negatives", "total"):
+        count = _whole(table, word, i)
+        if count is not None:
+            _agree(table, said, word, count, row, problems)
+    rounding = table.names["rounding"].at(i) if "rounding" in table.names else ""
+    if rounding in ("rounded", "truncated"):
+        _agree(table, said, "rounding", rounding, row, problems)
+    elif rounding:
+        found = f"found {quoted(rounding)}"
+        problems.at(table.file, found, '"rounded" or "truncated"', rows=row, column=table.headers["rounding"])
+    table.used[i] = True
+
+
+def _agree(table: Table, said: dict[str, Any], word: str, value: Any, row: Any, problems: Problems) -> None:
+    if said.get(word) is None:
+        said[word] = value
+    elif said[word] != value:
+        found = f"{word} of set {quoted(said['set'])} differs from other rows"
+        problems.at(table.file, found, mend="Give one value.", rows=row, column=table.headers[word])

@@ -1,0 +1,215 @@
+"""`read`: a study folder to a frozen `Study` and its `Plan`, or every problem of every file at once."""
+
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from trustreport.errors import Problem, StudyError
+from trustreport.ingest import manifest as manifests
+from trustreport.ingest.files import Files
+from trustreport.ingest.manifest import Manifest
+from trustreport.ingest.problems import Problems, did_you_mean, listed, quoted
+from trustreport.plan import DatasetFacts, Plan, TableFile
+from trustreport.study import Source, Study
+
+# Groups without which nothing can be joined: with a fault there, the files are read one by one only.
+JOINING = ("arms", "reading", "datasets", "tables", "candidates")
+
+
+def read(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Study, Plan]:
+    """Read a study folder, or its manifest, with all its tables.
+
+    Parameters
+    ----------
+    path : the folder that holds ``study.yaml`` (``study.yml``, ``study.json``), or the manifest itself
+    allow_outside : let the manifest name files outside its folder
+
+    Raises
+    ------
+    StudyError : with every problem of every file
+    """
+    problems = Problems()
+    found = _manifest_path(Path(path), problems)
+    if found is None:
+        raise StudyError(problems)
+    data = found.read_bytes()
+    manifest = manifests.parse(found.name, data, problems)
+    if manifest is None:
+        raise StudyError(problems)
+    plan, touched = manifests.plan_of(manifest, problems)
+    if plan is None:
+        raise StudyError(problems)
+    files = Files(found.parent, found.name, problems, allow_outside)
+    study = _study(plan, touched, manifest, files, problems)
+    if problems or study is None:
+        raise StudyError(_in_order(problems, manifest.file))
+    return study, plan
+
+
+def _manifest_path(path: Path, problems: Problems) -> Path | None:
+    try:
+        if path.is_dir():
+            there = manifests.found_in(path)
+            if len(there) == 1:
+                return there[0]
+            found = "several manifests" if there else "no study.yaml, study.yml or study.json"
+            mend = f"Keep one of {listed(p.name for p in there)}." if there else "trustreport init makes one."
+            problems.at(path.name or str(path), found, "", mend)
+        elif not path.is_file():
+            problems.at(path.name or str(path), "there is no such file or folder")
+        elif path.suffix.lower() not in (".yaml", ".yml", ".json"):
+            problems.at(path.name, "this is no manifest", "a study folder or its study.yaml")
+        else:
+            return path
+    except (OSError, ValueError):
+        problems.at(str(path)[:60], "this cannot be read")
+    return None
+
+
+def _study(
+    plan: Plan, touched: set[Any], manifest: Manifest, files: Files, problems: Problems
+) -> Study | None:
+    """Read every file, then join them where the manifest says enough to do so."""
+    from trustreport.ingest import rules
+
+    if not touched:
+        rules.there_is_data(plan, manifest, problems)
+    loaded = [
+        (spec, *_load(spec, plan, files, manifest, problems)) for spec in _specs(plan, manifest, problems)
+    ]
+    if not touched.isdisjoint(JOINING):
+        return None
+    from trustreport.ingest.assemble import assemble
+
+    tables = [table for _, _, table in loaded if table is not None]
+    study = assemble(plan, tables, manifest, problems)
+    if problems:
+        return None
+    return _with_sources(study, manifest, files, loaded)
+
+
+def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
+    """What the manifest says of every file, in its order."""
+    from trustreport.ingest.columns import Spec
+    from trustreport.ingest.contracts import TABLE_WORDS
+    from trustreport.ingest.tables import Layout
+
+    named: list[TableFile | DatasetFacts] = [*plan.tables.values(), *plan.datasets]
+    classes = any("class_scores" in t.columns for t in named)
+    for name, table in plan.tables.items():
+        kind = table.kind or name
+        path: manifests.KeyPath = ("tables", name)
+        if kind not in TABLE_WORDS:
+            said = (*path, "kind") if table.kind else path
+            mend = did_you_mean(kind, TABLE_WORDS) or f"Add kind: with one of {', '.join(TABLE_WORDS)}."
+            problems.at(
+                manifest.file,
+                f"{quoted(kind)} is no kind of table",
+                "",
+                mend,
+                rows=(manifest.line(said),),
+                column=manifests.dotted(said),
+            )
+            continue
+        yield Spec(
+            table.file,
+            kind,
+            manifests.dotted(path),
+            manifest.line((*path, "columns")),
+            table.columns,
+            Layout(table.delimiter, table.decimal, table.encoding, table.sheet),
+            name,
+            table.task,
+            table.candidate,
+            table.dataset,
+            _features(plan, table.dataset) if kind in ("scores", "features") else (),
+            classes,
+        )
+    for i, facts in enumerate(plan.datasets):
+        if facts.file is not None:
+            yield Spec(
+                facts.file,
+                "dataset",
+                f"datasets[{i}]",
+                manifest.line(("datasets", i, "columns")),
+                facts.columns,
+                Layout(facts.delimiter, facts.decimal, facts.encoding, facts.sheet),
+                facts.dataset,
+                dataset=facts.dataset,
+                features=facts.features or (),
+                classes=classes,
+            )
+
+
+def _features(plan: Plan, dataset: str | None) -> tuple[str, ...]:
+    """The features that a table of scores or features may hold, by the data sets it may serve."""
+    served = [d for d in plan.datasets if dataset in (None, d.dataset)]
+    return tuple(dict.fromkeys(f for d in served for f in d.features or ()))
+
+
+def _load(
+    spec: Any, plan: Plan, files: Files, manifest: Manifest, problems: Problems
+) -> tuple[Path | None, Any]:
+    """The file and its table; None where it cannot be read (the problem is noted)."""
+    from trustreport.ingest.columns import load
+    from trustreport.ingest.tables import read_table
+
+    path = files.find(spec.file, f"{spec.where}.file", spec.line)
+    if path is None:
+        return None, None
+    if spec.kind == "dataset":
+        _check_hash(spec, plan, files, path, manifest, problems)
+    raw = read_table(path, spec.file, spec.layout, problems)
+    return path, None if raw is None else load(spec, raw, manifest.file, problems)
+
+
+def _check_hash(
+    spec: Any, plan: Plan, files: Files, path: Path, manifest: Manifest, problems: Problems
+) -> None:
+    at = next(i for i, d in enumerate(plan.datasets) if f"datasets[{i}]" == spec.where)
+    declared = plan.datasets[at].sha256
+    if declared is None:
+        return
+    true = files.hash(path)
+    if declared.strip().lower().removeprefix("sha256:") != true:
+        key: manifests.KeyPath = ("datasets", at, "sha256")
+        problems.at(
+            manifest.file,
+            f"{spec.file} has the SHA-256 {true}",
+            quoted(declared[:64]),
+            "The file is not the one that was declared: restore it, or correct the hash.",
+            rows=(manifest.line(key),),
+            column=manifests.dotted(key),
+        )
+
+
+def _with_sources(study: Study, manifest: Manifest, files: Files, loaded: list[Any]) -> Study:
+    """The study with an entry for each input file."""
+    from dataclasses import replace
+
+    own = files.folder / manifest.file
+    sources = [Source(manifest.file, "manifest", files.hash(own), own.stat().st_size, 0, 0)]
+    for spec, path, table in loaded:
+        n_used = int(table.used.sum())
+        dropped = {"empty row": table.n_blank} | table.dropped
+        dropped["not used"] = table.n_rows + table.n_blank - n_used - sum(dropped.values())
+        sources.append(
+            Source(
+                spec.file,
+                spec.kind,
+                files.hash(path),
+                path.stat().st_size,
+                table.n_rows + table.n_blank,
+                n_used,
+                {reason: n for reason, n in dropped.items() if n > 0},
+            )
+        )
+    return replace(study, sources=tuple(sources))
+
+
+def _in_order(problems: Problems, manifest: str) -> list[Problem]:
+    """The manifest's problems by line, then those of each file by row, files in the order first met."""
+    order = {file: i for i, file in enumerate(dict.fromkeys([manifest, *(p.file for p in problems)]))}
+    unique = dict.fromkeys(problems)
+    return sorted(unique, key=lambda p: (order[p.file], p.rows[0] if p.rows else p.row or 0))

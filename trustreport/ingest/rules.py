@@ -1,0 +1,140 @@
+"""What must hold across the tables and between them and the manifest."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from trustreport.ingest.arms import Arms
+from trustreport.ingest.cases import alike, person
+from trustreport.ingest.columns import Table
+from trustreport.ingest.manifest import KeyPath, Manifest, dotted
+from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
+from trustreport.plan import Plan
+from trustreport.study import Study
+
+INLINE = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
+
+
+def names_stand_once(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+    """Arms, data sets, candidates, endpoints and readers are named once each."""
+    for group, word in (
+        ("arms", "arm"),
+        ("datasets", "dataset"),
+        ("candidates", "candidate"),
+        ("endpoints", "endpoint"),
+        ("readers", "reader"),
+    ):
+        seen: dict[str, int] = {}
+        for i, entry in enumerate(getattr(plan, group)):
+            name, line = getattr(entry, word), manifest.line((group, i))
+            if name in seen:
+                problems.at(
+                    manifest.file,
+                    f"{word} {quoted(name)} is declared twice",
+                    mend="Give each a name of its own.",
+                    rows=(seen[name], line),
+                    column=dotted((group, i, word)),
+                )
+            seen.setdefault(name, line)
+
+
+def there_is_data(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+    """A manifest names at least one table or holds published figures."""
+    if plan.tables or any(d.file for d in plan.datasets) or any(getattr(plan, group) for group in INLINE):
+        return
+    expected = f"tables, a data set with a file, or one of {listed(INLINE)}"
+    problems.at(
+        manifest.file, "no data are named", expected, "Add for instance tables: readings: file: readings.csv."
+    )
+
+
+def rows_stand_once(tables: Sequence[Table], problems: Problems) -> None:
+    """A table of cases or readers has one row for each."""
+    for table in tables:
+        word = {"cases": "case", "readers": "reader"}.get(table.kind)
+        if word is None:
+            continue
+        codes = table.names[word].codes.astype(np.int64)
+        if "dataset" in table.names:
+            codes = codes * (len(table.names["dataset"].distinct) + 2) + table.names["dataset"].codes + 1
+        given = table.names[word].codes >= 0
+        distinct, counts = np.unique(codes[given], return_counts=True)
+        for code in distinct[counts > 1][:VALUES]:
+            at = np.flatnonzero((codes == code) & given)
+            found = f"{word} {person(table.names[word].at(int(at[0])))} stands in {len(at)} rows"
+            column = table.headers[word]
+            problems.at(
+                table.file, found, mend=f"Keep one row for each {word}.", rows=table.row(at), column=column
+            )
+
+
+def spelled_alike(tables: Sequence[Table], problems: Problems) -> None:
+    """Ids that only blanks or letter case tell apart, within everything that is joined."""
+    for word in ("reader", "rater", "patient", "candidate"):
+        alike(word, ((t, t.names[word]) for t in tables if word in t.names), problems)
+    for tasks in dict.fromkeys(t.spec.task for t in tables):
+        joined = [t for t in tables if "case" in t.names and t.spec.task == tasks]
+        alike("case", ((t, t.names["case"]) for t in joined), problems)
+
+
+def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, problems: Problems) -> None:
+    """Endpoints, claims and vigilance name arms and data sets that there are."""
+    datasets = {d.dataset for d in plan.datasets} | {d.name for d in study.datasets}
+    candidates = {c.candidate for c in plan.candidates} | {c for d in study.datasets for c in d.scores}
+    armed = set(arms.known) | {a for c in study.counts for a in c.arms}
+    for i, endpoint in enumerate(plan.endpoints):
+        said = endpoint.arm_or_contrast
+        for name in (said,) if isinstance(said, str) else said or ():
+            path: KeyPath = ("endpoints", i, "arm_or_contrast")
+            _known(name, armed | candidates | datasets, "an arm", path, manifest, problems, armed)
+    for i, claim in enumerate(plan.performance_claims or ()):
+        if claim.arm is not None:
+            _known(claim.arm, armed, "an arm", ("performance_claims", i, "arm"), manifest, problems)
+        if claim.dataset is not None:
+            _known(
+                claim.dataset,
+                datasets,
+                "a data set",
+                ("performance_claims", i, "dataset"),
+                manifest,
+                problems,
+            )
+        if claim.set is not None:
+            _known(
+                claim.set, _sets(plan, study), "a set", ("performance_claims", i, "set"), manifest, problems
+            )
+    baseline = plan.vigilance.baseline_dataset if plan.vigilance else None
+    if baseline is not None:
+        _known(baseline, datasets, "a data set", ("vigilance", "baseline_dataset"), manifest, problems)
+    declared = {c.candidate for c in plan.candidates}
+    for name in sorted({n for d in study.datasets for n in d.scores if n} - declared) if declared else ():
+        _known(name, declared, "a candidate", ("candidates",), manifest, problems)
+
+
+def _sets(plan: Plan, study: Study) -> set[str]:
+    groups: list[Iterable[Any]] = [study.confusion, study.reported, plan.paired_counts, plan.reliance_counts]
+    return (
+        {e.set for group in groups for e in group}
+        | {n.set for n in plan.nomogram}
+        | {c.name for c in study.counts}
+    )
+
+
+def _known(
+    name: str,
+    known: Iterable[str],
+    what: str,
+    path: KeyPath,
+    manifest: Manifest,
+    problems: Problems,
+    shown: Iterable[str] | None = None,
+) -> None:
+    known = sorted(known)
+    if name in known:
+        return
+    names = sorted(shown) if shown is not None else known
+    expected = f"{what}: {listed(names)}" if names else f"{what} of this study"
+    mend = did_you_mean(name, known)
+    row = (manifest.line(path),)
+    problems.at(manifest.file, f"found {quoted(name)}", expected, mend, rows=row, column=dotted(path))

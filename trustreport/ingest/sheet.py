@@ -1,0 +1,167 @@
+"""One sheet of an XLSX workbook as an Arrow table of text, read by a process of its own.
+
+A small workbook can unpack to gigabytes, and one cell in the last corner makes a reader reserve the whole sheet;
+neither may take the caller's memory. The process runs this file alone: ``python sheet.py WORKBOOK [SHEET]`` writes
+an Arrow stream to standard output, or exits with 2 and one line of JSON that says what is wrong.
+"""
+
+import json
+import subprocess
+import sys
+import zipfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_UNPACKED = 250_000_000
+MOST_ENTRIES = 2_000
+MOST_RATIO = 100  # of unpacked to packed bytes, where it matters
+SMALL = 10_000_000
+MOST_CELLS = 20_000_000
+MOST_MEMORY = 4_000_000_000
+MOST_SECONDS = 180
+
+
+class Unreadable(Exception):
+    """The workbook cannot be read; `found`, `expected`, `mend` say why."""
+
+    def __init__(self, found: str, expected: str = "", mend: str = "") -> None:
+        super().__init__(found)
+        self.found, self.expected, self.mend = found, expected, mend
+
+
+def read_sheet(path: Path, sheet: str | None) -> "pa.Table":
+    """The rows of a sheet (the first one by default) as text; raises `Unreadable`."""
+    import pyarrow as pa
+
+    check_archive(path)
+    command = [sys.executable, "-I", __file__, str(path), *([sheet] if sheet else [])]
+    heavy = Unreadable(
+        "a workbook too large to be read", "a sheet of ordinary size", "Save the sheet as CSV."
+    )
+    try:
+        # The command is this file under this interpreter; the arguments are data.
+        done = subprocess.run(command, capture_output=True, timeout=MOST_SECONDS, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        raise heavy from None
+    if done.returncode == 2:
+        raise Unreadable(*json.loads(done.stdout))
+    if done.returncode:
+        raise heavy
+    return pa.ipc.open_stream(done.stdout).read_all()
+
+
+def check_archive(path: Path) -> None:
+    """Refuse an archive that unpacks to more than a table needs, whatever its directory claims."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if len(entries) > MOST_ENTRIES:
+                raise Unreadable(f"a workbook of {len(entries):,} parts", f"at most {MOST_ENTRIES:,}")
+            if any(e.flag_bits & 1 for e in entries):
+                raise Unreadable(
+                    "an encrypted workbook", "one without a password", "Save it without a password."
+                )
+            if "xl/workbook.xml" not in archive.namelist():
+                raise Unreadable("an archive that is no XLSX workbook", "CSV, Parquet or XLSX")
+            packed, unpacked = path.stat().st_size, 0
+            with path.open("rb") as stream:
+                for entry in entries:
+                    unpacked += _unpacked(stream, entry, MOST_UNPACKED - unpacked)
+            if unpacked > SMALL and unpacked > MOST_RATIO * packed:
+                raise Unreadable(f"a workbook that unpacks to {unpacked // packed} times its size")
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError):
+        mend = "Open it in a spreadsheet and save it again as XLSX or CSV."
+        raise Unreadable("a damaged workbook", "an XLSX workbook", mend) from None
+
+
+def _unpacked(stream: Any, entry: zipfile.ZipInfo, most: int) -> int:
+    """The true unpacked size of an entry, counted by unpacking it in small pieces."""
+    too_much = Unreadable(
+        f"a workbook that unpacks to more than {MOST_UNPACKED // 1_000_000} MB",
+        "a smaller one",
+        "Save the sheet as CSV or Parquet.",
+    )
+    if entry.compress_type == zipfile.ZIP_STORED:
+        if entry.compress_size > most:
+            raise too_much
+        return entry.compress_size
+    if entry.compress_type != zipfile.ZIP_DEFLATED:
+        raise zipfile.BadZipFile
+    stream.seek(entry.header_offset + 26)
+    lengths = stream.read(4)
+    stream.seek(int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), 1)
+    unpack, size = zlib.decompressobj(-15), 0
+    while not unpack.eof:
+        piece = unpack.unconsumed_tail or stream.read(1 << 16)
+        if not piece:
+            raise zipfile.BadZipFile
+        size += len(unpack.decompress(piece, 1 << 20))
+        if size > most:
+            raise too_much
+    return size
+
+
+def _refuse(*words: str) -> NoReturn:
+    sys.stdout.write(json.dumps(words))
+    raise SystemExit(2)
+
+
+def _limit() -> None:
+    """Bound the memory of this process, where the system can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+def _text(cell: Any) -> str:
+    """A cell as it would be typed: whole numbers without a point, dates as ISO."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+    if hasattr(cell, "isoformat"):
+        return str(cell.isoformat())
+    return str(cell)
+
+
+def main(path: str, sheet: str | None = None) -> None:
+    """Write the sheet to standard output."""
+    _limit()
+    import pyarrow as pa
+    from python_calamine import CalamineError, load_workbook
+
+    try:
+        book = load_workbook(path)
+        names = book.sheet_names
+        if sheet is not None and sheet not in names:
+            _refuse(f'no sheet "{sheet}"', "one of: " + ", ".join(names[:20]))
+        if not names:
+            _refuse("a workbook without sheets", "a sheet with a header and rows")
+        made = book.get_sheet_by_name(sheet or names[0])
+        if made.total_height * made.total_width > MOST_CELLS:
+            _refuse(
+                f"a sheet of {made.total_height:,} rows and {made.total_width:,} columns", "a smaller sheet"
+            )
+        rows = made.to_python(skip_empty_area=False)
+    except CalamineError:
+        _refuse("a damaged workbook", "an XLSX workbook", "Open it in a spreadsheet and save it again.")
+    header, body = (rows[0], rows[1:]) if rows else ([], [])
+    fields, columns = [], []
+    for i, name in enumerate(header):
+        cells = [row[i] for row in body]
+        numeric = any(isinstance(c, int | float) for c in cells)
+        fields.append(pa.field(_text(name), pa.large_string(), metadata={"numeric": str(int(numeric))}))
+        columns.append(pa.array([_text(c) for c in cells], pa.large_string()))
+    table = pa.Table.from_arrays(columns, schema=pa.schema(fields))
+    with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as sink:
+        sink.write_table(table)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
