@@ -7,14 +7,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from trustreport.messages import Catalogue
+from trustreport.messages import MINUS, Catalogue
 from trustreport.plan import Plan
+from trustreport.report.wording import shorten
 
 # How files are to be read is no statement about the study; the report group stands on the title page.
 NOT_PRINTED = frozenset({"report", "tables"})
 READING_OF_FILES = frozenset({"columns", "delimiter", "decimal", "encoding", "sheet"})
 MOST_ITEMS = 60
-MOST_NAMES = 4
+MOST_NAMES = 3
+NAME = 40  # characters of a name in a list
 INDEX = re.compile(r"\[(\d+)\]")
 
 
@@ -63,7 +65,7 @@ def text(value: Any, say: Catalogue) -> str:
     if isinstance(value, tuple | list):
         return ", ".join(text(one, say) for one in value)
     if isinstance(value, float):
-        return f"{value:.12g}"
+        return f"{value:.12g}".replace("-", MINUS)
     return str(value)
 
 
@@ -108,7 +110,7 @@ def _missing(plan: Plan, paths: Iterable[str], say: Catalogue) -> dict[str, list
         if index:
             names.append(_name_of(plan, group, int(index[1]), say))
     return {
-        group: [_with_names(label(path, say), names, say) for path, names in fields.items()]
+        group: [_with_names(label(path, say), names, _size(plan, group), say) for path, names in fields.items()]
         for group, fields in items.items()
     }
 
@@ -116,12 +118,20 @@ def _missing(plan: Plan, paths: Iterable[str], say: Catalogue) -> dict[str, list
 def _name_of(plan: Plan, group: str, i: int, say: Catalogue) -> str:
     item = getattr(plan, group)[i]
     first = getattr(item, next(iter(type(item).model_fields)))
-    return str(first) if first else say("report.declared.numbered", n=i + 1)
+    return shorten(str(first), NAME, say) if first else say("report.declared.numbered", n=i + 1)
 
 
-def _with_names(field: str, names: list[str], say: Catalogue) -> str:
-    if not names:
+def _size(plan: Plan, group: str) -> int:
+    value = getattr(plan, group)
+    return len(value) if isinstance(value, tuple) else 0
+
+
+def _with_names(field: str, names: list[str], size: int, say: Catalogue) -> str:
+    """A field with the items that lack it, where some have it; with their number, where none has it."""
+    if not names or size == 1:
         return field
+    if len(names) == size:
+        return say("report.declared.in_all", field=field, n=size)
     listed = ", ".join(names[:MOST_NAMES])
     if len(names) > MOST_NAMES:
         listed = say("report.declared.more_names", names=listed, n=len(names) - MOST_NAMES)

@@ -18,6 +18,7 @@ from trustreport.report import declared, summary
 from trustreport.report.figures import Drawn
 from trustreport.report.tables import Cell, Head, Line, Table, align, common_places, interval_text, method_text, table
 from trustreport.report.tables import value_text
+from trustreport.report.wording import breakable, shorten
 from trustreport.resources import folder
 from trustreport.results import Result
 
@@ -103,15 +104,15 @@ def render(
     provenance : ``inputs`` (file, sha256, bytes), ``versions``, ``seed``, ``iterations``, ``trustreport``
     drawn : figures by id, from `figures.draw_all`
     """
-    style = Markup(_fonts_for_screen() + _css("report.css") + _css("page.css") + _css("screen.css"))
+    sheets = style(_faces(), assessment.plan.report.page, "report.css", "page.css", "screen.css")
     return body(
         assessment,
         medium="screen",
         results_hash=results_hash,
         provenance=provenance,
         drawn=drawn,
-        style=style,
-        policy=_policy(style),
+        sheets=sheets,
+        policy=_policy(sheets),
     )
 
 
@@ -122,7 +123,7 @@ def body(
     results_hash: str,
     provenance: Mapping[str, Any],
     drawn: Mapping[str, Drawn],
-    style: Markup,
+    sheets: Markup,
     policy: str = "",
 ) -> str:
     """The document as HTML for a medium; nothing in it depends on time or place."""
@@ -134,17 +135,16 @@ def body(
     return _environment().get_template("report.html.j2").render(
         say=say,
         medium=medium,
-        paper=plan.report.page,
-        style=style,
+        style=sheets,
         policy=policy,
         lang=plan.report.language,
         kind=plan.report.kind,
         plan=plan,
         title=plan.report.title or say("report.default_title", device=device),
         device=device if plan.device.trade_name else shown,
-        running_device=summary.shorten(device if plan.device.trade_name else shown, summary.SHORT, say),
+        running_device=shorten(device if plan.device.trade_name else shown, summary.SHORT, say),
         notice=plan.report.notice or "",
-        running_notice=summary.shorten(plan.report.notice or "", NOTICE, say),
+        running_notice=shorten(plan.report.notice or "", NOTICE, say),
         results_hash=results_hash,
         short_hash=results_hash[:HASH_DIGITS],
         level=plan.report.confidence_level,
@@ -166,7 +166,7 @@ def body(
 @cache
 def _environment() -> Environment:
     """Packaged templates only: what a study says is data for them, never a template."""
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(folder("templates")),
         autoescape=True,
         undefined=StrictUndefined,
@@ -174,20 +174,28 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    environment.filters["breakable"] = breakable
+    return environment
 
 
 # ---------------------------------------------------------------- style
 
 
-def _css(name: str) -> str:
-    return (folder("templates") / name).read_text(encoding="utf-8")
+def style(faces: str, paper: str, *sheets: str) -> Markup:
+    """The style of the document: faces, packaged sheets, and the paper where it is not A4."""
+    text = faces + "".join((folder("templates") / name).read_text(encoding="utf-8") for name in sheets)
+    if paper != "A4":
+        text += f"@page {{ size: {paper.lower()}; }}\n"
+    return Markup(text)  # noqa: S704 -- packaged text only
 
 
 @cache
-def _fonts_for_screen() -> str:
+def _faces() -> str:
+    """The faces of the text within the file, for a browser."""
     faces = []
     for weight, name in ((400, "Regular"), (600, "SemiBold")):
-        data = b64encode((folder("templates") / "assets" / "fonts" / f"Inter-{name}.woff2").read_bytes()).decode()
+        file = folder("templates") / "assets" / "fonts" / f"Inter-{name}.woff2"
+        data = b64encode(file.read_bytes()).decode()
         faces.append(
             f'@font-face {{ font-family: "Inter"; font-weight: {weight}; '
             f'src: url(data:font/woff2;base64,{data}) format("woff2"); }}\n'
@@ -195,10 +203,13 @@ def _fonts_for_screen() -> str:
     return "".join(faces)
 
 
-def _policy(style: str) -> str:
-    """A content security policy that allows this style, images and fonts within the file, and nothing else."""
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
+def _policy(sheets: str) -> str:
+    """A content security policy that allows this style, images and fonts of the file, and nothing else."""
+    digest = b64encode(sha256(sheets.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; font-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
 # ---------------------------------------------------------------- sections
@@ -320,9 +331,9 @@ def _cover(assessment: Assessment, results_hash: str, say: Catalogue) -> list[tu
         if value or path in missing:
             rows.append((say(f"report.cover.{key}"), value or say("word.not_declared"), bool(value)))
     date = str(report.date) if report.date else say("report.cover.undated")
-    rows.append((say("report.cover.date"), date, bool(report.date)))
+    rows.append((say("report.cover.date"), date, True))
     rows.append((say("report.cover.status"), say(f"status.{report.status}"), True))
-    rows.append((say("report.cover.results"), say("report.cover.results_text", hash=results_hash), True))
+    rows.append((say("report.cover.results"), results_hash, True))
     return rows
 
 
@@ -458,7 +469,12 @@ def _checks(assessment: Assessment, say: Catalogue) -> dict[str, Any]:
         severity = outcomes[0].severity if n_fired else ""
         lines.append({"id": check, "title": say(f"checks.{check}.title"), "outcome": outcome, "severity": severity})
     cannot = len(by_id) - run
-    finding = [say("report.checks.finding", fired=fired, run=run) if run else say("report.checks.finding_none_run")]
+    if not run:
+        finding = [say("report.checks.finding_none_run")]
+    elif fired:
+        finding = [say("report.checks.finding", n=fired, run=run)]
+    else:
+        finding = [say("report.checks.finding_nothing", run=run)]
     if cannot:
         finding.append(say("report.checks.finding_cannot", n=cannot))
     return {"finding": tuple(finding), "lines": lines}

@@ -1,30 +1,150 @@
-"""The report as one PDF, from the same templates as the HTML."""
+"""The report as one PDF from the same templates: PDF/A-3a and PDF/UA-1, the same bytes for the same report."""
 
-import threading
-from base64 import b64encode
+import datetime as dt
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
-
-from markupsafe import Markup
 
 from trustreport.assessment import Assessment
 from trustreport.errors import MissingLibrary
 from trustreport.report import html
+from trustreport.report.doctor import INSTALL
 from trustreport.report.figures import Drawn
 from trustreport.resources import folder
 
+Attached = tuple[str, bytes, str]  # name, content, description
+
+# Faces of the text, and those for what they lack; both travel with the packages, so no machine decides.
+FACES = (
+    ("Inter", 400, "Inter-Regular.ttf"),
+    ("Inter", 600, "Inter-SemiBold.ttf"),
+    ("DejaVu Sans", 400, "DejaVuSans.ttf"),
+    ("DejaVu Sans", 600, "DejaVuSans-Bold.ttf"),
+    ("DejaVu Sans Mono", 400, "DejaVuSansMono.ttf"),
+    ("DejaVu Sans Mono", 600, "DejaVuSansMono-Bold.ttf"),
+)
+LARGEST_URL = 20_000_000  # characters of a data URL: a figure that is larger is a mistake
+UNDATED = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)  # of attachments, where the manifest has no date
+
+UA_NAMESPACE = "http://www.aiim.org/pdfua/ns/id/"
+# PDF/A allows a property of XMP only if its schema is described; that of PDF/UA-1 is not among the known ones.
+UA_METADATA = f"""
+<rdf:Description rdf:about="" xmlns:pdfuaid="{UA_NAMESPACE}" pdfuaid:part="1"/>
+<rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/"
+  xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">
+<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource">
+<pdfaSchema:schema>PDF/UA Universal Accessibility Schema</pdfaSchema:schema>
+<pdfaSchema:namespaceURI>{UA_NAMESPACE}</pdfaSchema:namespaceURI>
+<pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>
+<pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType="Resource">
+<pdfaProperty:name>part</pdfaProperty:name>
+<pdfaProperty:valueType>Integer</pdfaProperty:valueType>
+<pdfaProperty:category>internal</pdfaProperty:category>
+<pdfaProperty:description>Part of ISO 14289 that the file follows</pdfaProperty:description>
+</rdf:li></rdf:Seq></pdfaSchema:property>
+</rdf:li></rdf:Bag></pdfaExtension:schemas>
+</rdf:Description>
+""".encode()
+
 
 def render(
-    assessment: Assessment, *, results_hash: str, provenance: Mapping[str, Any], drawn: Mapping[str, Drawn]
+    assessment: Assessment,
+    *,
+    results_hash: str,
+    provenance: Mapping[str, Any],
+    drawn: Mapping[str, Drawn],
+    attachments: Sequence[Attached] = (),
 ) -> bytes:
+    """The report as PDF, with files attached.
+
+    Parameters
+    ----------
+    results_hash, provenance, drawn : as for `html.render`
+    attachments : name, content and description of each file to attach (results.json, the manifest)
+
+    Raises
+    ------
+    MissingLibrary : Pango is not installed
+    """
+    weasyprint = _weasyprint()
+    text = html.body(
+        assessment,
+        medium="page",
+        results_hash=results_hash,
+        provenance=provenance,
+        drawn=drawn,
+        sheets=html.style(_faces(), assessment.plan.report.page, "report.css", "page.css"),
+    )
+    date = assessment.plan.report.date
+    made = dt.datetime.combine(date, dt.time(), dt.UTC) if date else UNDATED
+    fetcher = _fetcher()
+    try:
+        pdf: bytes = weasyprint.HTML(string=text, url_fetcher=fetcher).write_pdf(
+            pdf_variant="pdf/a-3a",
+            pdf_identifier=results_hash.encode(),
+            finisher=_declare_accessible,
+            attachments=[
+                weasyprint.Attachment(
+                    string=content,
+                    name=name,
+                    description=description,
+                    relationship="Data",
+                    created=made,
+                    modified=made,
+                    url_fetcher=fetcher,
+                )
+                for name, content, description in attachments
+            ],
+        )
+    except weasyprint.urls.FatalURLFetchingError as error:  # a BaseException: it would pass by every handler
+        raise RuntimeError(f"the report asked for something outside itself: {error}") from error
+    return pdf
+
+
+def _weasyprint() -> Any:
     try:
         import weasyprint
     except OSError as error:
-        raise MissingLibrary(str(error)) from error
-    fonts = "".join(
-        f'@font-face {{ font-family: "Inter"; font-weight: {w}; src: url(file://{folder("templates")}/assets/fonts/Inter-{n}.ttf); }}\n'
-        for w, n in ((400, "Regular"), (600, "SemiBold"))
+        raise MissingLibrary(f"PDF writing needs libpango: {INSTALL}") from error
+    return weasyprint
+
+
+def _faces() -> str:
+    return "".join(
+        f'@font-face {{ font-family: "{family}"; font-weight: {weight}; src: url(asset:{file}); }}\n'
+        for family, weight, file in FACES
     )
-    style = Markup(fonts + html._css("report.css") + html._css("page.css"))
-    text = html.body(assessment, medium="page", results_hash=results_hash, provenance=provenance, drawn=drawn, style=style)
-    return weasyprint.HTML(string=text).write_pdf()
+
+
+@cache
+def _assets() -> dict[str, Path]:
+    """The files that the document may load, by the name that it gives them."""
+    import matplotlib
+
+    ours = folder("templates") / "assets" / "fonts"
+    theirs = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    return {f"asset:{file}": (ours if file.startswith("Inter") else theirs) / file for _, _, file in FACES}
+
+
+def _fetcher() -> Any:
+    """A fetcher for data within the document and for packaged assets; anything else stops the report."""
+    from weasyprint.urls import URLFetcher, URLFetcherResponse
+
+    class Packaged(URLFetcher):  # type: ignore[misc]
+        def fetch(self, url: str, headers: Any = None) -> Any:
+            if url in _assets():
+                return URLFetcherResponse(url, _assets()[url].read_bytes(), {"Content-Type": "font/ttf"})
+            if len(url) > LARGEST_URL:
+                raise ValueError(f"a data URL of {len(url):,} characters")
+            return super().fetch(url, headers)
+
+    return Packaged(allowed_protocols={"data"}, allow_redirects=False, fail_on_errors=True)
+
+
+def _declare_accessible(document: Any, pdf: Any) -> None:
+    """Say in the metadata that the PDF/A file is PDF/UA-1 too; the metadata stay uncompressed, for PDF/A."""
+    metadata = next(o for o in pdf.objects if getattr(o, "extra", {}).get("Type") == "/Metadata")
+    (content,) = metadata.stream
+    metadata.stream = [content.replace(b"</rdf:RDF>", UA_METADATA + b"</rdf:RDF>")]
+    metadata.compress = False

@@ -9,22 +9,24 @@ from trustreport.finding import CheckOutcome, EstimateTable
 from trustreport.messages import Catalogue
 from trustreport.plan import Endpoint, Plan
 from trustreport.report.tables import in_words
+from trustreport.report.wording import shorten
 from trustreport.study import Study
 
-FINDINGS = 2
-RESULTS = 5
-CRITERIA = 5
+FINDINGS = 3
+ROWS = 8  # of key results and criteria together
+CRITERIA = 4
 LIMITS = 3
 # Characters: what a manifest may spell out at any length is shortened here and printed whole elsewhere.
-SHORT, MEDIUM, LONG = 60, 110, 230
+NAME, SHORT, MEDIUM, LONG = 40, 60, 110, 230
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What one check said, of one or several scopes; `where` is empty where the study has one set only."""
+    """What one check said, of one or several scopes; `names` is empty where the study has one set only."""
 
     check: str
     severity: str
+    names: tuple[str, ...]
     where: str
     text: str
 
@@ -64,7 +66,6 @@ class Summary:
     findings: Bounded
     results: Bounded
     criteria: Bounded
-    criteria_text: str
     limits: Bounded
     tested: tuple[tuple[str, str], ...]
 
@@ -74,32 +75,22 @@ def summary(assessment: Assessment, say: Catalogue) -> Summary:
     plan = assessment.plan
     asked = len(assessment.findings) + len(assessment.unanswered)
     answered = len(assessment.findings)
-    criteria = [_criterion(e, say) for e in plan.endpoints]
+    criteria = _bounded([_criterion(e, say) for e in plan.endpoints], CRITERIA)
     return Summary(
         title=say(f"report.question.{plan.report.kind}", device=shorten(device_name(plan, say), SHORT, say)),
         standing=(
-            say("report.summary.answered", answered=answered, asked=asked)
+            say("report.summary.answered", n=answered, asked=asked)
             if answered
             else say("report.summary.answered_none", asked=asked)
         ),
         findings=_bounded([shorten(text, LONG, say) for text in _leading_sentences(assessment, say)], FINDINGS),
-        results=_key_results(assessment, say),
-        criteria=_bounded(criteria, CRITERIA),
-        criteria_text=say("report.summary.criteria", n=len(criteria)) if criteria else "",
-        limits=_bounded([_short_limit(limit, say) for limit in limits(assessment.fired(), say)], LIMITS),
+        results=_key_results(assessment, ROWS - len(criteria.shown), say),
+        criteria=criteria,
+        limits=_strongest(limits(assessment.fired(), say), say),
         tested=tuple(
             (say(f"report.tested.{key}"), shorten(text, MEDIUM, say)) for key, text in _tested(assessment, say) if text
         ),
     )
-
-
-def shorten(text: str, most: int, say: Catalogue) -> str:
-    """At most about so many characters, cut between words where there are any."""
-    text = " ".join(text.split())
-    if len(text) <= most:
-        return text
-    cut = text[:most]
-    return say("word.shortened", text=cut[: cut.rfind(" ")] if " " in cut[most // 2 :] else cut)
 
 
 def device_name(plan: Plan, say: Catalogue) -> str:
@@ -121,7 +112,13 @@ def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limit]:
         if where and where not in found:
             found.append(where)
     return [
-        Limit(check, severity, say("report.section.where", names=found) if found else "", text)
+        Limit(
+            check,
+            severity,
+            tuple(found),
+            say("report.section.where", names=found) if found else "",
+            text.removesuffix("."),
+        )
         for (check, severity, text), found in places.items()
     ]
 
@@ -131,10 +128,20 @@ def scope_name(scope: Any) -> str:
     return str(next((scope[key] for key in ("set", "task", "dataset", "site", "subgroup", "period") if scope.get(key)), ""))
 
 
-def _short_limit(limit: Limit, say: Catalogue) -> Limit:
-    return Limit(
-        limit.check, limit.severity, shorten(limit.where, SHORT, say), shorten(limit.text, LONG - len(limit.where[:SHORT]), say)
-    )
+def _strongest(said: Sequence[Limit], say: Catalogue) -> Bounded:
+    """The first remark of each check, blocks first: the same pitfall in four sets is one limit."""
+    by_check: dict[str, list[Limit]] = {}
+    for limit in said:
+        by_check.setdefault(limit.check, []).append(limit)
+    shown = []
+    for same in list(by_check.values())[:LIMITS]:
+        names = [name for limit in same for name in limit.names]
+        where = shorten(names[0], NAME, say) if names else ""
+        if len(names) > 1:
+            where = say("report.section.where_more", name=where, n=len(names) - 1)
+        text = shorten(same[0].text, LONG - len(where), say)
+        shown.append(Limit(same[0].check, same[0].severity, tuple(names), where, text))
+    return Bounded(tuple(shown), max(len(by_check) - LIMITS, 0))
 
 
 def _bounded(items: Sequence[Any], most: int) -> Bounded:
@@ -142,17 +149,17 @@ def _bounded(items: Sequence[Any], most: int) -> Bounded:
 
 
 def _leading_sentences(assessment: Assessment, say: Catalogue) -> list[str]:
-    """The first sentence of each part, the first parts of all dimensions before the second ones."""
-    found = [
-        (i, d, say(part.finding[0]))
-        for d, finding in enumerate(assessment.findings)
-        for i, part in enumerate(finding.parts)
-        if part.finding
-    ]
-    return [text for _, _, text in sorted(found, key=lambda item: item[:2])]
+    """The first sentence of each finding."""
+    found = []
+    for finding in assessment.findings:
+        part = next((part for part in finding.parts if part.finding), None)
+        if part:
+            text = say(part.finding[0])
+            found.append(say("report.section.of_part", part=shorten(say(part.title), NAME, say), sentence=text) if part.title else text)
+    return found
 
 
-def _key_results(assessment: Assessment, say: Catalogue) -> Bounded:
+def _key_results(assessment: Assessment, most: int, say: Catalogue) -> Bounded:
     """Leading rows of the tables; every part sends its first before any sends its second."""
     found: list[tuple[int, int, KeyResult]] = []
     for finding in assessment.findings:
@@ -163,12 +170,12 @@ def _key_results(assessment: Assessment, say: Catalogue) -> Bounded:
             for i, row in enumerate(rows):
                 key = KeyResult(
                     shorten(say(row.label), SHORT, say),
-                    shorten(where, SHORT, say),
+                    shorten(where, NAME, say),
                     shorten(in_words(row.result, say), MEDIUM, say),
                 )
                 found.append((i, len(found), key))
-    chosen = sorted(sorted(found, key=lambda item: item[:2])[:RESULTS], key=lambda item: item[1])
-    return Bounded(tuple(key for _, _, key in chosen), max(len(found) - RESULTS, 0))
+    chosen = sorted(sorted(found, key=lambda item: item[:2])[:most], key=lambda item: item[1])
+    return Bounded(tuple(key for _, _, key in chosen), max(len(found) - most, 0))
 
 
 def _criterion(endpoint: Endpoint, say: Catalogue) -> Criterion:

@@ -90,14 +90,14 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
 
 
 def common_places(results: Iterable[Result]) -> dict[str, int]:
-    """Decimals for each unit: as many as the estimate of that unit that deserves most."""
-    places: dict[str, int] = {}
+    """Decimals for each unit: as many as its estimate deserves that deserves most; one without interval yields."""
+    with_interval: dict[str, int] = {}
+    without: dict[str, int] = {}
     for r in results:
         e = r.estimate
-        if not isnan(e.value):
-            places[r.unit] = max(places.get(r.unit, 0), decimals(e.value, e.low, e.high))
-        places.setdefault(r.unit, 0)
-    return places
+        places = with_interval if isfinite(e.high - e.low) and e.high > e.low else without
+        places[r.unit] = max(places.get(r.unit, 0), 0 if isnan(e.value) else decimals(e.value, e.low, e.high))
+    return without | with_interval
 
 
 def value_text(result: Result, say: Catalogue, places: int) -> str:
@@ -255,8 +255,3 @@ def _signed_points(say: Catalogue, places: int) -> Callable[[float], str]:
 
 def _fixed(say: Catalogue, places: int) -> Callable[[float], str]:
     return lambda x: say.numbers.fixed(x, places)
-
-
-def finite(result: Result) -> bool:
-    """Whether an estimate has a value."""
-    return isfinite(result.estimate.value)
