@@ -28,6 +28,8 @@ TEAL = "#0e7c7b"  # what leads
 RUST = "#b4472b"  # detriment
 AMBER = "#8a6100"  # warnings
 PAPER = "#ffffff"
+FAINT = "#a3adb8"  # intervals behind marks, leaders to labels
+BLUE_WASH, RUST_WASH, TEAL_WASH = "#edf3f9", "#fbf1ee", "#c9dfe1"
 
 # Points.
 LABEL = 7.8
@@ -62,6 +64,7 @@ def settings() -> Iterator[None]:
                 "text.hinting": "no_hinting",
                 "axes.unicode_minus": True,
                 "axes.edgecolor": HAIRLINE,
+                "axes.labelcolor": INK,
                 "axes.linewidth": THIN,
                 "lines.solid_capstyle": "butt",
                 "svg.fonttype": "path",

@@ -11,13 +11,15 @@ MOST = 8
 ROOM = 3.0  # between two tick labels, millimetres
 
 
-def linear(low: float, high: float, width: float, text: Callable[[float], str]) -> Ticks:
-    """Multiples of 1, 2 or 5 times a power of ten."""
+def linear(
+    low: float, high: float, length: float, text: Callable[[float], str], *, upright: bool = False
+) -> Ticks:
+    """Multiples of 1, 2 or 5 times a power of ten, for an axis of this length in millimetres."""
     exponent = floor(log10((high - low) / MOST))
     for step in (m * 10.0**e for e in range(exponent, exponent + 4) for m in (1, 2, 5)):
         found = _multiples(step, low, high)
         labels = [text(x) for x in found]
-        if len(found) <= MOST and _fits(found, labels, lambda x: (x - low) / (high - low) * width):
+        if len(found) <= MOST and _fits(found, labels, lambda x: (x - low) / (high - low) * length, upright):
             break
     return tuple(found), tuple(labels)
 
@@ -62,7 +64,13 @@ def _multiples(step: float, low: float, high: float) -> list[float]:
     return [round(k * step, 12) for k in range(first, last + 1)]
 
 
-def _fits(values: Sequence[float], labels: Sequence[str], place: Callable[[float], float]) -> bool:
+def _fits(
+    values: Sequence[float], labels: Sequence[str], place: Callable[[float], float], upright: bool = False
+) -> bool:
     """Whether the labels leave room between them."""
-    ends = [(place(x), style.width_of(label, style.TICK) / 2) for x, label in zip(values, labels)]
+
+    def half(label: str) -> float:
+        return (style.height_of(label, style.TICK) if upright else style.width_of(label, style.TICK)) / 2
+
+    ends = [(place(x), half(label)) for x, label in zip(values, labels)]
     return all(b - b_half - a - a_half >= ROOM for (a, a_half), (b, b_half) in pairwise(ends))
