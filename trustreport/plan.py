@@ -30,7 +30,16 @@ def as_typed(value: Any) -> Any:
     return getattr(value, "text", None) or repr(value)
 
 
+def as_date(value: Any) -> Any:
+    """A date as text; a bare number is refused, since it could be read as seconds since 1970."""
+    if isinstance(value, int | float) or (isinstance(value, str) and value.strip().isdigit()):
+        raise ValueError("a date as YYYY-MM-DD")
+    return value
+
+
 Text = Annotated[str, BeforeValidator(as_typed)]
+Date = Annotated[dt.date, BeforeValidator(as_date)]
+Moment = Annotated[dt.datetime | dt.date, BeforeValidator(as_date)]
 Count = Annotated[int, Field(ge=0, le=10**15)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -63,7 +72,7 @@ class Report(Group):
     status: Literal["draft", "final", "superseded"] = "draft"
     supersedes: Text | None = None
     confidentiality: Text | None = None
-    date: dt.date | None = None
+    date: Date | None = None
     notice: Text | None = None
     page: Literal["A4", "Letter"] = "A4"
 
@@ -126,7 +135,7 @@ class OperatingPoint(Group):
     score_range: tuple[float, float] | None = None
     score_direction: Literal["higher_is_positive", "lower_is_positive"] | None = declared("C")
     threshold_origin: Text | None = declared("C")
-    threshold_fixed_on: dt.date | None = declared("C")
+    threshold_fixed_on: Date | None = declared("C")
     indeterminate_rule: Text | None = declared("C")
 
 
@@ -154,8 +163,8 @@ class StudyFacts(Group):
     registration_no: Text | None = None
     protocol_version: Text | None = declared("C")
     sap_version: Text | None = declared("C")
-    sap_locked_at: dt.datetime | dt.date | None = declared("C")
-    data_opened_at: dt.datetime | dt.date | None = declared("C")
+    sap_locked_at: Moment | None = declared("C")
+    data_opened_at: Moment | None = declared("C")
     prospective: bool | None = declared("C")
     simulated: bool = False
     sponsor: Text | None = declared("C")
@@ -262,8 +271,8 @@ class DatasetFacts(Group):
     source: Text | None = declared("C")
     sites: tuple[Text, ...] | None = declared("C")
     country: Text | None = None
-    start_date: dt.date | None = declared("C")
-    end_date: dt.date | None = declared("C")
+    start_date: Date | None = declared("C")
+    end_date: Date | None = declared("C")
     sampling: Literal["consecutive", "random", "enriched", "case-control", "convenience"] | None = declared(
         "C"
     )
@@ -345,7 +354,7 @@ class Candidate(Group):
     candidate: Text = named("candidate", "candidate_id")
     device: Device | None = None
     processing_failures_rule: Text | None = declared("P")
-    run_date: dt.date | None = None
+    run_date: Date | None = None
     conflict: Text | None = None
 
 
@@ -356,7 +365,7 @@ class SiteContext(Group):
     equipment: tuple[Text, ...] | None = None
     current_pathway: Text | None = None
     committee_questions: tuple[Text, ...] | None = None
-    decision_date: dt.date | None = None
+    decision_date: Date | None = None
 
 
 class Indicator(Group):
@@ -372,8 +381,8 @@ class Vigilance(Group):
     plan_id: Text | None = declared("V")
     plan_version: Text | None = declared("V")
     baseline_dataset: Text | None = declared("V")
-    period_start: dt.date | None = declared("V")
-    period_end: dt.date | None = declared("V")
+    period_start: Date | None = declared("V")
+    period_end: Date | None = declared("V")
     period_index: Count | None = declared("V")
     versions_in_use: tuple[Text, ...] | None = declared("V")
     exposure_source: Text | None = declared("V")
@@ -387,14 +396,14 @@ class Vigilance(Group):
 
 class Incident(Group):
     incident: Text = named("incident", "incident_id")
-    event_date: dt.date | None = None
-    awareness_date: dt.date | None = None
+    event_date: Date | None = None
+    awareness_date: Date | None = None
     description: Text | None = None
     imdrf_codes: tuple[Text, ...] | None = None
     seriousness: Text | None = None
     causality: Text | None = None
     reported_to: Text | None = None
-    report_date: dt.date | None = None
+    report_date: Date | None = None
     capa_id: Text | None = None
     status: Text | None = None
 
@@ -411,7 +420,7 @@ class Approval(Group):
     name: Text | None = declared("CPV")
     role: Text | None = declared("C")
     meaning: Text | None = declared("C")
-    signed_at: dt.datetime | dt.date | None = None
+    signed_at: Moment | None = None
     signature_ref: Text | None = None
 
 

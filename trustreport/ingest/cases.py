@@ -106,8 +106,8 @@ class Gatherer:
             fresh = missing(out[case])
             out[case[fresh][::-1]] = said[fresh][::-1]
             disputed += np.unique(case[out[case] != said])[:VALUES].tolist()
-        for case in list(dict.fromkeys(disputed))[:VALUES]:
-            self._dispute(word, held, int(case), missing, names)
+        for position in list(dict.fromkeys(disputed))[:VALUES]:
+            self._dispute(word, held, position, missing, names)
         return out
 
     def _dispute(self, word: str, held: dict[int, Any], case: int, missing: Missing, names: Any) -> None:
@@ -129,7 +129,8 @@ class Gatherer:
         values_of = "truths" if word == "truth" else f"values of {word}"
         self.problems.at(
             one.file,
-            f"{self.what} {person(self.name(case))} has two {values_of} ({shown[0]} in {where[0]}, {shown[1]} in {where[1]})",
+            f"{self.what} {person(self.name(case))} has two {values_of} "
+            f"({shown[0]} in {where[0]}, {shown[1]} in {where[1]})",
             mend=ONE_TRUTH if word == "truth" else f"A {self.what} has one.",
             rows=(row, next_row) if one.file == other.file else (row,),
             column=one.headers.get(word, word),
@@ -264,7 +265,7 @@ def _tell_alike(word: str, names: list[str], held: list[tuple[Table, Names]], pr
     for name in names:
         for table, column in held:
             code = pc.index(column.distinct, name).as_py()
-            at = np.flatnonzero(column.codes == code) if code >= 0 else ()
+            at = np.flatnonzero((column.codes == code) & (code >= 0))
             if len(at):
                 if file in ("", table.file):
                     file, header = table.file, table.headers[word]

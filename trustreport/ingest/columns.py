@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.ingest import contracts, values
 from trustreport.ingest.contracts import CONTRACTS, SPELLINGS, WORDS, Contract, our_word
+from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import Problems, did_you_mean, edits, listed, quoted
 from trustreport.ingest.tables import Layout, Raw
 from trustreport.study import Binary, Codes, Floats
@@ -16,7 +17,7 @@ from trustreport.study import Binary, Codes, Floats
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    Column = pa.ChunkedArray
+    from trustreport.ingest.tables import Column
 
 FEW_LEVELS = 20
 GLANCE = 100_000
@@ -24,12 +25,11 @@ GLANCE = 100_000
 
 @dataclass(frozen=True)
 class Spec:
-    """What the manifest says of one file; `where` and `line` point at it (``tables.readings``)."""
+    """What the manifest says of one file, at which path (``("tables", "readings")``)."""
 
     file: str
     kind: str
-    where: str
-    line: int
+    path: KeyPath
     columns: Mapping[str, Any] = field(default_factory=dict)
     layout: Layout = Layout()
     name: str = ""
@@ -38,6 +38,11 @@ class Spec:
     dataset: str | None = None
     features: tuple[str, ...] = ()
     classes: bool = False  # some table of the study has scores per class
+
+    @property
+    def where(self) -> str:
+        """The path as messages write it."""
+        return dotted(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +138,7 @@ class _Reader:
     spec: Spec
     raw: Raw
     contract: Contract
-    manifest: str
+    manifest: Manifest
     problems: Problems
 
     def __post_init__(self) -> None:
@@ -162,7 +167,7 @@ class _Reader:
         self.headers.taken.add(position)
 
     def _mapped(self, word: str, key: str, theirs: Any) -> None:
-        where = f"{self.spec.where}.columns.{key}"
+        where: KeyPath = (*self.spec.path, "columns", key)
         if word not in self.contract.words:
             self._renamed(word, where, theirs)
         elif isinstance(theirs, str) and word != "class_scores":
@@ -176,12 +181,12 @@ class _Reader:
                 self._take_mapped(f"{word}/{i}", word, column, where)
         elif isinstance(theirs, dict) and word in self.contract.may_be_mapped_per:
             for per, column in theirs.items():
-                self._take_mapped(f"{word}/{per}", word, column, f"{where}.{per}")
+                self._take_mapped(f"{word}/{per}", word, column, (*where, per))
         else:
             self._refuse("found several columns", "one column", "", where)
             self.failed.add(word)
 
-    def _renamed(self, word: str, where: str, theirs: Any) -> None:
+    def _renamed(self, word: str, where: KeyPath, theirs: Any) -> None:
         if self.contract.extra == "ignored" or not isinstance(theirs, str):
             known = listed(self.contract.words, 30)
             mend = did_you_mean(word, self.contract.words) or f"A table of {self.spec.kind} holds {known}."
@@ -192,22 +197,23 @@ class _Reader:
                 self.renamed[word] = i
                 self.headers.taken.add(i)
 
-    def _take_mapped(self, key: str, word: str, theirs: str, where: str) -> None:
+    def _take_mapped(self, key: str, word: str, theirs: str, where: KeyPath) -> None:
         i = self._position(theirs, where)
         if i is None:
             self.failed.add(word)
         else:
             self._take(key, word, i)
 
-    def _position(self, theirs: str, where: str) -> int | None:
+    def _position(self, theirs: str, where: KeyPath) -> int | None:
         i = self.headers.index(theirs)
         if i is None:
             mend = did_you_mean(theirs, self.raw.header) or f"It has {listed(filter(None, self.raw.header))}."
             self._refuse(f"no column {quoted(theirs)} in {self.raw.file}", "", mend, where)
         return i
 
-    def _refuse(self, found: str, expected: str, mend: str, where: str) -> None:
-        self.problems.at(self.manifest, found, expected, mend, rows=(self.spec.line,), column=where)
+    def _refuse(self, found: str, expected: str, mend: str, where: KeyPath) -> None:
+        rows = (self.manifest.line(where),)
+        self.problems.at(self.manifest.file, found, expected, mend, rows=rows, column=dotted(where))
 
     def _near_misses(self) -> None:
         """A header that is almost a word which the file lacks was probably meant to be that word."""
@@ -247,7 +253,7 @@ class _Reader:
         self.problems.at(self.raw.file, found, "", f"{meant} {mend}".strip(), rows=(1,), column=word)
 
 
-def load(spec: Spec, raw: Raw, manifest: str, problems: Problems) -> Table | None:
+def load(spec: Spec, raw: Raw, manifest: Manifest, problems: Problems) -> Table | None:
     """The table of a file; None where it lacks a column without which nothing can be said."""
     kind = _counted_kind(spec, raw)
     contract = CONTRACTS[kind]

@@ -1,7 +1,7 @@
 """What each table word holds: its columns, what a cell of each may be, and how to mend one that is not.
 
-The cells are checked by pandera, all columns at once; each check that fails becomes a problem for every distinct
-value at fault.
+The cells are checked by pandera, all columns at once; each check that fails becomes a problem for every
+distinct value at fault.
 """
 
 import re
@@ -45,15 +45,14 @@ class Word:
 class Contract:
     """A table: the columns it must have, those of which it must have one, those it may have.
 
-    `extra` says what a column of another name becomes; `per` names what a column may be mapped for, one by one
-    (``decision: {unaided: dec_u, aided: dec_a}``), and which columns may.
+    `extra` says what a column of another name becomes. Some words may be mapped to several columns, one for
+    each arm or candidate (``decision: {unaided: dec_u, aided: dec_a}``).
     """
 
     required: tuple[str, ...]
     optional: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()
     extra: Literal["ignored", "groups", "features"] = "ignored"
-    per: str = ""
     may_be_mapped_per: tuple[str, ...] = ()
 
     @property
@@ -187,7 +186,6 @@ CONTRACTS: Mapping[str, Contract] = {
             *("truth", "patient"),
         ),
         one_of=("decision", "score"),
-        per="arm",
         may_be_mapped_per=PER_ARM,
     ),
     "readers": Contract(("reader",), extra="groups"),
@@ -196,14 +194,12 @@ CONTRACTS: Mapping[str, Contract] = {
         ("case", "dataset", "candidate", "score", "decision", "class_scores", "version", "status", *OF_CASE),
         one_of=("score", "decision", "class_scores", "status"),
         extra="features",
-        per="candidate",
         may_be_mapped_per=("score", "decision"),
     ),
     "dataset": Contract(
         (),
         ("case", "candidate", "score", "decision", "class_scores", "version", "status", *OF_CASE),
         extra="features",
-        per="candidate",
         may_be_mapped_per=("score", "decision"),
     ),
     "features": Contract(("case",), ("dataset",), extra="features"),

@@ -10,7 +10,7 @@ from trustreport.ingest import cases, values
 from trustreport.ingest.cases import Part, Rows, person
 from trustreport.ingest.columns import Names, Table
 from trustreport.ingest.contracts import MISSING, UNREAD_NUMBER, mend_number
-from trustreport.ingest.manifest import Manifest, dotted
+from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
 from trustreport.plan import DatasetFacts, Plan
 from trustreport.study import Codes, Dataset, Floats, Labels, Scores
@@ -18,7 +18,7 @@ from trustreport.study import Codes, Dataset, Floats, Labels, Scores
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    Column = pa.ChunkedArray
+    from trustreport.ingest.tables import Column
 
 ROLE, UNNAMED = "local", "scores"  # of a data set that no manifest declares
 SCORED = ("scores", "dataset")
@@ -56,10 +56,9 @@ class Places:
     def _fixed(self, table: Table, name: str) -> None:
         if self.declared and name not in self.declared:
             mend = did_you_mean(name, self.declared) or f"Declared are {listed(self.declared)}."
-            at, line = f"{table.spec.where}.dataset", table.spec.line
-            self.problems.at(
-                self.manifest.file, f"unknown data set {quoted(name)}", "", mend, rows=(line,), column=at
-            )
+            path: KeyPath = (*table.spec.path, "dataset")
+            found, rows = f"unknown data set {quoted(name)}", (self.manifest.line(path),)
+            self.problems.at(self.manifest.file, found, "", mend, rows=rows, column=dotted(path))
         elif table.kind == "dataset" and "dataset" in table.names:
             self._share(table, name)
         else:
@@ -124,7 +123,7 @@ def datasets_of(
 
 
 def _places_cases(table: Table, tables: Sequence[Table], places: Places) -> bool:
-    """Whether a table of cases describes cases of data sets: it says which, or nothing else says their truth."""
+    """Whether a table of cases describes data sets: it says which, or nothing else says their truth."""
     if table.kind != "cases":
         return False
     scored = [t for t in tables if t.kind in SCORED]
@@ -204,7 +203,8 @@ def _counted(
     name: str, held: Sequence[tuple[Table, Rows]], problems: Problems
 ) -> tuple[Labels, list[Part]] | None:
     """Cases by their place in the file; every candidate of every table has one row for each."""
-    parts, sizes = [], {}
+    parts: list[Part] = []
+    sizes: dict[int, Table] = {}
     for table, records in held:
         case = np.arange(len(records), dtype=np.int32)
         if "candidate" in table.names:
@@ -276,13 +276,15 @@ def _scores(parts: Sequence[Part], labels: Labels, problems: Problems) -> dict[s
 def _candidates(part: Part) -> list[tuple[str, Part, dict[str, str]]]:
     """The candidates of one table: mapped column by column, told by a column, by the manifest, or unnamed."""
     table = part.table
-    plain = {w: w for w in ("score", "decision", "status", "version") if w in table.headers}
+    plain: dict[str, str] = {w: w for w in ("score", "decision", "status", "version") if w in table.headers}
     if table.class_columns:
         plain["class_scores"] = "class_scores"
     mapped = dict.fromkeys(c for w in ("score", "decision") for c in table.per(w))
-    made = []
+    made: list[tuple[str, Part, dict[str, str]]] = []
     for name in mapped:
-        own = {w: f"{w}/{name}" for w in ("score", "decision") if f"{w}/{name}" in table.headers}
+        own: dict[str, str] = {
+            w: f"{w}/{name}" for w in ("score", "decision") if f"{w}/{name}" in table.headers
+        }
         made.append((name, part, {k: v for k, v in plain.items() if k in ("status", "version")} | own))
     judged = {"score", "decision", "class_scores", "status"} & set(plain)
     if mapped or not judged:

@@ -109,10 +109,10 @@ def _set(
         return None
     agreed: dict[str, Any] = {}
     for word in KNOWN:
-        said = {getattr(r.said, word) for r in rows} - {None}
-        if len(said) > 1:
+        given = {getattr(r.said, word) for r in rows} - {None}
+        if len(given) > 1:
             _tell(problems, rows, f"{word} differs between the arms {of}", mend="Give one value for the set.")
-        agreed[word] = next(iter(said), None)
+        agreed[word] = next(iter(given), None)
     counts = {a: ArmCounts(found[a].said.errors, found[a].said.correct) for a in arms}
     return CountsSet(name, counts, **agreed)
 

@@ -115,8 +115,7 @@ def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
         yield Spec(
             table.file,
             kind,
-            manifests.dotted(path),
-            manifest.line((*path, "columns")),
+            path,
             table.columns,
             Layout(table.delimiter, table.decimal, table.encoding, table.sheet),
             name,
@@ -131,8 +130,7 @@ def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
             yield Spec(
                 facts.file,
                 "dataset",
-                f"datasets[{i}]",
-                manifest.line(("datasets", i, "columns")),
+                ("datasets", i),
                 facts.columns,
                 Layout(facts.delimiter, facts.decimal, facts.encoding, facts.sheet),
                 facts.dataset,
@@ -155,25 +153,25 @@ def _load(
     from trustreport.ingest.columns import load
     from trustreport.ingest.tables import read_table
 
-    path = files.find(spec.file, f"{spec.where}.file", spec.line)
+    key: manifests.KeyPath = (*spec.path, "file")
+    path = files.find(spec.file, manifests.dotted(key), manifest.line(key))
     if path is None:
         return None, None
     if spec.kind == "dataset":
         _check_hash(spec, plan, files, path, manifest, problems)
     raw = read_table(path, spec.file, spec.layout, problems)
-    return path, None if raw is None else load(spec, raw, manifest.file, problems)
+    return path, None if raw is None else load(spec, raw, manifest, problems)
 
 
 def _check_hash(
     spec: Any, plan: Plan, files: Files, path: Path, manifest: Manifest, problems: Problems
 ) -> None:
-    at = next(i for i, d in enumerate(plan.datasets) if f"datasets[{i}]" == spec.where)
-    declared = plan.datasets[at].sha256
+    declared = next(d.sha256 for i, d in enumerate(plan.datasets) if ("datasets", i) == spec.path)
     if declared is None:
         return
     true = files.hash(path)
     if declared.strip().lower().removeprefix("sha256:") != true:
-        key: manifests.KeyPath = ("datasets", at, "sha256")
+        key: manifests.KeyPath = (*spec.path, "sha256")
         problems.at(
             manifest.file,
             f"{spec.file} has the SHA-256 {true}",

@@ -14,7 +14,7 @@ from trustreport.ingest.columns import Names, Table
 from trustreport.ingest.contracts import PER_ARM
 from trustreport.ingest.problems import VALUES, Problems, listed
 from trustreport.plan import Plan
-from trustreport.study import Codes, Coded, Labels, Ratings, Readers, Readings
+from trustreport.study import Coded, Codes, Labels, Ratings, Readers, Readings
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,8 +1,8 @@
 """One sheet of an XLSX workbook as an Arrow table of text, read by a process of its own.
 
-A small workbook can unpack to gigabytes, and one cell in the last corner makes a reader reserve the whole sheet;
-neither may take the caller's memory. The process runs this file alone: ``python sheet.py WORKBOOK [SHEET]`` writes
-an Arrow stream to standard output, or exits with 2 and one line of JSON that says what is wrong.
+A small workbook can unpack to gigabytes, and one cell in the last corner makes a reader reserve the whole
+sheet; neither may take the caller's memory. The process runs this file alone: ``python sheet.py WORKBOOK
+[SHEET]`` writes an Arrow stream to standard output, or exits with 2 and one line of JSON: what is wrong.
 """
 
 import json

@@ -1,6 +1,6 @@
 """A file of any accepted kind (CSV, Parquet, XLSX) as columns of Arrow text, with the row of each record.
 
-Nothing is interpreted here: cells keep their characters, so that a message can show them and "007" stays "007".
+Nothing is interpreted here: cells keep their characters, so that a message can show them, and 007 stays 007.
 """
 
 import csv
@@ -17,9 +17,11 @@ from trustreport.ingest.problems import CELL, Problems, quoted
 from trustreport.ingest.sheet import Unreadable, read_sheet
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import pyarrow as pa
 
-    Column = pa.ChunkedArray
+    Column: TypeAlias = pa.ChunkedArray | pa.Array
 
 DELIMITERS = (",", ";", "\t", "|")
 BLOCK = 1 << 23  # bytes that the CSV reader takes at once; no record may be longer

@@ -1,4 +1,4 @@
-"""Columns of text to arrays: names as codes, numbers, 0/1, dates; what cannot be read is marked, not guessed."""
+"""Columns of text to arrays: names as codes, numbers, 0/1, dates; no cell is guessed at."""
 
 import datetime as dt
 import re
@@ -14,7 +14,7 @@ from trustreport.study import Binary, Coded, Codes, Floats, Labels
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    Column = pa.ChunkedArray | pa.Array
+    from trustreport.ingest.tables import Column
 
 NATURAL = 1_000_000  # names that are sorted as a person would; more are sorted by their characters
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
