@@ -26,7 +26,7 @@ from trustreport.results import Result
 ROWS_ON_PAPER = 200
 HASH_DIGITS = 8
 SHORT_TABLE = 12  # rows; a shorter table is not split between pages
-NOTICE = 120  # characters of the notice at the head of a page
+NAME_IN_HEAD, NOTICE_IN_HEAD, NAME_IN_CONTENTS = 60, 85, 60  # characters
 
 Medium = Literal["screen", "page"]
 
@@ -61,6 +61,7 @@ class PartView:
     """One set or task of a finding."""
 
     title: str
+    in_contents: str
     anchor: str
     finding: tuple[str, ...]
     figures: tuple[NumberedFigure, ...]
@@ -125,8 +126,12 @@ def body(
     drawn: Mapping[str, Drawn],
     sheets: Markup,
     policy: str = "",
+    summary_level: int = 0,
 ) -> str:
-    """The document as HTML for a medium; nothing in it depends on time or place."""
+    """The document as HTML for a medium; nothing in it depends on time or place.
+
+    `summary_level` makes the summary shorter where it runs over its page (`summary.ROOMS`).
+    """
     plan = assessment.plan
     say = catalogue(plan.report.language)
     device = summary.device_name(plan, say)
@@ -142,15 +147,15 @@ def body(
         plan=plan,
         title=plan.report.title or say("report.default_title", device=device),
         device=device if plan.device.trade_name else shown,
-        running_device=shorten(device if plan.device.trade_name else shown, summary.SHORT, say),
+        running_device=shorten(device if plan.device.trade_name else shown, NAME_IN_HEAD, say),
         notice=plan.report.notice or "",
-        running_notice=shorten(plan.report.notice or "", NOTICE, say),
+        running_notice=shorten(plan.report.notice or "", NOTICE_IN_HEAD, say),
         results_hash=results_hash,
         short_hash=results_hash[:HASH_DIGITS],
         level=plan.report.confidence_level,
         cover=_cover(assessment, results_hash, say),
         approvals=_approvals(assessment, say),
-        summary=summary.summary(assessment, say),
+        summary=summary.summary(assessment, say, summary_level),
         sections=sections,
         blocks=_blocks(say),
         open=_open(assessment, say),
@@ -197,7 +202,7 @@ def _faces() -> str:
         file = folder("templates") / "assets" / "fonts" / f"Inter-{name}.woff2"
         data = b64encode(file.read_bytes()).decode()
         faces.append(
-            f'@font-face {{ font-family: "Inter"; font-weight: {weight}; '
+            f'@font-face {{ font-family: "Report Text"; font-weight: {weight}; '
             f'src: url(data:font/woff2;base64,{data}) format("woff2"); }}\n'
         )
     return "".join(faces)
@@ -259,8 +264,10 @@ def _section(finding: Finding, assessment: Assessment, drawn: Mapping[str, Drawn
 
 
 def _part(part: Part, anchor: str, numbering: _Numbering, say: Catalogue) -> PartView:
+    title = say(part.title) if part.title else ""
     return PartView(
-        say(part.title) if part.title else "",
+        title,
+        shorten(title, NAME_IN_CONTENTS, say),
         anchor,
         tuple(say(text) for text in part.finding),
         tuple(numbering.figure(figure) for figure in part.figures),

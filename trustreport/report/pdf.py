@@ -11,19 +11,21 @@ from trustreport.errors import MissingLibrary
 from trustreport.report import html
 from trustreport.report.doctor import INSTALL
 from trustreport.report.figures import Drawn
+from trustreport.report.summary import ROOMS
 from trustreport.resources import folder
 
 Attached = tuple[str, bytes, str]  # name, content, description
 
-# Faces of the text, and those for what they lack; both travel with the packages, so no machine decides.
+# Faces of the text, and those for what they lack. Their names are not those of fonts that may be installed.
 FACES = (
-    ("Inter", 400, "Inter-Regular.ttf"),
-    ("Inter", 600, "Inter-SemiBold.ttf"),
-    ("DejaVu Sans", 400, "DejaVuSans.ttf"),
-    ("DejaVu Sans", 600, "DejaVuSans-Bold.ttf"),
-    ("DejaVu Sans Mono", 400, "DejaVuSansMono.ttf"),
-    ("DejaVu Sans Mono", 600, "DejaVuSansMono-Bold.ttf"),
+    ("Report Text", 400, "Inter-Regular.ttf"),
+    ("Report Text", 600, "Inter-SemiBold.ttf"),
+    ("Report Signs", 400, "DejaVuSans.ttf"),
+    ("Report Signs", 600, "DejaVuSans-Bold.ttf"),
+    ("Report Mono", 400, "DejaVuSansMono.ttf"),
+    ("Report Mono", 600, "DejaVuSansMono-Bold.ttf"),
 )
+NO_SIGN = "\N{REPLACEMENT CHARACTER}"
 LARGEST_URL = 20_000_000  # characters of a data URL: a figure that is larger is a mistake
 UNDATED = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)  # of attachments, where the manifest has no date
 
@@ -68,38 +70,64 @@ def render(
     MissingLibrary : Pango is not installed
     """
     weasyprint = _weasyprint()
-    text = html.body(
-        assessment,
-        medium="page",
-        results_hash=results_hash,
-        provenance=provenance,
-        drawn=drawn,
-        sheets=html.style(_faces(), assessment.plan.report.page, "report.css", "page.css"),
-    )
+    fetcher = _fetcher()
     date = assessment.plan.report.date
     made = dt.datetime.combine(date, dt.time(), dt.UTC) if date else UNDATED
-    fetcher = _fetcher()
-    try:
-        pdf: bytes = weasyprint.HTML(string=text, url_fetcher=fetcher).write_pdf(
-            pdf_variant="pdf/a-3a",
-            pdf_identifier=results_hash.encode(),
-            finisher=_declare_accessible,
-            attachments=[
-                weasyprint.Attachment(
-                    string=content,
-                    name=name,
-                    description=description,
-                    relationship="Data",
-                    created=made,
-                    modified=made,
-                    url_fetcher=fetcher,
-                )
-                for name, content, description in attachments
-            ],
+    options = {
+        **weasyprint.DEFAULT_OPTIONS,
+        "pdf_variant": "pdf/a-3a",
+        "pdf_tags": True,
+        "pdf_identifier": results_hash.encode(),
+        "attachments": [
+            weasyprint.Attachment(
+                string=content,
+                name=name,
+                description=description,
+                relationship="Data",
+                created=made,
+                modified=made,
+                url_fetcher=fetcher,
+            )
+            for name, content, description in attachments
+        ],
+    }
+    lacking: set[int] = set()
+
+    def laid_out(level: int) -> Any:
+        text = html.body(
+            assessment,
+            medium="page",
+            results_hash=results_hash,
+            provenance=provenance,
+            drawn=drawn,
+            sheets=html.style(_faces(), assessment.plan.report.page, "report.css", "page.css"),
+            summary_level=level,
         )
+        text = text.translate(dict.fromkeys(lacking, NO_SIGN))
+        return weasyprint.HTML(string=text, url_fetcher=fetcher).render(**options)
+
+    def finish(document: Any, pdf: Any) -> None:
+        lacking.update(sign for font in document.fonts.values() for sign in font.missing)
+        _declare_accessible(pdf)
+
+    try:
+        for level in range(len(ROOMS)):
+            document = laid_out(level)
+            if _summary_pages(document) == 1:
+                break
+        pdf: bytes = document.write_pdf(finisher=finish, **options)
+        if lacking:
+            # A sign that no font has would be an empty box, which PDF/A forbids: the sign for "no sign" says so.
+            pdf = laid_out(level).write_pdf(finisher=finish, **options)
     except weasyprint.urls.FatalURLFetchingError as error:  # a BaseException: it would pass by every handler
         raise RuntimeError(f"the report asked for something outside itself: {error}") from error
     return pdf
+
+
+def _summary_pages(document: Any) -> int:
+    """How many pages the summary takes: what follows it begins a page."""
+    page_of = {anchor: i for i, page in enumerate(document.pages) for anchor in page.anchors}
+    return int(page_of["contents"] - page_of["summary"])
 
 
 def _weasyprint() -> Any:
@@ -142,7 +170,7 @@ def _fetcher() -> Any:
     return Packaged(allowed_protocols={"data"}, allow_redirects=False, fail_on_errors=True)
 
 
-def _declare_accessible(document: Any, pdf: Any) -> None:
+def _declare_accessible(pdf: Any) -> None:
     """Say in the metadata that the PDF/A file is PDF/UA-1 too; the metadata stay uncompressed, for PDF/A."""
     metadata = next(o for o in pdf.objects if getattr(o, "extra", {}).get("Type") == "/Metadata")
     (content,) = metadata.stream

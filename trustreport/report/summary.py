@@ -1,4 +1,4 @@
-"""The summary page: what leads, what limits it, what was tested. Bounded, so that it fits one page whatever the study."""
+"""The summary page: what leads, what limits it, what was tested; bounded, so that it fits one page."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,27 @@ from trustreport.report.tables import in_words
 from trustreport.report.wording import shorten
 from trustreport.study import Study
 
-FINDINGS = 3
-ROWS = 8  # of key results and criteria together
-CRITERIA = 4
 LIMITS = 3
-# Characters: what a manifest may spell out at any length is shortened here and printed whole elsewhere.
-NAME, SHORT, MEDIUM, LONG = 40, 60, 110, 230
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much the page holds: numbers of lines, and characters of what a manifest may spell out at any length.
+
+    What is shortened here is printed whole elsewhere.
+    """
+
+    findings: int = 3
+    rows: int = 8  # key results and criteria together
+    criteria: int = 4
+    name: int = 40
+    short: int = 60
+    medium: int = 110
+    long: int = 230
+
+
+# Level 0 is set as the rest of the report, level 1 smaller, level 2 smaller and shorter.
+ROOMS = (Room(), Room(), Room(findings=1, rows=5, criteria=2, name=24, short=36, medium=60, long=130))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +76,9 @@ class Bounded:
 class Summary:
     """All that the page says."""
 
+    level: int
     title: str
+    notice: str
     standing: str
     findings: Bounded
     results: Bounded
@@ -70,25 +87,31 @@ class Summary:
     tested: tuple[tuple[str, str], ...]
 
 
-def summary(assessment: Assessment, say: Catalogue) -> Summary:
-    """The summary page of an assessment."""
-    plan = assessment.plan
+def summary(assessment: Assessment, say: Catalogue, level: int = 0) -> Summary:
+    """The summary page of an assessment; the higher the level, the less room it takes."""
+    plan, room = assessment.plan, ROOMS[level]
     asked = len(assessment.findings) + len(assessment.unanswered)
     answered = len(assessment.findings)
-    criteria = _bounded([_criterion(e, say) for e in plan.endpoints], CRITERIA)
+    criteria = _bounded([_criterion(e, room, say) for e in plan.endpoints], room.criteria)
     return Summary(
-        title=say(f"report.question.{plan.report.kind}", device=shorten(device_name(plan, say), SHORT, say)),
+        level=level,
+        title=say(f"report.question.{plan.report.kind}", device=shorten(device_name(plan, say), room.short, say)),
+        notice=shorten(plan.report.notice or "", room.medium, say),
         standing=(
             say("report.summary.answered", n=answered, asked=asked)
             if answered
             else say("report.summary.answered_none", asked=asked)
         ),
-        findings=_bounded([shorten(text, LONG, say) for text in _leading_sentences(assessment, say)], FINDINGS),
-        results=_key_results(assessment, ROWS - len(criteria.shown), say),
+        findings=_bounded(
+            [shorten(text, room.long, say) for text in _leading_sentences(assessment, room, say)], room.findings
+        ),
+        results=_key_results(assessment, room.rows - len(criteria.shown), room, say),
         criteria=criteria,
-        limits=_strongest(limits(assessment.fired(), say), say),
+        limits=_strongest(limits(assessment.fired(), say), room, say),
         tested=tuple(
-            (say(f"report.tested.{key}"), shorten(text, MEDIUM, say)) for key, text in _tested(assessment, say) if text
+            (say(f"report.tested.{key}"), shorten(text, room.medium, say))
+            for key, text in _tested(assessment, say)
+            if text
         ),
     )
 
@@ -125,10 +148,11 @@ def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limit]:
 
 def scope_name(scope: Any) -> str:
     """The set, task, data set or group that a scope names."""
-    return str(next((scope[key] for key in ("set", "task", "dataset", "site", "subgroup", "period") if scope.get(key)), ""))
+    keys = ("set", "task", "dataset", "site", "subgroup", "period")
+    return str(next((scope[key] for key in keys if scope.get(key)), ""))
 
 
-def _strongest(said: Sequence[Limit], say: Catalogue) -> Bounded:
+def _strongest(said: Sequence[Limit], room: Room, say: Catalogue) -> Bounded:
     """The first remark of each check, blocks first: the same pitfall in four sets is one limit."""
     by_check: dict[str, list[Limit]] = {}
     for limit in said:
@@ -136,10 +160,10 @@ def _strongest(said: Sequence[Limit], say: Catalogue) -> Bounded:
     shown = []
     for same in list(by_check.values())[:LIMITS]:
         names = [name for limit in same for name in limit.names]
-        where = shorten(names[0], NAME, say) if names else ""
+        where = shorten(names[0], room.name, say) if names else ""
         if len(names) > 1:
             where = say("report.section.where_more", name=where, n=len(names) - 1)
-        text = shorten(same[0].text, LONG - len(where), say)
+        text = shorten(same[0].text, room.long - len(where), say)
         shown.append(Limit(same[0].check, same[0].severity, tuple(names), where, text))
     return Bounded(tuple(shown), max(len(by_check) - LIMITS, 0))
 
@@ -148,18 +172,21 @@ def _bounded(items: Sequence[Any], most: int) -> Bounded:
     return Bounded(tuple(items[:most]), max(len(items) - most, 0))
 
 
-def _leading_sentences(assessment: Assessment, say: Catalogue) -> list[str]:
+def _leading_sentences(assessment: Assessment, room: Room, say: Catalogue) -> list[str]:
     """The first sentence of each finding."""
     found = []
     for finding in assessment.findings:
         part = next((part for part in finding.parts if part.finding), None)
         if part:
             text = say(part.finding[0])
-            found.append(say("report.section.of_part", part=shorten(say(part.title), NAME, say), sentence=text) if part.title else text)
+            if part.title:
+                name = shorten(say(part.title), room.name, say)
+                text = say("report.section.of_part", part=name, sentence=text)
+            found.append(text)
     return found
 
 
-def _key_results(assessment: Assessment, most: int, say: Catalogue) -> Bounded:
+def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) -> Bounded:
     """Leading rows of the tables; every part sends its first before any sends its second."""
     found: list[tuple[int, int, KeyResult]] = []
     for finding in assessment.findings:
@@ -169,16 +196,16 @@ def _key_results(assessment: Assessment, most: int, say: Catalogue) -> Bounded:
             where = say(part.title) if several and part.title else ""
             for i, row in enumerate(rows):
                 key = KeyResult(
-                    shorten(say(row.label), SHORT, say),
-                    shorten(where, NAME, say),
-                    shorten(in_words(row.result, say), MEDIUM, say),
+                    shorten(say(row.label), room.short, say),
+                    shorten(where, room.name, say),
+                    shorten(in_words(row.result, say), room.medium, say),
                 )
                 found.append((i, len(found), key))
     chosen = sorted(sorted(found, key=lambda item: item[:2])[:most], key=lambda item: item[1])
     return Bounded(tuple(key for _, _, key in chosen), max(len(found) - most, 0))
 
 
-def _criterion(endpoint: Endpoint, say: Catalogue) -> Criterion:
+def _criterion(endpoint: Endpoint, room: Room, say: Catalogue) -> Criterion:
     bound = endpoint.bound_or_margin
     if bound is None:
         text = say("word.not_declared")
@@ -188,7 +215,7 @@ def _criterion(endpoint: Endpoint, say: Catalogue) -> Criterion:
         text = say("report.summary.bound_value", value=bound)
     measure = endpoint.measure
     name = say("word.with_id", text=endpoint.endpoint, id=measure) if measure else endpoint.endpoint
-    return Criterion(shorten(name, SHORT, say), text, say("verdict.not_assessed"))
+    return Criterion(shorten(name, room.short, say), text, say("verdict.not_assessed"))
 
 
 # ---------------------------------------------------------------- what was tested
@@ -235,7 +262,8 @@ def _counted(study: Study, what: str, say: Catalogue) -> str:
     texts = list(dict.fromkeys(text for text, _ in found))
     if len(texts) <= 1:
         return texts[0] if texts else ""
-    return say("report.tested.list", items=[say("report.tested.in_set", text=text, set=name) for text, name in found])
+    items = [say("report.tested.in_set", text=text, set=name) for text, name in found]
+    return say("report.tested.list", items=items)
 
 
 def _arms(study: Study, plan: Plan) -> str:

@@ -156,7 +156,10 @@ def method_text(word: str, say: Catalogue) -> str:
 def align(texts: Sequence[str]) -> list[str]:
     """Texts padded on the right so that, set flush right in tabular figures, their last decimals align.
 
-    >>> [t.replace(FIGURE_SPACE, "_").replace(PUNCTUATION_SPACE, ".") for t in align(["0.25", "103", "n/a"])]
+    >>> [
+    ...     t.replace(FIGURE_SPACE, "_").replace(PUNCTUATION_SPACE, ".")
+    ...     for t in align(["0.25", "103", "n/a"])
+    ... ]
     ['0.25', '103.__', 'n/a']
     """
     fractions = [_fraction(text) for text in texts]
@@ -202,6 +205,8 @@ def written(value: Any, form: str, say: Catalogue) -> str:
         return say("word.yes" if value else "word.no")
     if isinstance(value, str):
         return value
+    if isinstance(value, Estimate):
+        return _estimate(value, form, say)
     word, _, places = form.partition(".")
     how: dict[str, Callable[[], str]] = {
         "count": lambda: say.numbers.count(value),
@@ -213,6 +218,19 @@ def written(value: Any, form: str, say: Catalogue) -> str:
         "text": lambda: str(value),
     }
     return how[word]()
+
+
+def _estimate(e: Estimate, form: str, say: Catalogue) -> str:
+    """An estimate with its interval in one cell, as points where the column is of points."""
+    if isnan(e.value):
+        return say("table.not_estimable_plain")
+    places = decimals(e.value, e.low, e.high)
+    write = _signed_points(say, max(places - 2, 0)) if form == "points" else _fixed(say, places)
+    if isnan(e.low) or isnan(e.high):
+        return say("word.interval", value=write(e.value), interval=say("table.no_interval_plain"))
+    return say(
+        "word.interval", value=write(e.value), interval=say("word.to", low=write(e.low), high=write(e.high))
+    )
 
 
 # ---------------------------------------------------------------- estimates in running text
