@@ -30,7 +30,7 @@ class Result:
         return self.estimate.method
 
     def within(self, **scope: Any) -> bool:
-        """Whether the scope holds all of these."""
+        """Whether the scope holds all of these; None asks that a key is absent."""
         return all(self.scope.get(key) == value for key, value in scope.items())
 
 

@@ -57,3 +57,8 @@ class Check:
         if not ran:
             lacking = Message(f"checks.{self.id}.lacking")
             yield CheckOutcome(self.id, self.dimension, self.severity, "cannot run", lacking)
+
+
+def place(result: Result) -> dict[str, Any]:
+    """Where a result belongs, for a check: its set, task or data set, or none of them."""
+    return {key: result.scope[key] for key in ("set", "task", "dataset") if key in result.scope}

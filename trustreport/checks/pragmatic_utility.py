@@ -3,20 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
-from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.checks.check import Check, Evidence, Remark, place
 from trustreport.messages import Message, say
 from trustreport.results import Result
 
 DIMENSION = "pragmatic_utility"
 
 
-def _of(result: Result) -> dict[str, Any]:
-    """Where a result belongs, for a check: its set, task or neither."""
-    return {key: result.scope[key] for key in ("set", "task") if key in result.scope}
-
-
 def _leading(evidence: Evidence, quantity: str) -> Iterator[Result]:
-    return (r for r in evidence.results if r.id == f"{DIMENSION}.{quantity}" and r.primary)
+    """The entries that lead for a quantity at the case mix of the study."""
+    wanted = f"{DIMENSION}.{quantity}"
+    return (r for r in evidence.results if r.id == wanted and r.primary and "parameters" not in r.scope)
 
 
 def missing_readings(evidence: Evidence) -> Iterator[Remark]:
@@ -35,7 +32,7 @@ def missing_readings(evidence: Evidence) -> Iterator[Remark]:
             low=r.estimate.low,
             high=r.estimate.high,
         )
-        yield Remark(_of(r), message if missing else None)
+        yield Remark(place(r), message if missing else None)
 
 
 def clustering(evidence: Evidence) -> Iterator[Remark]:
@@ -46,7 +43,7 @@ def clustering(evidence: Evidence) -> Iterator[Remark]:
     for r in _leading(evidence, "arr"):
         if "set" not in r.scope:
             independent = r.scope.get("analysis") in ("two_sample", "paired")
-            yield Remark(_of(r), say("checks.P22.independent", n=r.estimate.n) if independent else None)
+            yield Remark(place(r), say("checks.P22.independent", n=r.estimate.n) if independent else None)
 
 
 def _clustered(counts: Any) -> Message | None:
@@ -67,7 +64,7 @@ def pairing(evidence: Evidence) -> Iterator[Remark]:
     for r in _leading(evidence, "arr"):
         if "set" not in r.scope:
             unpaired = r.scope.get("analysis") == "two_sample"
-            yield Remark(_of(r), say("checks.P23.fired_readings") if unpaired else None)
+            yield Remark(place(r), say("checks.P23.fired_readings") if unpaired else None)
 
 
 def through_infinity(evidence: Evidence) -> Iterator[Remark]:
@@ -75,9 +72,9 @@ def through_infinity(evidence: Evidence) -> Iterator[Remark]:
     for r in _leading(evidence, "nnd"):
         d = r.estimate.details
         if "benefit_from" in d and "harm_from" in d:
-            yield Remark(_of(r), say("nnd_infinite", a=d["benefit_from"], b=d["harm_from"]))
+            yield Remark(place(r), say("nnd_infinite", a=d["benefit_from"], b=d["harm_from"]))
         else:
-            yield Remark(_of(r))
+            yield Remark(place(r))
 
 
 def claim_beyond_interval(evidence: Evidence) -> Iterator[Remark]:
@@ -87,7 +84,7 @@ def claim_beyond_interval(evidence: Evidence) -> Iterator[Remark]:
     for r in _leading(evidence, "odds_ratio"):
         e = r.estimate
         message = say("checks.P25.fired", contrast=say("pragmatic_utility.contrast"), null=1)
-        yield Remark(_of(r), message if e.low <= 1 <= e.high else None)
+        yield Remark(place(r), message if e.low <= 1 <= e.high else None)
 
 
 def _benefit_claimed(evidence: Evidence) -> bool:
@@ -108,7 +105,7 @@ def analyses_disagree(evidence: Evidence) -> Iterator[Remark]:
             and r.scope.get("analysis") != lead.scope.get("analysis")
         ]
         if rivals:
-            yield Remark(_of(lead), _disagreement(lead, rivals))
+            yield Remark(place(lead), _disagreement(lead, rivals))
 
 
 def _disagreement(lead: Result, rivals: list[Result]) -> Message | None:

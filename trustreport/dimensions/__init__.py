@@ -1,6 +1,6 @@
 """The dimensions of trust, in the order of the report."""
 
-from trustreport.dimensions import pragmatic_utility
+from trustreport.dimensions import decision_benefit, pragmatic_utility
 from trustreport.dimensions.dimension import Dimension
 
 __all__ = ["DIMENSIONS", "Dimension"]
@@ -9,7 +9,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
     Dimension("source_reliability", lambda study, plan: bool(study.raters or study.nomogram)),
     Dimension("advice_accuracy", lambda study, plan: bool(study.datasets or study.confusion)),
     pragmatic_utility.DIMENSION,
-    Dimension("decision_benefit", lambda study, plan: any(len(r.arms) > 1 for r in study.readings)),
+    decision_benefit.DIMENSION,
     Dimension(
         "reliance",
         lambda study, plan: bool(study.reliance_counts) or any(r.advice is not None for r in study.readings),

@@ -1,6 +1,6 @@
 """Every number of decision benefit for one task: per reader, per endpoint, over all readers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,12 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
-from trustreport.measures.mrmc.auc import (
-    COVARIANCE_METHODS,
-    auc_ustatistic,
-    fit_auc,
-    reader_auc,
-)
+from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions, leading
 from trustreport.measures.mrmc.reader_auc import reader_auc_benefit, reader_auc_estimate
 from trustreport.measures.mrmc.reader_effects import (
@@ -34,20 +29,57 @@ FIRST_COVARIANCE = "jackknife"
 
 
 @dataclass(frozen=True, eq=False)
-class Endpoint:
-    """One endpoint of the readers, with all that is estimated of it.
+class Analysis:
+    """The readers of a study, or some of them, analysed together.
 
     `fits` holds an Obuchowski-Rockette fit per covariance where every reader read every case in both arms,
-    and is empty elsewhere; `unbiased` serves any design. `by_reader` (2, n_readers) are the readers' own
-    estimates, aided arm first, and `benefits` (n_readers,) their changes.
+    and is empty elsewhere; `unbiased` serves any design.
+    """
+
+    unbiased: UStatistic
+    fits: Mapping[str, ObuchowskiRockette] = field(default_factory=dict)
+
+    def arm_means(self, arm: int, level: float) -> dict[str, Estimate]:
+        """The mean of an arm by analysis."""
+        found = {
+            f"{mode}_{covariance}": fit.arm_mean(arm, mode=mode, level=level)
+            for covariance, fit in self.fits.items()
+            for mode in MODES
+        }
+        return {**found, "ustatistic_bdg": self.unbiased.arm_mean(arm, level=level)}
+
+    def differences(self, level: float) -> dict[str, Estimate]:
+        """Aided minus unaided by analysis."""
+        found = {
+            f"{mode}_{covariance}": fit.difference(AIDED, UNAIDED, mode=mode, level=level)
+            for covariance, fit in self.fits.items()
+            for mode in MODES
+        }
+        return {**found, "ustatistic_bdg": self.unbiased.difference(AIDED, UNAIDED, level=level)}
+
+    def first(self, by_analysis: Mapping[str, Estimate]) -> str:
+        """The analysis that leads: by design; under five readers the wider of random and fixed readers."""
+        if not self.fits:
+            return "ustatistic_bdg"
+        random, fixed = (by_analysis[f"{mode}_{FIRST_COVARIANCE}"] for mode in ("or_rrrc", "or_frrc"))
+        readers = self.fits[FIRST_COVARIANCE].n_readers
+        return f"{leading(random, fixed, readers).method}_{FIRST_COVARIANCE}"
+
+
+@dataclass(frozen=True, eq=False)
+class Endpoint:
+    """One endpoint of the readers.
+
+    `outcome` (2, n_readers, n_cases) is what `analyse` takes, aided arm first. `by_reader` holds the readers'
+    own estimates in both arms, `benefits` and `changes` (n_readers,) what changed for each.
     """
 
     name: str
-    unbiased: UStatistic
+    outcome: Floats
+    analyse: Callable[[Floats], Analysis]
     by_reader: tuple[tuple[Estimate, ...], tuple[Estimate, ...]]
     benefits: tuple[Estimate, ...]
     changes: NDArray[np.float64]
-    fits: Mapping[str, ObuchowskiRockette] = field(default_factory=dict)
 
 
 def endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[Endpoint]:
@@ -76,35 +108,45 @@ def correct_decisions(readings: Readings, arms: tuple[str, str]) -> Floats:
 def proportion(name: str, correct: Floats, level: float) -> Endpoint:
     """A share of right decisions; `correct` (2, n_readers, n_cases) over the cases that count."""
     readers = range(correct.shape[1])
-    complete = not np.isnan(correct).any()
+
+    def analyse(part: Floats) -> Analysis:
+        complete = not np.isnan(part).any()
+        return Analysis(ustatistic(part), {FIRST_COVARIANCE: fit_proportions(part)} if complete else {})
+
+    def of(arm: int) -> tuple[Estimate, ...]:
+        return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
+
     return Endpoint(
         name,
-        ustatistic(correct),
-        (
-            tuple(reader_estimate(correct, AIDED, j, level=level) for j in readers),
-            tuple(reader_estimate(correct, UNAIDED, j, level=level) for j in readers),
-        ),
+        correct,
+        analyse,
+        (of(AIDED), of(UNAIDED)),
         tuple(reader_benefit(correct, j, compared=AIDED, baseline=UNAIDED, level=level) for j in readers),
         reader_changes(correct, compared=AIDED, baseline=UNAIDED),
-        {FIRST_COVARIANCE: fit_proportions(correct)} if complete else {},
     )
 
 
 def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
     """The area under each reader's curve; `rating` (2, n_readers, n_cases)."""
     readers = range(rating.shape[1])
-    complete = not np.isnan(rating).any()
     areas = reader_auc(rating, truth)
+
+    def analyse(part: Floats) -> Analysis:
+        complete = not np.isnan(part).any()
+        methods = COVARIANCE_METHODS if complete else ()
+        fits: dict[str, ObuchowskiRockette] = {method: fit_auc(part, truth, method) for method in methods}
+        return Analysis(auc_ustatistic(part, truth), fits)
+
+    def of(arm: int) -> tuple[Estimate, ...]:
+        return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)
+
     return Endpoint(
         "auc",
-        auc_ustatistic(rating, truth),
-        (
-            tuple(reader_auc_estimate(rating[AIDED, j], truth, level=level) for j in readers),
-            tuple(reader_auc_estimate(rating[UNAIDED, j], truth, level=level) for j in readers),
-        ),
+        rating,
+        analyse,
+        (of(AIDED), of(UNAIDED)),
         tuple(reader_auc_benefit(rating[AIDED, j], rating[UNAIDED, j], truth, level=level) for j in readers),
         areas[AIDED] - areas[UNAIDED],
-        {method: fit_auc(rating, truth, method) for method in COVARIANCE_METHODS} if complete else {},
     )
 
 
@@ -112,26 +154,25 @@ def results_of(
     endpoint: Endpoint, readings: Readings, arms: tuple[str, str], level: float, scope: Mapping[str, Any]
 ) -> list[Result]:
     """Per reader, per arm, and over readers; what leads follows from the design of the data."""
+    analysis = endpoint.analyse(endpoint.outcome)
     here = {**scope, "endpoint": endpoint.name}
     results = _per_reader(endpoint, readings, arms, here)
     for i, arm in enumerate(arms):
-        by_analysis = {
-            f"{mode}_{covariance}": fit.arm_mean(i, mode=mode, level=level)
-            for covariance, fit in endpoint.fits.items()
-            for mode in MODES
-        }
-        by_analysis["ustatistic_bdg"] = endpoint.unbiased.arm_mean(i, level=level)
-        results += _analysed(f"{ID}.arm_mean", {**here, "arm": arm}, endpoint, by_analysis, "proportion")
-    by_analysis = {
-        f"{mode}_{covariance}": fit.difference(AIDED, UNAIDED, mode=mode, level=level)
-        for covariance, fit in endpoint.fits.items()
-        for mode in MODES
-    }
-    by_analysis["ustatistic_bdg"] = endpoint.unbiased.difference(AIDED, UNAIDED, level=level)
+        means = analysis.arm_means(i, level)
+        results += by_analysis(f"{ID}.arm_mean", {**here, "arm": arm}, means, analysis.first(means))
+    differences = analysis.differences(level)
+    first = analysis.first(differences)
     here = {**here, "arms": list(arms)}
-    results += _analysed(f"{ID}.arm_difference", here, endpoint, by_analysis, "difference")
-    by_analysis["fixed_cases"] = mean_benefit(endpoint.changes, level=level)
-    return results + _analysed(f"{ID}.mean_benefit", here, endpoint, by_analysis, "difference")
+    results += by_analysis(f"{ID}.arm_difference", here, differences, first, unit="difference")
+    differences["fixed_cases"] = mean_benefit(endpoint.changes, level=level)
+    return results + by_analysis(f"{ID}.mean_benefit", here, differences, first, unit="difference")
+
+
+def by_analysis(
+    id: str, here: Mapping[str, Any], estimates: Mapping[str, Estimate], first: str, unit: Unit = "proportion"
+) -> list[Result]:
+    """An entry per analysis, the one named `first` leading."""
+    return [Result(id, {**here, "analysis": a}, e, unit, a == first) for a, e in estimates.items()]
 
 
 def _per_reader(
@@ -147,18 +188,3 @@ def _per_reader(
         contrast = {**own, "arms": list(arms)}
         results += answers(f"{ID}.benefit", contrast, [change], leads=change.method, unit="difference")
     return results
-
-
-def _analysed(
-    id: str,
-    here: Mapping[str, Any],
-    endpoint: Endpoint,
-    by_analysis: Mapping[str, Estimate],
-    unit: Unit,
-) -> list[Result]:
-    """An entry per analysis; under five readers the wider of random and fixed readers leads."""
-    first = "ustatistic_bdg"
-    if endpoint.fits:
-        random, fixed = (by_analysis[f"{mode}_{FIRST_COVARIANCE}"] for mode in ("or_rrrc", "or_frrc"))
-        first = f"{leading(random, fixed, len(endpoint.changes)).method}_{FIRST_COVARIANCE}"
-    return [Result(id, {**here, "analysis": a}, e, unit, a == first) for a, e in by_analysis.items()]

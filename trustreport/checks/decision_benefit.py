@@ -1,0 +1,47 @@
+"""Pitfalls of decision benefit: readers who were harmed, and gains that are partly regression to the mean."""
+
+from collections.abc import Iterator
+from math import isfinite
+
+from trustreport.checks.check import Check, Evidence, Remark, place
+from trustreport.messages import say
+from trustreport.results import Result
+
+DIMENSION = "decision_benefit"
+# Share of readers below zero from which the average hides them; `limits.P27_share` of the manifest.
+SHARE_WORSE = 0.25
+
+
+def harmed_readers(evidence: Evidence) -> Iterator[Remark]:
+    """P27: an average that hides readers who did worse with the aid."""
+    limit = evidence.plan.limits.get("P27_share", SHARE_WORSE)
+    by_task: dict[tuple[str, ...], list[Result]] = {}
+    for r in evidence.results:
+        if (
+            r.id == f"{DIMENSION}.benefit"
+            and r.scope["endpoint"] == "accuracy"
+            and isfinite(r.estimate.value)
+        ):
+            by_task.setdefault((r.scope.get("task", ""), *r.scope["arms"]), []).append(r)
+    for readers in by_task.values():
+        worse = sum(r.estimate.value < 0 for r in readers)
+        clearly = sum(r.estimate.high < 0 for r in readers)
+        fires = clearly > 0 or worse / len(readers) > limit
+        message = say("checks.P27.fired", k=worse, n=len(readers), clearly=clearly) if fires else None
+        yield Remark(place(readers[0]), message)
+
+
+def regression_to_the_mean(evidence: Evidence) -> Iterator[Remark]:
+    """P28: low starters seem to gain more; part of it is the term that change and baseline share."""
+    for r in evidence.results:
+        if r.id == f"{DIMENSION}.baseline_slope" and isfinite(r.estimate.value):
+            e = r.estimate
+            naive = e.details["slope_on_baseline"]
+            message = say("checks.P28.fired", naive=naive, value=e.value, low=e.low, high=e.high)
+            yield Remark(place(r), message if naive < 0 else None)
+
+
+CHECKS = (
+    Check("P27", DIMENSION, "W", harmed_readers),
+    Check("P28", DIMENSION, "N", regression_to_the_mean),
+)

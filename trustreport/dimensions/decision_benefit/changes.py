@@ -1,0 +1,86 @@
+"""What became of decisions with the aid, and the benefit within groups of readers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from trustreport.dimensions.decision_benefit.endpoints import (
+    AIDED,
+    ID,
+    UNAIDED,
+    Endpoint,
+    by_analysis,
+    correct_decisions,
+)
+from trustreport.estimate import Estimate
+from trustreport.measures.baseline_change import oldham_slope
+from trustreport.results import Result, answers
+from trustreport.study import Coded, Readings
+
+CHANGES = {
+    "confirmed_right": (1, 1),
+    "confirmed_wrong": (0, 0),
+    "wrong_to_right": (1, 0),
+    "right_to_wrong": (0, 1),
+}
+# A column of the readers with more levels than this does not divide them into groups.
+MOST_LEVELS = 6
+
+
+def change_counts(
+    readings: Readings, arms: tuple[str, str], level: float, scope: Mapping[str, Any]
+) -> list[Result]:
+    """Pairs of one reader and case by what became of the decision: confirmed or changed, to what effect."""
+    if readings.decision is None:
+        return []
+    correct = correct_decisions(readings, arms)
+    pairs = int(np.count_nonzero(~np.isnan(correct).any(axis=0)))
+    results = []
+    for name, (aided, unaided) in CHANGES.items():
+        n = int(np.count_nonzero((correct[AIDED] == aided) & (correct[UNAIDED] == unaided)))
+        here = {**scope, "arms": list(arms), "parameters": {"change": name}}
+        count = Estimate(n, n, n, pairs, level, "count")
+        results += answers(f"{ID}.decision_count", here, [count], leads="count", unit="count")
+    return results
+
+
+def baseline_slope(
+    endpoint: Endpoint, arms: tuple[str, str], level: float, scope: Mapping[str, Any]
+) -> list[Result]:
+    """Whether low starters gain more, freed of the term that change and baseline share."""
+    aided, unaided = (np.array([e.value for e in of_arm]) for of_arm in endpoint.by_reader)
+    slope = oldham_slope(unaided, aided, level=level)
+    here = {**scope, "endpoint": endpoint.name, "arms": list(arms)}
+    return answers(f"{ID}.baseline_slope", here, [slope], leads="oldham", unit="score")
+
+
+def strata(readings: Readings) -> dict[str, Coded]:
+    """The characteristics that divide the readers into groups worth telling, fewest groups first."""
+    sizes = {
+        name: len(np.unique(column.codes[column.codes >= 0]))
+        for name, column in readings.readers.strata.items()
+    }
+    kept = sorted((n, name) for name, n in sizes.items() if 2 <= n <= MOST_LEVELS)
+    return {name: readings.readers.strata[name] for _, name in kept}
+
+
+def strata_results(
+    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], level: float, scope: Mapping[str, Any]
+) -> list[Result]:
+    """The mean benefit of the readers of each group, analysed as for all readers."""
+    results: list[Result] = []
+    for name, column in strata(readings).items():
+        for code in np.unique(column.codes[column.codes >= 0]):
+            readers = np.flatnonzero(column.codes == code)
+            analysis = endpoint.analyse(endpoint.outcome[:, readers])
+            differences = analysis.differences(level)
+            here = {
+                **scope,
+                "endpoint": endpoint.name,
+                "arms": list(arms),
+                "subgroup": f"{name}: {column.labels[int(code)]}",
+            }
+            first = analysis.first(differences)
+            results += by_analysis(f"{ID}.mean_benefit", here, differences, first, unit="difference")
+    return results

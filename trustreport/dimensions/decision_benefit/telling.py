@@ -1,0 +1,222 @@
+"""How decision benefit is told: sentences, tables and figures of one task."""
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+from typing import Literal
+
+from trustreport.dimensions.decision_benefit.changes import CHANGES, strata
+from trustreport.dimensions.decision_benefit.endpoints import AIDED, ID, UNAIDED, Endpoint
+from trustreport.estimate import Estimate
+from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
+from trustreport.figures.effect import EffectPlot, EffectRow
+from trustreport.figures.slope import ReaderSlope, SlopePlot
+from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.messages import Message, say
+from trustreport.results import Result, leading
+from trustreport.study import Readings
+
+# Fewer readers than this describe themselves, not readers in general.
+FEW_READERS = 5
+# A forest of more readers than this does not fit a page.
+MOST_ROWS = 40
+
+
+def part(
+    results: Sequence[Result],
+    endpoints: Sequence[Endpoint],
+    readings: Readings,
+    arms: tuple[str, str],
+    number: int,
+    *,
+    alone: bool,
+) -> Iterator[Part]:
+    """One task in full: the first endpoint with its figures, the others in the table."""
+    if not endpoints:
+        return
+    main = endpoints[0]
+    contrast = list(arms)
+    of_readers = leading(results, f"{ID}.mean_benefit", endpoint=main.name, arms=contrast, subgroup=None)
+    assert of_readers is not None
+    mean = of_readers.estimate
+    title = readings.task or say("report.tested.contrast", aided=arms[0], unaided=arms[1])
+    yield Part(
+        title=None if alone else say("word.name", name=title),
+        finding=tuple(_sentences(results, main, readings, arms, mean)),
+        tables=tuple(_tables(results, endpoints, main, readings, arms, number)),
+        figures=tuple(_figures(results, main, readings, arms, mean, number)),
+        scope={"task": readings.task} if readings.task else {},
+    )
+
+
+def name_of(endpoint: str) -> Message:
+    """What a sentence calls an endpoint."""
+    return say(f"endpoint.{endpoint}")
+
+
+def _sentences(
+    results: Sequence[Result], main: Endpoint, readings: Readings, arms: tuple[str, str], mean: Estimate
+) -> Iterator[Message]:
+    n = len(readings.readers)
+    if isnan(mean.value):
+        yield say(f"{ID}.undefined", reason=mean.note)
+        return
+    if isnan(mean.low):
+        yield say(f"{ID}.no_interval", endpoint=name_of(main.name), value=mean.value, reason=mean.note)
+    else:
+        way = "gain" if mean.low > 0 else "loss" if mean.high < 0 else "either"
+        values = {"value": mean.value, "low": mean.low, "high": mean.high, "level": mean.level}
+        yield say(f"{ID}.{way}", endpoint=name_of(main.name), **values)
+    changes = [b for b in main.benefits if not isnan(b.value)]
+    yield say(
+        f"{ID}.readers",
+        n=len(changes),
+        gained=sum(b.value > 0 for b in changes),
+        lost=sum(b.value < 0 for b in changes),
+        same=sum(b.value == 0 for b in changes),
+        clear_gain=sum(b.low > 0 for b in changes),
+        clear_loss=sum(b.high < 0 for b in changes),
+    )
+    counts = {
+        name: found.estimate.value
+        for name in CHANGES
+        if (found := leading(results, f"{ID}.decision_count", arms=list(arms), parameters={"change": name}))
+    }
+    if counts:
+        yield say(
+            f"{ID}.changes",
+            n=sum(counts.values()),
+            changed=counts["wrong_to_right"] + counts["right_to_wrong"],
+            **counts,
+        )
+    if n < FEW_READERS:
+        yield say("few_readers", n=n)
+
+
+def _tables(
+    results: Sequence[Result],
+    endpoints: Sequence[Endpoint],
+    main: Endpoint,
+    readings: Readings,
+    arms: tuple[str, str],
+    number: int,
+) -> Iterator[EstimateTable | PlainTable]:
+    rows = []
+    for endpoint in endpoints:
+        for arm in (arms[UNAIDED], arms[AIDED]):
+            of_arm = leading(results, f"{ID}.arm_mean", endpoint=endpoint.name, arm=arm)
+            if of_arm:
+                rows.append(Row(say(f"{ID}.label.arm", endpoint=name_of(endpoint.name), arm=arm), of_arm))
+        over_readers = leading(
+            results, f"{ID}.mean_benefit", endpoint=endpoint.name, arms=list(arms), subgroup=None
+        )
+        if over_readers:
+            label = say(f"{ID}.label.benefit", endpoint=name_of(endpoint.name))
+            rows.append(Row(label, over_readers, leads=endpoint is main))
+        if endpoint is main:
+            shown = next(iter(strata(readings)), None)
+            rows += [
+                Row(say(f"{ID}.label.stratum", stratum=r.scope["subgroup"]), r)
+                for r in results
+                if r.id == f"{ID}.mean_benefit"
+                and r.primary
+                and str(r.scope.get("subgroup")).startswith(f"{shown}: ")
+                and r.scope["endpoint"] == main.name
+            ]
+    yield EstimateTable(
+        f"decision_benefit_{number}", say(f"{ID}.table", n=len(readings.readers)), tuple(rows)
+    )
+    share, change = ("number.3", "number") if main.name == "auc" else ("percent", "points")
+    columns = (
+        Column(say(f"{ID}.column.reader")),
+        *(Column(say("word.name", name=name)) for name in strata(readings)),
+        Column(say(f"{ID}.column.arm", arm=arms[UNAIDED]), share),
+        Column(say(f"{ID}.column.arm", arm=arms[AIDED]), share),
+        Column(say(f"{ID}.column.change"), change),
+        Column(say(f"{ID}.column.n"), "count"),
+    )
+    groups = strata(readings).values()
+    yield PlainTable(
+        f"decision_benefit_readers_{number}",
+        say(f"{ID}.table_readers", endpoint=name_of(main.name)),
+        columns,
+        tuple(
+            (
+                reader,
+                *(g.labels[int(g.codes[j])] if g.codes[j] >= 0 else None for g in groups),
+                main.by_reader[UNAIDED][j].value,
+                main.by_reader[AIDED][j].value,
+                main.benefits[j],
+                main.benefits[j].n,
+            )
+            for j, reader in enumerate(readings.readers.labels)
+        ),
+    )
+
+
+def _figures(
+    results: Sequence[Result],
+    main: Endpoint,
+    readings: Readings,
+    arms: tuple[str, str],
+    mean: Estimate,
+    number: int,
+) -> Iterator[Figure]:
+    labels = tuple(readings.readers.labels)
+    stratum = next(iter(strata(readings).values()), None)
+    groups = (
+        [stratum.labels[int(c)] if c >= 0 else "" for c in stratum.codes] if stratum else [""] * len(labels)
+    )
+    unit: Literal["number", "percent"] = "number" if main.name == "auc" else "percent"
+    drawn = [
+        ReaderBenefit(label, main.by_reader[UNAIDED][j].value, main.benefits[j], groups[j])
+        for j, label in enumerate(labels)
+    ]
+    yield Figure(
+        f"benefit_{number}",
+        BenefitDiagram(
+            tuple(drawn),
+            mean,
+            say(f"{ID}.random.{mean.method}"),
+            endpoint=say(f"endpoint.{main.name}"),
+            unit=unit,
+        ),
+        say(f"{ID}.figure.benefit", endpoint=name_of(main.name)),
+        say(
+            f"{ID}.figure.benefit_alt",
+            n=len(labels),
+            gained=sum(b.value > 0 for b in main.benefits),
+            value=mean.value,
+            low=mean.low,
+            high=mean.high,
+        ),
+    )
+    ways = [
+        ReaderSlope(label, main.by_reader[UNAIDED][j], main.by_reader[AIDED][j])
+        for j, label in enumerate(labels)
+    ]
+    aided, unaided = (leading(results, f"{ID}.arm_mean", endpoint=main.name, arm=arm) for arm in arms)
+    mean_way = (
+        ReaderSlope(say("figure.mean_label"), unaided.estimate, aided.estimate) if aided and unaided else None
+    )
+    yield Figure(
+        f"slope_{number}",
+        SlopePlot(tuple(ways), mean_way, endpoint=say(f"endpoint.{main.name}"), unit=unit),
+        say(f"{ID}.figure.slope", endpoint=name_of(main.name)),
+        say(f"{ID}.figure.slope_alt", n=len(labels)),
+    )
+    if len(labels) < MOST_ROWS:
+        rows = [EffectRow(label, main.benefits[j]) for j, label in enumerate(labels)]
+        rows.append(EffectRow(say(f"{ID}.mean_row"), mean, leads=True))
+        yield Figure(
+            f"forest_{number}",
+            EffectPlot(
+                tuple(rows),
+                say(f"{ID}.quantity", endpoint=name_of(main.name)),
+                scale="difference" if unit == "number" else "points",
+                left=say(f"{ID}.worse"),
+                right=say(f"{ID}.better"),
+                benefit="right",
+            ),
+            say(f"{ID}.figure.forest", endpoint=name_of(main.name), level=mean.level),
+            say(f"{ID}.figure.forest_alt", n=len(labels)),
+        )
