@@ -218,7 +218,8 @@ class Study:
     """Everything that was handed in; each tuple is empty where a study has nothing of the kind.
 
     `paired_counts`, `confusion`, `reliance_counts`, `nomogram` and `reported` are the manifest's own frozen
-    groups (`trustreport.plan`), in the manifest's order. `cautions` are doubts that ingest met and that no
+    groups (`trustreport.plan`), in the manifest's order. `manifest` is its file as it was handed in, for
+    whoever wants to make the report again; the first of `sources` names it. `cautions` are doubts that ingest met and that no
     check can see afterwards, as message keys with parameters.
     """
 
@@ -233,4 +234,5 @@ class Study:
     nomogram: tuple[Any, ...] = ()
     reported: tuple[Any, ...] = ()
     sources: tuple[Source, ...] = ()
+    manifest: bytes = b""
     cautions: tuple[tuple[str, Mapping[str, Any]], ...] = ()

@@ -203,7 +203,7 @@ def _with_sources(study: Study, manifest: Manifest, files: Files, loaded: list[A
                 {reason: n for reason, n in dropped.items() if n > 0},
             )
         )
-    return replace(study, sources=tuple(sources))
+    return replace(study, sources=tuple(sources), manifest=own.read_bytes())
 
 
 def _in_order(problems: Problems, manifest: str) -> list[Problem]:

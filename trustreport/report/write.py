@@ -103,6 +103,15 @@ def provenance(assessment: Assessment) -> dict[str, Any]:
     }
 
 
+def attachments(assessment: Assessment, results: bytes, say: Catalogue) -> list[tuple[str, bytes, str]]:
+    """What the PDF carries inside: its numbers, and the manifest that they answer."""
+    files = [("results.json", results, say("report.attached.results"))]
+    study = assessment.study
+    if study.manifest:
+        files.append((study.sources[0].file, study.manifest, say("report.attached.manifest")))
+    return files
+
+
 class _Clock:
     """Tells the caller which step begins, and notes how long each took."""
 
@@ -151,7 +160,8 @@ def _fill(
             from trustreport.report import pdf
 
             try:
-                (work / "report.pdf").write_bytes(pdf.render(assessment, **about))
+                attached = attachments(assessment, results, say)
+                (work / "report.pdf").write_bytes(pdf.render(assessment, **about, attachments=attached))
             except MissingLibrary as error:
                 written.failed["pdf"] = str(error)
     step("done", 1.0)
