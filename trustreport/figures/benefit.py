@@ -201,7 +201,7 @@ class BenefitDiagram:
         plot.set_xlabel(say("figure.benefit.x", endpoint=endpoint), size=style.TICK, labelpad=3)
         y_label = say("figure.benefit.y_points" if percent else "figure.benefit.y")
         plot.set_ylabel(y_label, size=style.TICK)
-        plot.yaxis.set_label_coords(-(LEFT - 2.8) / PLOT_WIDTH, 0.5)
+        plot.yaxis.set_label_coords(-(LEFT - 3.4) / PLOT_WIDTH, 0.5)
 
     def _regions(self, say: Catalogue, plot: "Axes", height: float) -> None:
         """Benefit above zero and detriment below it, as far as a proportion allows."""

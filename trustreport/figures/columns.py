@@ -1,6 +1,6 @@
 """Rows of a label, a mark on a shared axis, and a number: the layout of effects and of error rates."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,16 +68,21 @@ class _Set:
     height: float
 
 
-def lay_out(lines: Sequence[Line], header: str, *, above: float, below: float) -> Columns:
-    """Set labels and numbers of all rows; the type shrinks a little where the page would be too short."""
+def lay_out(
+    lines: Sequence[Line], header: str, *, above: float, below: Callable[[float, float], float]
+) -> Columns:
+    """Set labels and numbers of all rows; the type shrinks a little where the page would be too short.
+
+    `below` says how much room the axis needs below a plot between two places of the sheet.
+    """
     for size in (style.LABEL, 7.2, style.SMALLEST):
         done = _set(lines, header, size)
-        if above + done.height + below <= style.PAGE_HEIGHT:
+        if above + done.height + below(done.left, done.right) <= style.PAGE_HEIGHT:
             break
     header_height = style.height_of(done.header, style.SMALL)
     top = max(above, header_height + 2.0)
     bottom = top + done.height
-    figure, sheet = style.figure(style.TEXT_WIDTH, bottom + below)
+    figure, sheet = style.figure(style.TEXT_WIDTH, bottom + below(done.left, done.right))
     plot = style.panel(figure, done.left, top, done.right - done.left, done.height)
     plot.set_ylim(bottom, top)
     how = {"size": style.SMALL, "color": style.MUTE, "ha": "right", "va": "bottom", "multialignment": "right"}

@@ -72,10 +72,23 @@ class EffectPlot:
     def _draw(self, say: Catalogue) -> "Figure":
         quantity = style.said(say, self.quantity)
         header = columns.header(say, quantity, [row.estimate for row in self.rows])
-        drawn = columns.lay_out(self._lines(say), header, above=7.0, below=15.0)
-        plot, width = drawn.plot, drawn.right - drawn.left
         low, high = _span([row.estimate for row in self.rows], [row.leads for row in self.rows], self.scale)
-        if self.scale == "ratio":
+        ratio = self.scale == "ratio"
+        share = log(1 / low) / log(high / low) if ratio else -low / (high - low)  # where no effect lies
+
+        def meanings(left: float, right: float) -> tuple[str, str]:
+            """What either side means, in the room that it has beside the line."""
+            line = left + share * (right - left)
+            rooms = (line - 2.0, style.TEXT_WIDTH - line - 2.0)
+            sides = (style.said(say, self.left), style.said(say, self.right))
+            return style.wrap(sides[0], rooms[0], style.TICK), style.wrap(sides[1], rooms[1], style.TICK)
+
+        def below(left: float, right: float) -> float:
+            return 7.0 + max(style.height_of(text, style.TICK) for text in meanings(left, right))
+
+        drawn = columns.lay_out(self._lines(say), header, above=7.0, below=below)
+        plot, width = drawn.plot, drawn.right - drawn.left
+        if ratio:
             plot.set_xscale("log")
             found = ticks.ratio(low, high, width, lambda x: _ratio_tick(say, x))
         else:
@@ -85,8 +98,7 @@ class EffectPlot:
         columns.line_of_no_effect(drawn, self._no_effect)
         for i, (row, y) in enumerate(zip(self.rows, drawn.y)):
             _mark(plot, i, row, y, width)
-        line = drawn.left + width * _place(self._no_effect, low, high, self.scale)
-        self._write_axis(say, drawn, line)
+        self._write_axis(say, drawn, drawn.left + share * width, meanings(drawn.left, drawn.right))
         return drawn.figure
 
     def _lines(self, say: Catalogue) -> list[columns.Line]:
@@ -111,7 +123,9 @@ class EffectPlot:
         text = numbers.plain(say, round(numbers.hundredfold(value, self.scale), 10))
         return "+" + text if value > 0 else text
 
-    def _write_axis(self, say: Catalogue, drawn: columns.Columns, line: float) -> None:
+    def _write_axis(
+        self, say: Catalogue, drawn: columns.Columns, line: float, meanings: tuple[str, str]
+    ) -> None:
         """No effect above its line; what either side means below the ticks, apart in colour and in place."""
         sheet = drawn.sheet
         text = say("figure.effect.no_effect")
@@ -120,13 +134,12 @@ class EffectPlot:
         style.write(sheet, middle, drawn.top - 4.2, text, ha="center", size=style.TICK, color=style.MUTE)
         below = drawn.bottom + 6.6
         better, worse = (style.BLUE, style.RUST) if self.benefit == "left" else (style.RUST, style.BLUE)
-        for said, room, side, colour in (
-            (style.said(say, self.left), line - 2.0, "right", better),
-            (style.said(say, self.right), style.TEXT_WIDTH - line - 2.0, "left", worse),
+        for text, at, side, colour in (
+            (meanings[0], line - 1.5, "right", better),
+            (meanings[1], line + 1.5, "left", worse),
         ):
-            at = line - 1.5 if side == "right" else line + 1.5
             how = {"ha": side, "va": "top", "multialignment": side, "size": style.TICK, "color": colour}
-            style.write(sheet, at, below, style.wrap(said, room, style.TICK), **how)
+            style.write(sheet, at, below, text, **how)
         unit = say("figure.effect.log_axis" if self.scale == "ratio" else f"figure.effect.{self.scale}_axis")
         unit = style.wrap(unit, drawn.left - columns.GAP, style.SMALL)
         style.write(sheet, 0, drawn.bottom + 3.4, unit, size=style.SMALL, color=style.MUTE)
@@ -137,15 +150,6 @@ def _ratio_tick(say: Catalogue, value: float) -> str:
     if not 1e-4 <= value <= 1e6 and abs(value / 10.0**exponent - 1) < 1e-9:
         return numbers.power_of_ten(exponent)
     return numbers.plain(say, value)
-
-
-def _place(value: float, low: float, high: float, scale: str) -> float:
-    """Where a value lies between the ends of the axis, 0 to 1 on it."""
-    if scale != "ratio":
-        return (value - low) / (high - low)
-    if value <= 0:
-        return -inf
-    return log(value / low) / log(high / low) if isfinite(value) else inf
 
 
 def _span(estimates: list[Estimate], leads: list[bool], scale: str) -> tuple[float, float]:

@@ -67,7 +67,7 @@ class ErrorRates:
             for row in self.rows
         ]
         header = columns.header(say, quantity, [row.estimate for row in self.rows])
-        drawn = columns.lay_out(lines, header, above=3.0, below=12.5)
+        drawn = columns.lay_out(lines, header, above=3.0, below=lambda left, right: 11.0)
         low, high = _span([row.estimate for row in self.rows])
         plot = drawn.plot
         plot.set_xlim(low, high)

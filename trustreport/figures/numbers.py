@@ -28,7 +28,7 @@ def hundredfold(value: float, scale: Scale) -> float:
 
 def places_of(estimates: Iterable[Estimate], scale: Scale) -> int:
     """The decimals of a column of estimates: as many as the one that deserves most."""
-    most = 2 if scale == "ratio" else 0
+    most = {"ratio": 2, "percent": 1}.get(scale, 0)  # sentences write per cent with one decimal
     for e in estimates:
         if not isnan(e.value) and (scale != "ratio" or _moderate(e)):
             most = max(most, decimals(*(hundredfold(x, scale) for x in (e.value, e.low, e.high))))

@@ -139,7 +139,7 @@ class SlopePlot:
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
         plot.tick_params(axis="x", labelcolor=style.INK)
         plot.set_ylabel(style.said(say, self.endpoint), size=style.TICK)
-        plot.yaxis.set_label_coords(-(LEFT - 2.8) / plot.get_xlim()[1], 0.5)
+        plot.yaxis.set_label_coords(-(LEFT - 3.4) / plot.get_xlim()[1], 0.5)
 
     def _key(self, say: Catalogue) -> list[tuple[str, str | None]]:
         """How many readers went which way, and how many are not drawn."""
@@ -193,7 +193,7 @@ def _mean_line(plot: "Axes", at: tuple[float, float], mean: ReaderSlope) -> None
     for arm, x, y, shown in zip(("unaided", "aided"), at, ys, (mean.unaided, mean.aided)):
         if isfinite(shown.low) and isfinite(shown.high):
             ends = [shown.low, shown.high]
-            plot.plot([x, x], ends, color=style.TEAL, lw=style.THIN, zorder=3, gid=f"mean-interval-{arm}")
+            plot.plot([x, x], ends, color=style.TEAL, lw=style.THIN, zorder=1.8, gid=f"mean-interval-{arm}")
         style.mark(plot, x, y, f"mean-{arm}", marker="D", ms=5.4, mec=style.TEAL, mfc=style.TEAL, zorder=5)
 
 

@@ -1,0 +1,196 @@
+"""What holds for every figure: legible, whole, reproducible, in words of the catalogue, without pyplot."""
+
+import ast
+import logging
+import os
+import subprocess
+import sys
+from io import BytesIO
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drawn_studies import DRAWINGS
+
+from trustreport.figures import style
+from trustreport.messages import Catalogue
+
+FIGURES = Path(__file__).resolve().parents[2] / "trustreport" / "figures"
+
+
+def texts(figure: Any) -> list[Any]:
+    """Every text that the figure shows."""
+    found = []
+    for axes in figure.axes:
+        found += axes.texts
+        if axes.axison:
+            for axis in (axes.xaxis, axes.yaxis):
+                found += [axis.label, *axis.get_ticklabels(), *axis.get_ticklabels(minor=True)]
+    return [text for text in found if text.get_text().strip() and text.get_visible()]
+
+
+def boxes(figure: Any) -> list[tuple[str, Any]]:
+    figure.draw_without_rendering()  # places the labels of the axes
+    renderer = figure.canvas.get_renderer()
+    return [(text.get_text(), text.get_window_extent(renderer)) for text in texts(figure)]
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_no_text_lies_over_another_or_outside(name: str, say: Catalogue) -> None:
+    with style.settings():
+        figure = DRAWINGS[name].draw(say)
+        found = boxes(figure)
+    sheet = figure.bbox
+    for text, box in found:
+        assert box.x0 >= sheet.x0 - 0.5, text
+        assert box.y0 >= sheet.y0 - 0.5, text
+        assert box.x1 <= sheet.x1 + 1.0, text
+        assert box.y1 <= sheet.y1 + 0.5, text
+    for (a, one), (b, other) in combinations(found, 2):
+        wide = min(one.x1, other.x1) - max(one.x0, other.x0)
+        high = min(one.y1, other.y1) - max(one.y0, other.y0)
+        assert wide < 0.5 or high < 0.8, (a, b)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_type_is_as_large_as_print_needs_and_nothing_drawn_is_lost(name: str, say: Catalogue) -> None:
+    with style.settings():
+        figure = DRAWINGS[name].draw(say)
+        assert figure.get_size_inches()[0] == pytest.approx(170 / 25.4)
+        for text in texts(figure):
+            assert text.get_size() >= 6.5, text.get_text()
+        for axes in figure.axes:
+            (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
+            for line in axes.lines:
+                if line.get_transform() != axes.transData:
+                    continue
+                x, y = line.get_data()
+                assert left <= min(x) <= max(x) <= right, line.get_gid()
+                assert low <= min(y) <= max(y) <= high, line.get_gid()
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_second_drawing_gives_the_same_bytes(name: str, say: Catalogue) -> None:
+    def svg() -> bytes:
+        file = BytesIO()
+        with style.settings():
+            DRAWINGS[name].draw(say).savefig(file, format="svg", metadata={"Date": None})
+        return file.getvalue()
+
+    assert svg() == svg()
+
+
+def test_another_process_gives_the_same_bytes() -> None:
+    code = (
+        "from io import BytesIO; import hashlib\n"
+        "from drawn_studies import DRAWINGS\n"
+        "from trustreport.figures import style\n"
+        "from trustreport.messages import catalogue\n"
+        "file = BytesIO()\n"
+        "with style.settings():\n"
+        "    figure = DRAWINGS['benefit-12-2'].draw(catalogue())\n"
+        "    figure.savefig(file, format='svg', metadata={'Date': None})\n"
+        "print(hashlib.sha256(file.getvalue()).hexdigest())\n"
+    )
+    assert run(code, PYTHONHASHSEED="1") == run(code, PYTHONHASHSEED="2")
+
+
+def test_importing_figures_loads_no_matplotlib_and_drawing_no_pyplot() -> None:
+    modules = sorted(f"trustreport.figures.{file.stem}" for file in FIGURES.glob("*.py"))
+    code = (
+        f"import sys, importlib\nfor name in {modules!r}: importlib.import_module(name)\n"
+        "assert 'matplotlib' not in sys.modules, 'imported early'\n"
+        "from drawn_studies import DRAWINGS\n"
+        "from trustreport.messages import catalogue\n"
+        "for name in ('effect-5', 'rates-5', 'benefit-5-2', 'slope-5', 'flow-2-arms'):\n"
+        "    DRAWINGS[name].draw(catalogue())\n"
+        "assert 'matplotlib.pyplot' not in sys.modules, 'pyplot'\n"
+    )
+    run(code)
+
+
+def test_without_the_bundled_face_figures_are_drawn_in_dejavu(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path\n"
+        "from drawn_studies import DRAWINGS\n"
+        "from trustreport.figures import style\n"
+        "from trustreport.messages import catalogue\n"
+        "say = catalogue()\n"
+        f"style.folder = lambda kind: Path({str(tmp_path)!r})\n"
+        "figure = DRAWINGS['effect-5'].draw(say)\n"
+        "assert {t.get_fontfamily()[0] for t in figure.axes[0].texts} == {'DejaVu Sans'}\n"
+    )
+    run(code)
+
+
+def run(code: str, **environment: str) -> str:
+    """What a fresh interpreter prints."""
+    places = os.pathsep.join([str(FIGURES.parents[1]), str(Path(__file__).parent)])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": places, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_values_are_plain_rows(name: str, say: Catalogue) -> None:
+    rows = DRAWINGS[name].values(say)
+    assert rows
+    for row in rows:
+        assert {"label", "value"} <= set(row)
+        assert all(isinstance(v, (str, int, float, bool)) for v in row.values())
+
+
+def test_faces_are_found_without_a_word_in_the_log(say: Catalogue, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING), style.settings():
+        DRAWINGS["effect-5"].draw(say).canvas.draw()
+    assert not caplog.records
+
+
+def test_a_label_with_signs_of_mathematics_is_drawn_as_it_is(say: Catalogue) -> None:
+    with style.settings():
+        figure = DRAWINGS["dollars"].draw(say)
+        figure.canvas.draw()
+    assert any(not text.get_parse_math() and "$5" in text.get_text() for text in texts(figure))
+
+
+WRITERS = {
+    "text",
+    "annotate",
+    "write",
+    "set_xlabel",
+    "set_ylabel",
+    "set_title",
+    "suptitle",
+    "set_xticks",
+    "legend",
+}
+
+
+@pytest.mark.parametrize("file", sorted(FIGURES.glob("*.py")), ids=lambda file: file.stem)
+def test_no_text_is_written_but_from_the_catalogue(file: Path) -> None:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in WRITERS:
+            for given in node.args:
+                assert not literal(given), f"{file.name}:{node.lineno} writes {literal(given)!r} itself"
+
+
+def literal(node: ast.expr) -> str:
+    """The letters of a text that stands in the code itself."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(literal(value) for value in node.values)
+    if isinstance(node, (ast.BinOp,)):
+        return literal(node.left) + literal(node.right)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return "".join(literal(value) for value in node.elts)
+    return ""

@@ -1,0 +1,72 @@
+"""Ticks, broken lines and labels that keep clear of each other, for whatever comes."""
+
+from itertools import pairwise
+from math import log10
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trustreport.figures import style, ticks
+from trustreport.figures.slope import spread
+
+ENDS = st.tuples(st.floats(-7, -0.02), st.floats(0.02, 7)).map(lambda e: (10 ** e[0], 10 ** e[1]))
+
+
+@pytest.mark.parametrize(
+    "low, high, expected",
+    [
+        (0.78, 1.13, (0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1)),
+        (0.45, 2.2, (0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0)),
+        (0.08, 30.0, (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)),
+        (0.02, 300.0, (0.1, 1.0, 10.0, 100.0)),
+        (1e-3, 1e6, (0.01, 1.0, 100.0, 1e4, 1e6)),
+    ],
+)
+def test_ticks_of_ratios_are_round(low: float, high: float, expected: tuple[float, ...]) -> None:
+    assert ticks.ratio(low, high, 80.0, lambda x: f"{x:,g}")[0] == pytest.approx(expected)
+
+
+@given(ENDS, st.floats(30, 100))
+def test_ticks_of_ratios_lie_on_the_axis_and_hold_one(ends: tuple[float, float], width: float) -> None:
+    low, high = ends
+    values, labels = ticks.ratio(low, high, width, lambda x: f"{x:.4g}")
+    assert len(values) == len(labels) >= 2
+    assert list(values) == sorted(values)
+    assert any(abs(log10(value)) < 1e-9 for value in values)
+    assert low * 0.999 <= values[0] <= values[-1] <= high * 1.001
+
+
+@given(st.floats(-1e3, 1e3), st.floats(1e-4, 1e3), st.floats(30, 120))
+def test_linear_ticks_lie_on_the_axis(low: float, span: float, length: float) -> None:
+    values, _ = ticks.linear(low, low + span, length, lambda x: f"{x:.4g}")
+    assert 1 <= len(values) <= ticks.MOST
+    assert low - 1e-9 <= values[0] <= values[-1] <= low + span + 1e-9
+
+
+@given(
+    st.text(st.characters(codec="latin-1", categories=("L", "N", "P", "Zs")), max_size=150), st.floats(8, 80)
+)
+def test_broken_lines_fit_and_lose_nothing(text: str, width: float) -> None:
+    with style.settings():
+        broken = style.wrap(text, width)
+        assert broken.replace("\n", "").replace(" ", "") == text.replace(" ", "")
+        for line in broken.split("\n"):
+            assert len(line) <= 1 or style.width_of(line) <= width
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.floats(1, 6)), min_size=1, max_size=20))
+def test_labels_keep_clear_of_each_other_and_stay_in_order(labels: list[tuple[float, float]]) -> None:
+    wanted, tall = [y for y, _ in labels], [height for _, height in labels]
+    bottom = max(100.0, sum(tall))
+    placed = spread(wanted, tall, 0.0, bottom)
+    order = sorted(range(len(labels)), key=lambda k: placed[k])
+    for a, b in pairwise(order):
+        assert placed[b] - placed[a] >= (tall[a] + tall[b]) / 2 - 1e-6
+        assert wanted[a] <= wanted[b]
+    assert placed[order[0]] - tall[order[0]] / 2 >= -1e-6
+    assert placed[order[-1]] + tall[order[-1]] / 2 <= bottom + 1e-6
+
+
+def test_labels_with_room_stay_where_they_are_wanted() -> None:
+    assert spread([10.0, 50.0, 30.0], [4.0, 4.0, 4.0], 0.0, 100.0) == pytest.approx([10.0, 50.0, 30.0])
