@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from tests.checks.test_pragmatic_utility import fired, plan, readings
+from tests.checks.test_pragmatic_utility import fired
+from tests.studies import plan, readings
 
 
 def test_harmed_readers_are_not_hidden_by_the_mean() -> None:

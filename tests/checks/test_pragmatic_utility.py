@@ -1,47 +1,15 @@
 """Each check of pragmatic utility: a study that fires it, and one that does not."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
+from tests.studies import counts, plan, readings
 from trustreport.assessment import assess
 from trustreport.messages import catalogue
 from trustreport.plan import Plan
-from trustreport.study import ArmCounts, Cases, CountsSet, Labels, Readers, Readings, Study
+from trustreport.study import Study
 
 EN = catalogue("en")
-
-
-def plan(**groups: Any) -> Plan:
-    """A manifest with what every manifest has."""
-    return Plan.model_validate({"report": {"kind": "certification"}, "device": {}, **groups})
-
-
-def counts(unaided: tuple[int, int], aided: tuple[int, int], **known: Any) -> Study:
-    """A study of one published table, (errors, correct) per arm."""
-    arms = {"unaided": ArmCounts(*unaided), "aided": ArmCounts(*aided)}
-    return Study(arms=("unaided", "aided"), counts=(CountsSet("table", arms, **known),))
-
-
-def readings(correct: np.ndarray, missing: np.ndarray | None = None) -> Study:
-    """A crossed study from right decisions (2, n_readers, n_cases), unaided first; half positive."""
-    _, n_readers, n_cases = correct.shape
-    truth = (np.arange(n_cases) % 2).astype(np.int8)
-    kept = ~missing if missing is not None else np.ones(correct.shape, bool)
-    arm, reader, case = (index.astype(np.int32) for index in np.nonzero(kept))
-    decision = np.where(correct[arm, reader, case], truth[case], 1 - truth[case]).astype(np.int8)
-    table = Readings(
-        "",
-        ("unaided", "aided"),
-        Readers(Labels(n=n_readers)),
-        Cases(Labels(n=n_cases), truth),
-        arm,
-        reader,
-        case,
-        decision,
-    )
-    return Study(arms=("unaided", "aided"), readings=(table,))
 
 
 def fired(study: Study, declared: Plan) -> dict[str, str]:

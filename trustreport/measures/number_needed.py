@@ -5,6 +5,9 @@ from math import inf, isnan, nan
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 
+# Two means of 0/1 outcomes that are equal may differ by this much after summing in another order.
+ROUNDING = 1e-15
+
 
 def number_needed(difference: Estimate) -> Estimate:
     """How many decisions with the aid it takes to have one error fewer (negative: one error more).
@@ -43,7 +46,7 @@ def number_needed(difference: Estimate) -> Estimate:
     >>> {name: round(number, 1) for name, number in through.details.items()}
     {'benefit_from': 25.4, 'harm_from': 49.9}
     """
-    arr, low, high = difference.value, difference.low, difference.high
+    arr, low, high = (_cleaned(x) for x in (difference.value, difference.low, difference.high))
     n, level, method = difference.n, difference.level, difference.method
     if isnan(arr):
         return undefined(n, difference.note or notes.DIFFERENCE_UNDEFINED, level=level, method=method)
@@ -60,3 +63,8 @@ def number_needed(difference: Estimate) -> Estimate:
         return Estimate(value, nan, nan, n, level, method, difference.note)
     note = "" if low and high else notes.LIMIT_ZERO
     return Estimate(value, 1 / high if high else -inf, 1 / low if low else inf, n, level, method, note)
+
+
+def _cleaned(difference: float) -> float:
+    """A difference of rates without the rounding error that equal rates may leave."""
+    return 0.0 if abs(difference) < ROUNDING else difference

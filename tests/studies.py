@@ -1,0 +1,47 @@
+"""Small studies that several tests are made of."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.plan import Plan
+from trustreport.study import ArmCounts, Cases, CountsSet, Labels, Readers, Readings, Study
+
+
+def plan(**groups: Any) -> Plan:
+    """A manifest with what every manifest has."""
+    return Plan.model_validate({"report": {"kind": "certification"}, "device": {}, **groups})
+
+
+def counts(unaided: tuple[int, int], aided: tuple[int, int], **known: Any) -> Study:
+    """A study of one published table, (errors, correct) per arm."""
+    arms = {"unaided": ArmCounts(*unaided), "aided": ArmCounts(*aided)}
+    return Study(arms=("unaided", "aided"), counts=(CountsSet("table", arms, **known),))
+
+
+def readings(
+    correct: NDArray[np.bool_],
+    missing: NDArray[np.bool_] | None = None,
+    *,
+    readers: tuple[str, ...] = (),
+    scores: NDArray[np.float64] | None = None,
+) -> Study:
+    """A study from right decisions (2, n_readers, n_cases), unaided first; every other case is positive."""
+    _, n_readers, n_cases = correct.shape
+    truth = (np.arange(n_cases) % 2).astype(np.int8)
+    kept = ~missing if missing is not None else np.ones(correct.shape, bool)
+    arm, reader, case = (index.astype(np.int32) for index in np.nonzero(kept))
+    decision = np.where(correct[arm, reader, case], truth[case], 1 - truth[case]).astype(np.int8)
+    table = Readings(
+        "",
+        ("unaided", "aided"),
+        Readers(Labels(readers) if readers else Labels(n=n_readers)),
+        Cases(Labels(n=n_cases), truth),
+        arm,
+        reader,
+        case,
+        decision,
+        scores[arm, reader, case] if scores is not None else None,
+    )
+    return Study(arms=("unaided", "aided"), readings=(table,))
