@@ -1,0 +1,18 @@
+"""Why a rate of reliance is undefined or its interval special: fixed fragments."""
+
+NO_READING = "no reading with both decisions, advice and truth"
+NO_ADVICE = "no reading with advice"
+WRONG_THEN_RIGHT_ADVICE = "no reader was wrong where the advice was right"
+RIGHT_THEN_WRONG_ADVICE = "no reader was right where the advice was wrong"
+WRONG_THEN_WRONG_ADVICE = "no reader was wrong where the advice was wrong"
+RIGHT_THEN_RIGHT_ADVICE = "no reader was right where the advice was right"
+NO_DISAGREEMENT = "no reader differed from the advice before seeing it"
+NO_RIGHT_ADVICE = "the advice was never right"
+NO_WRONG_ADVICE = "the advice was never wrong"
+ALL_ALIKE = (
+    "all readings alike, so no standard error: exact limits for as many independent readings "
+    "as there are readers or cases, whichever are fewer"
+)
+LARGER_ONE_WAY = (
+    "the two-way variance estimate is not positive: the larger of the variances by case and by reader is used"
+)

@@ -1,0 +1,148 @@
+"""Patterns of reliance and the rates that are ratios of their counts, cases and readers as they come."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.proportion import wilson
+from trustreport.measures.reliance import notes
+
+PATTERNS = ("000", "001", "010", "011", "100", "101", "110", "111")
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share of readings: those whose pattern is in `counted`, of those whose pattern is in `among`.
+
+    `lacking` says why it is undefined where no reading has a pattern of `among`.
+    """
+
+    counted: frozenset[str]
+    among: frozenset[str]
+    lacking: str
+
+    def of(self, patterns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """1.0 where a reading counts, 0.0 where it belongs to the base only, NaN elsewhere."""
+        counted, among = (np.isin(patterns, [int(p, 2) for p in part]) for part in (self.counted, self.among))
+        return np.where(among, counted.astype(np.float64), np.nan)
+
+
+def _rate(counted: str, among: str, lacking: str) -> Rate:
+    return Rate(frozenset(counted.split()), frozenset(among.split()), lacking)
+
+
+# Decisions and advice agree where both are right or both wrong: so it is with two classes.
+RATES: Mapping[str, Rate] = MappingProxyType(
+    {
+        "rair": _rate("011", "011 010", notes.WRONG_THEN_RIGHT_ADVICE),
+        "rsr": _rate("101", "101 100", notes.RIGHT_THEN_WRONG_ADVICE),
+        "rbod": _rate("001", "001 000", notes.WRONG_THEN_WRONG_ADVICE),
+        "rbt": _rate("111", "111 110", notes.RIGHT_THEN_RIGHT_ADVICE),
+        "harmful_switch_rate": _rate("100", "101 100", notes.RIGHT_THEN_WRONG_ADVICE),
+        "beneficial_switch_rate": _rate("011", "011 010", notes.WRONG_THEN_RIGHT_ADVICE),
+        "switch_rate": _rate("011 100", "010 011 100 101", notes.NO_DISAGREEMENT),
+        "override_rate": _rate("001 010 101 110", " ".join(PATTERNS), notes.NO_READING),
+        "agreement_unaided": _rate("000 001 110 111", " ".join(PATTERNS), notes.NO_READING),
+        "agreement_aided": _rate("000 011 100 111", " ".join(PATTERNS), notes.NO_READING),
+        "override_of_right_advice": _rate("010 110", "010 011 110 111", notes.NO_RIGHT_ADVICE),
+        "override_of_wrong_advice": _rate("001 101", "000 001 100 101", notes.NO_WRONG_ADVICE),
+        "accuracy_unaided": _rate("100 101 110 111", " ".join(PATTERNS), notes.NO_READING),
+        "accuracy_aided": _rate("001 011 101 111", " ".join(PATTERNS), notes.NO_READING),
+        "accuracy_of_advice": _rate("010 011 110 111", " ".join(PATTERNS), notes.NO_READING),
+        "accuracy_unaided_right_advice": _rate("110 111", "010 011 110 111", notes.NO_RIGHT_ADVICE),
+        "accuracy_unaided_wrong_advice": _rate("100 101", "000 001 100 101", notes.NO_WRONG_ADVICE),
+        "accuracy_aided_right_advice": _rate("011 111", "010 011 110 111", notes.NO_RIGHT_ADVICE),
+        "accuracy_aided_wrong_advice": _rate("001 101", "000 001 100 101", notes.NO_WRONG_ADVICE),
+    }
+)
+
+
+def patterns(unaided: ArrayLike, advice: ArrayLike, aided: ArrayLike) -> NDArray[np.float64]:
+    """Pattern of each reading as the number that its three digits are in base two.
+
+    Parameters
+    ----------
+    unaided, advice, aided : arrays of one shape, 1 right, 0 wrong, NaN unknown
+        Decision before the advice, advice, and decision after it, each against the truth.
+
+    Returns
+    -------
+    float array of that shape
+        0 to 7; NaN where one of the three is unknown.
+
+    Examples
+    --------
+    >>> patterns([0, 1, 1], [1, 0, np.nan], [1, 0, 1])
+    array([ 3.,  4., nan])
+    """
+    before, told, after = (np.asarray(part, dtype=np.float64) for part in (unaided, advice, aided))
+    return np.asarray(4 * before + 2 * told + after)
+
+
+def pattern_counts(patterns: NDArray[np.float64]) -> dict[str, int]:
+    """How many readings have each pattern; those that are NaN have none.
+
+    Examples
+    --------
+    >>> counts = pattern_counts(np.array([3.0, 4.0, 3.0, np.nan]))
+    >>> counts["011"], counts["100"], counts["111"]
+    (2, 1, 0)
+    """
+    known = patterns[~np.isnan(patterns)].astype(np.intp)
+    return dict(zip(PATTERNS, np.bincount(known, minlength=len(PATTERNS)).tolist()))
+
+
+def rate(counts: Mapping[str, int], name: str, level: float = 0.95) -> Estimate:
+    """A rate of reliance from the counts per pattern, readings taken as independent.
+
+    With n011 the readings of pattern 011 and so on::
+
+        rair = n011 / (n011 + n010)   wrong before, advice right: share right after (relative AI reliance;
+                                      also beneficial_switch_rate, and RBOT of the trust diagram)
+        rsr  = n101 / (n101 + n100)   right before, advice wrong: share right after (relative self-reliance;
+                                      1 - harmful_switch_rate, and RBD of the trust diagram)
+        rbod = n001 / (n001 + n000)   wrong before, advice wrong: share right after
+        rbt  = n111 / (n111 + n110)   right before, advice right: share right after
+        switch_rate   = (n011 + n100) / (n010 + n011 + n100 + n101)   of contrary advice, share taken
+        override_rate = (n001 + n010 + n101 + n110) / n               final decision unlike the advice
+
+    Estimand: for one reader, the probability of the first given the second; pooled over readers, a mean that
+    weighs every reading alike.
+
+    Parameters
+    ----------
+    counts : mapping
+        Readings of each of the `PATTERNS`.
+    name : str
+        One of `RATES`.
+
+    Returns
+    -------
+    Estimate
+        Wilson interval in [0, 1]; `n` counts the readings of the base; NaN with a note when there is none.
+
+    Notes
+    -----
+    Taking an override for a disagreement supposes two classes: with more, a final decision can be wrong like
+    the advice and still differ from it.
+
+    References
+    ----------
+    Schemmer et al. (2023), IUI '23, "Appropriate reliance on AI advice" (RAIR, RSR).
+    Cabitza et al. (2023), Artif. Intell. Med. 138, 102506, "Rams, hounds and white boxes" (patterns).
+
+    Examples
+    --------
+    >>> counts = dict(zip(PATTERNS, (4, 4, 0, 4, 2, 3, 3, 1)))
+    >>> print(rate(counts, "rsr"))
+    0.60 (95% CI 0.23 to 0.88; n = 5)
+    """
+    which = RATES[name]
+    n = sum(counts[p] for p in which.among)
+    if n == 0:
+        return undefined(0, which.lacking, level=level, method="wilson")
+    return wilson(sum(counts[p] for p in which.counted), n, level)
