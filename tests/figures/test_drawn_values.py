@@ -136,6 +136,9 @@ def test_differences_stand_on_a_linear_axis_with_signs(say: Catalogue) -> None:
         ((0.13, 0.05, 0.2), "percent", "13.0% (5.0 to 20.0)"),
         ((0.025, 0.004, 0.046), "points", "+2.5 (+0.4 to +4.6)"),
         ((-0.025, -0.06, 0.0), "points", "\N{MINUS SIGN}2.5 (\N{MINUS SIGN}6.0 to 0.0)"),
+        ((2e-5, 1e-6, 1e-4), "percent", "0.0020% (0.0001 to 0.0100)"),
+        ((0.0, 0.0, 0.0), "percent", "0.0% (0.0 to 0.0)"),
+        ((-0.07, -0.13, 0.02), "points", "\N{MINUS SIGN}7.0 (\N{MINUS SIGN}13.0 to +2.0)"),
         ((0.03, -0.01, 0.07), "difference", "+0.030 (\N{MINUS SIGN}0.010 to +0.070)"),
     ],
 )  # fmt: skip

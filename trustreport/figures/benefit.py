@@ -129,7 +129,7 @@ class BenefitDiagram:
         counts: dict[tuple[str, bool], int] = {}
         names: dict[tuple[str, bool], str] = {}
         glyphs = self._glyphs()
-        for row in self.rows:
+        for row in (self.rows[i] for i in self._drawn):
             glyph = glyphs[_name(row.stratum)]
             counts[glyph] = counts.get(glyph, 0) + 1
             name = style.said(say, row.stratum) or say("figure.benefit.readers")

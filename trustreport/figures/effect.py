@@ -171,7 +171,12 @@ def _span(estimates: list[Estimate], leads: list[bool], scale: str) -> tuple[flo
     low = max(min([low for low, _ in pairs] + held), min(held) - reach)
     high = min(max([high for _, high in pairs] + held), max(held) + reach)
     room = max(0.05 * (high - low), (smallest - (high - low)) / 2)
-    return back(low - room), back(high + room)
+    # A side on which something has no end gets room for the line that leads there.
+    further = max(0.3 * (high - low), 5 * smallest)
+    values = [x for e in estimates for x in (e.value, e.low, e.high)]
+    before = further if any(x < back(low - room) for x in values) else 0.0
+    after = further if any(x > back(high + room) for x in values) else 0.0
+    return back(low - room - before), back(high + room + after)
 
 
 def _mark(plot: "Axes", i: int, row: EffectRow, y: float, width: float) -> None:

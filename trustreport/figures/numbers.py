@@ -9,6 +9,8 @@ from trustreport.messages import Catalogue, decimals
 
 Scale = Literal["ratio", "points", "difference", "percent", "number"]
 
+LEAST_PLACES: dict[Scale, int] = {"ratio": 2, "points": 1, "difference": 2, "percent": 1, "number": 2}
+
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -27,12 +29,14 @@ def hundredfold(value: float, scale: Scale) -> float:
 
 
 def places_of(estimates: Iterable[Estimate], scale: Scale) -> int:
-    """The decimals of a column of estimates: as many as the one that deserves most."""
-    most = {"ratio": 2, "percent": 1}.get(scale, 0)  # sentences write per cent with one decimal
+    """The decimals of a column: as many as the estimate that deserves most, at least those of sentences."""
+    most, largest = LEAST_PLACES[scale], 0.0
     for e in estimates:
         if not isnan(e.value) and (scale != "ratio" or _moderate(e)):
-            most = max(most, decimals(*(hundredfold(x, scale) for x in (e.value, e.low, e.high))))
-    return min(most, 2) if scale == "percent" else most
+            numbers = [hundredfold(x, scale) for x in (e.value, e.low, e.high)]
+            most = max(most, decimals(*numbers)) if any(numbers) else most
+            largest = max(largest, *(abs(x) for x in numbers if isfinite(x)))
+    return min(most, 2) if scale == "percent" and largest >= 0.1 else most
 
 
 def _moderate(e: Estimate) -> bool:

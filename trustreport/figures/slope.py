@@ -114,8 +114,8 @@ class SlopePlot:
 
     def _mean_label(self, say: Catalogue, shown: Estimate) -> str:
         scale: numbers.Scale = self.unit
-        places = max(numbers.places_of([shown], scale), 1 if scale == "percent" else 2)
-        return say(f"figure.slope.{self.unit}", value=numbers.one(say, shown.value, places, scale))
+        value = numbers.one(say, shown.value, numbers.places_of([shown], scale), scale)
+        return say(f"figure.slope.{self.unit}", value=value)
 
     def _limits(self, rows: Sequence[ReaderSlope], mean: ReaderSlope | None) -> tuple[float, float]:
         values = [x for row in rows for x in (row.unaided.value, row.aided.value)]
