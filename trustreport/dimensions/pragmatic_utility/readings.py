@@ -66,6 +66,7 @@ def from_readings(
     if table.n:
         results += paired(scope, arms, table, level, leads=False)
         results += clustered(scope, arms, grid, level)
+        results += marginal(scope, arms, grid, level)
     results += mrmc(scope, arms, grid, level)
     if plan.expected_prevalence is not None:
         results += at_prevalence(scope, arms, grid, readings.cases.truth, plan.expected_prevalence, level)
@@ -76,16 +77,22 @@ def from_readings(
 
 
 def clustered(scope: Mapping[str, Any], arms: tuple[str, str], grid: Floats, level: float) -> list[Result]:
-    """ARR, odds ratio and McNemar's test with cases, readers or both as clusters."""
+    """ARR and McNemar's test with cases, readers or both as clusters."""
     here = {**scope, "arms": list(arms), "analysis": "clustered"}
     arr = [
         clustered_difference(grid, clustering, compared=UNAIDED, baseline=AIDED, level=level)
         for clustering in CLUSTERINGS
     ]
-    odds_ratio = gee_odds_ratio(grid, compared=AIDED, baseline=UNAIDED, level=level)
     test = mcnemar_clustered_case(grid, compared=UNAIDED, baseline=AIDED, level=level)
-    results = contrast_results(here, arr=arr, odds_ratio=[odds_ratio])
-    return results + answers(f"{ID}.mcnemar", here, [test], leads="mcnemar_clustered_case", unit="p")
+    tests = answers(f"{ID}.mcnemar", here, [test], leads="mcnemar_clustered_case", unit="p")
+    return contrast_results(here, arr=arr) + tests
+
+
+def marginal(scope: Mapping[str, Any], arms: tuple[str, str], grid: Floats, level: float) -> list[Result]:
+    """The odds ratio of generalised estimating equations, cases as clusters."""
+    here = {**scope, "arms": list(arms), "analysis": "clustered"}
+    odds_ratio = gee_odds_ratio(grid, compared=AIDED, baseline=UNAIDED, level=level)
+    return contrast_results(here, odds_ratio=[odds_ratio])
 
 
 def mrmc(scope: Mapping[str, Any], arms: tuple[str, str], grid: Floats, level: float) -> list[Result]:
