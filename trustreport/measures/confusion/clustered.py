@@ -1,0 +1,207 @@
+"""Measures of the four cells when cases come in clusters: images of a patient, patients of a site."""
+
+from math import atanh, exp, log, nan, sqrt, tanh
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.confusion import notes
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.propagation import score_limit, why_undefined
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
+
+Floats = NDArray[np.float64]
+SHARES = ("prevalence", "accuracy", "sensitivity", "specificity", "ppv", "npv")
+FROM_MINUS_ONE = ("mcc", "cohen_kappa", "youden_j")
+RATIOS = ("lr_positive", "lr_negative", "diagnostic_odds_ratio")
+STEP = 1e-30  # of the derivative by an imaginary step, which has no rounding error
+
+
+def cluster_cells(
+    truth: NDArray[np.bool_], decision: NDArray[np.bool_], cluster: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """tp, fp, fn, tn of each cluster.
+
+    Parameters
+    ----------
+    truth, decision : bool array, shape (n_cases,)
+    cluster : int array, shape (n_cases,)
+        Which cluster a case belongs to.
+
+    Returns
+    -------
+    int array, shape (n_clusters, 4)
+        Clusters in ascending order.
+
+    Examples
+    --------
+    >>> cluster_cells(
+    ...     np.array([True, True, False]), np.array([True, False, False]), np.array([7, 2, 7])
+    ... )
+    array([[0, 0, 1, 0],
+           [1, 0, 0, 1]])
+    """
+    if not truth.shape == decision.shape == cluster.shape:
+        raise ValueError(
+            "truth, decision and cluster must have one entry per case each, "
+            f"got shapes {truth.shape}, {decision.shape} and {cluster.shape}."
+        )
+    names, index = np.unique(cluster, return_inverse=True)
+    cell = np.where(truth, np.where(decision, 0, 2), np.where(decision, 1, 3))
+    return np.bincount(4 * index + cell, minlength=4 * len(names)).reshape(-1, 4).astype(np.int64, copy=False)
+
+
+def clustered(
+    name: str, cells: NDArray[np.int64], *, prevalence: float | None = None, level: float = 0.95
+) -> Estimate:
+    """A measure whose interval allows for cases of a cluster being alike.
+
+    The value is that of all cases pooled. With T the summed cells, T_g those of cluster g, G clusters and f
+    the measure as a function of the cells, the ratio estimator's variance is::
+
+        V = G / (G - 1) sum_g (f'(T) . T_g)^2
+
+    Shares: Wilson's interval with the number of cases at which a binomial share would vary by V (not more
+    than there are) and Student's t. Others: t interval of atanh f (range -1 to 1), logit f (0 to 1) or log f
+    (ratios), by the delta method, turned back. Degrees of freedom: clusters less one, counting those that
+    hold a case of the denominator; where both classes matter, those of the class found in fewer clusters.
+
+    Estimand: the measure in the population from which the clusters were sampled, each case weighing alike.
+
+    Parameters
+    ----------
+    name : str
+        A key of `FORMULAS`.
+    cells : int array, shape (n_clusters, 4)
+        tp, fp, fn, tn of each cluster (`cluster_cells`).
+    prevalence : float in (0, 1), optional
+        The class mix for which the measure is wanted; the sample's own when not given.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        `n` counts the denominator in cases, `details` the clusters and the design effect (variance over that
+        of independent cases, shares only); NaN with a note where the measure is 0/0.
+
+    Notes
+    -----
+    Too narrow with few clusters; coverage: benchmarks/confusion_coverage.py.
+
+    References
+    ----------
+    Rao, Scott (1992), Biometrics 48, 577-585 (ratio estimator, design effect).
+    Saha, Miller, Wang (2016), Int. J. Biostat. 12 (Wilson's interval with an effective sample size).
+
+    Examples
+    --------
+    >>> cells = np.array([[3, 0, 1, 4], [0, 1, 2, 5], [2, 0, 0, 2], [1, 1, 0, 6], [4, 0, 1, 3]])
+    >>> print(clustered("sensitivity", cells))
+    0.71 (95% CI 0.34 to 0.92; n = 14)
+    """
+    check_level(level)
+    totals = [int(total) for total in cells.sum(axis=0)]
+    counts = ConfusionCounts(*totals)
+    share = name in SHARES and prevalence is None
+    method = "cluster_wilson" if share else "cluster_delta"
+    note = why_undefined(name, counts, by_class=prevalence is not None)
+    n = _denominator(name, counts) if share else counts.n
+    if note:
+        return undefined(n, note, level=level, method=method)
+    value, gradient = _value_and_gradient(name, cells.sum(axis=0), prevalence)
+    held = _clusters(name, cells, prevalence)
+    n_clusters = len(cells)
+    if held < 2 or not np.isfinite(gradient).all():
+        note = notes.ONE_CLUSTER if held < 2 else notes.AT_THE_EDGE
+        return Estimate(value, nan, nan, n, level, method, note)
+    influence = cells @ gradient
+    variance = n_clusters / (n_clusters - 1) * float(influence @ influence)
+    t = quantile(held - 1, level)
+    details = {"clusters": float(held)}
+    if share:
+        return _wilson(value, variance, n, held, t, level, details)
+    return _transformed(name, value, variance, n, held, t, level, details)
+
+
+def _value_and_gradient(
+    name: str, totals: NDArray[np.int64], prevalence: float | None
+) -> tuple[float, Floats]:
+    """The measure and its derivative by each summed cell."""
+    cells = totals + STEP * 1j * np.eye(4)  # one imaginary step along each cell
+    if prevalence is not None:
+        present, absent = cells[:, [0, 2]].sum(axis=1), cells[:, [1, 3]].sum(axis=1)
+        right, wrong = prevalence / present, (1 - prevalence) / absent
+        cells = cells * np.stack([right, wrong, right, wrong], axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stepped = FORMULAS[name](*cells.T)
+        value = float(FORMULAS[name](*cells[0].real))
+    return value, np.asarray(stepped.imag / STEP, dtype=np.float64)
+
+
+_PARTS = {"sensitivity": (0, 2), "specificity": (1, 3), "ppv": (0, 1), "npv": (2, 3)}
+
+
+def _denominator(name: str, counts: ConfusionCounts) -> int:
+    cells = (counts.tp, counts.fp, counts.fn, counts.tn)
+    return sum(cells[i] for i in _PARTS.get(name, range(4)))
+
+
+def _clusters(name: str, cells: NDArray[np.int64], prevalence: float | None) -> int:
+    """Clusters that hold a case of the denominator; of both classes, those of the scarcer one."""
+    parts = [_PARTS.get(name, (0, 1, 2, 3))]
+    if name not in SHARES or prevalence is not None:
+        parts = [(0, 2), (1, 3)]
+    return min(int(np.count_nonzero(cells[:, part].sum(axis=1))) for part in parts)
+
+
+def _wilson(
+    value: float, variance: float, n: int, held: int, t: float, level: float, details: dict[str, float]
+) -> Estimate:
+    binomial = value * (1 - value)
+    if variance > NEGLIGIBLE and binomial > 0:
+        effective, note = min(binomial / variance, float(n)), ""
+        details["design_effect"] = variance / (binomial / n)
+    else:
+        effective, note = float(held), notes.CLUSTERS_AS_CASES
+    low, high = score_limit(value * effective, effective, np.array([-t, t]))
+    return Estimate(
+        value, float(low), float(high), n, level, "cluster_wilson", note,
+        se=sqrt(variance), df=float(held - 1), details=details,
+    )  # fmt: skip
+
+
+def _transformed(
+    name: str,
+    value: float,
+    variance: float,
+    n: int,
+    held: int,
+    t: float,
+    level: float,
+    details: dict[str, float],
+) -> Estimate:
+    note = ""
+    if name in RATIOS:
+        inside, slope = 0 < value < np.inf, value
+    elif name in FROM_MINUS_ONE:
+        inside, slope = -1 < value < 1, 1 - value * value
+    else:
+        inside, slope = 0 < value < 1, value * (1 - value)
+    if not inside:
+        note = notes.AT_THE_EDGE
+    elif not variance > NEGLIGIBLE * slope * slope:
+        note = notes.NO_SPREAD_BETWEEN_CLUSTERS
+    if note:
+        return Estimate(value, nan, nan, n, level, "cluster_delta", note, details=details)
+    half = t * sqrt(variance) / slope
+    if name in RATIOS:
+        low, high = value * exp(-half), value * exp(half)
+    elif name in FROM_MINUS_ONE:
+        low, high = tanh(atanh(value) - half), tanh(atanh(value) + half)
+    else:
+        low, high = (1 / (1 + exp(-log(value / (1 - value)) + end)) for end in (half, -half))
+    return Estimate(
+        value, low, high, n, level, "cluster_delta", se=sqrt(variance), df=float(held - 1), details=details
+    )

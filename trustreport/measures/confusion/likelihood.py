@@ -1,0 +1,127 @@
+"""How far a decision changes the odds of the condition: likelihood ratios and diagnostic odds ratio."""
+
+from dataclasses import replace
+from math import inf, nan
+
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.confusion import notes
+from trustreport.measures.confusion.class_rates import one_class
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.proportion import normal_quantile
+from trustreport.measures.two_arm.ratio import koopman
+from trustreport.measures.two_arm.score import score_distance
+
+
+def lr_positive(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
+    """How many times more often a case with the condition is called positive than one without it.
+
+    ::
+
+        sensitivity / (1 - specificity)
+
+    A ratio of two independent shares, hence Koopman's score interval.
+
+    Returns
+    -------
+    Estimate
+        In [0, inf]; infinite with a note when there is no false positive, NaN with a note when nobody was
+        called positive or a class is absent.
+
+    References
+    ----------
+    Simel, Samsa, Matchar (1991), J. Clin. Epidemiol. 44, 763-770.
+    Koopman (1984), Biometrics 40, 513-517.
+
+    Examples
+    --------
+    >>> print(lr_positive(ConfusionCounts(97, 12, 46, 55)))
+    3.79 (95% CI 2.32 to 6.50; n = 210)
+    """
+    missing = one_class(counts)
+    if missing:
+        return undefined(counts.n, missing, level=level, method="koopman")
+    ratio = koopman(counts.tp, counts.positives, counts.fp, counts.negatives, level)
+    note = "" if counts.fp else notes.NO_FALSE_POSITIVE if counts.tp else notes.NONE_CALLED_POSITIVE
+    return replace(ratio, note=note)
+
+
+def lr_negative(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
+    """How many times more often a case with the condition is called negative than one without it.
+
+    ::
+
+        (1 - sensitivity) / specificity
+
+    Koopman's score interval; edges as in `lr_positive`.
+
+    Examples
+    --------
+    >>> print(lr_negative(ConfusionCounts(97, 12, 46, 55)))
+    0.39 (95% CI 0.30 to 0.51; n = 210)
+    """
+    missing = one_class(counts)
+    if missing:
+        return undefined(counts.n, missing, level=level, method="koopman")
+    ratio = koopman(counts.fn, counts.positives, counts.tn, counts.negatives, level)
+    note = "" if counts.tn else notes.NO_TRUE_NEGATIVE if counts.fn else notes.NONE_CALLED_NEGATIVE
+    return replace(ratio, note=note)
+
+
+def diagnostic_odds_ratio(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
+    """Odds of a positive decision with the condition over those without it; free of the class mix.
+
+    ::
+
+        tp tn / (fp fn)
+
+    The limits are the odds ratios at which the score test just accepts. With h cases moved from the wrong to
+    the right decisions in either class (or back), which is what an odds ratio further up (down) fits::
+
+        h^2 (1/(tp+h) + 1/(fp-h) + 1/(fn-h) + 1/(tn+h)) = z^2 N / (N - 1)
+
+    so that no count need be above zero.
+
+    Returns
+    -------
+    Estimate
+        In [0, inf]; infinite with a note when a class has no error, NaN with a note when 0/0 or a class is
+        absent.
+
+    References
+    ----------
+    Glas et al. (2003), J. Clin. Epidemiol. 56, 1129-1135.
+    Miettinen, Nurminen (1985), Stat. Med. 4, 213-226 (score interval of the odds ratio).
+
+    Examples
+    --------
+    >>> print(diagnostic_odds_ratio(ConfusionCounts(97, 12, 46, 55)))
+    9.66 (95% CI 4.75 to 19.64; n = 210)
+    """
+    missing = one_class(counts)
+    if missing:
+        return undefined(counts.n, missing, level=level, method="miettinen_nurminen")
+    tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
+    z = normal_quantile(level)
+    value = tp * tn / (fp * fn) if fp * fn else inf if tp * tn else nan
+    note = "" if fp * fn else notes.NO_ERROR_IN_A_CLASS if tp * tn else notes.ONE_CLASS_ALL_RIGHT
+    low = 1 / _highest_odds_ratio(fn, tn, tp, fp, z)
+    return Estimate(
+        value, low, _highest_odds_ratio(tp, fp, fn, tn, z), counts.n, level, "miettinen_nurminen", note
+    )
+
+
+def _highest_odds_ratio(tp: int, fp: int, fn: int, tn: int, z: float) -> float:
+    """The largest odds ratio that the score test accepts; above the smallest wrong count there is none."""
+    farthest = min(fp, fn)
+    if farthest == 0:
+        return inf
+    n = tp + fp + fn + tn
+
+    def variance(h: float) -> float:
+        if h >= farthest or min(tp, tn) + h == 0:
+            return 0.0
+        return n / (n - 1) / (1 / (tp + h) + 1 / (fp - h) + 1 / (fn - h) + 1 / (tn + h))
+
+    h = score_distance(variance, z, float(farthest))
+    wrong = (fp - h) * (fn - h)
+    return (tp + h) * (tn + h) / wrong if wrong > 0 else inf

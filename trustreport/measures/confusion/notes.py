@@ -1,0 +1,20 @@
+"""Why a measure of the four cells is undefined or has no bound: fixed fragments."""
+
+NO_CASE = "no case"
+NO_POSITIVE = "no case has the condition"
+NO_NEGATIVE = "every case has the condition"
+NONE_CALLED_POSITIVE = "no case was called positive"
+NONE_CALLED_NEGATIVE = "no case was called negative"
+NOTHING_POSITIVE = "no case has the condition and none was called positive"
+NOTHING_NEGATIVE = "every case has the condition and every case was called positive"
+ALL_ALIKE = "all cases are of one class and all were called that class"
+NO_FALSE_POSITIVE = "no false positive: the ratio is infinite"
+NO_TRUE_NEGATIVE = "no true negative: the ratio is infinite"
+NO_ERROR_IN_A_CLASS = "no error in one of the classes: the odds ratio is infinite"
+ONE_CLASS_ALL_RIGHT = (
+    "one class was called right throughout and the other wrong throughout: the odds ratio is undefined"
+)
+ONE_CLUSTER = "fewer than two clusters hold such a case: no interval"
+AT_THE_EDGE = "the value lies at the end of its range: this method has no interval"
+NO_SPREAD_BETWEEN_CLUSTERS = "nothing varies between clusters: no interval"
+CLUSTERS_AS_CASES = "nothing varies between clusters: each cluster counts as one case"

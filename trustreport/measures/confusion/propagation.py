@@ -1,0 +1,182 @@
+"""Interval for any measure of the four cells, from Wilson limits of its independent parts."""
+
+from collections.abc import Callable
+from math import pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.confusion import notes
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.proportion import normal_quantile
+
+Floats = NDArray[np.float64]
+Search = Callable[[Floats], Floats]
+METHOD = "propagated_wilson"
+GRID = 25  # points along half a turn in the first search
+ZOOMS = 9  # finer searches round the best point, each a sixth as wide
+
+
+def propagated(
+    name: str, counts: ConfusionCounts, *, prevalence: float | None = None, level: float = 0.95
+) -> Estimate:
+    """A measure with the interval that follows from those of sensitivity, specificity and prevalence.
+
+    The three are estimated independently, and with them every measure is known. Let w(u) be the value at
+    which the score test of a share gives u, so that w(-z) and w(z) are its Wilson limits. Then::
+
+        low, high = least, greatest value of the measure at (w1(u1), w2(u2), w3(u3)),
+                    u1^2 + u2^2 + u3^2 = z^2
+
+    Estimand: the measure in the population, cases sampled as they come; at a stated prevalence, that in a
+    population with this class mix and the same sensitivity and specificity, the third part then being fixed.
+
+    Parameters
+    ----------
+    name : str
+        A key of `FORMULAS`.
+    prevalence : float in (0, 1), optional
+        The class mix; the sample's own, uncertain, when not given.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        `n` counts all cases; NaN with a note where the measure is 0/0.
+
+    Notes
+    -----
+    Stays in the range of the measure and needs no cell above zero; coverage:
+    benchmarks/confusion_coverage.py.
+
+    References
+    ----------
+    Newcombe (2011), Commun. Stat. Theory Methods 40, 3154-3180 (propagating imprecision).
+
+    Examples
+    --------
+    >>> print(propagated("mcc", ConfusionCounts(19, 0, 0, 21)))
+    1.00 (95% CI 0.82 to 1.00; n = 40)
+    """
+    check_level(level)
+    note = why_undefined(name, counts, by_class=prevalence is not None)
+    if note:
+        return undefined(counts.n, note, level=level, method=METHOD)
+    formula = FORMULAS[name]
+    z = normal_quantile(level)
+
+    def values(unit: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: Floats = np.asarray(formula(*_cells(counts, z * unit, prevalence)), dtype=np.float64)
+        return found
+
+    if prevalence is None:
+        value = float(formula(counts.tp, counts.fp, counts.fn, counts.tn))
+        search = _on_sphere
+    else:
+        value = float(formula(*weighed(counts, prevalence)))
+        search = _on_circle
+    low, high = search(values), -search(lambda unit: -values(unit))
+    return Estimate(value, min(low, value), max(high, value), counts.n, level, METHOD)
+
+
+def why_undefined(name: str, counts: ConfusionCounts, *, by_class: bool = False) -> str:
+    """Why a measure is 0/0 in these counts, or nothing; `by_class`: also where a class is absent."""
+    if counts.n == 0:
+        return notes.NO_CASE
+    if by_class and not counts.positives:
+        return notes.NO_POSITIVE
+    if by_class and not counts.negatives:
+        return notes.NO_NEGATIVE
+    absent = {
+        notes.NO_POSITIVE: not counts.positives,
+        notes.NO_NEGATIVE: not counts.negatives,
+        notes.NONE_CALLED_POSITIVE: not counts.called_positive,
+        notes.NONE_CALLED_NEGATIVE: not counts.called_negative,
+        notes.NOTHING_POSITIVE: counts.n == counts.tn,
+        notes.NOTHING_NEGATIVE: counts.n == counts.tp,
+        notes.ALL_ALIKE: counts.n in (counts.tp, counts.tn),
+    }
+    return next((note for note in NEEDS.get(name, ()) if absent[note]), "")
+
+
+CLASSES = (notes.NO_POSITIVE, notes.NO_NEGATIVE)
+CALLS = (notes.NONE_CALLED_POSITIVE, notes.NONE_CALLED_NEGATIVE)
+NEEDS: dict[str, tuple[str, ...]] = {
+    "sensitivity": CLASSES[:1],
+    "specificity": CLASSES[1:],
+    "ppv": CALLS[:1],
+    "npv": CALLS[1:],
+    "f1": (notes.NOTHING_POSITIVE,),
+    "f1_negative": (notes.NOTHING_NEGATIVE,),
+    "threat_score": (notes.NOTHING_POSITIVE,),
+    "fowlkes_mallows": (notes.NO_POSITIVE, notes.NONE_CALLED_POSITIVE),
+    "mcc": (*CLASSES, *CALLS),
+    "cohen_kappa": (notes.ALL_ALIKE,),
+    "youden_j": CLASSES,
+    "balanced_accuracy": CLASSES,
+    "lr_positive": (*CLASSES, CALLS[0]),
+    "lr_negative": (*CLASSES, CALLS[1]),
+    "diagnostic_odds_ratio": (*CLASSES, *CALLS),
+}
+"""What makes a measure 0/0."""
+
+
+def weighed(counts: ConfusionCounts, prevalence: float) -> tuple[float, float, float, float]:
+    """The cells as shares of a population with this prevalence."""
+    right, wrong = prevalence / counts.positives, (1 - prevalence) / counts.negatives
+    return counts.tp * right, counts.fp * wrong, counts.fn * right, counts.tn * wrong
+
+
+def score_limit(x: float, n: float, u: Floats) -> Floats:
+    """The share p at which (p - x/n) / sqrt(p (1 - p) / n) is u; Wilson's limits are those at -z and z."""
+    square = u * u
+    high = (2 * x + square + np.abs(u) * np.sqrt(square + 4 * x * ((n - x) / n))) / (2 * (n + square))
+    low = (x / n) * (x / (n + square)) / np.where(high > 0, high, 1)  # no cancellation for rare events
+    limit: Floats = np.minimum(np.where(u < 0, low, high), 1.0)
+    return limit
+
+
+def _cells(counts: ConfusionCounts, u: Floats, prevalence: float | None) -> tuple[Floats, ...]:
+    """tp, fp, fn, tn as shares at the scores u, shape (..., 2 or 3)."""
+
+    def both(x: int, n: int, score: Floats) -> tuple[Floats, Floats]:
+        if n == 0:  # anything from 0 to 1 fits: the measure does not depend on it
+            return np.full_like(score, 0.5), np.full_like(score, 0.5)
+        return score_limit(x, n, score), score_limit(n - x, n, -score)
+
+    hit, missed = both(counts.tp, counts.positives, u[..., 0])
+    cleared, alarmed = both(counts.tn, counts.negatives, u[..., 1])
+    if prevalence is None:
+        present, absent = both(counts.positives, counts.n, u[..., 2])
+    else:
+        present, absent = np.asarray(prevalence), np.asarray(1 - prevalence)
+    return present * hit, absent * alarmed, present * missed, absent * cleared
+
+
+def _on_circle(values: Search) -> float:
+    """Least value over directions in the plane."""
+    angle, span = np.linspace(-pi, pi, 2 * GRID), pi / GRID
+    for _ in range(ZOOMS + 1):
+        found = values(np.stack([np.cos(angle), np.sin(angle)], axis=-1))
+        best = angle[np.nanargmin(found)]
+        least = float(np.nanmin(found))
+        angle, span = best + span * np.linspace(-1, 1, GRID), span / 6
+    return least
+
+
+def _on_sphere(values: Search) -> float:
+    """Least value over directions in space."""
+    polar, turn = np.linspace(0, pi, GRID), np.linspace(-pi, pi, 2 * GRID)
+    span = pi / (GRID - 1)
+    for _ in range(ZOOMS + 1):
+        p, t = np.meshgrid(polar, turn, indexing="ij")
+        unit = np.stack([np.sin(p) * np.cos(t), np.sin(p) * np.sin(t), np.cos(p)], axis=-1)
+        found = values(unit)
+        row, column = np.unravel_index(np.nanargmin(found), found.shape)
+        least = float(found[row, column])
+        around = span * np.linspace(-1, 1, 13)
+        polar, turn, span = polar[row] + around, turn[column] + around, span / 6
+    return least
