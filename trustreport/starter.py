@@ -68,10 +68,14 @@ def _fields(model: type[BaseModel], path: str, kind: str, say: Catalogue, many: 
         extra = info.json_schema_extra
         needed = isinstance(extra, dict) and kind in extra.get("mandatory_for", ())  # type: ignore[operator]
         choices = " | ".join(str(c) for c in _choices(info.annotation))
-        about = say(f"plan.{path}.{name}")
+        nested, several = _model(info.annotation)
+        key = f"plan.{path}.{name}"
+        about = say(key if key in say else f"{key}.group")
         remarks = "; ".join(filter(None, (about, choices, say("starter.mandatory") if needed else "")))
         bullet = ("- " if i == 0 else "  ") if many else ""
-        yield f"#   {bullet}{name}:  # {remarks}"
+        inside = ", ".join(f"{field}: " for field in nested.model_fields) if nested else ""
+        value = (f"[{{{inside}}}]" if several else f"{{{inside}}}") if nested else ""
+        yield f"#   {bullet}{name}: {value}  # {remarks}"
 
 
 def _model(annotation: Any) -> tuple[type[BaseModel] | None, bool]:
