@@ -18,8 +18,9 @@ Number = TypeVar("Number", int, Fraction)
 Whole = NDArray[Any]
 
 # Rows (numbers of positives and true positives) tried before bounds without a search must do.
-ROWS = 10_000_000
+ROWS = 4_000_000
 CHUNK = 1 << 17
+INT64_UP_TO = 2**62
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -205,7 +206,7 @@ def _search(figures: Sequence[Figure], n: Cases, rows: int) -> _Search | None:
     if last - first > rows:
         return None
     reach = max((sum(map(abs, b.weights)) * n.total + abs(b.least) for b in bounds), default=0)
-    dtype: Any = np.int64 if max(2 * reach, 4 * rows * n.total) < 2**62 else object
+    dtype: Any = np.int64 if max(2 * reach, 4 * rows * n.total) < INT64_UP_TO else object
     P = np.arange(last - first + 1).astype(dtype) + first
     box = _box(bounds, P, n.total)
     keep = np.asarray((box[0] <= box[1]) & (box[2] <= box[3]), bool)
