@@ -35,7 +35,9 @@ def groups(plan: Plan, not_declared: Iterable[str], say: Catalogue) -> list[Grou
     missing = _missing(plan, not_declared, say)
     found = []
     for name in type(plan).model_fields:
-        stated = [] if name in NOT_PRINTED or name not in plan.model_fields_set else list(_stated(plan, name, say))
+        stated = (
+            [] if name in NOT_PRINTED or name not in plan.model_fields_set else list(_stated(plan, name, say))
+        )
         lacks = tuple(missing.get(name, ()))
         if stated or lacks:
             found.append(
@@ -87,7 +89,12 @@ def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, 
     """The fields of a group that were given, nested groups spelled out."""
     for name in type(group).model_fields:
         value = getattr(group, name)
-        if name not in group.model_fields_set or value is None or value in ("", ()) or name in READING_OF_FILES:
+        if (
+            name not in group.model_fields_set
+            or value is None
+            or value in ("", ())
+            or name in READING_OF_FILES
+        ):
             continue
         here = f"{path}.{name}" if path else name
         if isinstance(value, BaseModel):
@@ -110,7 +117,9 @@ def _missing(plan: Plan, paths: Iterable[str], say: Catalogue) -> dict[str, list
         if index:
             names.append(_name_of(plan, group, int(index[1]), say))
     return {
-        group: [_with_names(label(path, say), names, _size(plan, group), say) for path, names in fields.items()]
+        group: [
+            _with_names(label(path, say), names, _size(plan, group), say) for path, names in fields.items()
+        ]
         for group, fields in items.items()
     }
 

@@ -31,7 +31,7 @@ def draw_all(assessment: Assessment) -> dict[str, Drawn]:
 
 
 def draw(figure: Figure, say: Catalogue) -> Drawn:
-    """One figure. matplotlib reads some settings when it draws and some when it saves, so both happen inside them."""
+    """One figure. matplotlib reads some settings when it draws, some when it saves: both happen inside."""
     with settings():
         drawn = figure.drawing.draw(say)
         svg = _saved(drawn, "svg", {"Date": None, "Creator": None})

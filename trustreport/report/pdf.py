@@ -1,4 +1,4 @@
-"""The report as one PDF from the same templates: PDF/A-3a and PDF/UA-1, the same bytes for the same report."""
+"""The report as one PDF from the same templates: PDF/A-3a and PDF/UA-1, the same bytes every time."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ LARGEST_URL = 20_000_000  # characters of a data URL: a figure that is larger is
 UNDATED = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)  # of attachments, where the manifest has no date
 
 UA_NAMESPACE = "http://www.aiim.org/pdfua/ns/id/"
-# PDF/A allows a property of XMP only if its schema is described; that of PDF/UA-1 is not among the known ones.
+# PDF/A allows a property of XMP only if its schema is described; that of PDF/UA-1 is not a known one.
 UA_METADATA = f"""
 <rdf:Description rdf:about="" xmlns:pdfuaid="{UA_NAMESPACE}" pdfuaid:part="1"/>
 <rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/"
@@ -71,25 +71,11 @@ def render(
     """
     weasyprint = _weasyprint()
     fetcher = _fetcher()
-    date = assessment.plan.report.date
-    made = dt.datetime.combine(date, dt.time(), dt.UTC) if date else UNDATED
     options = {
         **weasyprint.DEFAULT_OPTIONS,
         "pdf_variant": "pdf/a-3a",
         "pdf_tags": True,
         "pdf_identifier": results_hash.encode(),
-        "attachments": [
-            weasyprint.Attachment(
-                string=content,
-                name=name,
-                description=description,
-                relationship="Data",
-                created=made,
-                modified=made,
-                url_fetcher=fetcher,
-            )
-            for name, content, description in attachments
-        ],
     }
     lacking: set[int] = set()
 
@@ -106,6 +92,11 @@ def render(
         text = text.translate(dict.fromkeys(lacking, NO_SIGN))
         return weasyprint.HTML(string=text, url_fetcher=fetcher).render(**options)
 
+    def written(document: Any) -> bytes:
+        files = _attachments(assessment, attachments, fetcher)  # each can be read once
+        pdf: bytes = document.write_pdf(finisher=finish, **{**options, "attachments": files})
+        return pdf
+
     def finish(document: Any, pdf: Any) -> None:
         lacking.update(sign for font in document.fonts.values() for sign in font.missing)
         _declare_accessible(pdf)
@@ -115,19 +106,34 @@ def render(
             document = laid_out(level)
             if _summary_pages(document) == 1:
                 break
-        pdf: bytes = document.write_pdf(finisher=finish, **options)
-        if lacking:
-            # A sign that no font has would be an empty box, which PDF/A forbids: the sign for "no sign" says so.
-            pdf = laid_out(level).write_pdf(finisher=finish, **options)
+        pdf = written(document)
+        # A sign that no font has would be an empty box, which PDF/A forbids.
+        return written(laid_out(level)) if lacking else pdf
     except weasyprint.urls.FatalURLFetchingError as error:  # a BaseException: it would pass by every handler
         raise RuntimeError(f"the report asked for something outside itself: {error}") from error
-    return pdf
+
+
+def _attachments(assessment: Assessment, attached: Sequence[Attached], fetcher: Any) -> list[Any]:
+    weasyprint = _weasyprint()
+    date = assessment.plan.report.date
+    made = dt.datetime.combine(date, dt.time(), dt.UTC) if date else UNDATED
+    return [
+        weasyprint.Attachment(
+            string=content,
+            name=name,
+            description=description,
+            relationship="Data",
+            created=made,
+            modified=made,
+            url_fetcher=fetcher,
+        )
+        for name, content, description in attached
+    ]
 
 
 def _summary_pages(document: Any) -> int:
-    """How many pages the summary takes: what follows it begins a page."""
-    page_of = {anchor: i for i, page in enumerate(document.pages) for anchor in page.anchors}
-    return int(page_of["contents"] - page_of["summary"])
+    """How many pages the summary takes; each of them holds its anchor."""
+    return sum("summary" in page.anchors for page in document.pages)
 
 
 def _weasyprint() -> Any:
@@ -159,7 +165,7 @@ def _fetcher() -> Any:
     """A fetcher for data within the document and for packaged assets; anything else stops the report."""
     from weasyprint.urls import URLFetcher, URLFetcherResponse
 
-    class Packaged(URLFetcher):  # type: ignore[misc]
+    class Packaged(URLFetcher):
         def fetch(self, url: str, headers: Any = None) -> Any:
             if url in _assets():
                 return URLFetcherResponse(url, _assets()[url].read_bytes(), {"Content-Type": "font/ttf"})

@@ -17,7 +17,7 @@ LIMITS = 3
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much the page holds: numbers of lines, and characters of what a manifest may spell out at any length.
+    """How much the page holds: lines, and characters of texts that may have any length.
 
     What is shortened here is printed whole elsewhere.
     """
@@ -95,7 +95,9 @@ def summary(assessment: Assessment, say: Catalogue, level: int = 0) -> Summary:
     criteria = _bounded([_criterion(e, room, say) for e in plan.endpoints], room.criteria)
     return Summary(
         level=level,
-        title=say(f"report.question.{plan.report.kind}", device=shorten(device_name(plan, say), room.short, say)),
+        title=say(
+            f"report.question.{plan.report.kind}", device=shorten(device_name(plan, say), room.short, say)
+        ),
         notice=shorten(plan.report.notice or "", room.medium, say),
         standing=(
             say("report.summary.answered", n=answered, asked=asked)
@@ -103,7 +105,8 @@ def summary(assessment: Assessment, say: Catalogue, level: int = 0) -> Summary:
             else say("report.summary.answered_none", asked=asked)
         ),
         findings=_bounded(
-            [shorten(text, room.long, say) for text in _leading_sentences(assessment, room, say)], room.findings
+            [shorten(text, room.long, say) for text in _leading_sentences(assessment, room, say)],
+            room.findings,
         ),
         results=_key_results(assessment, room.rows - len(criteria.shown), room, say),
         criteria=criteria,
@@ -256,7 +259,7 @@ def _counted(study: Study, what: str, say: Catalogue) -> str:
     for group in (study.counts, study.paired_counts, study.confusion):
         for one in group:
             n = getattr(one, what, None)
-            name = getattr(one, "set", None) or getattr(one, "name", "")
+            name = str(getattr(one, "set", None) or getattr(one, "name", ""))
             text = say(f"report.tested.n_{what}", n=n) if n is not None else say("word.not_declared")
             found.append((text, name))
     texts = list(dict.fromkeys(text for text, _ in found))

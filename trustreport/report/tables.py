@@ -1,4 +1,4 @@
-"""Tables as a report prints them: every cell a text, numbers aligned on the decimal, reasons where no number is."""
+"""Tables as a report prints them: cells are texts, numbers align, what is undefined says why."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
 
 
 def common_places(results: Iterable[Result]) -> dict[str, int]:
-    """Decimals for each unit: as many as its estimate deserves that deserves most; one without interval yields."""
+    """Decimals for each unit: the most that an estimate with an interval deserves; the others follow."""
     with_interval: dict[str, int] = {}
     without: dict[str, int] = {}
     for r in results:

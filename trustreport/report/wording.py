@@ -20,7 +20,7 @@ def shorten(text: str, most: int, say: Catalogue) -> str:
 
 
 def breakable(text: str) -> Markup:
-    """Text as HTML whose long words may break: after points, underscores and slashes, or anywhere without them."""
+    """Text as HTML whose long words may break: after points, underscores and slashes, else anywhere."""
     out, end = Markup(""), 0
     for word in LONG_WORD.finditer(text):
         pieces = (piece for whole in re.split(r"(?<=[._/-])", word[0]) for piece in _pieces(whole))

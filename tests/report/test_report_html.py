@@ -1,0 +1,139 @@
+"""The HTML: one file that loads nothing, says what a study says without running it, and reads well."""
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import pytest
+from made_up import CJK, HASH, HOSTILE, LONG, RTL, about
+
+from trustreport.report import html
+
+MOST_BYTES = 2_000_000
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, headings in order, and all text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.headings, self.text, self.open = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module", params=["simple", "several", "hostile", "empty"])
+def page(request):
+    one = request.getfixturevalue(request.param)
+    text = html.render(one, **about(one))
+    return Page(text), text
+
+
+def test_one_file_that_loads_nothing(page):
+    parsed, text = page
+    assert len(text.encode()) < MOST_BYTES
+    for _, attrs in parsed.tags:
+        for name in ("src", "href", "data", "action", "srcset", "poster", "background"):
+            assert attrs.get(name, "data:").startswith(("data:", "#")), attrs
+    style = re.search(r"<style>(.*?)</style>", text, re.S)[1]
+    assert all(url.startswith("data:") for url in re.findall(r"url\(([^)]*)\)", style))
+    assert "@import" not in style
+    assert not parsed.all("script")
+    assert not parsed.all("link")
+    assert not parsed.all("iframe")
+
+
+def test_the_policy_allows_this_style_and_no_other(page):
+    parsed, text = page
+    style = re.search(r"<style>(.*?)</style>", text, re.S)[1]
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = next(attrs["content"] for attrs in parsed.all("meta") if "http-equiv" in attrs)
+    assert policy.startswith("default-src 'none'")
+    assert f"'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+    assert not any(
+        "style" in attrs or any(name.startswith("on") for name in attrs) for _, attrs in parsed.tags
+    )
+
+
+def test_it_reads_well_without_eyes(page):
+    parsed, _ = page
+    assert parsed.all("html")[0]["lang"] == "en"
+    assert len(parsed.all("main")) == 1
+    assert parsed.headings[0] == 1
+    assert parsed.headings.count(1) == 1
+    assert all(later - earlier <= 1 for earlier, later in zip(parsed.headings, parsed.headings[1:]))
+    assert all(attrs.get("alt") for attrs in parsed.all("img"))
+    assert all(attrs.get("scope") in ("row", "col") for attrs in parsed.all("th"))
+    assert all(attrs.get("aria-label") for _, attrs in parsed.tags if attrs.get("role") == "region")
+    ids = [attrs["id"] for _, attrs in parsed.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    targets = [attrs["href"][1:] for attrs in parsed.all("a")]
+    labels = [name for _, attrs in parsed.tags for name in attrs.get("aria-labelledby", "").split()]
+    assert set(targets + labels) <= set(ids)
+    skip = parsed.all("a")[0]
+    assert skip["class"] == "skip"
+    assert skip["href"] == "#summary"
+
+
+def test_hostile_text_is_text(hostile):
+    text = html.render(hostile, **about(hostile))
+    parsed = Page(text)
+    said = "".join(parsed.text)
+    assert HOSTILE.split("{")[0] in said  # <script>alert(1)</script> as words
+    assert "{{7*7}}" in said
+    assert RTL in said
+    assert CJK in said
+    assert not parsed.all("script")
+    assert not [
+        attrs for attrs in parsed.all("img") if not attrs["src"].startswith("data:image/svg+xml;base64,")
+    ]
+
+
+def test_the_same_report_has_the_same_bytes(several):
+    assert html.render(several, **about(several)) == html.render(several, **about(several))
+
+
+def test_what_is_not_declared_is_said_and_not_left_blank(empty):
+    parsed = Page(html.render(empty, **about(empty)))
+    said = " ".join("".join(parsed.text).split())
+    assert said.count("NOT DECLARED") > 10
+    assert "None of the 3 questions of trust can be answered" in said
+
+
+def test_long_names_are_whole_where_there_is_room(several):
+    said = "".join(Page(html.render(several, **about(several))).text)
+    assert LONG in said
+    assert "X" * 120 in said
+
+
+def test_the_report_names_its_results_its_status_and_its_notice(simple):
+    said = "".join(Page(html.render(simple, **about(simple))).text)
+    assert HASH in said
+    assert HASH[:8] + " · draft, not signed" in said
+    assert said.count("Illustration · not a real device") >= 3
+    assert "trustreport build" in said
+
+
+def test_checks_are_said_once_with_all_their_places(several):
+    said = " ".join("".join(Page(html.render(several, **about(several))).text).split())
+    assert f"Knee MRI, Spine CT, {LONG}, and {'X' * 120} · Clustering not declared" in said
+
+
+def test_paper_follows_the_manifest(simple):
+    plan = simple.plan.model_copy(update={"report": simple.plan.report.model_copy(update={"page": "Letter"})})
+    from dataclasses import replace
+
+    assert "size: letter" in html.render(replace(simple, plan=plan), **about(simple))
+    assert "size: letter" not in html.render(simple, **about(simple))

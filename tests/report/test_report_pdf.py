@@ -1,0 +1,164 @@
+"""The PDF: conforming, reproducible, and closed to the outside."""
+
+import logging
+import sys
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from io import BytesIO
+
+import page as conformance
+import pikepdf
+import pytest
+from made_up import HASH, HOSTILE, about, assessment, manifest, part
+
+from trustreport.errors import MissingLibrary
+from trustreport.plan import Plan
+from trustreport.report import pdf
+
+pytestmark = pytest.mark.pdf
+ATTACHED = [
+    ("results.json", b'{"results": []}\n', "The results"),
+    ("study.yaml", b"report: {}\n", "The manifest"),
+]
+
+
+@pytest.fixture(scope="module", params=["simple", "several", "hostile", "empty"])
+def written(request):
+    one = request.getfixturevalue(request.param)
+    return pdf.render(one, **about(one), attachments=ATTACHED)
+
+
+@pytest.mark.parametrize("profile", ["3a", "ua1"])
+def test_it_conforms(written, profile):
+    report = conformance.validate_pdf_bytes(written, profile=profile)
+    assert [(f.rule_id, f.message) for f in report.failures] == []
+    assert report.is_compliant
+
+
+def test_the_summary_takes_one_page(written):
+    chapters = [" ".join(text.split()) for text in pages(written)]
+    assert sum("· summary" in text.lower() for text in chapters) == 1
+    summary = next(text for text in chapters if "· summary" in text.lower())
+    assert "How to read this page" in summary
+
+
+def test_the_summary_of_the_widest_names_takes_one_page():
+    wide = "W" * 300
+    plan = Plan.model_validate(manifest(wide, endpoints=[{"endpoint": f"{wide}{i}"} for i in range(9)]))
+    one = assessment(tuple(part(f"{i}{wide}") for i in range(4)), plan, tuple(f"{i}{wide}" for i in range(4)))
+    texts = pages(pdf.render(one, **about(one)))
+    assert sum("How to read this page" in text and "What was tested" in text for text in texts) == 1
+
+
+def test_every_page_has_head_foot_and_number(simple):
+    texts = pages(pdf.render(simple, **about(simple)))
+    for i, text in enumerate(texts, 1):
+        assert f"results {HASH[:8]} · draft, not signed" in text
+        assert f"{i} / {len(texts)}" in text
+        assert "Illustration · not a real device" in text
+
+
+def test_the_contents_name_the_pages(simple):
+    texts = pages(pdf.render(simple, **about(simple)))
+    contents = next(text for text in texts if "Contents" in text and "Provenance" in text)
+    register = next(i for i, text in enumerate(texts, 1) if "The register of checks" in text)
+    assert f"Checks{register}" in contents.replace(" ", "").replace("\n", "")
+
+
+def test_the_same_report_has_the_same_bytes(simple):
+    once = pdf.render(simple, **about(simple), attachments=ATTACHED)
+    assert once == pdf.render(simple, **about(simple), attachments=ATTACHED)
+
+
+def test_the_only_date_is_the_manifests(simple):
+    document = pikepdf.open(BytesIO(pdf.render(simple, **about(simple))))
+    assert "/CreationDate" not in document.docinfo
+    report = simple.plan.report.model_copy(update={"date": __import__("datetime").date(2026, 3, 2)})
+    dated = replace(simple, plan=simple.plan.model_copy(update={"report": report}))
+    document = pikepdf.open(BytesIO(pdf.render(dated, **about(dated))))
+    assert str(document.docinfo["/CreationDate"]).startswith("D:20260302")
+
+
+def test_files_are_attached(simple):
+    document = pikepdf.open(BytesIO(pdf.render(simple, **about(simple), attachments=ATTACHED)))
+    assert {name: a.get_file().read_bytes() for name, a in document.attachments.items()} == {
+        name: content for name, content, _ in ATTACHED
+    }
+
+
+def test_only_bundled_fonts_are_used(simple):
+    document = pikepdf.open(BytesIO(pdf.render(simple, **about(simple))))
+    names = {
+        str(o["/BaseFont"])
+        for o in document.objects
+        if isinstance(o, pikepdf.Dictionary) and "/BaseFont" in o
+    }
+    assert names
+    assert all("+Report-" in name for name in names)
+
+
+def test_nothing_is_fetched():
+    hits = []
+
+    class Canary(BaseHTTPRequestHandler):
+        def do_GET(self):
+            hits.append(self.path)
+            self.send_response(404)
+            self.end_headers()
+
+        def log_message(self, *args):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Canary)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/x"
+        local = '<link rel=attachment href="file:///etc/hostname">'
+        bait = f'"><img src="{url}">{local}<style>@import url({url})</style>{HOSTILE}'
+        one = assessment((part(bait),), Plan.model_validate(manifest(bait)), (bait,))
+        made = pdf.render(one, **about(one))
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert hits == []
+    assert not pikepdf.open(BytesIO(made)).attachments
+
+
+def test_an_address_outside_stops_the_report(simple, monkeypatch):
+    body = pdf.html.body
+    monkeypatch.setattr(
+        pdf.html,
+        "body",
+        lambda *a, **k: body(*a, **k).replace("<main>", '<main><img src="file:///etc/hostname" alt="x">'),
+    )
+    with pytest.raises(RuntimeError, match="outside itself"):
+        pdf.render(simple, **about(simple))
+
+
+def test_the_style_has_nothing_that_the_writer_does_not_know(simple, caplog):
+    with caplog.at_level(logging.WARNING, logger="weasyprint"):
+        pdf.render(simple, **about(simple))
+    assert caplog.records == []
+
+
+def test_without_pango_it_says_what_to_install(simple, monkeypatch):
+    class Absent:
+        def find_spec(self, name, path=None, target=None):
+            if name == "weasyprint":
+                raise OSError("cannot load library 'libpango-1.0-0'")
+
+    monkeypatch.delitem(sys.modules, "weasyprint", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Absent(), *sys.meta_path])
+    with pytest.raises(MissingLibrary, match="apt-get install libpango"):
+        pdf.render(simple, **about(simple))
+
+
+def pages(data):
+    """The text of each page."""
+    import subprocess
+
+    text = subprocess.run(
+        ["pdftotext", "-", "-"], input=data, capture_output=True, check=True
+    ).stdout.decode()
+    return text.split("\f")[:-1]
