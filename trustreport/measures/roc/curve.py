@@ -1,0 +1,102 @@
+"""The points of an ROC curve, and the threshold at which sensitivity and specificity sum highest."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate
+from trustreport.measures.confusion.class_rates import youden_j
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.roc import notes
+from trustreport.measures.roc.scores import Floats, check_scores
+
+
+@dataclass(frozen=True, slots=True)
+class RocCurve:
+    """Operating points from the strictest threshold (infinite, nobody called positive) to the laxest.
+
+    `tp` and `fp` count the positives and negatives with score >= threshold. Between points the curve is a
+    straight line: cases with equal scores cannot be told apart.
+    """
+
+    threshold: Floats
+    tp: NDArray[np.int64]
+    fp: NDArray[np.int64]
+
+    @property
+    def tpr(self) -> Floats:
+        """Sensitivity at each point."""
+        return np.asarray(self.tp / self.tp[-1], dtype=np.float64)
+
+    @property
+    def fpr(self) -> Floats:
+        """1 - specificity at each point."""
+        return np.asarray(self.fp / self.fp[-1], dtype=np.float64)
+
+    def corners(self) -> "RocCurve":
+        """The points at which the curve turns: the same curve with fewer points, for drawing."""
+        up, right = np.diff(self.tp), np.diff(self.fp)
+        turns = up[1:] * right[:-1] != up[:-1] * right[1:]
+        keep = np.concatenate([[True], turns, [True]])
+        return RocCurve(self.threshold[keep], self.tp[keep], self.fp[keep])
+
+
+def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any]) -> RocCurve:
+    """One point for each score that occurs, and the empty one.
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+        Both classes must occur.
+    score : array of numbers, shape (n_cases,)
+        Higher = more suspicious; no NaN.
+
+    Examples
+    --------
+    >>> curve = roc_curve(np.array([False, True, False, True]), np.array([0.1, 0.4, 0.4, 0.8]))
+    >>> curve.threshold, curve.tp, curve.fp
+    (array([inf, 0.8, 0.4, 0.1]), array([0, 1, 2, 2]), array([0, 0, 1, 2]))
+    """
+    check_scores(truth, score)
+    if truth.all() or not truth.any():
+        raise ValueError(
+            f"an ROC curve needs cases of both classes; all {truth.size} have truth {bool(truth.all()):d}."
+        )
+    order = np.argsort(score)[::-1]
+    falling, present = score[order], truth[order]
+    last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)
+    tp = np.concatenate([[0], np.cumsum(present)[last]]).astype(np.int64, copy=False)
+    fp = np.concatenate([[0], last + 1]).astype(np.int64, copy=False) - tp
+    return RocCurve(np.concatenate([[np.inf], falling[last]]), tp, fp)
+
+
+@dataclass(frozen=True, slots=True)
+class YoudenOptimum:
+    """The threshold with the highest sensitivity + specificity - 1, and the counts there."""
+
+    threshold: float
+    counts: ConfusionCounts
+    j: Estimate
+
+
+def youden_optimum(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> YoudenOptimum:
+    """The threshold that separates these cases best; among equals the highest.
+
+    For description, not for use: it weighs both errors alike whatever the class mix, and what is measured at
+    a threshold on the cases that chose it is optimistic, which the estimate's note says.
+
+    Examples
+    --------
+    >>> best = youden_optimum(np.array([False, True, False, True]), np.array([0.1, 0.4, 0.4, 0.8]))
+    >>> best.threshold, best.counts
+    (0.8, ConfusionCounts(tp=1, fp=0, fn=1, tn=2))
+    """
+    curve = roc_curve(truth, score)
+    n1, n0 = int(curve.tp[-1]), int(curve.fp[-1])
+    at = int(np.argmax(curve.tp * n0 - curve.fp * n1))
+    tp, fp = int(curve.tp[at]), int(curve.fp[at])
+    counts = ConfusionCounts(tp, fp, n1 - tp, n0 - fp)
+    j = replace(youden_j(counts, level=level), note=notes.CHOSEN_HERE)
+    return YoudenOptimum(float(curve.threshold[at]), counts, j)
