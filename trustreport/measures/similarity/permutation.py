@@ -1,0 +1,184 @@
+"""Permutation tests of two sets: sums of distances for many divisions of the pooled cases at once.
+
+A division says which of the N pooled cases count as training. With D all distances and s a division as 0/1,
+D s holds each case's summed distance to the training cases: one matrix product serves all divisions of a
+block and every statistic that is built of such sums.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import nan, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.measures.similarity.distances import Distances, as_ties
+from trustreport.measures.similarity.tasks import Run, one_by_one
+
+BLOCK = 256  # divisions drawn by one random generator; another number gives other divisions
+HELD = 15_000_000  # divisions times cases in work at once
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Per division: summed distances within training (both directions) and from training to external cases.
+
+    `correspondence` is the statistic of the degree of correspondence, NaN where no neighbours were given.
+    """
+
+    within: NDArray[np.float64]
+    between: NDArray[np.float64]
+    correspondence: NDArray[np.float64]
+
+    def __getitem__(self, some: slice) -> "Sums":
+        return Sums(self.within[some], self.between[some], self.correspondence[some])
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """An observed statistic among those of random divisions: large values speak against one source."""
+
+    observed: float
+    p: float
+    null_mean: float
+    null_sd: float
+    permutations: int
+
+    @property
+    def details(self) -> dict[str, float]:
+        """What a report shows beside the p-value."""
+        return {
+            "statistic": self.observed,
+            "null_mean": self.null_mean,
+            "null_sd": self.null_sd,
+            "standardised": (self.observed - self.null_mean) / self.null_sd if self.null_sd else nan,
+            "monte_carlo_se": sqrt(self.p * (1 - self.p) / self.permutations),
+            "permutations": float(self.permutations),
+        }
+
+
+def upper_tail(observed: float, permuted: NDArray[np.float64]) -> Tail:
+    """p = (permuted statistics as large as the observed one, and 1) / (permutations + 1).
+
+    Equal up to a relative 1e-9 counts as equal: sums in another order differ by rounding.
+
+    References
+    ----------
+    Phipson, Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9, 39.
+    """
+    slack = 1e-9 * max(abs(observed), float(np.abs(permuted).max()))
+    p = (int((permuted >= observed - slack).sum()) + 1) / (len(permuted) + 1)
+    sd = float(permuted.std(ddof=1))
+    return Tail(observed, p, float(permuted.mean()), sd if sd > slack else 0.0, len(permuted))
+
+
+def check_permutations(permutations: int) -> None:
+    """Refuse fewer than 19, with which no p-value reaches .05."""
+    if permutations < 19 or permutations != int(permutations):
+        raise ValueError(f"permutations must be a whole number from 19 on, got {permutations}.")
+
+
+def random_divisions(
+    distances: Distances,
+    n_training: int,
+    permutations: int,
+    rng: np.random.Generator,
+    *,
+    order: NDArray[np.int32] | None = None,
+    run: Run = one_by_one,
+) -> Sums:
+    """Sums of random divisions with `n_training` training cases each.
+
+    Blocks of divisions have generators spawned from `rng`, so the sums do not depend on who computes what.
+    `order` holds the `neighbours`, without which no degree of correspondence comes out.
+    """
+    counts = [min(BLOCK, permutations - start) for start in range(0, permutations, BLOCK)]
+    blocks = list(zip(rng.spawn(len(counts)), counts))
+    together = 1 if distances.matrix is not None else max(1, HELD // (BLOCK * len(distances)))
+    tasks = [
+        (distances, n_training, order, blocks[start : start + together])
+        for start in range(0, len(blocks), together)
+    ]
+    return _joined(run(_drawn, tasks))
+
+
+def divisions(
+    distances: Distances, inside: NDArray[np.bool_], order: NDArray[np.int32] | None = None
+) -> Sums:
+    """Sums of given divisions: `inside`, shape (N, divisions), is True where a case counts as training."""
+    member = inside.astype(np.float64)
+    weight = _external_less_nearest(distances, inside, order) if order is not None else None
+    within, towards, weighted = np.zeros((3, inside.shape[1]))
+    for start, stop in distances.blocks():
+        to_training = distances.rows(start, stop) @ member
+        if weight is not None:
+            weighted += np.einsum("rb,rb->b", weight[start:stop], to_training)
+        within += np.einsum("rb,rb->b", member[start:stop], to_training)
+        towards += to_training.sum(axis=0)
+    correspondence = weighted / (~inside).sum(axis=0) if weight is not None else np.full(len(within), nan)
+    return Sums(within, towards - within, correspondence)
+
+
+def observed(distances: Distances, n_training: int, order: NDArray[np.int32] | None = None) -> Sums:
+    """Sums of the division that was observed: the first cases are the training cases."""
+    return divisions(distances, np.arange(len(distances))[:, None] < n_training, order)
+
+
+def _drawn(
+    distances: Distances,
+    n_training: int,
+    order: NDArray[np.int32] | None,
+    blocks: list[tuple[np.random.Generator, int]],
+) -> Sums:
+    n = len(distances)
+    fewer = min(n_training, n - n_training)
+    drawn = np.zeros((sum(count for _, count in blocks), n), dtype=bool)
+    start = 0
+    for rng, count in blocks:
+        for one in drawn[start : start + count]:
+            one[rng.choice(n, fewer, replace=False, shuffle=False)] = True
+        start += count
+    inside = drawn.T if fewer == n_training else ~drawn.T
+    return divisions(distances, np.ascontiguousarray(inside), order)
+
+
+def _joined(parts: Iterable[Sums]) -> Sums:
+    whole = list(parts)
+    return Sums(
+        np.concatenate([part.within for part in whole]),
+        np.concatenate([part.between for part in whole]),
+        np.concatenate([part.correspondence for part in whole]),
+    )
+
+
+def _external_less_nearest(
+    distances: Distances, inside: NDArray[np.bool_], order: NDArray[np.int32]
+) -> NDArray[np.intp]:
+    """1 for an external case, less the number of those whose nearest training case it is; per division."""
+    n, width = inside.shape
+    flat = inside.reshape(-1)  # case and division as one index: case * width + division
+    left = np.flatnonzero(~flat)
+    nearest = []
+    for neighbour in order:
+        candidate = left + ((neighbour - np.arange(n)) * width)[left // width]
+        hit = flat[candidate]
+        nearest.append(candidate[hit])
+        left = left[~hit]
+        if not left.size:
+            break
+    for division in np.unique(left % width):  # cases without a training case among their ordered neighbours
+        cases = left[left % width == division] // width
+        nearest.append(_searched(distances, cases, np.flatnonzero(inside[:, division])) * width + division)
+    weight = np.bincount(np.concatenate(nearest), minlength=flat.size)
+    return np.subtract(~flat, weight, out=weight).reshape(n, width)
+
+
+def _searched(distances: Distances, left: NDArray[np.intp], training: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The nearest training case of each case that had none among its ordered neighbours."""
+    step = max(1, HELD // len(training))
+    nearest = np.empty_like(left)
+    for start in range(0, len(left), step):
+        some = left[start : start + step]
+        to_training = distances.between(distances.points[some], distances.points[training])
+        nearest[start : start + step] = training[as_ties(to_training, len(distances)).argmin(axis=1)]
+    return nearest
