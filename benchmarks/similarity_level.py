@@ -1,9 +1,10 @@
 """Are the p-values of the similarity tests uniform when both sets have one source?
 
 Standardising by the training set comes before permuting, so the sets are not treated alike: this measures
-what that does to the level, beside standardising by all cases, which leaves the test exact. Both sets are drawn from one distribution, the p-values of the degree of
-correspondence, the energy distance and MMD are counted, and their largest distance from uniform
-(Kolmogorov-Smirnov) is compared with what 2,000 uniform values show.
+what that does to the level, beside standardising by all cases, which leaves the test exact. Both sets are
+drawn from one distribution, the p-values of the degree of correspondence, the energy distance and MMD are
+counted, and their largest distance from uniform (Kolmogorov-Smirnov) is compared with what as many uniform
+values show.
 
     python benchmarks/similarity_level.py [--runs 2000] [--seed 20240612] [--out FILE]
 """
