@@ -1,0 +1,132 @@
+"""The trust diagram: marks stand where the shares say, what lacks says why, nothing leaves the sheet."""
+
+from dataclasses import replace
+from itertools import combinations
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trustreport.estimate import Estimate
+from trustreport.figures import style
+from trustreport.figures.trust import LEFTS, SIDE, TOP, TrustDiagram, TrustPoint
+from trustreport.messages import Catalogue
+
+WHY = "no reader was right where the advice was wrong"
+
+
+def share(value: float, width: float = 0.1) -> Estimate:
+    return Estimate(value, max(value - width, 0.0), min(value + width, 1.0), 40)
+
+
+NOTHING = Estimate(nan, nan, nan, 0, note=WHY)
+POOLED = TrustPoint("all readings", share(0.1), share(0.41), share(0.5), share(0.9), leads=True)
+
+
+def readers(n: int) -> tuple[TrustPoint, ...]:
+    draw = np.random.default_rng(3)
+    return tuple(TrustPoint(f"R{i}", *(share(round(x, 2)) for x in draw.random(4))) for i in range(n))
+
+
+def lines(figure: Any) -> dict[str, Any]:
+    return {line.get_gid(): line for axes in figure.axes for line in axes.lines if line.get_gid()}
+
+
+def texts(figure: Any) -> list[str]:
+    return [text.get_text().replace("\u00a0", " ") for axes in figure.axes for text in axes.texts]
+
+
+def test_marks_and_intervals_stand_where_the_shares_are(say: Catalogue) -> None:
+    points = (*readers(5), POOLED)
+    drawn = lines(TrustDiagram(points).draw(say))
+    for i, p in enumerate(points):
+        for panel, (x, y) in {"wrong": (p.rbod, p.rsr), "right": (p.rair, p.rbt)}.items():
+            mark = drawn[f"mark-{panel}-{i}"]
+            assert (list(mark.get_xdata()), list(mark.get_ydata())) == ([x.value], [y.value])
+            assert mark.get_marker() == ("D" if p.leads else "o")
+            assert (f"interval-x-{panel}-{i}" in drawn) == p.leads
+    assert list(drawn["interval-x-wrong-5"].get_xdata()) == [POOLED.rbod.low, POOLED.rbod.high]
+    assert list(drawn["interval-y-right-5"].get_ydata()) == [POOLED.rbt.low, POOLED.rbt.high]
+
+
+def test_the_leading_shares_are_written_in_figures(say: Catalogue) -> None:
+    written = texts(TrustDiagram((*readers(3), POOLED)).draw(say))
+    assert "right before (RSR): 41.0% (31.0 to 51.0)" in written
+    assert "a reader (3 of them)" in written
+    assert "all readings, 95% CI" in written
+
+
+def test_a_share_that_lacks_puts_the_mark_at_the_edge(say: Catalogue) -> None:
+    point = replace(readers(1)[0], rbod=NOTHING)
+    figure = TrustDiagram((point, POOLED)).draw(say)
+    mark = lines(figure)["mark-wrong-0"]
+    assert mark.get_xdata()[0] < 0
+    assert mark.get_ydata()[0] == point.rsr.value
+    assert any(text.startswith("at the edge") for text in texts(figure))
+    assert not any(text.startswith("at the edge") for text in texts(TrustDiagram((POOLED,)).draw(say)))
+
+
+def test_an_empty_panel_says_why(say: Catalogue) -> None:
+    point = replace(POOLED, rbod=NOTHING, rsr=NOTHING)
+    figure = TrustDiagram((point,)).draw(say)
+    assert WHY in [text.replace("\n", " ") for text in texts(figure)]
+    assert "mark-wrong-0" not in lines(figure)
+    assert "mark-right-0" in lines(figure)
+
+
+def test_readers_in_one_place_are_counted(say: Catalogue) -> None:
+    one = readers(1)[0]
+    figure = TrustDiagram((one, replace(one, label="other"), POOLED)).draw(say)
+    assert texts(figure).count("×2") == 2
+
+
+def test_sets_have_their_names_beside_them(say: Catalogue) -> None:
+    points = readers(6)
+    written = texts(TrustDiagram(points, named=True).draw(say))
+    assert all(written.count(p.label) == 2 for p in points)
+    long = tuple(replace(p, label=f"{p.label} of a long name that does not fit") for p in points)
+    assert any(text.endswith("…") for text in texts(TrustDiagram(long, named=True).draw(say)))
+
+
+def test_values_hold_every_share_with_its_denominator(say: Catalogue) -> None:
+    point = replace(readers(1)[0], rbod=NOTHING)
+    rows = TrustDiagram((point, POOLED)).values(say)
+    assert [(row["label"], row["advice"]) for row in rows] == [
+        ("R0", "advice wrong"),
+        ("all readings", "advice wrong"),
+        ("R0", "advice right"),
+        ("all readings", "advice right"),
+    ]
+    assert isnan(rows[0]["wrong_before"])
+    assert (rows[0]["right_before"], rows[0]["right_before_n"]) == (point.rsr.value, 40)
+    assert rows[3]["right_before_low"] == POOLED.rbt.low
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 40])
+@pytest.mark.parametrize("named", [False, True])
+def test_nothing_leaves_the_sheet_and_names_do_not_collide(n: int, named: bool, say: Catalogue) -> None:
+    points = (*readers(n), *(() if named else (POOLED,)))
+    with style.settings():
+        figure = TrustDiagram(points or (POOLED,), named=named).draw(say)
+        figure.canvas.draw()
+        width, height = figure.canvas.get_width_height()
+        boxes = [t.get_window_extent() for axes in figure.axes for t in axes.texts if t.get_text()]
+        for axes in figure.axes:
+            labels = [*axes.get_xticklabels(), *axes.get_yticklabels(), axes.xaxis.label, axes.yaxis.label]
+            if axes.get_label() != "sheet":
+                boxes += [t.get_window_extent() for t in labels]
+    assert len(boxes) > 10
+    for box in boxes:
+        assert box.x0 >= -0.5
+        assert box.y0 >= -0.5
+        assert box.x1 <= width + 0.5
+        assert box.y1 <= height + 0.5
+    for a, b in combinations(boxes, 2):
+        assert a.x1 <= b.x0 + 1 or b.x1 <= a.x0 + 1 or a.y1 <= b.y0 + 1 or b.y1 <= a.y0 + 1
+
+
+def test_the_panels_fit_side_by_side() -> None:
+    assert LEFTS["wrong"] + SIDE < LEFTS["right"] - 10
+    assert LEFTS["right"] + SIDE < style.TEXT_WIDTH
+    assert TOP > 8
