@@ -1,0 +1,110 @@
+"""Pitfalls of reliance: automation bias, reliance that cannot be measured, overrides read as errors."""
+
+from collections.abc import Iterator
+from math import isnan
+from typing import Any
+
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.messages import Message, say
+from trustreport.results import Result
+from trustreport.study import Readings
+
+DIMENSION = "reliance"
+# From this share of right decisions given up for wrong advice on, P29 fires (`limits.harmful_switch_rate`).
+HARMFUL_SWITCHES = 0.1
+
+
+def _of(result: Result) -> dict[str, Any]:
+    """Where a result belongs, for a check: its set or task, and its arms."""
+    return {key: result.scope[key] for key in ("set", "task", "arms") if key in result.scope}
+
+
+def _leading(evidence: Evidence, quantity: str) -> Iterator[Result]:
+    """The leading entries of a quantity over all readers and readings."""
+    for r in evidence.results:
+        if r.id == f"{DIMENSION}.{quantity}" and r.primary and "reader" not in r.scope:
+            yield r
+
+
+def automation_bias(evidence: Evidence) -> Iterator[Remark]:
+    """P29: right decisions given up for wrong advice, or fewer right decisions with the aid after it."""
+    limit = evidence.plan.limits.get("harmful_switch_rate", HARMFUL_SWITCHES)
+    for r in _leading(evidence, "harmful_switch_rate"):
+        if isnan(r.estimate.value):
+            continue
+        lower = [c for c in _leading(evidence, "accuracy_change") if _after_wrong_advice(c, r)]
+        lower = [c for c in lower if c.estimate.high < 0]
+        fires = r.estimate.value >= limit or lower
+        yield Remark(_of(r), _given_up(r, lower) if fires else None)
+
+
+def _after_wrong_advice(change: Result, of: Result) -> bool:
+    same = all(change.scope.get(key) == of.scope.get(key) for key in ("set", "task"))
+    same = same and ("arms" not in of.scope or change.scope["arms"] == of.scope["arms"])
+    return same and change.scope.get("parameters") == {"advice": "wrong"}
+
+
+def _given_up(r: Result, lower: list[Result]) -> Message:
+    e = r.estimate
+    if isnan(e.low):
+        said = say("checks.P29.fired_no_interval", value=e.value, n=e.n, reason=e.note)
+    else:
+        said = say("checks.P29.fired", value=e.value, low=e.low, high=e.high, level=e.level, n=e.n)
+    by_class = [change for change in lower if change.scope["endpoint"] != "accuracy"]
+    for change in by_class or lower:
+        c = change.estimate
+        endpoint = say(f"checks.P29.endpoint.{change.scope['endpoint']}")
+        also = say(
+            "checks.P29.lower", endpoint=endpoint, value=c.value, low=c.low, high=c.high, level=c.level
+        )
+        said = say("checks.P29.both", first=said, second=also)
+    return said
+
+
+def not_measurable(evidence: Evidence) -> Iterator[Remark]:
+    """P30: decisions with the aid, but no advice, no decision before it, or no truth to judge by."""
+    for counts in evidence.study.reliance_counts:
+        yield Remark({"set": counts.set})
+    several = len(evidence.study.readings) > 1
+    for readings in evidence.study.readings:
+        for arms in evidence.plan.contrasts:
+            if arms[0] in readings.arms:
+                scope = {"task": readings.task} if several else {}
+                why = _lacking(evidence, readings, scope, list(arms))
+                message = say("checks.P30.fired", reason=say(f"checks.P30.reason.{why}")) if why else None
+                yield Remark({**scope, "arms": list(arms)}, message)
+
+
+def _lacking(evidence: Evidence, readings: Readings, scope: dict[str, Any], arms: list[str]) -> str:
+    """What keeps reliance from being measured; nothing where some reading has a pattern."""
+    counted = [r for r in _leading(evidence, "switch_count") if r.within(**scope, arms=arms)]
+    if not counted:
+        return "no_advice"
+    if any(r.estimate.n for r in counted):
+        return ""
+    first = [r for r in _leading(evidence, "agreement_with_advice") if r.within(**scope, arm=arms[1])]
+    return "no_truth" if any(r.estimate.n for r in first) else "no_first"
+
+
+def overrides_without_truth(evidence: Evidence) -> Iterator[Remark]:
+    """P58: overrides counted where it is not known who was right."""
+    rates = list(_leading(evidence, "override_rate"))
+    for r in rates:
+        if "parameters" not in r.scope:
+            # After right and after wrong advice: the readings whose truth is known.
+            parts = (other for other in rates if "advice" in other.scope.get("parameters", {}))
+            known = sum(other.estimate.n for other in parts if _bare(other) == _bare(r))
+            message = say("checks.P58.fired", known=known, n=r.estimate.n)
+            yield Remark(_of(r), message if known < r.estimate.n else None)
+
+
+def _bare(result: Result) -> dict[str, Any]:
+    """A scope without what was chosen and how it was analysed."""
+    return {key: value for key, value in result.scope.items() if key not in ("parameters", "analysis")}
+
+
+CHECKS = (
+    Check("P29", DIMENSION, "W", automation_bias),
+    Check("P30", DIMENSION, "N", not_measurable),
+    Check("P58", DIMENSION, "N", overrides_without_truth),
+)
