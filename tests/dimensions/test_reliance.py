@@ -35,7 +35,7 @@ def sequential(
     confidence: np.ndarray | None = None,
     **more: Any,
 ) -> Study:
-    """A sequential study from patterns (n_readers, n_cases), NaN where nobody read; odd cases are positive."""
+    """A sequential study from patterns (n_readers, n_cases), NaN: not read; odd cases are positive."""
     readers, cases = codes.shape
     truth = np.arange(cases) % 2 if truth is None else truth
     reader, case = np.nonzero(~np.isnan(codes))
