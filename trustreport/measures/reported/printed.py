@@ -24,6 +24,23 @@ RATIOS: dict[str, tuple[Weights, Weights]] = {
 METRICS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "f1", "threat_score", "mcc")
 KNOWN = (*METRICS, "prevalence", *CELLS)
 
+# Other names in use; what they are compared with has no case, blanks, hyphens or underscores.
+SYNONYMS = {
+    "acc": "accuracy",
+    "recall": "sensitivity", "rec": "sensitivity", "tpr": "sensitivity", "truepositiverate": "sensitivity",
+    "sens": "sensitivity", "hitrate": "sensitivity",
+    "tnr": "specificity", "truenegativerate": "specificity", "spec": "specificity",
+    "selectivity": "specificity",
+    "precision": "ppv", "prec": "ppv", "positivepredictivevalue": "ppv",
+    "negativepredictivevalue": "npv",
+    "f1score": "f1", "fscore": "f1", "fmeasure": "f1", "dice": "f1", "dicecoefficient": "f1",
+    "jaccard": "threat_score", "jaccardindex": "threat_score", "ts": "threat_score", "csi": "threat_score",
+    "iou": "threat_score", "criticalsuccessindex": "threat_score",
+    "matthews": "mcc", "matthewscorrelationcoefficient": "mcc", "phi": "mcc",
+    "baserate": "prevalence",
+    "truepositives": "tp", "falsenegatives": "fn", "falsepositives": "fp", "truenegatives": "tn",
+}  # fmt: skip
+
 _NUMBER = re.compile(r"([+-]?)(\d*)(?:[.,](\d*))?\s*(%?)")
 _COUNT = re.compile(r"\d+|\d{1,3}(?:[, \u00a0\u2009\u202f]\d{3})+")
 _SIGNS = str.maketrans("\N{MINUS SIGN}\N{EN DASH}\N{NO-BREAK SPACE}", "-- ")
@@ -42,6 +59,17 @@ class Figure:
     high: Fraction
     open_low: bool = False
     open_high: bool = False
+
+
+def metric_named(name: str) -> str | None:
+    """The metric of `KNOWN` that goes by a name, None where none does.
+
+    >>> metric_named("F1-score"), metric_named("Recall"), metric_named("AUC")
+    ('f1', 'sensitivity', None)
+    """
+    squeezed = re.sub(r"[\s_-]", "", name).casefold()
+    known = {metric.replace("_", ""): metric for metric in KNOWN}
+    return known.get(squeezed) or SYNONYMS.get(squeezed)
 
 
 def printed(metric: str, text: str, rounding: Rounding = "rounded") -> Figure:

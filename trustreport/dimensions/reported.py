@@ -1,0 +1,203 @@
+"""Published figures: can they all come from one and the same table of counts?"""
+
+from collections.abc import Iterable, Mapping
+from math import nan
+from typing import Any
+
+from trustreport.dimensions.dimension import Dimension
+from trustreport.estimate import Estimate
+from trustreport.finding import Column, Finding, Part, PlainTable
+from trustreport.infer import Examined, cells_in_words, examine, in_words, range_in_words, sentences
+from trustreport.measures.reported.printed import METRICS, Figure
+from trustreport.messages import Message, say
+from trustreport.plan import Plan, Reported
+from trustreport.results import Result, Unit
+from trustreport.study import Study
+
+ID = "reported"
+EXACT, BOUNDS = "exact_search", "exact_bounds"
+
+# More sets than this are told in one overview instead of a page each.
+EACH_UP_TO = 4
+
+CONTRADICTION = "the figures contradict each other: no table of counts fits"
+NOT_COUNTED = "too many possible tables to try each: not counted"
+SEVERAL = "the tables that fit differ: a range, not a confidence interval"
+OUTER = "outer bounds, not a confidence interval: too many possible tables to try each"
+UNDEFINED = "not defined (0/0) in any table that fits"
+SOMETIMES_UNDEFINED = "not defined (0/0) in {n} of the tables that fit"
+
+
+def examined(reported: Reported) -> Examined:
+    """The figures of one set of the manifest, held against every table of counts."""
+    return examine(
+        reported.metrics,
+        positives=reported.positives,
+        negatives=reported.negatives,
+        total=reported.total,
+        rounding=reported.rounding,
+    )
+
+
+def answer(study: Study, plan: Plan) -> Finding:
+    """Every set: how many tables of counts fit, the range of each count and measure, what conflicts."""
+    sets = [(one.set, examined(one)) for one in study.reported]
+    level = plan.report.confidence_level
+    if len(sets) <= EACH_UP_TO:
+        parts = tuple(_part(name, one, i, alone=len(sets) == 1) for i, (name, one) in enumerate(sets, 1))
+    else:
+        parts = (_overview(sets),)
+    results = tuple(r for name, one in sets for r in results_of(name, one, level))
+    not_shown = [say(f"reported.rounding.{rounding}") for rounding in _roundings(sets)]
+    not_shown += [say(f"reported.not_shown.{what}") for what in ("fit", "averages", "sampling")]
+    return Finding(ID, parts, results, tuple(not_shown))
+
+
+def _roundings(sets: Iterable[tuple[str, Examined]]) -> list[str]:
+    return sorted({one.rounding for _, one in sets})
+
+
+# ---------------------------------------------------------------- results
+
+
+def results_of(name: str, one: Examined, level: float) -> list[Result]:
+    """The number of tables, the range of every count and measure, and the smallest conflict."""
+    fit, n = one.fit, one.cases.total
+    method = BOUNDS if fit.count is None else EXACT
+    scope = {"set": name}
+    count = nan if fit.count is None else float(fit.count)
+    note = NOT_COUNTED if fit.count is None else CONTRADICTION if one.contradictory else ""
+    tables = Estimate(count, count, count, n, level, method, note)
+    found = [_entry("consistent_matrices", scope, tables, "count")]
+    cells = dict(fit.cells)
+    if one.cases.positives is None and fit.positives:
+        cells["positives"] = fit.positives
+    for cell, (low, high) in cells.items():
+        note = "" if low == high else OUTER if fit.count is None else SEVERAL
+        value = float(low) if low == high else nan
+        estimate = Estimate(value, float(low), float(high), n, level, method, note)
+        found.append(_entry("metric_range", scope | _metric(cell), estimate, "count"))
+    if fit.cells:
+        found += [_range(metric, scope, one, level, method) for metric in METRICS]
+    if one.contradictory:
+        found.append(_conflict(scope, one, level, method))
+    return found
+
+
+def _metric(name: str) -> dict[str, Any]:
+    return {"parameters": {"metric": name}}
+
+
+def _range(metric: str, scope: Mapping[str, Any], one: Examined, level: float, method: str) -> Result:
+    n, found = one.cases.total, one.fit.metrics.get(metric)
+    unit: Unit = "score" if metric == "mcc" else "proportion"
+    if found is None:
+        estimate = Estimate(nan, nan, nan, n, level, method, UNDEFINED)
+    else:
+        notes = [] if found.unique else [OUTER if one.fit.count is None else SEVERAL]
+        if found.undefined:
+            notes.append(SOMETIMES_UNDEFINED.format(n=found.undefined))
+        value = found.low if found.unique else nan
+        estimate = Estimate(value, found.low, found.high, n, level, method, "; ".join(notes))
+    return _entry("metric_range", {**scope, **_metric(metric)}, estimate, unit)
+
+
+def _conflict(scope: Mapping[str, Any], one: Examined, level: float, method: str) -> Result:
+    """How many figures the smallest conflict holds; which ones stands in the details."""
+    size = len(one.conflicts[0]) if one.cases.adds_up and one.conflicts else len(one.given)
+    details = {
+        "figures": _printed(one.conflicts[0]) if one.cases.adds_up and one.conflicts else dict(one.given),
+        "others": [_printed(subset) for subset in one.conflicts[1:]],
+        "without_any_one_of": _printed(one.culprits),
+    }
+    estimate = Estimate(size, size, size, one.cases.total, level, method)
+    return _entry("conflict", scope, estimate, "count", details)
+
+
+def _printed(figures: Iterable[Figure]) -> list[list[str]]:
+    return [[figure.metric, figure.text] for figure in figures]
+
+
+def _entry(
+    quantity: str,
+    scope: Mapping[str, Any],
+    estimate: Estimate,
+    unit: Unit,
+    details: Mapping[str, Any] | None = None,
+) -> Result:
+    return Result(f"{ID}.{quantity}", scope, estimate, unit, primary=True, details=details or {})
+
+
+# ---------------------------------------------------------------- telling
+
+
+def _part(name: str, one: Examined, number: int, *, alone: bool) -> Part:
+    return Part(
+        title=None if alone else say("word.name", name=name),
+        finding=tuple(sentences(one)),
+        tables=(_table(one, number),) if one.fit.cells else (),
+        scope={"set": name},
+    )
+
+
+def _table(one: Examined, number: int) -> PlainTable:
+    """The range of every count and measure, beside what was printed of it."""
+    fit = one.fit
+    texts: dict[str, str] = {}
+    for figure in one.figures:
+        texts[figure.metric] = ", ".join(filter(None, (texts.get(figure.metric), figure.text.strip())))
+    rows: list[tuple[Any, ...]] = []
+    for cell, ends in fit.cells.items():
+        low, high = (say("reported.count", value=end) for end in ends)
+        rows.append((say(f"reported.label.{cell}"), texts.get(cell), low, high, 0))
+    for metric, found in fit.metrics.items():
+        low, high = (say("reported.number", value=end) for end in (found.low, found.high))
+        rows.append((say(f"reported.label.{metric}"), texts.get(metric), low, high, found.undefined))
+    columns = [
+        Column(say("reported.column.quantity")),
+        Column(say("reported.column.printed"), "number"),
+        Column(say("reported.column.low"), "number"),
+        Column(say("reported.column.high"), "number"),
+    ]
+    if any(found.undefined for found in fit.metrics.values()):
+        columns.append(Column(say("reported.column.undefined"), "count"))
+    caption = say("reported.table_bounds") if fit.count is None else say("reported.table", n=fit.count)
+    shown = tuple(row[: len(columns)] for row in rows)
+    return PlainTable(f"reported_{number}", caption, tuple(columns), shown)
+
+
+def _overview(sets: list[tuple[str, Examined]]) -> Part:
+    """Many sets: how many fit, and a row each."""
+    counts = [one.fit.count for _, one in sets]
+    conflict, untried = counts.count(0), counts.count(None)
+    fit = len(sets) - conflict - untried
+    finding = [say("reported.overview", n=len(sets), fit=fit, conflict=conflict)]
+    if untried:
+        finding.append(say("reported.overview_untried", n=untried))
+    columns = (
+        Column(say("reported.column.set")),
+        Column(say("reported.column.printed")),
+        Column(say("reported.column.tables"), "count"),
+        Column(say("reported.column.follows")),
+    )
+    rows = tuple(
+        (name, say("reported.listed", items=[in_words(f) for f in one.figures]), one.fit.count, _follows(one))
+        for name, one in sets
+    )
+    table = PlainTable("reported_sets", say("reported.table_sets"), columns, rows)
+    return Part(tuple(finding), tables=(table,))
+
+
+def _follows(one: Examined) -> Message | None:
+    """The most telling consequence in a few words: the table, the conflict, or the range of MCC."""
+    if not one.cases.adds_up:
+        return next(iter(sentences(one)))
+    if one.contradictory:
+        items = [in_words(figure) for figure in (one.conflicts[0] if one.conflicts else one.figures)]
+        return say("reported.not_alone" if len(items) == 1 else "reported.conflicting", items=items)
+    if one.fit.count == 1:
+        return cells_in_words(one.fit)
+    return range_in_words("mcc", one.fit) if "mcc" in one.fit.metrics else None
+
+
+DIMENSION = Dimension(ID, lambda study, plan: bool(study.reported), answer)
