@@ -1,13 +1,13 @@
 """The dimensions of trust, in the order of the report."""
 
-from trustreport.dimensions import decision_benefit, pragmatic_utility
+from trustreport.dimensions import advice_accuracy, decision_benefit, pragmatic_utility
 from trustreport.dimensions.dimension import Dimension
 
 __all__ = ["DIMENSIONS", "Dimension"]
 
 DIMENSIONS: tuple[Dimension, ...] = (
     Dimension("source_reliability", lambda study, plan: bool(study.raters or study.nomogram)),
-    Dimension("advice_accuracy", lambda study, plan: bool(study.datasets or study.confusion)),
+    advice_accuracy.DIMENSION,
     pragmatic_utility.DIMENSION,
     decision_benefit.DIMENSION,
     Dimension(

@@ -1,0 +1,54 @@
+"""Advice accuracy: how often is the advice right where the condition is present, and where it is absent?"""
+
+from trustreport.dimensions.advice_accuracy.measured import (
+    Judged,
+    counts_of,
+    from_confusion,
+    judged,
+    matrix_results,
+    score_results,
+)
+from trustreport.dimensions.advice_accuracy.telling import Told, overview, part
+from trustreport.dimensions.dimension import Dimension
+from trustreport.finding import Finding
+from trustreport.messages import say
+from trustreport.plan import Plan
+from trustreport.results import Result
+from trustreport.study import Study
+
+NAME = "advice_accuracy"
+# More sets than this are told in one overview instead of a page each.
+EACH_UP_TO = 4
+
+
+def cases_of(study: Study, plan: Plan) -> list[Judged]:
+    """Every data set and candidate with scores or decisions."""
+    return [case for dataset in study.datasets for case in judged(dataset, plan)]
+
+
+def has_data(study: Study, plan: Plan) -> bool:
+    """Whether anything says what the device advised for cases of known truth."""
+    return bool(study.confusion) or bool(cases_of(study, plan))
+
+
+def answer(study: Study, plan: Plan) -> Finding:
+    """Results, sentences and tables of every published table and data set."""
+    told = []
+    for counts in study.confusion:
+        own = from_confusion(counts, plan)
+        told.append(Told(counts.set, {"set": counts.set}, tuple(own)))
+    for case in cases_of(study, plan):
+        counted = counts_of(case)
+        own = matrix_results(counted, case.scope, plan) if counted else []
+        own += score_results(case, plan)
+        told.append(Told(case.name, case.scope, tuple(own)))
+    if len(told) <= EACH_UP_TO:
+        parts = tuple(part(one, i, alone=len(told) == 1) for i, one in enumerate(told, 1))
+    else:
+        parts = overview(told)
+    results: tuple[Result, ...] = tuple(r for one in told for r in one.results)
+    not_shown = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
+    return Finding(NAME, parts, results, not_shown)
+
+
+DIMENSION = Dimension(NAME, has_data, answer)
