@@ -1,0 +1,10 @@
+"""Why an agreement of raters is undefined, or to be read with care: fixed fragments, joined by "; "."""
+
+NO_PAIR = "no case was labelled by two raters"
+ONE_CATEGORY = "all labels are the same: agreement by chance is complete and nothing can be said beyond it"
+ONE_CASE = "fewer than two cases were labelled by two raters: the spread between cases cannot be estimated"
+NO_VARIATION = "cases do not vary in agreement: no standard error, and nothing said about precision"
+NO_PAIR_DEFINED = "no two raters labelled a common case in more than one way: their kappa is undefined"
+SOME_PAIRS_UNDEFINED = "pairs of raters without a kappa (no common case, or one label only) are left out"
+NO_RESAMPLE = "the coefficient is undefined in nearly every resample"
+SOME_RESAMPLES = "resamples in which the coefficient is undefined are left out"

@@ -1,0 +1,63 @@
+"""How often two raters give a case the same label."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate
+from trustreport.measures.agreement.tally import Floats, lacking, linearised, tally
+
+
+def percent_agreement(
+    codes: NDArray[np.integer[Any]],
+    n_categories: int,
+    *,
+    weights: Floats | None = None,
+    multiplicity: NDArray[Any] | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Share of pairs of raters that give a case the same label.
+
+    With r labels of a case, r_k of them in category k::
+
+        Po = mean over cases of  sum over k of r_k (r_k - 1) / (r (r - 1))
+
+    Estimand: chance that two of these raters agree on a case, cases sampled, raters fixed.
+
+    Parameters
+    ----------
+    codes : int array, shape (n_cases, n_raters)
+        Labels from 0 to n_categories - 1, -1 where there is none.
+    n_categories : int
+    weights : float array, shape (n_categories, n_categories), optional
+        Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
+    multiplicity : array, shape (n_raters,), optional
+        How often each rater counts, for a bootstrap over raters.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        In [0, 1]; `n` counts cases with two labels or more; NaN with a note when there is none.
+
+    Notes
+    -----
+    Much of it may be agreement by chance: with one rare category it is high whoever rates.
+
+    References
+    ----------
+    Gwet (2008), Br. J. Math. Stat. Psychol. 61, 29-48.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, -1], [0, 0, 0]] * 4)
+    >>> print(percent_agreement(codes, 2))
+    0.67 (95% CI 0.46 to 0.87; n = 20)
+    """
+    t = tally(codes, n_categories, weights, multiplicity)
+    missing = lacking(t, level)
+    if missing:
+        return missing
+    share = len(t.codes) / t.n
+    return linearised(t.observed, share * t.agreement, n=t.n, level=level, least=0.0)
