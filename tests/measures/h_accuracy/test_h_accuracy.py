@@ -1,0 +1,365 @@
+"""H-accuracy: the contract, exact fractions, the published relations, invariances, parameters, edges."""
+
+import csv
+import json
+from fractions import Fraction
+from itertools import pairwise
+from math import isnan
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis.extra.numpy import arrays
+from ruamel.yaml import YAML
+
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.h_accuracy import notes
+from trustreport.measures.h_accuracy import parameters as from_raters
+from trustreport.measures.h_accuracy.measure import (
+    confident_accuracy,
+    credits_of,
+    h_accuracy,
+    practical_accuracy,
+    prioritized_accuracy,
+    two_class_scores,
+)
+from trustreport.measures.h_accuracy.risk import net_benefit_of, risk_accuracy, risk_priority
+from trustreport.measures.net_benefit import net_benefit, standardized_net_benefit
+
+nan = float("nan")
+cell = st.integers(1, 30)
+counts = st.builds(ConfusionCounts, cell, cell, cell, cell)
+
+
+def rng():
+    return np.random.default_rng(20)
+
+
+def value(truth, scores, **parameters):
+    return h_accuracy(
+        np.asarray(truth), np.asarray(scores, float), rng=rng(), resamples=2, **parameters
+    ).value
+
+
+def cases_of(c):
+    """Cases with these counts, scores sure enough for any tau."""
+    truth = np.repeat([1, 0, 1, 0], [c.tp, c.fp, c.fn, c.tn])
+    called = np.repeat([1.0, 1, 0, 0], [c.tp, c.fp, c.fn, c.tn])
+    return truth, two_class_scores(called)
+
+
+@st.composite
+def scored(draw, n_classes=None):
+    k = n_classes or draw(st.integers(2, 4))
+    n = draw(st.integers(k, 20))
+    truth = np.concatenate([np.arange(k), draw(arrays(np.int64, n - k, elements=st.integers(0, k - 1)))])
+    raw = draw(arrays(np.int64, (n, k), elements=st.integers(0, 6))) + np.eye(k, dtype=int)[truth]
+    return truth, raw / raw.sum(axis=1, keepdims=True)
+
+
+def test_contract(shared):
+    folder = shared / "contract" / "h-accuracy"
+    study = YAML(typ="safe").load(folder / "study.yaml")
+    rows = {}
+    with (folder / "expected.csv").open() as lines:
+        for row in csv.DictReader(lines):
+            rows[json.loads(row["scope"])["dataset"]] = row
+    assert len(rows) >= 17
+    for dataset in study["datasets"]:
+        with (folder / dataset["file"]).open() as lines:
+            cases = list(csv.DictReader(lines))
+        scores = np.array([[float(c[name]) for name in dataset["columns"]["class_scores"]] for c in cases])
+        asked = dataset["h_accuracy"][0]
+        est = h_accuracy(
+            np.array([int(c["truth"]) for c in cases]),
+            scores,
+            tau=asked["tau"],
+            priority=asked["priority"],
+            complexity=np.array([float(c["complexity"]) for c in cases]),
+            rng=rng(),
+            resamples=50,
+        )
+        row = rows[dataset["dataset"]]
+        if row["value"] == "":
+            assert isnan(est.value)
+            assert est.note
+        else:
+            assert est.value == pytest.approx(float(row["value"]), abs=float(row["tol"])), row
+
+
+def test_exact_fractions(shared):
+    reference = json.loads((shared / "reference" / "seeds" / "ha_cases.json").read_text())
+    assert len(reference["cases"]) >= 20
+    for case in reference["cases"]:
+        scores = np.array([[float(Fraction(s)) for s in row] for row in case["scores"]])
+        given_values = {
+            "tau": float(Fraction(case["tau"])),
+            "priority": [float(Fraction(p)) for p in case["p"]],
+            "complexity": np.array([float(Fraction(d)) for d in case["d"]]),
+        }
+        got = value(case["y"], scores, **given_values)
+        wanted = nan if case["Ha"] is None else float(Fraction(case["Ha"]))
+        assert got == pytest.approx(wanted, abs=1e-13, nan_ok=True), case["id"]
+
+
+def test_net_benefit_counterexample(shared):
+    seed = json.loads((shared / "reference" / "seeds" / "seed000.json").read_text())
+    known = seed["theorem1"]["counterexample"]
+    p0, p1 = risk_priority(known["tau"], known["pi"])
+    ha = p0 * known["TNR"] + p1 * known["TPR"]
+    assert ha == pytest.approx(known["Ha"], rel=1e-14)
+    assert net_benefit_of(ha, known["tau"], known["pi"]) == pytest.approx(known["NB"], rel=1e-14)
+    assert net_benefit_of(ha, known["tau"], known["pi"]) != pytest.approx(known["printed_form"], abs=0.01)
+
+
+def test_counted_by_hand():
+    truth, scores = [0, 0, 1, 1], two_class_scores(np.array([0.1, 0.7, 0.6, 0.9]))
+    assert value(truth, scores) == 0.75
+    # at tau .8 the positive with .6 earns .1 / .3, the others all or nothing
+    assert value(truth, scores, tau=0.8) == pytest.approx((1 + 0) / 4 + (1 / 3 + 1) / 4)
+    assert value(truth, scores, priority=[0.2, 0.8]) == pytest.approx(0.2 / 2 + 0.8)
+    assert value(truth, scores, complexity=np.array([1, 3, 1, 1.0])) == pytest.approx(0.25 / 2 + 0.5)
+
+
+def test_a_score_above_tau_that_is_not_the_highest_earns_nothing():
+    scores = np.array([[0.4, 0.55, 0.05]])
+    assert credits_of(np.array([0]), scores, 0.35)[0] == 0
+    assert credits_of(np.array([1]), scores, 0.35)[0] == 1
+
+
+def test_ties_credit_every_tied_class():
+    third = np.full((3, 3), 1 / 3)
+    assert value([0, 1, 2], third) == 1
+    assert value([0, 1, 2], third, tau=0.5) == pytest.approx(0, abs=1e-15)
+    tied = np.array([[0.4, 0.4, 0.2]] * 3)
+    assert list(credits_of(np.array([0, 1, 2]), tied, 0.5)) == pytest.approx([0.4, 0.4, 0])
+
+
+@given(counts)
+def test_balanced_accuracy_sensitivity_and_specificity_are_special_cases(c):
+    truth, scores = cases_of(c)
+    assert value(truth, scores) == pytest.approx(MEASURES["balanced_accuracy"](c).value)
+    assert value(truth, scores, priority=[0, 1]) == pytest.approx(c.tp / c.positives)
+    assert value(truth, scores, priority=[1, 0]) == pytest.approx(c.tn / c.negatives)
+    share = c.positives / c.n
+    assert value(truth, scores, priority=[1 - share, share]) == pytest.approx((c.tp + c.tn) / c.n)
+
+
+@given(scored(), st.lists(st.floats(0, 1), min_size=2, max_size=5))
+def test_does_not_rise_with_tau(both, steps):
+    truth, scores = both
+    k = scores.shape[1]
+    found = [value(truth, scores, tau=1 / k + step * (1 - 1 / k)) for step in sorted(steps)]
+    assert all(later <= earlier + 1e-12 for earlier, later in pairwise(found))
+    assert all(-1e-12 <= v <= 1 + 1e-12 for v in found)
+
+
+@given(scored(2), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0.5, 1))
+def test_linear_in_priority(both, one, other, share, tau):
+    truth, scores = both
+    mix = share * one + (1 - share) * other
+    a, b, c = (value(truth, scores, tau=tau, priority=[1 - p, p]) for p in (one, other, mix))
+    assert c == pytest.approx(share * a + (1 - share) * b, abs=1e-12)
+
+
+@given(scored(), st.floats(0.01, 100), st.floats(0.5, 1))
+def test_scale_of_complexity_does_not_matter(both, factor, tau):
+    truth, scores = both
+    complexity = 0.1 + np.arange(len(truth)) % 3
+    one, other = (value(truth, scores, tau=tau, complexity=d) for d in (complexity, factor * complexity))
+    assert one == pytest.approx(other)
+
+
+@given(scored(), st.floats(0.5, 1))
+def test_order_of_cases_and_names_of_classes_do_not_matter(both, tau):
+    truth, scores = both
+    k = scores.shape[1]
+    priority = np.arange(1, k + 1) / np.arange(1, k + 1).sum()
+    turned = value(k - 1 - truth, scores[:, ::-1], tau=tau, priority=priority[::-1])
+    assert turned == pytest.approx(value(truth, scores, tau=tau, priority=priority))
+    assert value(truth[::-1], scores[::-1], tau=tau) == pytest.approx(value(truth, scores, tau=tau))
+
+
+# Invariances of Sokolova, Lapalme (2009), Inf. Process. Manag. 45, 427-437; tau 1/2, equal complexity.
+
+
+@given(counts)
+def test_i1_exchange_of_the_classes(c):
+    share = c.positives / c.n
+    one = value(*cases_of(c), priority=[1 - share, share])
+    assert value(*cases_of(c.swapped()), priority=[share, 1 - share]) == pytest.approx(one)
+
+
+@given(counts, cell, cell)
+def test_i2_and_i5_true_negatives_and_false_positives_when_only_positives_have_priority(c, tn, fp):
+    other = ConfusionCounts(c.tp, fp, c.fn, tn)
+    assert value(*cases_of(other), priority=[0, 1]) == value(*cases_of(c), priority=[0, 1])
+
+
+@given(counts, cell, cell)
+def test_i3_and_i4_true_positives_and_false_negatives_when_only_negatives_have_priority(c, tp, fn):
+    other = ConfusionCounts(tp, c.fp, fn, c.tn)
+    assert value(*cases_of(other), priority=[1, 0]) == value(*cases_of(c), priority=[1, 0])
+
+
+@given(counts, st.integers(2, 5), st.floats(0, 1))
+def test_i6_all_counts_multiplied(c, factor, p):
+    other = ConfusionCounts(factor * c.tp, factor * c.fp, factor * c.fn, factor * c.tn)
+    priority = [1 - p, p]
+    assert value(*cases_of(other), priority=priority) == pytest.approx(value(*cases_of(c), priority=priority))
+
+
+def test_not_i7_counts_of_one_decision_multiplied():
+    one, other = ConfusionCounts(6, 2, 4, 8), ConfusionCounts(12, 4, 4, 8)
+    assert value(*cases_of(one)) == pytest.approx(0.7)
+    assert value(*cases_of(other)) == pytest.approx((12 / 16 + 8 / 12) / 2)
+
+
+@given(counts, st.integers(1, 5), st.integers(1, 5), st.floats(0, 1))
+def test_i8_counts_of_either_class_multiplied(c, k1, k2, p):
+    other = ConfusionCounts(k1 * c.tp, k2 * c.fp, k1 * c.fn, k2 * c.tn)
+    priority = [1 - p, p]
+    assert value(*cases_of(other), priority=priority) == pytest.approx(value(*cases_of(c), priority=priority))
+
+
+@settings(deadline=None)
+@given(
+    arrays(bool, 12),
+    arrays(float, 12, elements=st.sampled_from([0, 0.1, 0.3, 0.5, 0.8, 1])),
+    st.floats(0.05, 0.9),
+)
+def test_net_benefit_is_a_risk_accuracy(truth, score, tau):
+    assume(truth.any() and not truth.all())
+    q = float(truth.mean())
+    ha = risk_accuracy(truth, score, tau, rng=rng()).value
+    assert net_benefit_of(ha, tau, q) == pytest.approx(net_benefit(truth, score, tau).value, abs=1e-12)
+    if q == 0.5:
+        snb = standardized_net_benefit(truth, score, tau).value
+        assert (1 - tau) * snb == pytest.approx(ha - tau, abs=1e-12)
+
+
+def test_at_half_and_half_net_benefit_is_half_of_youdens_j():
+    c = ConfusionCounts(7, 2, 3, 8)
+    truth, scores = cases_of(c)
+    ha = risk_accuracy(truth == 1, scores[:, 1], 0.5, rng=rng()).value
+    assert ha == pytest.approx(MEASURES["balanced_accuracy"](c).value)
+    assert net_benefit_of(ha, 0.5, 0.5) == pytest.approx(MEASURES["youden_j"](c).value / 2)
+
+
+def test_interval_is_that_of_cases_drawn_within_classes():
+    generator = np.random.default_rng(3)
+    truth = np.repeat([0, 1], [120, 80])
+    scores = two_class_scores(np.clip(0.35 + 0.3 * truth + generator.normal(0, 0.2, 200), 0, 1))
+    est = h_accuracy(truth, scores, tau=0.7, priority=[0.3, 0.7], rng=rng())
+    credit = credits_of(truth, scores, 0.7)
+    se = np.sqrt(sum(p**2 * credit[truth == i].var() / n for i, (p, n) in enumerate([(0.3, 120), (0.7, 80)])))
+    assert (est.low, est.high) == pytest.approx((est.value - 1.96 * se, est.value + 1.96 * se), abs=0.01)
+    assert est == h_accuracy(truth, scores, tau=0.7, priority=[0.3, 0.7], rng=rng())
+    assert est.details == pytest.approx({f"class_{i}": credit[truth == i].mean() for i in (0, 1)})
+    wider = h_accuracy(truth, scores, tau=0.7, priority=[0.3, 0.7], rng=rng(), level=0.99)
+    assert wider.low < est.low < est.high < wider.high
+
+
+def test_named_accuracies_fix_the_other_parameters():
+    truth, scores = np.array([0, 0, 1, 1]), two_class_scores(np.array([0.1, 0.7, 0.6, 0.9]))
+    d = np.array([1.0, 3, 2, 1])
+    assert confident_accuracy(truth, scores, 0.8, rng=rng()).value == value(truth, scores, tau=0.8)
+    assert prioritized_accuracy(truth, scores, [0.2, 0.8], rng=rng()).value == value(
+        truth, scores, priority=[0.2, 0.8]
+    )
+    assert practical_accuracy(truth, scores, d, rng=rng()).value == value(truth, scores, complexity=d)
+
+
+def test_undefined_says_why():
+    scores = two_class_scores(np.array([0.9, 0.8]))
+    absent = h_accuracy(np.array([1, 1]), scores, rng=rng())
+    assert isnan(absent.value)
+    assert absent.note == notes.CLASS_ABSENT
+    assert value([1, 1], scores, priority=[0, 1]) == 1.0
+    empty = h_accuracy(np.array([0, 1]), scores, complexity=np.array([0.0, 1]), rng=rng())
+    assert empty.note == notes.NO_COMPLEXITY
+    assert h_accuracy(np.array([0, 1]), scores, rng=rng()).note == notes.NO_WIDTH
+    truth = np.repeat([0, 1], 6)
+    few = h_accuracy(
+        truth, two_class_scores(truth * 1.0), complexity=np.where(np.arange(12) % 6, 0.0, 1), rng=rng()
+    )
+    assert few.note == notes.FEW_RESAMPLES
+    assert few.value == 1.0
+    assert risk_accuracy(np.zeros(3, bool), np.ones(3), 0.5, rng=rng()).note == notes.CLASS_ABSENT
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"tau": 0.4}, r"tau must lie in \[1/2, 1\], got 0.4"),
+    ({"tau": 1.1}, "tau must lie"),
+    ({"priority": [0.5, 0.6]}, "sum to 1"),
+    ({"priority": [1.5, -0.5]}, "none negative"),
+    ({"priority": [1.0]}, "2 numbers"),
+    ({"complexity": np.array([1.0, -1])}, "none negative"),
+    ({"complexity": np.array([1.0])}, "one number per case"),
+    ({"scores": np.array([[0.5, 1.5], [0, 1]])}, r"scores must lie in \[0, 1\]"),
+    ({"scores": np.array([0.5, 1.5])}, "one row per case"),
+    ({"truth": np.array([0, 2])}, "classes 0 to 1"),
+])  # fmt: skip
+def test_wrong_use_is_refused(change, words):
+    call = {"truth": np.array([0, 1]), "scores": np.array([[1.0, 0], [0, 1]])} | change
+    with pytest.raises(ValueError, match=words):
+        h_accuracy(call.pop("truth"), call.pop("scores"), rng=rng(), **call)
+
+
+def test_tau_from_raters():
+    confidence = np.array([[0.6, 0.6, 0.75, 0.8], [0.6, 0.75, 0.8, 1.0]])
+    right = np.ones((2, 4))
+    assert from_raters.tau_from_share(confidence, right, 0.8) == 0.6
+    assert from_raters.tau_from_share(confidence, right, 0.5) == 0.75
+    assert from_raters.tau_from_share(confidence, right, 0.25) == 0.8
+    assert from_raters.tau_from_share(confidence, right, 1) == 0.6
+    wrong_where_sure = np.where(confidence > 0.7, 0.0, 1)
+    assert from_raters.tau_from_share(confidence, wrong_where_sure, 0.5) == 0.6
+    assert from_raters.tau_from_mean(np.array([[0.5, nan], [0.7, 0.9]])) == pytest.approx(0.65)
+    best = from_raters.tau_from_best_rater(confidence, np.array([[1, 1, 1, 1.0], [1, 1, 1, 0]]))
+    assert best == pytest.approx(confidence[0].mean())
+    with pytest.raises(ValueError, match="no right answer"):
+        from_raters.tau_from_share(confidence, 0 * right)
+
+
+def test_priority_from_raters_is_formula_10():
+    truth = np.array([0, 0, 1, 1, 1])
+    decision = np.array([[0, 0, 1, 1, 0], [0, 1, 1, nan, 1]])
+    tnr, tpr = (1 + 0.5) / 2, (2 / 3 + 1) / 2
+    got = from_raters.priority_from_raters(truth, decision)
+    assert got == pytest.approx([tnr / (tpr + tnr), tpr / (tpr + tnr)])
+    # the published pair: .52 and .48
+    assert from_raters.priority_from_prevalence(np.array([0.2, 0.8])).tolist() == [0.2, 0.8]
+    rare = from_raters.priority_from_prevalence(np.array([0.6, 0.3, 0.1]), rare_first=True)
+    assert rare == pytest.approx([0.2, 0.35, 0.45])
+    with pytest.raises(ValueError, match="no rater judged a case of class 1"):
+        from_raters.priority_from_raters(np.array([0, 0]), np.array([[0.0, 1]]))
+    with pytest.raises(ValueError, match="recognised no case"):
+        from_raters.priority_from_raters(np.array([0, 1]), np.array([[1.0, 0]]))
+
+
+def test_complexity_from_raters():
+    rating = from_raters.from_scale(np.array([[1.0, 3, 5], [2, nan, 4]]), 1, 5)
+    mean = from_raters.complexity_from_ratings(rating)
+    assert mean == pytest.approx([0.125, 0.5, 0.875])
+    right = np.array([[1.0, 0, nan], [1, 1, 0]])
+    assert from_raters.complexity_from_errors(right) == pytest.approx([0, 0.5, 1])
+    for share, n in ((0.5, 2), (1 / 3, 1), (0.2, 1)):
+        assert from_raters.hardest(mean, share).sum() == n
+    assert from_raters.two_levels(mean, 0.4).tolist() == [0.5, 1, 1]
+    relevance = np.array([1.0, 0, 1])
+    both = from_raters.mixed(np.stack([mean, relevance]), np.array([0.5, 0.5]))
+    assert both == pytest.approx((mean + relevance) / 2)
+    for wrong, words in (
+        (lambda: from_raters.from_scale(np.array([6.0]), 1, 5), "lie on the scale"),
+        (lambda: from_raters.from_scale(np.array([6.0]), 5, 1), "run upwards"),
+        (lambda: from_raters.complexity_from_ratings(np.array([[nan]])), "1 cases have no rating"),
+        (lambda: from_raters.hardest(mean, 0), "share must lie"),
+        (lambda: from_raters.mixed(np.ones((2, 3)), np.array([1.0])), "2 numbers"),
+        (lambda: from_raters.priority_from_prevalence(np.array([0.2, 0.2])), "sum to 1"),
+        (lambda: risk_priority(0.5, 1), r"prevalence in \(0, 1\)"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            wrong()

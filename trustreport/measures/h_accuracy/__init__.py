@@ -1,0 +1,1 @@
+"""H-accuracy: right answers weighed by the confidence, class and difficulty that matter to the user."""

@@ -1,0 +1,214 @@
+"""H-accuracy of a scoring model, with two classes or more."""
+
+from collections.abc import Sequence
+from math import isclose, nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.h_accuracy import notes
+
+Floats = NDArray[np.float64]
+METHOD = "bootstrap_percentile"
+BLOCK = 4_000_000  # cases drawn at once
+
+
+def h_accuracy(
+    truth: NDArray[np.int64],
+    scores: Floats,
+    *,
+    rng: np.random.Generator,
+    tau: float | None = None,
+    priority: Sequence[float] | None = None,
+    complexity: Floats | None = None,
+    resamples: int = 2000,
+    level: float = 0.95,
+) -> Estimate:
+    """Share of right answers, less credit for unsure ones, more weight for classes and cases that matter.
+
+    With k classes, p(l) the priority of class l, d(x) the complexity of case x, c(x) its credit::
+
+        Ha = sum over classes l of p(l) * (sum of d(x) c(x) / sum of d(x), over cases x of class l)
+
+    and with s the score of the true class, in this order::
+
+        c = 0                          if another class scores higher
+        c = 1                          if s > tau, or tau = 1/k
+        c = (s - 1/k) / (tau - 1/k)    otherwise
+
+    Classes that tie for the highest score are all credited. Ha(1/k, equal priorities, equal complexity) is
+    the balanced accuracy; Ha does not rise with tau, and is linear in p.
+
+    Estimand: the same in the population, cases of each class sampled independently, parameters fixed.
+
+    Parameters
+    ----------
+    truth : int array, shape (n_cases,)
+        Class of each case, 0 to k - 1.
+    scores : float array, shape (n_cases, k)
+        Score of each class, in [0, 1]; for two classes ``two_class_scores(score)``.
+    rng : numpy Generator
+    tau : float in [1/k, 1], optional
+        Confidence below which a right answer counts only in part; 1/k when not given (no penalty).
+    priority : k floats, optional
+        Not negative, sum 1; equal when not given.
+    complexity : float array, shape (n_cases,), optional
+        Not negative; equal when not given. Its scale does not matter.
+    resamples : int
+        Cases are drawn again within each class, this many times; percentile interval.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        In [0, 1]; `details` holds the credit of each class as class_0, class_1 ...; NaN with a note when a
+        class with priority has no case or no complexity.
+
+    References
+    ----------
+    Cabitza, Campagner (2019), "Who wants accurate models?", arXiv:1910.09246, eqs 3 and 4. Of its overlapping
+    cases the first applies here.
+
+    Examples
+    --------
+    >>> truth, score = np.array([0, 0, 0, 1, 1]), np.array([0.1, 0.3, 0.7, 0.6, 0.9])
+    >>> print(h_accuracy(truth, two_class_scores(score), tau=0.8, rng=np.random.default_rng(1)))
+    0.61 (95% CI 0.28 to 0.94; n = 5)
+    """
+    check_level(level)
+    n_classes = scores.shape[1] if scores.ndim == 2 else 0
+    weights = np.full(n_classes, 1 / max(n_classes, 1)) if priority is None else np.asarray(priority, float)
+    difficulty = np.ones(len(truth)) if complexity is None else np.asarray(complexity, float)
+    _check(truth, scores, weights, difficulty)
+    credit = credits_of(truth, scores, 1 / n_classes if tau is None else tau)
+    details, total = {}, 0.0
+    drawn = np.zeros(resamples)
+    for label in range(n_classes):
+        own = truth == label
+        if not weights[label]:
+            continue
+        missing = "" if difficulty[own].any() else notes.NO_COMPLEXITY if own.any() else notes.CLASS_ABSENT
+        if missing:
+            return undefined(len(truth), missing, level=level, method=METHOD)
+        earned, most = difficulty[own] * credit[own], difficulty[own]
+        details[f"class_{label}"] = float(earned.sum() / most.sum())
+        total += float(weights[label]) * details[f"class_{label}"]
+        drawn += weights[label] * _resampled(earned, most, resamples, rng)
+    low, high, note = _percentiles(drawn, level)
+    return Estimate(total, low, high, len(truth), level, METHOD, note, details=details)
+
+
+def two_class_scores(score: NDArray[np.float64]) -> Floats:
+    """Scores of both classes from that of the positive class, shape (n_cases, 2), negative class first.
+
+    >>> two_class_scores(np.array([0.25, 1.0]))
+    array([[0.75, 0.25],
+           [0.  , 1.  ]])
+    """
+    return np.stack([1 - score, score], axis=1)
+
+
+def credits_of(truth: NDArray[np.int64], scores: Floats, tau: float) -> Floats:
+    """What each case's answer is worth, in [0, 1]; the rule and the parameters are those of `h_accuracy`.
+
+    >>> credits_of(
+    ...     np.array([0, 1, 2]), np.array([[0.40, 0.55, 0.05], [0.1, 0.8, 0.1], [0, 0, 1]]), 0.35
+    ... )
+    array([0., 1., 1.])
+    """
+    guess = 1 / scores.shape[1]
+    if isclose(tau, guess, rel_tol=1e-12):
+        tau = guess
+    if not guess <= tau <= 1:
+        raise ValueError(f"tau must lie in [1/{scores.shape[1]}, 1], got {tau:g}: below that is chance.")
+    own = scores[np.arange(len(truth)), truth]
+    partly = (own - guess) / (tau - guess) if tau > guess else np.ones_like(own)
+    return np.where(own < scores.max(axis=1), 0.0, np.where(own > tau, 1.0, partly))
+
+
+def confident_accuracy(
+    truth: NDArray[np.int64], scores: Floats, tau: float, *, rng: np.random.Generator, level: float = 0.95
+) -> Estimate:
+    """Ha(tau): right answers that are less sure than tau count only in part; classes and cases alike.
+
+    >>> scores = two_class_scores(np.array([0.1, 0.7, 0.8, 0.8]))
+    >>> print(confident_accuracy(np.array([0, 0, 1, 1]), scores, 0.9, rng=np.random.default_rng(1)))
+    0.62 (95% CI 0.38 to 0.88; n = 4)
+    """
+    return h_accuracy(truth, scores, tau=tau, rng=rng, level=level)
+
+
+def prioritized_accuracy(
+    truth: NDArray[np.int64],
+    scores: Floats,
+    priority: Sequence[float],
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> Estimate:
+    """Ha(p): accuracy within each class, weighed by its priority.
+
+    >>> scores = two_class_scores(np.array([0.1, 0.7, 0.8, 0.8]))
+    >>> truth, rng = np.array([0, 0, 1, 1]), np.random.default_rng(1)
+    >>> print(prioritized_accuracy(truth, scores, [0.25, 0.75], rng=rng))
+    0.88 (95% CI 0.75 to 1.00; n = 4)
+    """
+    return h_accuracy(truth, scores, priority=priority, rng=rng, level=level)
+
+
+def practical_accuracy(
+    truth: NDArray[np.int64],
+    scores: Floats,
+    complexity: Floats,
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> Estimate:
+    """Ha(d): balanced accuracy in which difficult cases count for more.
+
+    >>> scores = two_class_scores(np.array([0.1, 0.7, 0.8, 0.8]))
+    >>> truth, rng = np.array([0, 0, 1, 1]), np.random.default_rng(1)
+    >>> print(practical_accuracy(truth, scores, np.array([0.2, 0.8, 0.5, 0.5]), rng=rng))
+    0.60 (95% CI 0.50 to 1.00; n = 4)
+    """
+    return h_accuracy(truth, scores, complexity=complexity, rng=rng, level=level)
+
+
+def _resampled(earned: Floats, most: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """Sum of earned over sum of most in resamples of a class; NaN where nothing could be earned."""
+    n = len(earned)
+    found = np.empty(resamples)
+    step = max(1, BLOCK // n)
+    for start in range(0, resamples, step):
+        chosen = rng.integers(0, n, (min(step, resamples - start), n))
+        above, below = earned[chosen].sum(axis=1), most[chosen].sum(axis=1)
+        found[start : start + step] = np.where(below > 0, above / np.where(below > 0, below, 1), nan)
+    return found
+
+
+def _percentiles(drawn: Floats, level: float) -> tuple[float, float, str]:
+    there = drawn[~np.isnan(drawn)]
+    if len(there) < 0.95 * len(drawn) or len(there) < 2:
+        return nan, nan, notes.FEW_RESAMPLES
+    low, high = (float(q) for q in np.quantile(there, [(1 - level) / 2, (1 + level) / 2]))
+    return low, high, "" if there.min() < there.max() else notes.NO_WIDTH
+
+
+def _check(truth: NDArray[np.int64], scores: Floats, priority: Floats, complexity: Floats) -> None:
+    if scores.ndim != 2 or len(truth) != len(scores) or scores.shape[1] < 2:
+        raise ValueError(
+            f"scores must have one row per case and one column per class, got shape {scores.shape} "
+            f"for {len(truth)} cases."
+        )
+    n_classes = scores.shape[1]
+    if truth.size and not (truth.min() >= 0 and truth.max() < n_classes):
+        raise ValueError(f"truth must name classes 0 to {n_classes - 1}, got {truth.min()} to {truth.max()}.")
+    if not ((scores >= 0) & (scores <= 1)).all():
+        raise ValueError("scores must lie in [0, 1].")
+    if len(priority) != n_classes or (priority < 0).any() or not isclose(priority.sum(), 1, rel_tol=1e-9):
+        raise ValueError(
+            f"priority must be {n_classes} numbers, none negative, that sum to 1, got {priority.tolist()}."
+        )
+    if complexity.shape != truth.shape or not (complexity >= 0).all():
+        raise ValueError("complexity must be one number per case, none negative.")

@@ -1,0 +1,203 @@
+"""Tau, priority and complexity from what raters said and did.
+
+Raters' arrays have shape (n_raters, n_cases), NaN where a rater did not judge a case.
+
+References
+----------
+Cabitza, Campagner (2019), "Who wants accurate models?", arXiv:1910.09246, sections 2.1.1 and 4.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def from_scale(level: Floats, lowest: float, highest: float) -> Floats:
+    """Levels of an ordinal scale on [0, 1], equally spaced.
+
+    >>> from_scale(np.array([1.0, 2, 5]), 1, 5)
+    array([0.  , 0.25, 1.  ])
+    """
+    if not highest > lowest:
+        raise ValueError(f"the scale must run upwards, got {lowest:g} to {highest:g}.")
+    if not ((level >= lowest) & (level <= highest) | np.isnan(level)).all():
+        raise ValueError(f"levels must lie on the scale, {lowest:g} to {highest:g}.")
+    return (level - lowest) / (highest - lowest)
+
+
+def tau_from_share(confidence: Floats, right: Floats, share: float = 0.8) -> float:
+    """The highest confidence at or above which lies at least this share of the raters' right answers.
+
+    Parameters
+    ----------
+    confidence : float array, shape (n_raters, n_cases)
+        In [0, 1].
+    right : float array, shape (n_raters, n_cases)
+        1.0 where the rater was right, 0.0 where wrong.
+
+    Examples
+    --------
+    >>> tau_from_share(np.array([[0.6, 0.7, 0.8, 0.9]]), np.array([[1.0, 1, 1, 0]]), 0.6)
+    0.7
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"share must lie in (0, 1], got {share:g}.")
+    told = np.sort(confidence[(right == 1) & ~np.isnan(confidence)])
+    if not len(told):
+        raise ValueError("no right answer with a confidence.")
+    needed = int(np.ceil(share * len(told) - 1e-9))
+    return float(told[len(told) - needed])
+
+
+def tau_from_mean(confidence: Floats) -> float:
+    """Mean confidence over all answers, each rater weighing alike.
+
+    >>> tau_from_mean(np.array([[0.6, 0.8], [0.9, np.nan]]))
+    0.8
+    """
+    return float(np.mean([row[~np.isnan(row)].mean() for row in confidence if not np.isnan(row).all()]))
+
+
+def tau_from_best_rater(confidence: Floats, right: Floats) -> float:
+    """Mean confidence of the rater with the highest share of right answers; of several, their mean.
+
+    >>> tau_from_best_rater(np.array([[0.6, 0.8], [0.9, 0.7]]), np.array([[1.0, 0], [1, 1]]))
+    0.8
+    """
+    accuracy = _rater_means(right)
+    return tau_from_mean(confidence[accuracy == np.nanmax(accuracy)])
+
+
+def priority_from_raters(truth: NDArray[np.int64], decision: Floats, n_classes: int = 2) -> Floats:
+    """Priorities in proportion to how well raters recognise each class.
+
+    With two classes (formula 10)::
+
+        p(0) = mean TNR / (mean TPR + mean TNR),   p(1) = mean TPR / (mean TPR + mean TNR)
+
+    Parameters
+    ----------
+    truth : int array, shape (n_cases,)
+    decision : float array, shape (n_raters, n_cases)
+        Class that the rater named.
+
+    Examples
+    --------
+    >>> priority_from_raters(np.array([0, 0, 1, 1]), np.array([[0.0, 0, 1, 0], [0, 0, 1, 1]]))
+    array([0.57142857, 0.42857143])
+    """
+    right = np.where(np.isnan(decision), np.nan, decision == truth)
+    recognised = np.zeros(n_classes)
+    for label in range(n_classes):
+        shares = _rater_means(right[:, truth == label])
+        if np.isnan(shares).all():
+            raise ValueError(f"no rater judged a case of class {label}: no priority from raters.")
+        recognised[label] = np.nanmean(shares)
+    if not recognised.sum():
+        raise ValueError("raters recognised no case of any class: no priority from raters.")
+    priority: Floats = recognised / recognised.sum()
+    return priority
+
+
+def priority_from_prevalence(prevalence: Floats, *, rare_first: bool = False) -> Floats:
+    """Priorities as the classes occur (Ha is then the accuracy), or the rarer the more.
+
+    >>> priority_from_prevalence(np.array([0.9, 0.1]), rare_first=True)
+    array([0.1, 0.9])
+    """
+    if (prevalence < 0).any() or not np.isclose(prevalence.sum(), 1):
+        raise ValueError(f"prevalences must not be negative and must sum to 1, got {prevalence.tolist()}.")
+    return (1 - prevalence) / (len(prevalence) - 1) if rare_first else prevalence
+
+
+def complexity_from_ratings(rating: Floats, *, proficiency: Floats | None = None) -> Floats:
+    """Mean complexity that raters gave each case; with `proficiency` the better raters weigh more.
+
+    Parameters
+    ----------
+    rating : float array, shape (n_raters, n_cases)
+        On [0, 1] (`from_scale`).
+    proficiency : float array, shape (n_raters,), optional
+        For example each rater's share of right answers.
+
+    Examples
+    --------
+    >>> complexity_from_ratings(np.array([[0.0, 0.5], [1, np.nan]]), proficiency=np.array([1.0, 3]))
+    array([0.75, 0.5 ])
+    """
+    weight = np.ones(len(rating)) if proficiency is None else proficiency
+    weights = np.where(np.isnan(rating), 0.0, weight[:, None])
+    total = weights.sum(axis=0)
+    if not (total > 0).all():
+        raise ValueError(f"{int((total <= 0).sum())} cases have no rating of their complexity.")
+    mean: Floats = (np.nan_to_num(rating) * weights).sum(axis=0) / total
+    return mean
+
+
+def complexity_from_errors(right: Floats) -> Floats:
+    """Share of raters that judged the case wrong.
+
+    >>> complexity_from_errors(np.array([[1.0, 0], [1, 0], [0, np.nan]]))
+    array([0.33333333, 1.        ])
+    """
+    return 1 - complexity_from_ratings(right)
+
+
+def complexity_from_confidence(confidence: Floats) -> Floats:
+    """One less the raters' mean confidence in the case, whether right or wrong; confidence on [0, 1].
+
+    >>> complexity_from_confidence(np.array([[0.75, 1.0], [0.25, 1.0]]))
+    array([0.5, 0. ])
+    """
+    return 1 - complexity_from_ratings(confidence)
+
+
+def hardest(complexity: Floats, share: float) -> Floats:
+    """1 for the most complex cases, 0 for the rest; at least this share, cases of equal complexity together.
+
+    >>> hardest(np.array([0.1, 0.9, 0.4, 0.4]), 0.5)
+    array([0., 1., 1., 1.])
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"share must lie in (0, 1], got {share:g}.")
+    needed = int(np.ceil(share * len(complexity) - 1e-9))
+    return np.where(complexity >= np.sort(complexity)[len(complexity) - needed], 1.0, 0.0)
+
+
+def two_levels(complexity: Floats, threshold: float) -> Floats:
+    """1 for cases more complex than the threshold, 1/2 for the rest.
+
+    >>> two_levels(np.array([0.1, 0.9, 0.4]), 0.4)
+    array([0.5, 1. , 0.5])
+    """
+    return np.where(complexity > threshold, 1.0, 0.5)
+
+
+def mixed(parts: Floats, weights: Floats) -> Floats:
+    """Complexity together with other reasons why a case matters (relevance, rarity, severity), linearly.
+
+    Parameters
+    ----------
+    parts : float array, shape (n_parts, n_cases)
+        Each on [0, 1].
+    weights : float array, shape (n_parts,)
+        Not negative, sum 1.
+
+    Examples
+    --------
+    >>> mixed(np.array([[0.2, 0.8], [1.0, 0.0]]), np.array([0.75, 0.25]))
+    array([0.4, 0.6])
+    """
+    if len(weights) != len(parts) or (weights < 0).any() or not np.isclose(weights.sum(), 1):
+        raise ValueError(f"weights must be {len(parts)} numbers, none negative, that sum to 1.")
+    total: Floats = weights @ parts
+    return total
+
+
+def _rater_means(values: Floats) -> Floats:
+    """Mean of each rater over the cases judged; NaN for none."""
+    there = ~np.isnan(values)
+    n = there.sum(axis=1)
+    means: Floats = np.where(n > 0, np.where(there, values, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
+    return means
