@@ -17,6 +17,16 @@ from trustreport.report.write import provenance
 HELD = {
     "knee-mri-counts": ("",),
     "counts": ("",),
+    "vandyke": ("",),
+    "viper-screening-high": ("",),
+    "sim-missing10": ("",),
+    "sim-unbalanced": ("",),
+    "sequential": ("",),
+    "reliance": ("",),
+    "published-figures": ("",),
+    "confusion-counts": ("",),
+    "heart": ("advice_accuracy",),
+    "breast": ("advice_accuracy",),
 }
 
 
@@ -70,7 +80,7 @@ def test_expected_values_hold(case: str, shared: Path) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [*HELD, "vandyke", "viper-screening-high", "sim-missing10", "sim-unbalanced", "sequential", "heart"],
+    [*HELD, "h-accuracy", "utility-yield", "mrnet-raters", "nomogram"],
 )
 def test_every_key_is_unique_and_one_entry_leads(case: str, shared: Path) -> None:
     keys: set[tuple[str, str, str]] = set()

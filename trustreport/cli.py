@@ -12,6 +12,7 @@ import trustreport
 
 if TYPE_CHECKING:
     from trustreport.errors import StudyError
+    from trustreport.measures.reported.printed import Rounding
     from trustreport.plan import Kind
 
 PROBLEMS = 1
@@ -126,6 +127,40 @@ def build(study: Path, out: Path, kind: str | None, formats: str, allow_outside:
     for name in ("report.pdf", "report.html", "results.json"):
         if (out / name).is_file():
             click.echo(out / name)
+
+
+@main.command()
+@click.option("--positives", type=click.IntRange(min=0), help="Cases with the condition.")
+@click.option("--negatives", type=click.IntRange(min=0), help="Cases without it.")
+@click.option("--total", type=click.IntRange(min=0), help="All cases, where their classes are not known.")
+@click.option("--set", "sets", multiple=True, metavar="MEASURE=FIGURE", help="A figure as it was printed.")
+@click.option("--rounding", type=click.Choice(("rounded", "truncated")), default="rounded", show_default=True)
+def infer(
+    positives: int | None,
+    negatives: int | None,
+    total: int | None,
+    sets: tuple[str, ...],
+    rounding: "Rounding",
+) -> None:
+    """Say which tables of counts published figures leave possible: infer --total 210 --set recall=0.68.
+
+    Exit status 1 where the figures contradict each other.
+    """
+    from trustreport.infer import infer as find
+
+    wrong = [given for given in sets if "=" not in given]
+    if wrong or not sets:
+        hint = ", ".join(wrong) or "none given"
+        raise click.BadParameter(f"{hint}; write MEASURE=FIGURE, for example recall=0.68", param_hint="--set")
+    figures = [(name.strip(), figure.strip()) for name, _, figure in (s.partition("=") for s in sets)]
+    try:
+        found = find(positives, negatives, total, figures, rounding=rounding)
+    except ValueError as error:
+        click.echo(str(error), err=True)
+        sys.exit(PROBLEMS)
+    for line in found.lines:
+        click.echo(line)
+    sys.exit(PROBLEMS if found.contradictory else 0)
 
 
 @main.command()

@@ -1,6 +1,6 @@
 """The dimensions of trust, in the order of the report."""
 
-from trustreport.dimensions import advice_accuracy, decision_benefit, pragmatic_utility
+from trustreport.dimensions import advice_accuracy, decision_benefit, pragmatic_utility, reliance, reported
 from trustreport.dimensions.dimension import Dimension
 
 __all__ = ["DIMENSIONS", "Dimension"]
@@ -10,13 +10,10 @@ DIMENSIONS: tuple[Dimension, ...] = (
     advice_accuracy.DIMENSION,
     pragmatic_utility.DIMENSION,
     decision_benefit.DIMENSION,
-    Dimension(
-        "reliance",
-        lambda study, plan: bool(study.reliance_counts) or any(r.advice is not None for r in study.readings),
-    ),
+    reliance.DIMENSION,
     Dimension("advice_value", lambda study, plan: any(d.scores for d in study.datasets)),
     Dimension("potential_robustness", lambda study, plan: any(d.role == "external" for d in study.datasets)),
     Dimension("subgroups", lambda study, plan: bool(plan.subgroups)),
     Dimension("vigilance", lambda study, plan: any(d.role == "period" for d in study.datasets)),
-    Dimension("reported", lambda study, plan: bool(study.reported)),
+    reported.DIMENSION,
 )

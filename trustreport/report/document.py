@@ -203,7 +203,14 @@ def _plain(value: Any) -> Any:
 def _summary(assessment: Assessment) -> dict[str, Any]:
     study, plan = assessment.study, assessment.plan
     device = " ".join(filter(None, (plan.device.trade_name, plan.device.software_version)))
-    named = (study.counts, study.paired_counts, study.confusion, study.reliance_counts)
+    named = (
+        study.counts,
+        study.paired_counts,
+        study.confusion,
+        study.reliance_counts,
+        study.nomogram,
+        study.reported,
+    )
     return {
         "kind": plan.report.kind,
         "title": plan.report.title or "",
