@@ -1,0 +1,227 @@
+"""How many readers and cases the next study needs, from the variance components of this one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil, inf, isnan, nan, sqrt
+
+from scipy.special import chdtri, chndtr, fdtri, ncfdtr, nctdtr, ndtr, ndtri, stdtrit
+
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, NORMAL_FROM
+from trustreport.measures.mrmc.obuchowski_rockette import Mode, ObuchowskiRockette
+
+METHOD = "noncentral_f"
+METHOD_MARGIN = "noncentral_t"
+MOST_CASES = 1_000_000
+
+NEGATIVE_COMPONENT = "the arm-by-reader component is negative in this study and counts as 0"
+CLIPPED = "cov2 is below cov3 in this study: their difference counts as 0"
+PLANNED = "planned from the variance components of this study, whose own uncertainty it leaves out"
+TOO_FEW = "one reader: of readers in general nothing can be told"
+UNREACHABLE = "no number of cases gives this power with so few readers"
+NO_COMPONENT = "this study gives no variance components"
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """What a study to come is planned from; for a study of `n_cases`, of whichever class the endpoint is.
+
+    `arm_reader` is the reader-by-arm variance, `own` = var - cov1 the case variance of one reader's
+    difference, `shared` = cov2 - cov3 what readers have of it in common. Negative ones are 0 here; `note`
+    says so.
+    """
+
+    arm_reader: float
+    own: float
+    shared: float
+    n_cases: int
+    note: str = ""
+
+
+def components(fit: ObuchowskiRockette) -> Components:
+    """Variance components to plan with, none of them negative.
+
+    ::
+
+        arm_reader = max(MS(TR) - var + cov1 + max(cov2 - cov3, 0), 0)
+        own = var - cov1,  shared = max(cov2 - cov3, 0)
+    """
+    own, shared = fit.var - fit.cov1, fit.cov2 - fit.cov3
+    arm_reader = fit.ms_arm_reader - own + max(shared, 0.0)
+    note = notes.join(
+        NEGATIVE_COMPONENT if arm_reader < -NEGLIGIBLE else "", CLIPPED if shared < -NEGLIGIBLE else ""
+    )
+    return Components(max(arm_reader, 0.0), own, max(shared, 0.0), fit.n_cases, note)
+
+
+def power(
+    pilot: Components,
+    difference: float,
+    n_readers: int,
+    n_cases: int,
+    *,
+    mode: Mode = "or_rrrc",
+    alpha: float = 0.05,
+    margin: float | None = None,
+) -> Estimate:
+    """Chance that a study of two arms finds a difference that is there.
+
+    With s = the pilot's cases / `n_cases`, r readers, d the true difference::
+
+        or_rrrc: D = arm_reader + s (own + (r - 1) shared),
+                 df = D^2 (r - 1) / (arm_reader + s (own - shared))^2
+        or_frrc: D = s (own + (r - 1) shared), chi-square
+        or_rrfc: D = arm_reader + s (own - shared), df = r - 1
+        power = P(F > critical F),  F noncentral with 1, df and lambda = r d^2 / (2 D)
+
+    With a `margin` the test is one-sided at alpha / 2, by the noncentral t with delta =
+    (d + margin) sqrt(r / (2 D)): non-inferiority where more is better.
+
+    Estimand: the two-sided test of `ObuchowskiRockette.difference` in a crossed study with the same share of
+    positive cases.
+
+    Parameters
+    ----------
+    difference : float
+        The true difference to find, in the unit of the endpoint; with a margin commonly 0.
+    n_readers, n_cases : int
+        Of the study to come; cases of the class that the endpoint needs.
+
+    Returns
+    -------
+    Estimate
+        In [0, 1], without an interval; `n` counts readings in each arm, `details` hold lambda, df, readers
+        and cases. NaN with a note where the design cannot be analysed that way.
+
+    References
+    ----------
+    Hillis, Obuchowski, Berbaum (2011), Acad. Radiol. 18, 129-142.
+
+    Examples
+    --------
+    >>> pilot = Components(arm_reader=2.004e-4, own=4.557e-4, shared=1.0505e-4, n_cases=114)
+    >>> round(power(pilot, 0.0438, 10, 165).value, 3)
+    0.805
+    """
+    _check(alpha, n_readers, n_cases, margin)
+    n, level = n_readers * n_cases, 1 - alpha
+    method = METHOD if margin is None else METHOD_MARGIN
+    error, df = _error(pilot, n_readers, pilot.n_cases / n_cases, mode)
+    if isnan(error) or error <= NEGLIGIBLE:
+        why = TOO_FEW if n_readers < 2 and mode != "or_frrc" else NO_COMPONENT
+        return undefined(n, why, level=level, method=method)
+    details = {"n_readers": float(n_readers), "n_cases": float(n_cases), "difference": difference}
+    if df < inf:
+        details["df"] = df
+    if margin is None:
+        details["lambda"] = n_readers * difference**2 / (2 * error)
+        value = _two_sided(details["lambda"], df, alpha)
+    else:
+        details |= {"margin": margin, "delta": (difference + margin) * sqrt(n_readers / (2 * error))}
+        value = _one_sided(details["delta"], df, alpha / 2)
+    note = notes.join(PLANNED, pilot.note)
+    return Estimate(value, nan, nan, n, level, method, note, details=details)
+
+
+def power_grid(
+    pilot: Components,
+    difference: float,
+    readers: Iterable[int],
+    cases: Iterable[int],
+    *,
+    mode: Mode = "or_rrrc",
+    alpha: float = 0.05,
+    margin: float | None = None,
+) -> tuple[tuple[Estimate, ...], ...]:
+    """Power for every number of readers (rows) and of cases (columns)."""
+    columns = tuple(cases)
+    return tuple(
+        tuple(power(pilot, difference, r, c, mode=mode, alpha=alpha, margin=margin) for c in columns)
+        for r in readers
+    )
+
+
+def cases_needed(
+    pilot: Components,
+    difference: float,
+    n_readers: int,
+    *,
+    target: float = 0.8,
+    mode: Mode = "or_rrrc",
+    alpha: float = 0.05,
+    margin: float | None = None,
+) -> Estimate:
+    """Fewest cases with which so many readers reach a power.
+
+    Returns
+    -------
+    Estimate
+        `value` counts cases, at least 2 and at most a million; `details` holds the power reached. NaN with a
+        note where readers differ too much for any number of cases.
+
+    Examples
+    --------
+    >>> pilot = Components(arm_reader=2.004e-4, own=4.557e-4, shared=1.0505e-4, n_cases=114)
+    >>> cases_needed(pilot, 0.0438, 6).value
+    251.0
+    """
+    if not 0 < target < 1:
+        raise ValueError(f"target is a power in (0, 1), got {target:g}.")
+
+    def reached(n_cases: int) -> float:
+        found = power(pilot, difference, n_readers, n_cases, mode=mode, alpha=alpha, margin=margin)
+        return 0.0 if isnan(found.value) else found.value
+
+    method = METHOD if margin is None else METHOD_MARGIN
+    # Steps of a tenth first: with few readers power may fall again, as their spread leaves fewer df.
+    steps = [2]
+    while steps[-1] < MOST_CASES:
+        steps.append(min(max(steps[-1] + 1, ceil(steps[-1] * 1.1)), MOST_CASES))
+    enough = next((i for i, n_cases in enumerate(steps) if reached(n_cases) >= target), None)
+    if enough is None:
+        most = power(pilot, difference, n_readers, MOST_CASES, mode=mode, alpha=alpha, margin=margin)
+        why = most.note if isnan(most.value) else UNREACHABLE
+        return undefined(n_readers, why, level=1 - alpha, method=method)
+    low, high = steps[enough - 1] if enough else 1, steps[enough]
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) >= target else (middle, high)
+    details = {"n_readers": float(n_readers), "power": reached(high), "target": target}
+    note = notes.join(PLANNED, pilot.note)
+    return Estimate(float(high), nan, nan, n_readers, 1 - alpha, method, note, details=details)
+
+
+def _error(pilot: Components, readers: int, scale: float, mode: Mode) -> tuple[float, float]:
+    """D of the difference and its degrees of freedom in the study to come."""
+    among = pilot.arm_reader + scale * (pilot.own - pilot.shared)
+    if mode == "or_frrc":
+        return scale * (pilot.own + (readers - 1) * pilot.shared), inf
+    if readers < 2:
+        return nan, nan
+    if mode == "or_rrfc":
+        return among, readers - 1.0
+    error = pilot.arm_reader + scale * (pilot.own + (readers - 1) * pilot.shared)
+    return error, error**2 * (readers - 1) / among**2 if among > NEGLIGIBLE else inf
+
+
+def _two_sided(noncentrality: float, df: float, alpha: float) -> float:
+    if df > NORMAL_FROM:
+        return float(1 - chndtr(chdtri(1, alpha), 1, noncentrality))
+    return float(1 - ncfdtr(1, df, noncentrality, fdtri(1, df, 1 - alpha)))
+
+
+def _one_sided(delta: float, df: float, tail: float) -> float:
+    if df > NORMAL_FROM:
+        return float(ndtr(delta + ndtri(tail)))
+    return float(1 - nctdtr(df, delta, -stdtrit(df, tail)))
+
+
+def _check(alpha: float, n_readers: int, n_cases: int, margin: float | None) -> None:
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie in (0, 1), got {alpha:g}.")
+    for name, count in (("n_readers", n_readers), ("n_cases", n_cases)):
+        if count < 1:
+            raise ValueError(f"{name} must be 1 or more, got {count}.")
+    if margin is not None and not 0 < margin < inf:
+        raise ValueError(f"the margin is the largest acceptable loss, more than 0; got {margin:g}.")
