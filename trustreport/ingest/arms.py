@@ -62,7 +62,7 @@ def _undeclared(plan: Plan, tables: Sequence[Table]) -> Arms:
     named |= {row.arm for row in plan.counts}
     if plan.reading.design == "sequential" or any("initial_decision" in t.headers for t in readings):
         named |= set(USUAL)
-    names = tuple(n for n in USUAL if n in named)
+    names = USUAL if named - set(USUAL) else tuple(n for n in USUAL if n in named)
     return Arms(names, tuple(n == "aided" for n in names), {n: i for i, n in enumerate(names)})
 
 

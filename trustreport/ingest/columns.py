@@ -82,7 +82,6 @@ class Table:
     class_columns: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
     guessed_encoding: str = ""
-    dropped: dict[str, int] = field(default_factory=dict)
     used: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
 
     @property
@@ -163,6 +162,9 @@ class _Reader:
         return self._complete()
 
     def _take(self, key: str, word: str, position: int) -> None:
+        header = self.raw.header[position]
+        if header in self.raw.nested:
+            self.problems.at(self.raw.file, "found lists or bytes", "plain values", column=header)
         self.found[key] = (word, position)
         self.headers.taken.add(position)
 

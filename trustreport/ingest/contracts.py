@@ -198,7 +198,7 @@ CONTRACTS: Mapping[str, Contract] = {
     ),
     "dataset": Contract(
         (),
-        ("case", "candidate", "score", "decision", "class_scores", "version", "status", *OF_CASE),
+        ("case", "dataset", "candidate", "score", "decision", "class_scores", "version", "status", *OF_CASE),
         extra="features",
         may_be_mapped_per=("score", "decision"),
     ),

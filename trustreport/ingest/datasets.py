@@ -227,7 +227,7 @@ def _counted(
             held[-1][0].file, f"data set {name} has different numbers of cases ({told})", "", mend, rows=(1,)
         )
         return None
-    return Labels(n=next(iter(sizes))), parts
+    return (Labels(n=next(iter(sizes))), parts) if sizes else None
 
 
 def _unscored(parts: Sequence[Part], problems: Problems) -> None:

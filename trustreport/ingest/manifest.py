@@ -225,10 +225,10 @@ def parse(file: str, data: bytes, problems: Problems) -> Manifest | None:
     """The values and lines of a manifest; None where it cannot be read at all (the problem is noted)."""
     try:
         if len(data) > MOST_BYTES:
-            raise NotPlain(f"{len(data):,} bytes", None, f"at most {MOST_BYTES:,}", "Put data into tables.")
+            raise NotPlain("too large a file", None, f"at most {MOST_BYTES:,} bytes", "Put data into tables.")
         text, _ = decoded(data)
         if file.endswith(".json"):
-            text = text.replace("\t", " ")  # a JSON string cannot hold a raw tab
+            text = _json_as_yaml(text)
         node = composed(text)
         if node is None:
             raise NotPlain("no content", 1, "groups such as report and device")
@@ -245,6 +245,14 @@ def parse(file: str, data: bytes, problems: Problems) -> Manifest | None:
     except RecursionError:
         problems.at(file, "found groups nested too deeply")
     return None
+
+
+def _json_as_yaml(text: str) -> str:
+    """JSON that YAML reads alike: no tabs (a JSON string holds none), line ends of Unicode escaped."""
+    text = text.replace("\t", " ")
+    for sign in "\u0085\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
 
 
 def plan_of(manifest: Manifest, problems: Problems) -> tuple[Plan | None, set[Key]]:

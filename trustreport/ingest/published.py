@@ -39,8 +39,8 @@ def counts_of(
     sets: dict[str, list[Row]] = {}
     for row in rows:
         sets.setdefault(row.said.set, []).append(row)
-    names = arms.names if plan.arms else USUAL
-    made = [_set(name, held, names, arms.known, problems) for name, held in sets.items()]
+    names, known = (arms.names, arms.known) if plan.arms else (USUAL, {})
+    made = [_set(name, held, names, known, problems) for name, held in sets.items()]
     return tuple(s for s in made if s is not None)
 
 
@@ -84,11 +84,7 @@ def _set(
     found: dict[str, Row] = {}
     sound = True
     for row in rows:
-        arm = (
-            arms[known[row.said.arm]]
-            if row.said.arm in known and known[row.said.arm] < len(arms)
-            else row.said.arm
-        )
+        arm = arms[known[row.said.arm]] if row.said.arm in known else row.said.arm
         if arm not in arms:
             mend = did_you_mean(row.said.arm, arms) or "Declare it under arms: in the manifest."
             _tell(problems, [row], f"unknown arm {quoted(row.said.arm)}", listed(arms), mend)

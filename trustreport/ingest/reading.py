@@ -15,6 +15,13 @@ from trustreport.study import Source, Study
 
 # Groups without which nothing can be joined: with a fault there, the files are read one by one only.
 JOINING = ("arms", "reading", "datasets", "tables", "candidates")
+# Why a row of a table did not enter the study.
+UNUSED = {
+    "readings": "no decision and no score",
+    "cases": "case neither read nor scored",
+    "readers": "reader without a reading",
+    "raters": "no label",
+}
 
 
 def read(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Study, Plan]:
@@ -33,7 +40,8 @@ def read(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Stu
     found = _manifest_path(Path(path), problems)
     if found is None:
         raise StudyError(problems)
-    data = found.read_bytes()
+    with found.open("rb") as stream:
+        data = stream.read(manifests.MOST_BYTES + 1)
     manifest = manifests.parse(found.name, data, problems)
     if manifest is None:
         raise StudyError(problems)
@@ -190,8 +198,7 @@ def _with_sources(study: Study, manifest: Manifest, files: Files, loaded: list[A
     sources = [Source(manifest.file, "manifest", files.hash(own), own.stat().st_size, 0, 0)]
     for spec, path, table in loaded:
         n_used = int(table.used.sum())
-        dropped = {"empty row": table.n_blank} | table.dropped
-        dropped["not used"] = table.n_rows + table.n_blank - n_used - sum(dropped.values())
+        dropped = {"empty row": table.n_blank, UNUSED.get(spec.kind, "not used"): table.n_rows - n_used}
         sources.append(
             Source(
                 spec.file,

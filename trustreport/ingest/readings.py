@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.ingest import cases, values
-from trustreport.ingest.arms import Arms
+from trustreport.ingest.arms import USUAL, Arms
 from trustreport.ingest.cases import Part, Rows, person
 from trustreport.ingest.columns import Names, Table
 from trustreport.ingest.contracts import PER_ARM
@@ -65,8 +65,6 @@ def readings_of(
     parts = [*_described(case_names, described), *_own_parts(pieces, case)]
     if described:
         _unknown_cases(tables, described, problems)
-    for table in tables:
-        table.dropped["no decision and no score"] = int(table.n_rows - table.used.sum())
     return Readings(
         task,
         arms.names,
@@ -101,7 +99,11 @@ def _pieces(table: Table, arms: Arms, plan: Plan, problems: Problems) -> list[Pi
     if len(arms.names) != 1:
         mend = "Add it, or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}."
         problems.at(
-            table.file, 'no column "arm"', f"a column that tells {listed(arms.names)}", mend, rows=(1,)
+            table.file,
+            'no column "arm"',
+            f"a column that tells {listed(arms.names or USUAL)}",
+            mend,
+            rows=(1,),
         )
         return []
     return [Piece(table, every, np.zeros(table.n_rows, np.int32), plain)]
@@ -271,7 +273,6 @@ def _described(case_names: "pa.Array", described: Sequence[Table]) -> list[Part]
         place = np.append(cases.positions(column.distinct, case_names), -1).astype(np.int32)
         at = place[column.codes]
         table.used |= at >= 0
-        table.dropped["case not read"] = int(table.n_rows - table.used.sum())
         parts.append(Part(table, np.arange(table.n_rows), at))
     return parts
 
@@ -324,7 +325,6 @@ def _readers(
         column = table.names["reader"]
         at = np.append(cases.positions(column.distinct, names), -1).astype(np.int32)[column.codes]
         table.used |= at >= 0
-        table.dropped["reader read nothing"] = int(table.n_rows - table.used.sum())
         parts.append(Part(table, np.arange(table.n_rows), at))
     gather = cases.Gatherer(len(names), parts, labels.__getitem__, problems, "reader")
     strata = cases.groups(gather)
@@ -354,7 +354,6 @@ def ratings_of(
         for word in ("case", "rater", "label"):
             given &= table.names[word].codes >= 0
         table.used |= given
-        table.dropped["no label"] = int((~given).sum())
         pieces.append(
             Piece(
                 table,

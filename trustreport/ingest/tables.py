@@ -51,6 +51,7 @@ class Raw:
     rows: NDArray[np.int64] | None = None
     n_blank: int = 0
     typed: frozenset[str] = frozenset()  # headers of columns whose cells were numbers, not text
+    nested: frozenset[str] = frozenset()  # headers of columns whose cells are no plain values
     guessed_encoding: str = ""
 
     def row(self, index: NDArray[Any]) -> NDArray[np.int64]:
@@ -146,7 +147,7 @@ def _parquet(path: Path, name: str) -> Raw:
         table = file.read()
     except (pa.ArrowException, OSError, MemoryError, OverflowError):
         raise Unreadable("a damaged Parquet file", "Parquet, CSV or XLSX", "Write it again.") from None
-    columns, typed = [], set()
+    columns, typed, nested = [], set(), set()
     for field, column in zip(table.schema, table.columns):
         kind = field.type
         if pa.types.is_dictionary(kind):
@@ -156,9 +157,10 @@ def _parquet(path: Path, name: str) -> Raw:
             typed.add(field.name.strip())
         if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
             column = pa.chunked_array([pa.nulls(len(column), pa.string())])
+            nested.add(field.name.strip())
         columns.append(column)
     header = tuple(n.strip() for n in table.schema.names)
-    return Raw(name, header, tuple(columns), table.num_rows, typed=frozenset(typed))
+    return Raw(name, header, tuple(columns), table.num_rows, typed=frozenset(typed), nested=frozenset(nested))
 
 
 def _workbook(path: Path, name: str, layout: Layout) -> Raw:
@@ -183,6 +185,9 @@ def _text(path: Path, name: str, layout: Layout, problems: Problems) -> Raw:
     header = _header(head, skipped, delimiter)
     if len(header) > MOST_COLUMNS:
         raise Unreadable(f"{len(header):,} columns", f"at most {MOST_COLUMNS:,}")
+    if layout.delimiter and len(header) == 1 and any(d in header[0] for d in DELIMITERS):
+        mend = "Correct delimiter: in the manifest, or leave it out."
+        raise Unreadable(f"one column only, with the delimiter {quoted(delimiter)}", "several", mend)
     table, ragged = _parsed(source, len(header), skipped, delimiter)
     rows = _note_ragged(name, ragged, table.num_rows, len(header), delimiter, problems)
     if skipped and rows is None:

@@ -46,13 +46,13 @@ def encoded(column: "Column") -> tuple[Codes, "pa.Array"]:
     """Codes (n_rows,) of trimmed text in order of appearance, -1 where empty, and the distinct texts."""
     import pyarrow as pa
 
-    coded = text(column).dictionary_encode()
-    if isinstance(coded, pa.ChunkedArray):
-        coded = coded.unify_dictionaries().combine_chunks()
-        if isinstance(coded, pa.ChunkedArray):  # no chunk at all
-            return np.empty(0, np.int32), pa.array([], pa.string())
-    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes.astype(np.int32, copy=False), coded.dictionary
+    cells = text(column)
+    chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
+    if not chunks:
+        return np.empty(0, np.int32), pa.array([], pa.string())
+    coded = pa.chunked_array(chunks).dictionary_encode()  # all chunks share one dictionary
+    codes = np.concatenate([c.indices.fill_null(-1).to_numpy(zero_copy_only=False) for c in coded.chunks])
+    return codes.astype(np.int32, copy=False), coded.chunks[-1].dictionary
 
 
 def natural_key(name: str) -> str:

@@ -1,0 +1,167 @@
+"""Whatever is handed in, `read` returns or raises `StudyError`; nothing else escapes."""
+
+import json
+import string
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from trustreport.errors import StudyError
+from trustreport.ingest import read
+from trustreport.plan import Plan
+
+HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\n"
+TABLES = """
+tables:
+  readings: {file: a.csv}
+  cases: {file: b.csv}
+datasets: [{dataset: A, role: external, file: c.csv, features: [x, y]}]
+"""
+QUIET = settings(
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    derandomize=True,
+)
+
+
+def survives(folder: Path) -> None:
+    """Reading ends in a study or in problems that can be told."""
+    problems = None
+    try:
+        read(folder)
+    except StudyError as error:
+        problems = error.problems
+    assert problems is None or (problems and all(p.file and str(p) for p in problems))
+
+
+@QUIET
+@given(st.text())
+@example("report: *a")
+@example("? {a: 1}\n: b")
+@example("report: {kind: 1e999}")
+@example("report: 0x")
+@example("a: " + "9" * 5000)
+@example("a: !!binary xx")
+@example("%YAML 9.9\n---\na: b")
+@example("\ud800")
+@example("- &a {<<: *a}")
+@example("<<: [1]")
+@example("a: &x 1\nb: {<<: *x}")
+def test_any_text_as_a_manifest(tmp_path: Path, text: str) -> None:
+    for name in ("study.yaml", "study.json"):
+        (tmp_path / name).write_bytes(text.encode("utf-8", "surrogatepass"))
+        survives(tmp_path)
+        (tmp_path / name).unlink()
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+KEYS = st.sampled_from(
+    [*Plan.model_fields, "file", "columns", "dataset", "arm", "role", "kind", "values", "set"]
+)
+VALUES = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
+)
+
+
+@QUIET
+@given(st.dictionaries(st.sampled_from(list(Plan.model_fields)), VALUES, max_size=5))
+def test_any_values_under_known_keys(tmp_path: Path, values: dict[str, object]) -> None:
+    (tmp_path / "study.json").write_text(json.dumps({"report": {"kind": "vigilance"}, "device": {}} | values))
+    survives(tmp_path)
+
+
+WORDS = (
+    "case reader arm truth decision score confidence seconds read_at date patient site candidate dataset "
+    "advice initial_decision complexity x y Case CASE reader_id"
+).split()
+CELLS = st.sampled_from(
+    ["0", "1", "", " ", "aided", "unaided", "0,5", "1e999", "-1", "nan", '"', "ä", "A", "2024-01-01"]
+)
+Table = tuple[list[str], list[list[str]], str]
+TABLE = st.tuples(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=7),
+    st.lists(st.lists(CELLS, max_size=7), max_size=8),
+    st.sampled_from(",;\t|"),
+)
+
+
+@QUIET
+@given(st.lists(TABLE, min_size=3, max_size=3))
+def test_any_cells_in_known_columns(
+    tmp_path: Path, tables: list[tuple[list[str], list[list[str]], str]]
+) -> None:
+    (tmp_path / "study.yaml").write_text(HEAD + TABLES)
+    for name, (header, rows, delimiter) in zip("abc", tables, strict=True):
+        text = "\n".join(delimiter.join(cells) for cells in [header, *rows])
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    survives(tmp_path)
+
+
+@QUIET
+@given(st.binary(max_size=400))
+@example(b"PAR1")
+@example(b"PK\x03\x04")
+@example(b"PAR1" + b"\0" * 50 + b"PAR1")
+@example(b'"')
+@example(b"\xff\xfe")
+@example(b"\xef\xbb\xbf")
+@example(b"sep=")
+@example(b"sep=;\n")
+@example(b"case,score\n1,\x81\n")
+@example(b"case,truth,score\n" + b'"' * 99)
+def test_any_bytes_as_a_table(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "study.yaml").write_text(HEAD + TABLES)
+    for name in "abc":
+        (tmp_path / f"{name}.csv").write_bytes(data)
+    survives(tmp_path)
+
+
+GOOD = b"reader,case,arm,truth,decision,score\n" + b"".join(
+    b"R%d,c%d,%s,%d,%d,0.%d\n" % (r, c, arm, c % 2, r % 2, c)
+    for r in range(4)
+    for c in range(9)
+    for arm in (b"aided", b"unaided")
+)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_good_files_with_signs_changed(tmp_path: Path, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    signs = string.printable.encode()
+    for _ in range(40):
+        for name, data in (
+            ("study.yaml", (HEAD + TABLES).encode()),
+            ("a.csv", GOOD),
+            ("b.csv", GOOD),
+            ("c.csv", GOOD),
+        ):
+            changed = bytearray(data)
+            for _ in range(rng.integers(3)):
+                changed[rng.integers(len(changed))] = signs[rng.integers(len(signs))]
+            (tmp_path / name).write_bytes(changed)
+        survives(tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_parquet_and_workbooks(tmp_path: Path, seed: int) -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"case": list("abc"), "truth": [0, 1, 1], "score": [0.1, 0.5, 0.9]})
+    table.to_parquet(tmp_path / "good.parquet")
+    table.to_excel(tmp_path / "good.xlsx", index=False)
+    for kind, tries in (("parquet", 60), ("xlsx", 4)):
+        data = (tmp_path / f"good.{kind}").read_bytes()
+        (tmp_path / "study.yaml").write_text(
+            f"{HEAD}datasets: [{{dataset: A, role: local, file: bad.{kind}}}]\n"
+        )
+        for _ in range(tries):
+            changed = bytearray(data[: rng.integers(1, len(data)) if rng.random() < 0.3 else len(data)])
+            for _ in range(rng.integers(1, 6)):
+                changed[rng.integers(len(changed))] = rng.integers(256)
+            (tmp_path / f"bad.{kind}").write_bytes(changed)
+            survives(tmp_path)
