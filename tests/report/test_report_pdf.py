@@ -53,17 +53,17 @@ def test_the_summary_of_the_widest_names_takes_one_page():
 
 def test_every_page_has_head_foot_and_number(simple):
     texts = pages(pdf.render(simple, **about(simple)))
-    for i, text in enumerate(texts, 1):
-        assert f"results {HASH[:8]} · draft, not signed" in text
-        assert f"{i} / {len(texts)}" in text
-        assert "Illustration · not a real device" in text
+    for i, text in enumerate(map(solid, texts), 1):
+        assert f"results{HASH[:8]}·draft,notsigned" in text
+        assert f"{i}/{len(texts)}" in text
+        assert "Illustration·notarealdevice" in text
 
 
 def test_the_contents_name_the_pages(simple):
     texts = pages(pdf.render(simple, **about(simple)))
     contents = next(text for text in texts if "Contents" in text and "Provenance" in text)
     register = next(i for i, text in enumerate(texts, 1) if "The register of checks" in text)
-    assert f"Checks{register}" in contents.replace(" ", "").replace("\n", "")
+    assert f"ChecksTheregisterofchecks{register}" in solid(contents)
 
 
 def test_the_same_report_has_the_same_bytes(simple):
@@ -152,6 +152,11 @@ def test_without_pango_it_says_what_to_install(simple, monkeypatch):
     monkeypatch.setattr(sys, "meta_path", [Absent(), *sys.meta_path])
     with pytest.raises(MissingLibrary, match="apt-get install libpango"):
         pdf.render(simple, **about(simple))
+
+
+def solid(text):
+    """Text without its spaces, which a reader of PDF finds here or there."""
+    return "".join(text.split())
 
 
 def pages(data):

@@ -109,8 +109,10 @@ def read(assessment: Assessment, drawn: Mapping[str, Drawn], say: Catalogue) -> 
     finding = [say("report.read.finding", n=len(study.sources)) if study.sources else say("report.read.none")]
     if study.sources:
         dropped = sum(n for source in study.sources for n in source.dropped.values())
-        all_used = say("report.read.finding_all_used")
-        finding.append(say("report.read.finding_dropped", n=dropped) if dropped else all_used)
+        if dropped:
+            finding.append(say("report.read.finding_dropped", n=dropped))
+        elif any(source.n_rows for source in study.sources):
+            finding.append(say("report.read.finding_all_used"))
     tables = [_sources(assessment, say)] if study.sources else []
     if assessment.flows:
         tables.append(_readings(assessment, say))
@@ -132,16 +134,13 @@ def _sources(assessment: Assessment, say: Catalogue) -> Table:
             for why, n in source.dropped.items()
             if n
         ]
+        whole = say("report.read.dropped_none" if source.n_rows else "table.empty")
+        numbers = [
+            Cell(say.numbers.count(n) if source.n_rows else say("table.empty"), True)
+            for n in (source.n_rows, source.n_used)
+        ]
         lines.append(
-            Line(
-                (
-                    Cell(source.file),
-                    Cell(source.table),
-                    Cell(say.numbers.count(source.n_rows), True),
-                    Cell(say.numbers.count(source.n_used), True),
-                    Cell("; ".join(reasons) or say("report.read.dropped_none")),
-                )
-            )
+            Line((Cell(source.file), Cell(source.table), *numbers, Cell("; ".join(reasons) or whole)))
         )
     return Table(say("report.read.caption"), heads, tuple(lines))
 
@@ -233,17 +232,22 @@ def methods(assessment: Assessment, most: int | None, say: Catalogue) -> dict[st
     finding = say("report.methods.none")
     if results:
         finding = say("report.methods.finding", n=len(results), methods=len(used))
-    shown = results if most is None else results[:most]
+    # On paper those that lead are enough; the readers' own stand in the table of readers.
+    leads = tuple(r for r in results if r.primary and "reader" not in r.scope)
+    shown = results if most is None else leads[:most]
     return {
         "finding": finding,
         "methods": listed,
-        "results": _all_results(shown, say),
+        "results": [
+            _all_results(name, shown, say) for name in dict.fromkeys(r.id.split(".")[0] for r in shown)
+        ],
         "n": len(results),
         "shown": len(shown),
     }
 
 
-def _all_results(results: Sequence[Result], say: Catalogue) -> Table:
+def _all_results(dimension: str, results: Sequence[Result], say: Catalogue) -> Table:
+    """The results of one question of trust; their ids without the name of the question."""
     heads = (
         Head(say("report.methods.id")),
         Head(say("report.methods.scope")),
@@ -254,9 +258,12 @@ def _all_results(results: Sequence[Result], say: Catalogue) -> Table:
     )
     lines = []
     for r in results:
+        name, _, quantity = r.id.partition(".")
+        if name != dimension:
+            continue
         places = common_places([r])[r.unit]
         cells = (
-            Cell(r.id),
+            Cell(quantity),
             Cell("; ".join(_scope(r.scope, say))),
             Cell(value_text(r, say, places), True),
             Cell(interval_text(r, say, places), True),
@@ -264,7 +271,7 @@ def _all_results(results: Sequence[Result], say: Catalogue) -> Table:
             Cell(r.method, aside=r.estimate.note),
         )
         lines.append(Line(cells, r.primary))
-    return Table(say("report.methods.all_caption"), heads, tuple(lines))
+    return Table(say("report.methods.all_caption", id=dimension), heads, tuple(lines))
 
 
 def _scope(scope: Mapping[str, Any], say: Catalogue) -> Iterator[str]:
@@ -274,8 +281,6 @@ def _scope(scope: Mapping[str, Any], say: Catalogue) -> Iterator[str]:
             continue
         if key == "arms":
             yield say("report.tested.contrast", aided=value[0], unaided=value[1])
-        elif key == "analysis":
-            yield say(f"analysis.{value}") if f"analysis.{value}" in say else str(value)
         elif isinstance(value, Mapping):
             yield from (f"{name} {declared.text(given, say)}" for name, given in value.items())
         else:
@@ -306,8 +311,9 @@ def provenance(given: Mapping[str, Any], say: Catalogue) -> dict[str, Any]:
         for name, n in given.get("iterations", {}).items()
     ]
     versions = {"trustreport": given.get("trustreport"), **given.get("versions", {})}
+    software = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+    facts.append((say("report.provenance.software"), software))
     return {
         "inputs": Table(say("report.provenance.inputs_caption"), heads, lines) if lines else None,
         "facts": facts,
-        "versions": [(name, str(version)) for name, version in versions.items() if version],
     }

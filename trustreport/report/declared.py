@@ -1,5 +1,6 @@
 """What the manifest declares and what it leaves out, in the words of the catalogue."""
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,13 +8,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from trustreport.messages import MINUS, Catalogue
+from trustreport.messages import Catalogue
 from trustreport.plan import Plan
-from trustreport.report.wording import shorten
+from trustreport.report.wording import day, plain, shorten
 
 # How files are to be read is no statement about the study; the report group stands on the title page.
 NOT_PRINTED = frozenset({"report", "tables"})
 READING_OF_FILES = frozenset({"columns", "delimiter", "decimal", "encoding", "sheet"})
+RANGES = frozenset(
+    {"age_range", "score_range", "threshold_range", "prevalence_range", "ci", "bound_or_margin"}
+)
 MOST_ITEMS = 60
 MOST_NAMES = 3
 NAME = 40  # characters of a name in a list
@@ -67,8 +71,11 @@ def text(value: Any, say: Catalogue) -> str:
     if isinstance(value, tuple | list):
         return ", ".join(text(one, say) for one in value)
     if isinstance(value, float):
-        return f"{value:.12g}".replace("-", MINUS)
-    return str(value)
+        return plain(value)
+    if isinstance(value, dt.date):
+        return day(value)
+    key = f"value.{value}"
+    return say(key) if key in say else str(value)
 
 
 def _stated(plan: Plan, name: str, say: Catalogue) -> Iterator[tuple[str, str]]:
@@ -102,6 +109,8 @@ def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, 
         elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
             inner = ["; ".join(f"{n}: {t}" for n, t in _fields(item, here, say)) for item in value]
             yield label(here, say), " / ".join(inner)
+        elif name in RANGES and isinstance(value, tuple) and len(value) == 2:
+            yield label(here, say), say("word.to", low=text(value[0], say), high=text(value[1], say))
         else:
             yield label(here, say), text(value, say)
 

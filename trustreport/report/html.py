@@ -57,11 +57,12 @@ def body(
     drawn: Mapping[str, Drawn],
     sheets: Markup,
     policy: str = "",
-    summary_level: int = 0,
+    room: summary.Room = summary.ROOMS[0],
+    summary_only: bool = False,
 ) -> str:
     """The document as HTML for a medium; nothing in it depends on time or place.
 
-    `summary_level` makes the summary shorter where it runs over its page (`summary.ROOMS`).
+    `room` is what the summary may take; `summary_only` leaves out what follows it.
     """
     plan = assessment.plan
     say = catalogue(plan.report.language)
@@ -89,7 +90,8 @@ def body(
             short_hash=results_hash[:HASH_DIGITS],
             cover=closing.cover(assessment, results_hash, say),
             approvals=closing.approvals(assessment, say),
-            summary=summary.summary(assessment, say, summary_level),
+            summary=summary.summary(assessment, say, room),
+            summary_only=summary_only,
             sections=sections(assessment, drawn, say),
             blocks=closing.blocks(say),
             open=closing.open_questions(assessment, say),

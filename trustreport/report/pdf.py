@@ -11,7 +11,7 @@ from trustreport.errors import MissingLibrary
 from trustreport.report import html
 from trustreport.report.doctor import INSTALL
 from trustreport.report.figures import Drawn
-from trustreport.report.summary import ROOMS
+from trustreport.report.summary import ROOMS, Room
 from trustreport.resources import folder
 
 Attached = tuple[str, bytes, str]  # name, content, description
@@ -79,7 +79,7 @@ def render(
     }
     lacking: set[int] = set()
 
-    def laid_out(level: int) -> Any:
+    def laid_out(room: Room, *, summary_only: bool = False) -> Any:
         text = html.body(
             assessment,
             medium="page",
@@ -87,7 +87,8 @@ def render(
             provenance=provenance,
             drawn=drawn,
             sheets=html.style(_faces(), assessment.plan.report.page, "report.css", "page.css"),
-            summary_level=level,
+            room=room,
+            summary_only=summary_only,
         )
         text = text.translate(dict.fromkeys(lacking, NO_SIGN))
         return weasyprint.HTML(string=text, url_fetcher=fetcher).render(**options)
@@ -102,13 +103,11 @@ def render(
         _declare_accessible(pdf)
 
     try:
-        for level in range(len(ROOMS)):
-            document = laid_out(level)
-            if _summary_pages(document) == 1:
-                break
-        pdf = written(document)
+        fits = (room for room in ROOMS if _summary_pages(laid_out(room, summary_only=True)) == 1)
+        room = next(fits, ROOMS[-1])
+        pdf = written(laid_out(room))
         # A sign that no font has would be an empty box, which PDF/A forbids.
-        return written(laid_out(level)) if lacking else pdf
+        return written(laid_out(room)) if lacking else pdf
     except weasyprint.urls.FatalURLFetchingError as error:  # a BaseException: it would pass by every handler
         raise RuntimeError(f"the report asked for something outside itself: {error}") from error
 

@@ -116,7 +116,7 @@ def _section(finding: Finding, assessment: Assessment, drawn: Mapping[str, Drawn
         say(f"{name}.question"),
         f"dimensions/{name}.html.j2",
         tuple(_part(part, f"{name}-{i}", numbering, say) for i, part in enumerate(finding.parts, 1)),
-        tuple(summary.limits(assessment.fired(name), say)),
+        tuple(summary.listed(summary.limits(assessment.fired(name), say), say)),
         tuple(say(text) for text in finding.not_shown),
     )
 
@@ -134,8 +134,8 @@ def _part(part: Part, anchor: str, numbering: Numbering, say: Catalogue) -> Part
 
 
 def _values(rows: Sequence[Mapping[str, Any]], say: Catalogue) -> Table | None:
-    """The values of a figure as a table, columns in the order of their first row."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    """The values of a figure as a table, columns in the order of their first row; empty ones are left out."""
+    names = list(dict.fromkeys(name for row in rows for name in row if row[name] is not None))
     if not names:
         return None
     columns, heads = [], []

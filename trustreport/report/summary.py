@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from trustreport.assessment import Assessment
-from trustreport.finding import CheckOutcome, EstimateTable
+from trustreport.finding import CheckOutcome, EstimateTable, Row
 from trustreport.messages import Catalogue
 from trustreport.plan import Endpoint, Plan
-from trustreport.report.tables import in_words
-from trustreport.report.wording import shorten
+from trustreport.report.tables import common_places, in_words
+from trustreport.report.wording import day, plain, shorten
 from trustreport.study import Study
 
 LIMITS = 3
+REMARKS = 5  # of one check in a section
+NAMES = 8  # of the places of one remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,27 @@ class Room:
     short: int = 60
     medium: int = 110
     long: int = 230
+    notice: int = 120
+    style: str = ""
 
 
-# Level 0 is set as the rest of the report, level 1 smaller, level 2 smaller and shorter.
-ROOMS = (Room(), Room(), Room(findings=1, rows=5, criteria=2, name=24, short=36, medium=60, long=130))
+# The first that fits is taken: as the rest of the report, shorter, smaller, both.
+ROOMS = (
+    Room(),
+    Room(findings=2, rows=5, criteria=2, medium=80, long=170),
+    Room(style="tight"),
+    Room(
+        findings=1,
+        rows=5,
+        criteria=2,
+        name=24,
+        short=36,
+        medium=60,
+        long=130,
+        notice=60,
+        style="tight tighter",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +95,7 @@ class Bounded:
 class Summary:
     """All that the page says."""
 
-    level: int
+    style: str
     title: str
     notice: str
     standing: str
@@ -87,18 +106,18 @@ class Summary:
     tested: tuple[tuple[str, str], ...]
 
 
-def summary(assessment: Assessment, say: Catalogue, level: int = 0) -> Summary:
-    """The summary page of an assessment; the higher the level, the less room it takes."""
-    plan, room = assessment.plan, ROOMS[level]
+def summary(assessment: Assessment, say: Catalogue, room: Room) -> Summary:
+    """The summary page of an assessment, in so much room."""
+    plan = assessment.plan
     asked = len(assessment.findings) + len(assessment.unanswered)
     answered = len(assessment.findings)
     criteria = _bounded([_criterion(e, room, say) for e in plan.endpoints], room.criteria)
     return Summary(
-        level=level,
+        style=room.style,
         title=say(
             f"report.question.{plan.report.kind}", device=shorten(device_name(plan, say), room.short, say)
         ),
-        notice=shorten(plan.report.notice or "", room.medium, say),
+        notice=shorten(plan.report.notice or "", room.notice, say),
         standing=(
             say("report.summary.answered", n=answered, asked=asked)
             if answered
@@ -138,15 +157,35 @@ def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limit]:
         if where and where not in found:
             found.append(where)
     return [
-        Limit(
-            check,
-            severity,
-            tuple(found),
-            say("report.section.where", names=found) if found else "",
-            text.removesuffix("."),
-        )
+        Limit(check, severity, tuple(found), _where(found, say), text.removesuffix("."))
         for (check, severity, text), found in places.items()
     ]
+
+
+def listed(said: Sequence[Limit], say: Catalogue) -> list[Limit]:
+    """What the checks said, for a section: a check that speaks of many places speaks of the first few."""
+    by_check: dict[str, list[Limit]] = {}
+    for limit in said:
+        by_check.setdefault(limit.check, []).append(limit)
+    shown = []
+    for check, same in by_check.items():
+        shown += same[:REMARKS]
+        if len(same) > REMARKS:
+            names = [name for limit in same[REMARKS:] for name in limit.names]
+            text = say("report.section.further", n=len(same) - REMARKS, names=_first(names, say))
+            shown.append(Limit(check, same[0].severity, tuple(names), "", text.removesuffix(".")))
+    return shown
+
+
+def _where(names: Sequence[str], say: Catalogue) -> str:
+    return say("report.section.where", names=_first(names, say)) if names else ""
+
+
+def _first(names: Sequence[str], say: Catalogue) -> list[str]:
+    """The first names, and how many more there are as the last."""
+    if len(names) <= NAMES + 1:
+        return list(names)
+    return [*names[:NAMES], say("word.more", n=len(names) - NAMES)]
 
 
 def scope_name(scope: Any) -> str:
@@ -166,7 +205,7 @@ def _strongest(said: Sequence[Limit], room: Room, say: Catalogue) -> Bounded:
         where = shorten(names[0], room.name, say) if names else ""
         if len(names) > 1:
             where = say("report.section.where_more", name=where, n=len(names) - 1)
-        text = shorten(same[0].text, room.long - len(where), say)
+        text = shorten(same[0].text, room.long - len(where), say).removesuffix(".")
         shown.append(Limit(same[0].check, same[0].severity, tuple(names), where, text))
     return Bounded(tuple(shown), max(len(by_check) - LIMITS, 0))
 
@@ -190,32 +229,46 @@ def _leading_sentences(assessment: Assessment, room: Room, say: Catalogue) -> li
 
 
 def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) -> Bounded:
-    """Leading rows of the tables; every part sends its first before any sends its second."""
-    found: list[tuple[int, int, KeyResult]] = []
+    """Rows that lead, every part's first before its second; one that leads alone brings what it rests on."""
+    found: list[tuple[int, int, str, Row]] = []
     for finding in assessment.findings:
         several = len(finding.parts) > 1
         for part in finding.parts:
-            rows = [row for t in part.tables if isinstance(t, EstimateTable) for row in t.rows if row.leads]
             where = say(part.title) if several and part.title else ""
-            for i, row in enumerate(rows):
-                key = KeyResult(
-                    shorten(say(row.label), room.short, say),
-                    shorten(where, room.name, say),
-                    shorten(in_words(row.result, say), room.medium, say),
-                )
-                found.append((i, len(found), key))
+            rows = [row for t in part.tables if isinstance(t, EstimateTable) for row in t.rows]
+            for i, row in enumerate(row for row in rows if row.leads):
+                found.append((i, len(found), where, row))
+    if len(found) == 1:
+        rows = [
+            row
+            for finding in assessment.findings
+            for part in finding.parts
+            for t in part.tables
+            if isinstance(t, EstimateTable)
+            for row in t.rows
+        ]
+        found += [(1, i, "", row) for i, row in enumerate(rows, 1) if row.result.primary and not row.leads]
     chosen = sorted(sorted(found, key=lambda item: item[:2])[:most], key=lambda item: item[1])
-    return Bounded(tuple(key for _, _, key in chosen), max(len(found) - most, 0))
+    places = common_places(row.result for *_, row in chosen)
+    shown = tuple(
+        KeyResult(
+            shorten(say(row.label), room.short, say),
+            shorten(where, room.name, say),
+            shorten(in_words(row.result, say, places[row.result.unit]), room.medium, say),
+        )
+        for *_, where, row in chosen
+    )
+    return Bounded(shown, len(found) - len(shown))
 
 
 def _criterion(endpoint: Endpoint, room: Room, say: Catalogue) -> Criterion:
     bound = endpoint.bound_or_margin
-    if bound is None:
-        text = say("word.not_declared")
-    elif isinstance(bound, tuple):
-        text = say("word.to", low=f"{bound[0]:g}", high=f"{bound[1]:g}")
-    else:
-        text = say("report.summary.bound_value", value=bound)
+    text = say("word.not_declared")
+    if bound is not None:
+        low, high = bound if isinstance(bound, tuple) else (bound, bound)
+        text = plain(low) if low == high else say("word.to", low=plain(low), high=plain(high))
+        if endpoint.hypothesis:
+            text = say("report.summary.bound_of", hypothesis=endpoint.hypothesis, value=text)
     measure = endpoint.measure
     name = say("word.with_id", text=endpoint.endpoint, id=measure) if measure else endpoint.endpoint
     return Criterion(shorten(name, room.short, say), text, say("verdict.not_assessed"))
@@ -234,7 +287,7 @@ def _tested(assessment: Assessment, say: Catalogue) -> list[tuple[str, str]]:
         ("design", _design(plan, say)),
         ("datasets", _datasets(study, say)),
         ("reference", _reference(plan, say)),
-        ("locked", _text(plan.study.sap_locked_at) or say("word.not_declared")),
+        ("locked", day(plan.study.sap_locked_at) if plan.study.sap_locked_at else say("word.not_declared")),
     ]
 
 
@@ -292,7 +345,3 @@ def _datasets(study: Study, say: Catalogue) -> str:
 def _reference(plan: Plan, say: Catalogue) -> str:
     given = [text for text in (plan.reference_standard.type, plan.reference_standard.definition) if text]
     return ": ".join(given) or say("word.not_declared")
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)

@@ -96,8 +96,18 @@ def common_places(results: Iterable[Result]) -> dict[str, int]:
     for r in results:
         e = r.estimate
         places = with_interval if isfinite(e.high - e.low) and e.high > e.low else without
-        places[r.unit] = max(places.get(r.unit, 0), 0 if isnan(e.value) else decimals(e.value, e.low, e.high))
+        places[r.unit] = max(places.get(r.unit, 0), own_places(r))
     return without | with_interval
+
+
+def own_places(result: Result) -> int:
+    """Decimals that an estimate deserves; a number of decisions has one below ten and none above."""
+    e = result.estimate
+    if isnan(e.value):
+        return 0
+    if result.unit == "decisions":
+        return int(abs(e.value) < 10)
+    return decimals(e.value, e.low, e.high)
 
 
 def value_text(result: Result, say: Catalogue, places: int) -> str:
@@ -188,15 +198,26 @@ def plain(source: PlainTable, say: Catalogue) -> Table:
     """Any other table; each column is written as its header says."""
     columns = []
     for i, column in enumerate(source.columns):
-        texts = [written(row[i], column.format, say) for row in source.rows]
+        cells = [row[i] for row in source.rows]
+        places = _points_places(cells) if column.format == "points" else None
+        texts = [written(cell, column.format, say, places) for cell in cells]
         numeric = column.format != "text"
         columns.append([Cell(text, numeric) for text in (align(texts) if numeric else texts)])
     heads = tuple(Head(say(c.header), c.format != "text") for c in source.columns)
     return Table(say(source.caption), heads, tuple(Line(cells) for cells in zip(*columns)), source.id)
 
 
-def written(value: Any, form: str, say: Catalogue) -> str:
-    """A cell as text: text, count, percent, points, p, size, or number with its decimals (``number.3``)."""
+def _points_places(cells: Iterable[Any]) -> int:
+    """Decimals of a column of points, the same in every cell."""
+    estimates = [c for c in cells if isinstance(c, Estimate) and not isnan(c.value)]
+    return max((max(decimals(e.value, e.low, e.high) - 2, 0) for e in estimates), default=1)
+
+
+def written(value: Any, form: str, say: Catalogue, own: int | None = None) -> str:
+    """A cell as text: text, count, percent, points, p, size, or number with its decimals (``number.3``).
+
+    `own` gives the decimals of an estimate in points where those of its own interval are not wanted.
+    """
     if isinstance(value, Message):
         return say(value)
     if value is None or (isinstance(value, float) and isnan(value)):
@@ -206,7 +227,7 @@ def written(value: Any, form: str, say: Catalogue) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Estimate):
-        return _estimate(value, form, say)
+        return _estimate(value, form, say, own)
     word, _, places = form.partition(".")
     how: dict[str, Callable[[], str]] = {
         "count": lambda: say.numbers.count(value),
@@ -220,12 +241,13 @@ def written(value: Any, form: str, say: Catalogue) -> str:
     return how[word]()
 
 
-def _estimate(e: Estimate, form: str, say: Catalogue) -> str:
+def _estimate(e: Estimate, form: str, say: Catalogue, own: int | None) -> str:
     """An estimate with its interval in one cell, as points where the column is of points."""
     if isnan(e.value):
         return say("table.not_estimable_plain")
     places = decimals(e.value, e.low, e.high)
-    write = _signed_points(say, max(places - 2, 0)) if form == "points" else _fixed(say, places)
+    in_points = max(places - 2, 0) if own is None else own
+    write = _signed_points(say, in_points) if form == "points" else _fixed(say, places)
     if isnan(e.low) or isnan(e.high):
         return say("word.interval", value=write(e.value), interval=say("table.no_interval_plain"))
     return say(
@@ -236,21 +258,27 @@ def _estimate(e: Estimate, form: str, say: Catalogue) -> str:
 # ---------------------------------------------------------------- estimates in running text
 
 
-def in_words(result: Result, say: Catalogue) -> str:
+# Differences that are relative to a rate are per cent of it, not points.
+RELATIVE = frozenset({"rrr"})
+
+
+def in_words(result: Result, say: Catalogue, places: int | None = None) -> str:
     """An estimate with its interval as the summary prints it: shares as per cent, differences as points."""
     e = result.estimate
     if result.unit == "p":
         return value_text(result, say, 0)
     if isnan(e.value):
         return say("table.not_estimable", note=e.note) if e.note else say("table.not_estimable_plain")
-    if result.unit in ("proportion", "difference"):
-        places = max(decimals(e.value, e.low, e.high) - 2, 0)
-        write = _signed_points(say, places) if result.unit == "difference" else _percent(say, places)
+    places = own_places(result) if places is None else places
+    unit = "proportion" if result.id.rpartition(".")[2] in RELATIVE else result.unit
+    if unit == "proportion":
+        write = _percent(say, max(places - 2, 0))
+    elif unit == "difference":
+        write = _signed_points(say, max(places - 2, 0))
     else:
-        places = decimals(e.value, e.low, e.high)
         write = _fixed(say, places)
     text = say("word.interval", value=write(e.value), interval=_interval(result, e, write, say))
-    key = f"unit.written.{result.unit}"
+    key = f"unit.written.{unit}"
     return say(key, text=text) if key in say else text
 
 

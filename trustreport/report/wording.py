@@ -1,21 +1,24 @@
-"""How long texts are shortened and long words broken, so that what a manifest spells out fits the page."""
+"""How texts of a manifest are written: shortened to a length, long words broken, numbers and dates."""
 
+import datetime as dt
 import re
 
 from markupsafe import Markup
 
-from trustreport.messages import Catalogue
+from trustreport.messages import MINUS, Catalogue
 
-LONG_WORD = re.compile(r"\S{25,}")
+LONG_WORD = re.compile(r"\S{16,}")
 PIECE = 12  # characters between two places where a word without signs may break
 
 
 def shorten(text: str, most: int, say: Catalogue) -> str:
-    """At most about so many characters, cut between words where there are any."""
+    """At most about so many characters, cut between sentences or words where there are any."""
     text = " ".join(text.split())
     if len(text) <= most:
         return text
     cut = text[:most]
+    if ". " in cut[most // 2 :]:
+        return cut[: cut.rfind(". ") + 1]
     return say("word.shortened", text=cut[: cut.rfind(" ")] if " " in cut[most // 2 :] else cut)
 
 
@@ -27,6 +30,18 @@ def breakable(text: str) -> Markup:
         out += Markup.escape(text[end : word.start()]) + Markup("<wbr>").join(pieces)
         end = word.end()
     return out + Markup.escape(text[end:])
+
+
+def plain(number: float) -> str:
+    """A number as it was declared, with a minus sign for a minus."""
+    return f"{number:.12g}".replace("-", MINUS)
+
+
+def day(moment: dt.datetime | dt.date) -> str:
+    """A date; a moment with its time, unless that is midnight."""
+    if isinstance(moment, dt.datetime) and moment.time() != dt.time():
+        return moment.isoformat(" ", "minutes")
+    return moment.isoformat()[:10]
 
 
 def _pieces(word: str) -> list[str]:
