@@ -135,11 +135,9 @@ def test_drawing_raters_too_widens_the_interval_and_copies_are_no_pair() -> None
 def test_a_rater_who_counts_twice_is_compared_twice_with_the_others(coefficient: Any) -> None:
     codes = np.random.default_rng(3).integers(0, 2, (30, 3))
     times = np.array([2, 1, 0])
-    assert (
-        coefficient(codes, 2, multiplicity=times).details
-        == pytest.approx(coefficient(codes, 2, multiplicity=times * 3).details)
-        or coefficient is krippendorff_alpha
-    )
+    if coefficient is not krippendorff_alpha:  # which counts labels
+        twice = coefficient(codes, 2, multiplicity=times)
+        assert coefficient(codes, 2, multiplicity=times * 3).value == pytest.approx(twice.value)
     dropped = coefficient(codes, 2, multiplicity=np.array([1, 1, 0]))
     assert dropped.value == pytest.approx(coefficient(codes[:, :2], 2).value)
 

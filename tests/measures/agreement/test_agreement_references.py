@@ -107,7 +107,7 @@ def test_complete_tables_as_statsmodels(table: str, tables: dict[str, Any]) -> N
 
 
 def test_krippendorffs_three_coders() -> None:
-    # The worked example of Wikipedia, "Krippendorff's alpha": three coders, 15 units; nominal .691, interval .811.
+    # The worked example of Wikipedia, "Krippendorff's alpha": 15 units; nominal .691, interval .811.
     a = "*****3412113 3*3".replace(" ", "")
     b = "1*21334 3*******".replace(" ", "")
     c = "**21344*211 33*4".replace(" ", "")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -121,11 +121,11 @@ def linearised(
     *,
     n: int,
     level: float,
-    least: float = -1.0,
+    least: float = -inf,
     note: str = "",
     details: Mapping[str, float] | None = None,
 ) -> Estimate:
-    """value +- t x standard error of the mean of `parts` (n_cases,), t with cases - 1 df, cut at `least` and 1."""
+    """value +- t x standard error of the mean of `parts` (n_cases,), with cases - 1 df, cut at `least` and 1."""
     size = len(parts)
     details = details or {}
     if n < 2:

@@ -1,0 +1,228 @@
+"""Weighted concordance (rho): agreement of raters, each agreement weighed by how much the raters know."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.agreement import notes
+from trustreport.measures.agreement.bootstrap import OVER_CASES, OVER_RATERS_AND_CASES, percentile
+from trustreport.measures.agreement.tally import check_codes
+
+Floats = NDArray[np.float64]
+
+UNKNOWN_ACCURACY = "the accuracy of the raters is not known and counts as 1: an upper bound"
+UNSURE_COUNT_AS_SURE = "labels without a confidence count as sure"
+CELLS = 4_000_000  # numbers held at once while resampling raters
+
+
+def weighted_concordance(
+    codes: NDArray[np.integer[Any]],
+    n_categories: int,
+    *,
+    confidence: Floats | None = None,
+    accuracy: Floats | float | None = None,
+    incoherence: Floats | None = None,
+    rng: np.random.Generator,
+    resamples: int = 2000,
+    raters: bool = False,
+    level: float = 0.95,
+) -> Estimate:
+    """How often raters agree, counting only as much of each agreement as they know.
+
+    A confidence c is read as "knows with chance s, else guesses among k categories"; a is the rater's
+    accuracy::
+
+        s = c / (c + (1 - c) / k)
+        C_ij = a_i a_j / (a_i a_j + (1 - a_i) (1 - a_j) / (k - 1))    chance that an agreement is on the truth
+        rho = mean over cases of  mean over pairs i, j of  [same label] s_i s_j C_ij
+
+    A case with one label adds that rater's accuracy.
+    Estimand: the same for all cases of the population, and with `raters` for raters in general.
+
+    Parameters
+    ----------
+    codes : int array, shape (n_cases, n_raters)
+        Labels from 0 to n_categories - 1, -1 where there is none.
+    n_categories : int, at least 2
+    confidence : float array in [0, 1], shape (n_cases, n_raters), optional
+        NaN or absent: the label counts as sure, and a note says so.
+    accuracy : float or float array in [0, 1], shape (n_raters,), optional
+        Of each rater, or of all. Unknown, it counts as 1, cases with one label are left out, and a note says
+        that the value is an upper bound.
+    incoherence : float array, shape (n_raters,), optional
+        How far each rater's confidence may be off; `details` then holds the `least` and the `most`, rho with
+        all confidences lowered or raised by it.
+    rng : numpy Generator
+    resamples : int
+        Percentile interval: cases drawn anew this many times, and raters too with `raters` (two draws of one
+        rater are no pair).
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        In [0, 1], at most the percent agreement; `n` counts the cases. NaN with a note when none counts.
+
+    Notes
+    -----
+    It has no floor for chance: two raters who toss coins and are sure, accuracy 1/2, reach 1/4. s_i s_j is a
+    choice of its authors, not the chance that both know given that they agree.
+
+    References
+    ----------
+    Cabitza et al. (2020), BMC Med. Inform. Decis. Mak. 20, 219 (k = 2).
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [1, 1], [1, 0], [1, 1]] * 5)
+    >>> sure = np.array([[1.0, 1.0], [0.5, 0.8], [0.9, 0.9], [1.0, 0.6]] * 5)
+    >>> rng = np.random.default_rng(1)
+    >>> print(weighted_concordance(codes, 2, confidence=sure, accuracy=0.9, rng=rng))
+    0.58 (95% CI 0.42 to 0.74; n = 20)
+    """
+    check_level(level)
+    labels = _labels(codes, n_categories, confidence, accuracy)
+    method = OVER_RATERS_AND_CASES if raters else OVER_CASES
+    values = labels.values()
+    values = values[~np.isnan(values)]
+    note = _note(labels, confidence, accuracy)
+    if not len(values):
+        return undefined(0, notes.NO_PAIR, level=level, method=method)
+    value = float(values.mean())
+    if raters:
+        found = labels.resampled(rng, resamples)
+    else:
+        values.sort()  # so that the order of the cases does not decide what is drawn
+        found = np.array(
+            [values[rng.integers(len(values), size=len(values))].mean() for _ in range(resamples)]
+        )
+    est = percentile(value, found, len(values), level=level, method=method)
+    details = dict(est.details)
+    if incoherence is not None:
+        sure = np.ones(codes.shape) if confidence is None else confidence
+        for name, shift in (("least", -np.asarray(incoherence)), ("most", np.asarray(incoherence))):
+            shifted = _labels(codes, n_categories, np.clip(sure + shift, 0, 1), accuracy)
+            details[name] = float(np.nanmean(shifted.values()))
+    note = "; ".join(filter(None, (note, est.note)))
+    return Estimate(value, est.low, est.high, est.n, level, method, note, se=est.se, details=details)
+
+
+def expected_agreement(accuracy: Floats, n_categories: int) -> float:
+    """How often raters of these accuracies would agree, were their errors independent: the mean over pairs.
+
+    ::
+
+        a_i a_j + (1 - a_i) (1 - a_j) / (k - 1)
+
+    >>> round(expected_agreement(np.full(13, 0.81), 2), 4)
+    0.6922
+    """
+    right, wrong = np.asarray(accuracy, float), 1 - np.asarray(accuracy, float)
+    m = len(right)
+    if m < 2:
+        return nan
+    same = right.sum() ** 2 - (right**2).sum() + (wrong.sum() ** 2 - (wrong**2).sum()) / (n_categories - 1)
+    return float(same / (m * (m - 1)))
+
+
+def chance_of_knowing(confidence: Floats, n_categories: int) -> Floats:
+    """The chance of knowing behind a confidence, c / (c + (1 - c) / k): 1 stays 1, 0 stays 0."""
+    guess = (1 - confidence) / n_categories
+    return np.divide(confidence, confidence + guess, out=np.zeros_like(confidence), where=confidence > 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Labels:
+    """Labels and knowledge (n_cases, n_raters), the chance behind agreements (n_raters, n_raters)."""
+
+    codes: NDArray[np.integer[Any]]
+    knows: Floats
+    on_truth: Floats
+    alone: Floats  # (n_raters,) what a single label adds; NaN: nothing
+
+    def values(self) -> Floats:
+        """What each case adds, (n_cases,); NaN where it adds nothing."""
+        given = (self.codes >= 0).astype(float)
+        total = np.zeros(len(self.codes))
+        for k in range(int(self.codes.max(initial=-1)) + 1):
+            known = self.knows * (self.codes == k)
+            total += np.einsum("ij,ij->i", known @ self.on_truth, known)
+        raters = given.sum(axis=1)
+        pairs = raters * (raters - 1)
+        found = np.full(len(total), nan)
+        np.divide(total, pairs, out=found, where=pairs > 0)
+        single = raters == 1
+        found[single] = self.alone[given[single].argmax(axis=1)]
+        return found
+
+    def resampled(self, rng: np.random.Generator, resamples: int) -> Floats:
+        """The mean of the cases with raters and cases drawn anew, (resamples,)."""
+        n_cases, n_raters = self.codes.shape
+        found = np.empty(resamples)
+        block = max(1, min(resamples, CELLS // max(n_cases, 1)))
+        for start in range(0, resamples, block):
+            stop = min(start + block, resamples)
+            drawn = rng.integers(n_raters, size=(stop - start, n_raters))
+            times = np.stack([np.bincount(row, minlength=n_raters) for row in drawn]).astype(float)
+            values = np.concatenate(list(self._of_draws(times)), axis=1)
+            for b, of_draw in enumerate(values):
+                one = of_draw[rng.integers(n_cases, size=n_cases)]
+                counted = one[~np.isnan(one)]
+                found[start + b] = counted.mean() if len(counted) else nan
+        return found
+
+    def _of_draws(self, times: Floats) -> Iterator[Floats]:
+        """What each case adds when raters count `times` (n_draws, n_raters): (n_draws, some of the cases)."""
+        first, second = np.triu_indices(self.codes.shape[1], 1)
+        of_pair = times[:, first] * times[:, second]
+        step = max(1, CELLS // max(len(first), 1))
+        for start in range(0, len(self.codes), step):
+            codes, knows = self.codes[start : start + step].T, self.knows[start : start + step].T
+            given = (codes >= 0).astype(float)
+            both = given[first] * given[second]
+            same = both * (codes[first] == codes[second])
+            weight = same * knows[first] * knows[second] * self.on_truth[first, second][:, None]
+            pairs = of_pair @ both
+            found = np.full(pairs.shape, nan)
+            np.divide(of_pair @ weight, pairs, out=found, where=pairs > 0)
+            lone = (pairs == 0) & (times @ given > 0)
+            if lone.any() and not np.isnan(self.alone).any():
+                np.divide((times * self.alone) @ given, times @ given, out=found, where=lone)
+            yield found
+
+
+def _labels(
+    codes: NDArray[np.integer[Any]],
+    n_categories: int,
+    confidence: Floats | None,
+    accuracy: Floats | float | None,
+) -> _Labels:
+    if n_categories < 2:
+        raise ValueError(f"n_categories must be at least 2, got {n_categories}.")
+    codes = check_codes(codes, n_categories)
+    sure = np.ones(codes.shape) if confidence is None else np.asarray(confidence, float)
+    if sure.shape != codes.shape:
+        raise ValueError(f"confidence must have the shape of codes, {codes.shape}, got {sure.shape}.")
+    given = np.ones(codes.shape[1]) if accuracy is None else np.asarray(accuracy, float)
+    right = np.broadcast_to(given, codes.shape[1:])
+    for name, numbers in (("confidence", sure[~np.isnan(sure)]), ("accuracy", right)):
+        if numbers.size and not (numbers.min() >= 0 and numbers.max() <= 1):
+            raise ValueError(f"{name} must lie in [0, 1], got {numbers.min():g} to {numbers.max():g}.")
+    both_right = np.outer(right, right)
+    same = both_right + np.outer(1 - right, 1 - right) / (n_categories - 1)
+    on_truth = np.divide(both_right, same, out=np.zeros_like(same), where=same > 0)
+    np.fill_diagonal(on_truth, 0.0)
+    alone = np.full(len(right), nan) if accuracy is None else right
+    return _Labels(codes, chance_of_knowing(np.nan_to_num(sure, nan=1.0), n_categories), on_truth, alone)
+
+
+def _note(labels: _Labels, confidence: Floats | None, accuracy: Floats | float | None) -> str:
+    given = labels.codes >= 0
+    unsure = confidence is None or bool(np.isnan(np.asarray(confidence, float)[given]).any())
+    parts = (UNKNOWN_ACCURACY if accuracy is None else "", UNSURE_COUNT_AS_SURE if unsure else "")
+    return "; ".join(filter(None, parts))
