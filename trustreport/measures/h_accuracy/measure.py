@@ -65,6 +65,10 @@ def h_accuracy(
         In [0, 1]; `details` holds the credit of each class as class_0, class_1 ...; NaN with a note when a
         class with priority has no case or no complexity.
 
+    Notes
+    -----
+    The interval is too narrow where few cases of a class earn credit (a rare class, a high tau).
+
     References
     ----------
     Cabitza, Campagner (2019), "Who wants accurate models?", arXiv:1910.09246, eqs 3 and 4. Of its overlapping
