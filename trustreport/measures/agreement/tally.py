@@ -125,7 +125,7 @@ def linearised(
     note: str = "",
     details: Mapping[str, float] | None = None,
 ) -> Estimate:
-    """value +- t x standard error of the mean of `parts` (n_cases,), with cases - 1 df, cut at `least` and 1."""
+    """value +- t x standard error of the mean of `parts` (n_cases,), with cases - 1 df, cut to the range."""
     size = len(parts)
     details = details or {}
     if n < 2:
