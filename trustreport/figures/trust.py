@@ -153,8 +153,8 @@ class TrustDiagram:
             how: dict[str, Any] = {"size": style.TICK, "color": style.MUTE, "ha": "center"}
             style.write(plot, 0.5, 0.5, middle, multialignment="center", zorder=4, **how)
         texts = [(x, y, self._beside(say, names)) for x, y, names in places]
-        leads = [[e.value * SIDE for e in p.place(panel)] for p in self.points if p.leads]
-        return at_edge, _write_beside(plot, texts, [(x, y) for x, y in leads if isfinite(x + y)])
+        crosses = [cross for p in self.points if p.leads for cross in _cross(*p.place(panel))]
+        return at_edge, _write_beside(plot, texts, crosses)
 
     def _beside(self, say: Catalogue, names: list[str]) -> str:
         """What stands beside a mark: the names of the sets, or how many readers lie there."""
@@ -230,11 +230,26 @@ def _gather(places: list[tuple[float, float, list[str]]], x: float, y: float, la
     places.append((x, y, [label]))
 
 
+def _cross(across: Estimate, upward: Estimate) -> list[tuple[float, float, float, float]]:
+    """The boxes, in millimetres, of a mark that leads and of its two intervals."""
+    x, y = across.value * SIDE, upward.value * SIDE
+    if not isfinite(x + y):
+        return []
+    boxes = [(x - 1.2, x + 1.2, y - 1.2, y + 1.2)]
+    if isfinite(across.high - across.low):
+        boxes.append((across.low * SIDE, across.high * SIDE, y - 0.4, y + 0.4))
+    if isfinite(upward.high - upward.low):
+        boxes.append((x - 0.4, x + 0.4, upward.low * SIDE, upward.high * SIDE))
+    return boxes
+
+
 def _write_beside(
-    plot: "Axes", texts: Sequence[tuple[float, float, str]], also: Sequence[tuple[float, float]]
+    plot: "Axes",
+    texts: Sequence[tuple[float, float, str]],
+    also: Sequence[tuple[float, float, float, float]],
 ) -> int:
     """Texts beside their marks where nothing else is, in millimetres; how many found no room."""
-    taken = [(x - 1.2, x + 1.2, y - 1.2, y + 1.2) for x, y in [(x, y) for x, y, _ in texts] + list(also)]
+    taken = [*((x - 1.2, x + 1.2, y - 1.2, y + 1.2) for x, y, _ in texts), *also]
     left_out = 0
     for x, y, text in texts:
         if not text:

@@ -9,14 +9,9 @@ RIGHT_THEN_RIGHT_ADVICE = "no reader was right where the advice was right"
 NO_DISAGREEMENT = "no reader differed from the advice before seeing it"
 NO_RIGHT_ADVICE = "the advice was never right"
 NO_WRONG_ADVICE = "the advice was never wrong"
-ALL_ALIKE = (
-    "all readings alike, so no standard error: exact limits for fewer readings, "
-    "by the degrees of freedom that readers and cases leave"
-)
-LARGER_ONE_WAY = (
-    "the two-way variance estimate is not positive: the larger of the variances by case and by reader is used"
-)
-NO_NARROWER = "made no narrower than the interval that takes readings as independent"
+ALL_ALIKE = "all readings alike: exact limits, for fewer readings as readers or cases are few"
+LARGER_ONE_WAY = "two-way variance not positive: the larger of those by case and by reader is used"
+NO_NARROWER = "made as wide as for independent readings"
 ONLY_THESE = (
     "one reader, one case, or no spread to judge by: readings taken as independent, for these readers only"
 )
