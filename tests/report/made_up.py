@@ -273,10 +273,11 @@ def assessment(parts: tuple[Part, ...], plan: Plan, names: tuple[str, ...] = ())
     )
 
 
+_drawn: dict[int, tuple[Assessment, dict[str, Drawn]]] = {}
+
+
 def about(one: Assessment) -> dict[str, Any]:
-    """What a renderer is given beside the assessment."""
-    return {"results_hash": HASH, "provenance": PROVENANCE, "drawn": drawn(one)}
-
-
-def drawn(one: Assessment) -> dict[str, Drawn]:
-    return figures.draw_all(one)
+    """What a renderer is given beside the assessment; its figures are drawn once."""
+    if id(one) not in _drawn:
+        _drawn[id(one)] = (one, figures.draw_all(one))
+    return {"results_hash": HASH, "provenance": PROVENANCE, "drawn": _drawn[id(one)][1]}
