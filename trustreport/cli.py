@@ -81,8 +81,11 @@ def check(study: Path, allow_outside: bool) -> None:
 @click.option(
     "--formats", default=",".join(FORMATS), show_default=True, help="What to write, separated by commas."
 )
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of what is drawn at random.")
 @click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
-def build(study: Path, out: Path, kind: str | None, formats: str, allow_outside: bool) -> None:
+def build(
+    study: Path, out: Path, kind: str | None, formats: str, seed: int | None, allow_outside: bool
+) -> None:
     """Read STUDY, compute, and write the report into a folder."""
     wanted = [word.strip() for word in formats.split(",") if word.strip()]
     unknown = [word for word in wanted if word not in FORMATS]
@@ -105,6 +108,8 @@ def build(study: Path, out: Path, kind: str | None, formats: str, allow_outside:
             read, plan = read_study(study, allow_outside=allow_outside)
         if kind:
             plan = plan.model_copy(update={"report": plan.report.model_copy(update={"kind": kind})})
+        if seed is not None:
+            plan = plan.model_copy(update={"similarity": plan.similarity.model_copy(update={"seed": seed})})
         ingested = perf_counter()
         assessment = assess(read, plan, progress=lambda step, share: tell(step, 0.1 + 0.3 * share))
         timed = {

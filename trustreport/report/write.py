@@ -17,6 +17,7 @@ from trustreport.assessment import Assessment
 from trustreport.errors import MissingLibrary
 from trustreport.messages import Catalogue, catalogue
 from trustreport.report.document import canonical, digest, document
+from trustreport.seeds import DEFAULT
 
 FORMATS = ("html", "pdf", "json")
 LIBRARIES = (
@@ -98,7 +99,7 @@ def provenance(assessment: Assessment) -> dict[str, Any]:
             }
             for source in assessment.study.sources
         ],
-        "seed": assessment.plan.similarity.seed,
+        "seed": DEFAULT if (seed := assessment.plan.similarity.seed) is None else seed,
         "iterations": {},
     }
 

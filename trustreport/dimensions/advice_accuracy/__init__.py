@@ -2,13 +2,14 @@
 
 from trustreport.dimensions.advice_accuracy.measured import (
     Judged,
+    counted_as_wrong,
     counts_of,
-    from_confusion,
     judged,
     matrix_results,
     score_results,
 )
 from trustreport.dimensions.advice_accuracy.telling import Told, overview, part
+from trustreport.dimensions.advice_accuracy.weighed import h_accuracy_results, utility_results
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding
 from trustreport.messages import say
@@ -28,25 +29,30 @@ def cases_of(study: Study, plan: Plan) -> list[Judged]:
 
 def has_data(study: Study, plan: Plan) -> bool:
     """Whether anything says what the device advised for cases of known truth."""
-    return bool(study.confusion) or bool(cases_of(study, plan))
+    declared = any(d.h_accuracy for d in plan.datasets)
+    return bool(study.confusion) or declared or bool(cases_of(study, plan))
 
 
 def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences and tables of every published table and data set."""
     told = []
     for counts in study.confusion:
-        own = from_confusion(counts, plan)
+        cells = counted_as_wrong(counts)
+        own = matrix_results(cells, {"set": counts.set}, plan)
+        own += utility_results(cells, {"set": counts.set}, plan)
         told.append(Told(counts.set, {"set": counts.set}, tuple(own)))
     for case in cases_of(study, plan):
         counted = counts_of(case)
         own = matrix_results(counted, case.scope, plan) if counted else []
+        own += utility_results(counted, case.scope, plan) if counted else []
         own += score_results(case, plan)
         told.append(Told(case.name, case.scope, tuple(own)))
+    weighed = [r for dataset in study.datasets for r in h_accuracy_results(dataset, plan)]
     if len(told) <= EACH_UP_TO:
         parts = tuple(part(one, i, alone=len(told) == 1) for i, one in enumerate(told, 1))
     else:
         parts = overview(told)
-    results: tuple[Result, ...] = tuple(r for one in told for r in one.results)
+    results: tuple[Result, ...] = (*(r for one in told for r in one.results), *weighed)
     not_shown = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
     return Finding(NAME, parts, results, not_shown)
 

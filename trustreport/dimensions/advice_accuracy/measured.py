@@ -89,17 +89,16 @@ def counts_of(case: Judged) -> ConfusionCounts | None:
     return ConfusionCounts(tp=int(cells[3]), fp=int(cells[1]), fn=int(cells[2]), tn=int(cells[0]))
 
 
-def from_confusion(counts: Confusion, plan: Plan) -> list[Result]:
-    """Every measure of a published table; indeterminate outputs count as wrong, in every denominator."""
-    three = ThreeWayCounts(
+def counted_as_wrong(counts: Confusion) -> ConfusionCounts:
+    """A published table; indeterminate outputs count as wrong, in every denominator."""
+    return ThreeWayCounts(
         counts.tp,
         counts.fp,
         counts.fn,
         counts.tn,
         counts.indeterminate_positives or 0,
         counts.indeterminate_negatives or 0,
-    )
-    return matrix_results(three.counted_as("wrong"), {"set": counts.set}, plan)
+    ).counted_as("wrong")
 
 
 def matrix_results(counts: ConfusionCounts, scope: Mapping[str, Any], plan: Plan) -> list[Result]:
