@@ -110,6 +110,14 @@ def test_forty_two_pairs(shared: Path) -> None:
         assert found.value.note == label.note == NO_SAMPLING_ERROR
 
 
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_two_alike_raters_agree_beyond_chance_by_what_the_nomogram_inverts(k: int) -> None:
+    a = Fraction(4, 5)
+    agree = a**2 + (1 - a) ** 2 / (k - 1)
+    rho = (agree - Fraction(1, k)) / (1 - Fraction(1, k))
+    assert nomogram_accuracy(concordance(float(rho)), n_categories=k).value == pytest.approx(0.8)
+
+
 @given(SHARE, SHARE, st.integers(2, 5))
 def test_the_value_lies_within_the_bounds_and_they_are_reached(x: float, a: float, k: int) -> None:
     found = actual_accuracy(x, a, n_categories=k)

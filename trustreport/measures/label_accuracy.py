@@ -93,13 +93,13 @@ def _panels(rated: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int
     return rated[index], cases
 
 
-def nomogram_accuracy(concordance: Estimate) -> Estimate:
+def nomogram_accuracy(concordance: Estimate, *, n_categories: int = 2) -> Estimate:
     """Share of right labels read off a weighted concordance, as its authors' nomogram does.
 
-    Two raters of equal accuracy a, errors independent, two classes that are equally common, agree beyond
-    chance by (2 a - 1)^2. Taking rho for that::
+    Two raters of equal accuracy a, errors independent and spread evenly, k classes that are equally common,
+    agree beyond chance by ((k a - 1) / (k - 1))^2. Taking rho for that::
 
-        a = (1 + sqrt(rho)) / 2
+        a = (1 + (k - 1) sqrt(rho)) / k,  for two classes (1 + sqrt(rho)) / 2
 
     Estimand: accuracy of the labels, if they were made so.
 
@@ -107,11 +107,12 @@ def nomogram_accuracy(concordance: Estimate) -> Estimate:
     ----------
     concordance : Estimate
         rho in [0, 1] with its interval; see `trustreport.measures.weighted_concordance`.
+    n_categories : int, at least 2
 
     Returns
     -------
     Estimate
-        In [1/2, 1], the limits turned the same way.
+        In [1/k, 1], the limits turned the same way.
 
     Notes
     -----
@@ -120,7 +121,7 @@ def nomogram_accuracy(concordance: Estimate) -> Estimate:
 
     References
     ----------
-    Cabitza et al. (2020), BMC Med. Inform. Decis. Mak. 20, 219 (the nomogram; formula derived).
+    Cabitza et al. (2020), BMC Med. Inform. Decis. Mak. 20, 219 (the nomogram, k = 2; formula derived).
 
     Examples
     --------
@@ -130,13 +131,13 @@ def nomogram_accuracy(concordance: Estimate) -> Estimate:
     e = concordance
     if e.value != e.value:
         return undefined(e.n, e.note, level=e.level, method=NOMOGRAM)
-    value, low, high = (_from_concordance(x) for x in (e.value, e.low, e.high))
+    value, low, high = (_from_concordance(x, n_categories) for x in (e.value, e.low, e.high))
     note = e.note or ("" if e.low == e.low else NO_SAMPLING_ERROR)
     return Estimate(value, low, high, e.n, e.level, NOMOGRAM, note)
 
 
-def _from_concordance(rho: float) -> float:
-    return (1 + sqrt(rho)) / 2 if rho == rho else nan
+def _from_concordance(rho: float, k: int) -> float:
+    return (1 + (k - 1) * sqrt(rho)) / k if rho == rho else nan
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,166 @@
+"""Every number about the raters of one task."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations
+from math import isnan, nan
+
+import numpy as np
+
+from trustreport.dimensions.source_reliability.panel import Panel
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
+from trustreport.measures.agreement.conger import conger_kappa
+from trustreport.measures.agreement.fleiss import fleiss_kappa
+from trustreport.measures.agreement.gwet import gwet_ac1, gwet_ac2
+from trustreport.measures.agreement.krippendorff import krippendorff_alpha
+from trustreport.measures.agreement.percent import percent_agreement
+from trustreport.measures.agreement.weights import ordinal
+from trustreport.measures.label_accuracy import MAJORITY, majority_accuracy, nomogram_accuracy
+from trustreport.measures.proportion import wilson
+from trustreport.measures.weighted_concordance import expected_agreement, weighted_concordance
+from trustreport.results import Result, Unit, answers
+from trustreport.study import Floats
+
+ID = "source_reliability"
+COEFFICIENTS: dict[str, Callable[..., Estimate]] = {
+    "percent_agreement": percent_agreement,
+    "krippendorff_alpha": krippendorff_alpha,
+    "fleiss_kappa": fleiss_kappa,
+    "conger_kappa": conger_kappa,
+    "light_kappa": light_kappa,
+    "gwet_ac1": gwet_ac1,
+}
+RESAMPLES = 2000
+RESAMPLES_OF_MANY, MANY_LABELS = 400, 100_000
+# Fewer raters than this are no sample to draw from.
+LEAST_RATERS_TO_DRAW = 5
+
+DECLARED, INDEPENDENT = "declared", "independent_raters"
+STATED = "stated in the manifest, without a sampling error"
+NOT_ALL_STATED = "no accuracy is stated for some of the raters"
+NO_TRUTH = "no truth to judge the raters by"
+
+
+def results_of(panel: Panel, level: float, rng: np.random.Generator) -> list[Result]:
+    """Agreement of all raters and of pairs, weighted concordance, accuracy of raters and of labels."""
+    return [
+        *_agreement(panel, level),
+        *_pairs(panel, level),
+        *_accuracy(panel, level, rng),
+    ]
+
+
+def _entry(
+    panel: Panel, name: str, estimates: Iterable[Estimate], unit: Unit, **scope: object
+) -> list[Result]:
+    """Entries of one question; the first estimate leads."""
+    found = list(estimates)
+    here = {**panel.scope, **scope}
+    return answers(f"{ID}.{name}", here, found, leads=found[0].method, unit=unit)
+
+
+def _agreement(panel: Panel, level: float) -> Iterator[Result]:
+    codes, q = panel.codes, panel.n_categories
+    for name, coefficient in COEFFICIENTS.items():
+        unit: Unit = "proportion" if name == "percent_agreement" else "score"
+        yield from _entry(panel, name, [coefficient(codes, q, level=level)], unit)
+    if panel.ordered and q > 2:
+        ranks = {"parameters": {"weights": "ordinal"}}
+        alpha = krippendorff_alpha(codes, q, metric="ordinal", level=level)
+        yield from _entry(panel, "krippendorff_alpha", [alpha], "score", **ranks)
+        yield from _entry(panel, "gwet_ac2", [gwet_ac2(codes, q, ordinal(q), level=level)], "score", **ranks)
+
+
+def _pairs(panel: Panel, level: float) -> Iterator[Result]:
+    codes, q, raters = panel.codes, panel.n_categories, panel.raters
+    for g, h in combinations(range(len(raters)), 2):
+        kappa = cohen_kappa(codes[:, g], codes[:, h], q, level=level)
+        yield from _entry(panel, "cohen_kappa", [kappa], "score", raters=[raters[g], raters[h]])
+    if len(raters) > 2:
+        for g, rater in enumerate(raters):
+            mean = light_kappa(codes, q, of=g, level=level)
+            yield from _entry(panel, "mean_cohen_kappa", [mean], "score", raters=[rater])
+
+
+def _accuracy(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[Result]:
+    """What follows from the accuracy of the raters, as stated or measured."""
+    accuracy = panel.accuracy
+    if panel.truth is not None:
+        measured = list(_measured(panel, level))
+        accuracy = np.array([e.value for e in measured])
+        for rater, e in zip(panel.raters, measured):
+            yield from _entry(panel, "rater_accuracy", [e], "proportion", raters=[rater])
+    elif accuracy is not None:
+        yield from _stated(panel, accuracy, level)
+    rated = panel.codes >= 0
+    counting = rated.any(axis=0)
+    if accuracy is not None and np.isnan(accuracy[counting]).any():
+        n = int(rated.any(axis=1).sum())
+        reason = NO_TRUTH if panel.truth is not None else NOT_ALL_STATED
+        lacking = undefined(n, reason, level=level)
+        rho = [replace(lacking, method="bootstrap_cases")]
+        labels = [replace(lacking, method=MAJORITY)]
+    else:
+        rho = list(_concordance(panel, accuracy, level, rng))
+        labels = [nomogram_accuracy(rho[0], n_categories=panel.n_categories)]
+        if accuracy is not None:
+            known = np.nan_to_num(accuracy)
+            of_most = majority_accuracy(known, rated, n_categories=panel.n_categories, level=level)
+            labels = [*labels, of_most] if isnan(of_most.value) else [of_most, *labels]
+            yield from _independent(panel, accuracy[counting], level)
+    yield from _entry(panel, "weighted_concordance", rho, "score")
+    yield from _entry(panel, "label_accuracy", labels, "proportion")
+
+
+def _measured(panel: Panel, level: float) -> Iterator[Estimate]:
+    """Each rater's share of right labels among the cases with a truth."""
+    assert panel.truth is not None
+    for labels in panel.codes.T:
+        judged = (labels >= 0) & (panel.truth != -1)
+        right = int(np.count_nonzero(labels[judged] == panel.truth[judged]))
+        yield wilson(right, int(np.count_nonzero(judged)), level)
+
+
+def _stated(panel: Panel, accuracy: Floats, level: float) -> Iterator[Result]:
+    n = np.count_nonzero(panel.codes >= 0, axis=0)
+    if panel.same:
+        stated = Estimate(float(accuracy[0]), nan, nan, int(n.sum()), level, DECLARED, STATED)
+        yield from _entry(panel, "rater_accuracy", [stated], "proportion")
+        return
+    for rater, a, labels in zip(panel.raters, accuracy, n):
+        if isnan(a):
+            stated = undefined(int(labels), NOT_ALL_STATED, level=level, method=DECLARED)
+        else:
+            stated = Estimate(float(a), nan, nan, int(labels), level, DECLARED, STATED)
+        yield from _entry(panel, "rater_accuracy", [stated], "proportion", raters=[rater])
+
+
+def _concordance(
+    panel: Panel, accuracy: Floats | None, level: float, rng: np.random.Generator
+) -> Iterator[Estimate]:
+    """With cases drawn anew, which leads, and with raters drawn too where there are enough of them."""
+    many = np.count_nonzero(panel.codes >= 0) > MANY_LABELS
+    for raters in (False, True):
+        if raters and len(panel.raters) < LEAST_RATERS_TO_DRAW:
+            continue
+        yield weighted_concordance(
+            panel.codes,
+            panel.n_categories,
+            confidence=panel.confidence,
+            accuracy=None if accuracy is None else np.nan_to_num(accuracy),
+            rng=rng,
+            resamples=RESAMPLES_OF_MANY if raters and many else RESAMPLES,
+            raters=raters,
+            level=level,
+        )
+
+
+def _independent(panel: Panel, accuracy: Floats, level: float) -> Iterator[Result]:
+    """How often raters of these accuracies would agree if their errors had nothing to do with each other."""
+    if len(accuracy) < 2:
+        return
+    expected = expected_agreement(accuracy, panel.n_categories)
+    n = int(np.count_nonzero((panel.codes >= 0).sum(axis=1) >= 2))
+    estimate = Estimate(expected, nan, nan, n, level, INDEPENDENT, STATED)
+    yield from _entry(panel, "expected_agreement", [estimate], "proportion")

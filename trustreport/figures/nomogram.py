@@ -1,0 +1,255 @@
+"""The nomogram of reliability: what a measured accuracy means when the labels are not always right."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from trustreport.estimate import Estimate
+from trustreport.figures import numbers, style, ticks
+from trustreport.figures.slope import spread
+from trustreport.messages import Catalogue, Message
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Millimetres.
+LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 15.0, 13.0, 108.0, 92.0
+RIGHT = LEFT + PLOT_WIDTH
+LINE_LABEL = RIGHT + 3.0
+POINT_LABEL = RIGHT + 17.0
+CONCORDANCES = (0.0, 0.04, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+# More points than this are drawn without their bounds, names and ways to the axes.
+NAMED_UP_TO = 8
+
+
+@dataclass(frozen=True, slots=True)
+class NomogramLine:
+    """All that one measured accuracy can mean: places (label accuracy, actual accuracy) on a line."""
+
+    measured: float
+    places: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NomogramPoint:
+    """One measured accuracy against labels of one reliability, with the bounds that assume nothing."""
+
+    label: Message | str
+    concordance: float
+    label_accuracy: float
+    measured: float
+    actual: float
+    low_bound: float
+    high_bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nomogram:
+    """From the reliability of the labels up to a line, then left to the actual accuracy; or back again.
+
+    The horizontal scale is that of label accuracy (above), on which the lines are straight; below it has the
+    ticks of weighted concordance, at the places `ticks_at` gives them (concordance, label accuracy).
+    `concordance` and `label` mark the reliability of a study's raters, on both scales.
+    """
+
+    lines: tuple[NomogramLine, ...]
+    ticks_at: tuple[tuple[float, float], ...]
+    points: tuple[NomogramPoint, ...] = ()
+    concordance: Estimate | None = None
+    label: Estimate | None = None
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row per point; the raters' own reliability; the ends of the lines."""
+        rows: list[dict[str, Any]] = [
+            {
+                "label": style.said(say, p.label),
+                "concordance": p.concordance,
+                "label_accuracy": p.label_accuracy,
+                "measured": p.measured,
+                "value": p.actual,
+                "low_bound": p.low_bound,
+                "high_bound": p.high_bound,
+            }
+            for p in self.points
+        ]
+        if self.concordance is not None and self.label is not None:
+            rows.append(
+                {
+                    "label": say("figure.nomogram.raters"),
+                    "value": self.label.value,
+                    "low": self.label.low,
+                    "high": self.label.high,
+                    "concordance": self.concordance.value,
+                    "concordance_low": self.concordance.low,
+                    "concordance_high": self.concordance.high,
+                }
+            )
+        for line in self.lines:
+            for at, actual in (line.places[0], line.places[-1]):
+                rows.append(
+                    {
+                        "label": say("figure.nomogram.line", value=_percent(say, line.measured)),
+                        "measured": line.measured,
+                        "label_accuracy": at,
+                        "value": actual,
+                    }
+                )
+        return rows
+
+    def draw(self, say: Catalogue) -> "Figure":
+        """The figure at its final size."""
+        with style.settings():
+            return self._draw(say)
+
+    def _draw(self, say: Catalogue) -> "Figure":
+        figure, sheet = style.figure(style.TEXT_WIDTH, TOP + PLOT_HEIGHT + 12.5)
+        plot = style.panel(figure, LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT)
+        named = len(self.points) <= NAMED_UP_TO
+        bounds = [b for p in self.points for b in (p.low_bound, p.high_bound)] if named else []
+        ends = [y for line in self.lines for _, y in line.places] + bounds + [p.actual for p in self.points]
+        low = min([0.5, *ends])
+        plot.set(xlim=(0.5, 1.0), ylim=(low - 0.012 * (1 - low), 1.0 + 0.012 * (1 - low)))
+        self._axes(say, plot, sheet)
+        self._mark_raters(say, plot, sheet)
+        for line in self.lines:
+            xs, ys = zip(*line.places)
+            plot.plot(xs, ys, color=style.MUTE, lw=style.THIN, zorder=2, gid=f"line-{line.measured:g}")
+        self._label_lines(say, plot, sheet)
+        for i, point in enumerate(self.points):
+            self._draw_point(plot, point, i, named)
+        if named:
+            self._name_points(say, plot, sheet)
+        return figure
+
+    def _axes(self, say: Catalogue, plot: "Axes", sheet: "Axes") -> None:
+        low, high = plot.get_ylim()
+        plot.set_yticks(*ticks.linear(low, high, PLOT_HEIGHT, lambda y: _percent(say, y), upright=True))
+        plot.set_ylabel(say("figure.nomogram.actual"), size=style.TICK)
+        plot.yaxis.set_label_coords(-(LEFT - 3.4) / PLOT_WIDTH, 0.5)
+        below = [(at, numbers.plain(say, rho)) for rho, at in self.ticks_at]
+        plot.set_xticks([at for at, _ in below], [text for _, text in below])
+        plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
+        plot.set_xlabel(say("figure.nomogram.concordance"), size=style.TICK, labelpad=3)
+        plot.grid(color=style.HAIRLINE, lw=style.HAIR, zorder=0)
+        plot.set_axisbelow(True)
+        above = ticks.linear(0.5, 1.0, PLOT_WIDTH, lambda x: _percent(say, x))
+        how = {"size": style.TICK, "color": style.MUTE, "ha": "center", "va": "bottom"}
+        sheet.plot([LEFT, RIGHT], [TOP, TOP], color=style.HAIRLINE, lw=style.THIN, zorder=1)
+        for x, text in zip(*above):
+            place = LEFT + (x - 0.5) / 0.5 * PLOT_WIDTH
+            sheet.plot([place, place], [TOP - 0.7, TOP], color=style.MUTE, lw=style.HAIR)
+            style.write(sheet, place, TOP - 1.6, text, **how)
+        middle = LEFT + PLOT_WIDTH / 2
+        style.write(sheet, middle, TOP - 6.4, say("figure.nomogram.labels"), **{**how, "color": style.INK})
+
+    def _mark_raters(self, say: Catalogue, plot: "Axes", sheet: "Axes") -> None:
+        """Where the labels of the study stand: a line with its band, named beside the plot."""
+        label, rho = self.label, self.concordance
+        if label is None or rho is None or not isfinite(label.value):
+            return
+        if isfinite(label.low) and isfinite(label.high):
+            plot.axvspan(
+                label.low, label.high, color=style.TEAL, alpha=0.14, lw=0, zorder=1, gid="raters-interval"
+            )
+        plot.axvline(label.value, color=style.TEAL, lw=style.HEAVY * 0.75, zorder=2.5, gid="raters")
+        text = say(
+            "figure.nomogram.mark",
+            concordance=numbers.estimate(say, rho, "number", numbers.places_of([rho], "number")),
+            label=numbers.estimate(say, label, "percent", numbers.places_of([label], "percent")),
+        )
+        width = style.TEXT_WIDTH - POINT_LABEL
+        text = style.wrap(text, width, style.TICK, style.SEMIBOLD)
+        how: dict[str, Any] = {
+            "size": style.TICK,
+            "weight": style.SEMIBOLD,
+            "color": style.TEAL,
+            "va": "bottom",
+        }
+        style.write(sheet, POINT_LABEL, TOP + PLOT_HEIGHT, text, **how)
+
+    def _label_lines(self, say: Catalogue, plot: "Axes", sheet: "Axes") -> None:
+        """The measured accuracy at the right end of its line, apart where lines end close together."""
+        labels = [_percent(say, line.measured) for line in self.lines]
+        wanted = [_down(plot, line.places[-1][1]) for line in self.lines]
+        tall = [style.height_of(text, style.TICK) + 0.2 for text in labels]
+        order = sorted(range(len(labels)), key=lambda i: wanted[i])
+        places = spread(
+            [wanted[i] for i in order], [tall[i] for i in order], TOP - 1.0, TOP + PLOT_HEIGHT + 1.0
+        )
+        for i, y in zip(order, places):
+            sheet.plot(
+                [RIGHT + 0.4, LINE_LABEL - 0.6], [wanted[i], y], color=style.FAINT, lw=style.HAIR, zorder=1
+            )
+            style.write(sheet, LINE_LABEL, y, labels[i], size=style.TICK, color=style.MUTE)
+        head = style.wrap(say("figure.nomogram.measured"), POINT_LABEL - 1.0 - RIGHT + 12.0, style.SMALL)
+        style.write(sheet, LINE_LABEL, TOP - 3.6, head, size=style.SMALL, color=style.MUTE, va="bottom")
+
+    def _draw_point(self, plot: "Axes", point: NomogramPoint, i: int, named: bool) -> None:
+        x, y = point.label_accuracy, point.actual
+        if not isfinite(y):
+            return
+        if named:
+            plot.plot(
+                [x, x],
+                [point.low_bound, point.high_bound],
+                color=style.BLUE,
+                lw=style.LINE,
+                zorder=2.6,
+                gid=f"bounds-{i}",
+            )
+            bottom = plot.get_ylim()[0]
+            plot.plot(
+                [x, x, 0.5],
+                [bottom, y, y],
+                color=style.BLUE,
+                lw=style.HAIR,
+                ls=(0, (2, 2)),
+                zorder=1.5,
+                gid=f"way-{i}",
+            )
+        size = 5.2 if named else 3.6
+        style.mark(plot, x, y, f"mark-{i}", marker="o", ms=size, mfc=style.BLUE, mec=style.PAPER, mew=0.6)
+
+    def _name_points(self, say: Catalogue, plot: "Axes", sheet: "Axes") -> None:
+        """Names beside the plot at the height of their points, with leaders."""
+        shown = [p for p in self.points if isfinite(p.actual)]
+        if not shown:
+            return
+        width = style.TEXT_WIDTH - POINT_LABEL
+        texts = [
+            style.wrap(
+                say(
+                    "figure.nomogram.point",
+                    name=style.said(say, p.label),
+                    actual=_percent(say, p.actual, 1),
+                    low=_percent(say, p.low_bound, 1),
+                    high=_percent(say, p.high_bound, 1),
+                ),
+                width,
+                style.SMALL,
+            )
+            for p in shown
+        ]
+        order: Sequence[int] = sorted(range(len(shown)), key=lambda i: -shown[i].actual)
+        tall = [style.height_of(texts[i], style.SMALL) + 1.0 for i in order]
+        wanted = [_down(plot, shown[i].actual) for i in order]
+        room = TOP + PLOT_HEIGHT - (14.0 if self.label is not None else 0.0)
+        for i, at, y in zip(order, wanted, spread(wanted, tall, TOP, room)):
+            x = LEFT + (shown[i].label_accuracy - 0.5) / 0.5 * PLOT_WIDTH
+            ends = [x + 1.2, POINT_LABEL - 3.0, POINT_LABEL - 0.8]
+            sheet.plot(ends, [at, at, y], color=style.FAINT, lw=style.HAIR, zorder=1)
+            style.write(sheet, POINT_LABEL, y, texts[i], size=style.SMALL)
+
+
+def _down(plot: "Axes", y: float) -> float:
+    """How far down the sheet a value of the plot lies."""
+    low, high = plot.get_ylim()
+    return TOP + (high - y) / (high - low) * PLOT_HEIGHT
+
+
+def _percent(say: Catalogue, value: float, places: int | None = None) -> str:
+    shown = 100 * value
+    text = numbers.plain(say, round(shown, 6)) if places is None else say.numbers.fixed(shown, places)
+    return say("figure.percent_tick", value=text)
