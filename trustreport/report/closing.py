@@ -219,11 +219,10 @@ def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) ->
 def methods(assessment: Assessment, most: int | None, say: Catalogue) -> dict[str, Any]:
     """Every method with its source and what it was used for; at most so many of the results."""
     results = assessment.results
-    used: dict[str, list[str]] = {}
+    used: dict[str, dict[str, dict[str, None]]] = {}
     for r in results:
-        ids = used.setdefault(r.method, [])
-        if r.id not in ids:
-            ids.append(r.id)
+        dimension, _, quantity = r.id.partition(".")
+        used.setdefault(r.method, {}).setdefault(dimension, {})[quantity] = None
     listed = []
     for word in sorted(used, key=lambda w: method_text(w, say)):
         key = f"method.{word}.source"

@@ -36,7 +36,9 @@ def render(
     provenance : ``inputs`` (file, sha256, bytes), ``versions``, ``seed``, ``iterations``, ``trustreport``
     drawn : figures by id, from `figures.draw_all`
     """
-    sheets = style(_faces(), assessment.plan.report.page, "report.css", "page.css", "screen.css")
+    sheets = style(_faces(), assessment.plan.report.page, "report.css", "page.css", "screen.css") + _margins(
+        assessment, results_hash
+    )
     return body(
         assessment,
         medium="screen",
@@ -45,6 +47,7 @@ def render(
         drawn=drawn,
         sheets=sheets,
         policy=_policy(sheets),
+        room=summary.FOR_BROWSERS,
     )
 
 
@@ -68,6 +71,7 @@ def body(
     say = catalogue(plan.report.language)
     device = summary.device_name(plan, say)
     shown = device if plan.device.trade_name else say("word.not_declared")
+    running_head, running_notice, running_foot = _running(assessment, results_hash)
     most = ROWS_ON_PAPER if medium == "page" else None
     return (
         _environment()
@@ -84,10 +88,10 @@ def body(
             title=plan.report.title or say("report.default_title", device=device),
             device=shown,
             notice=plan.report.notice or "",
-            running_device=shorten(shown, NAME_IN_HEAD, say),
-            running_notice=shorten(plan.report.notice or "", NOTICE_IN_HEAD, say),
+            running_head=running_head,
+            running_notice=running_notice,
+            running_foot=running_foot,
             results_hash=results_hash,
-            short_hash=results_hash[:HASH_DIGITS],
             cover=closing.cover(assessment, results_hash, say),
             approvals=closing.approvals(assessment, say),
             summary=summary.summary(assessment, say, room),
@@ -143,6 +147,36 @@ def _faces() -> str:
             f'src: url(data:font/woff2;base64,{data}) format("woff2"); }}\n'
         )
     return "".join(faces)
+
+
+def _margins(assessment: Assessment, results_hash: str) -> Markup:
+    """What stands in the margins of a page that a browser prints, where the PDF has running elements."""
+    head, notice, foot = _running(assessment, results_hash)
+    text = (
+        f'@page {{ @top-left {{ content: "{_quoted(head)}\\a {_quoted(notice)}"; white-space: pre-line; }} '
+    )
+    text += f'@bottom-left {{ content: "{_quoted(foot)}"; }} }}\n'
+    text += "@page :first { @top-left { content: none; } }\n"
+    return Markup(text)  # noqa: S704 -- every sign of the manifest that could mean something is escaped
+
+
+def _quoted(text: str) -> str:
+    """Text for a string of CSS: letters, digits and spaces as they are, everything else by its number."""
+    return "".join(c if c == " " or (c.isascii() and c.isalnum()) else f"\\{ord(c):x} " for c in text)
+
+
+def _running(assessment: Assessment, results_hash: str) -> tuple[str, str, str]:
+    """What every page says: device and kind of report, the notice, and which results in which status."""
+    report = assessment.plan.report
+    say = catalogue(report.language)
+    named = bool(assessment.plan.device.trade_name)
+    device = summary.device_name(assessment.plan, say) if named else say("word.not_declared")
+    device = shorten(device, NAME_IN_HEAD, say)
+    return (
+        say("report.running", device=device, kind=say(f"report.running_kind.{report.kind}")),
+        shorten(report.notice or "", NOTICE_IN_HEAD, say),
+        say("report.foot", hash=results_hash[:HASH_DIGITS], status=say(f"status.{report.status}")),
+    )
 
 
 def _policy(sheets: str) -> str:

@@ -54,6 +54,10 @@ ROOMS = (
 )
 
 
+# Nobody lays out what a browser prints: its summary is set small on paper, whole on the screen.
+FOR_BROWSERS = Room(style="tight")
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """What one check said, of one or several scopes; `names` is empty where the study has one set only."""

@@ -90,14 +90,20 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
 
 
 def common_places(results: Iterable[Result]) -> dict[str, int]:
-    """Decimals for each unit: the most that an estimate with an interval deserves; the others follow."""
-    with_interval: dict[str, int] = {}
-    without: dict[str, int] = {}
+    """Decimals for each unit: what the median estimate deserves, and no estimate loses more than one.
+
+    Where some have an interval, those without one follow.
+    """
+    with_interval: dict[str, list[int]] = {}
+    without: dict[str, list[int]] = {}
     for r in results:
         e = r.estimate
         places = with_interval if isfinite(e.high - e.low) and e.high > e.low else without
-        places[r.unit] = max(places.get(r.unit, 0), own_places(r))
-    return without | with_interval
+        places.setdefault(r.unit, []).append(own_places(r))
+    return {
+        unit: max(sorted(places)[len(places) // 2], max(places) - 1)
+        for unit, places in (without | with_interval).items()
+    }
 
 
 def own_places(result: Result) -> int:
