@@ -20,6 +20,26 @@ tables:
   cases: {file: b.csv}
 datasets: [{dataset: A, role: external, file: c.csv, features: [x, y]}]
 """
+LAYOUTS = (
+    TABLES,
+    TABLES + "reading: {design: sequential, positive_from: 0.5}\n",
+    """
+tables:
+  readings: {file: a.csv, columns: {decision: {unaided: x, aided: y}}}
+  readers: {file: b.csv}
+""",
+    "tables: {scores: {file: a.csv}, cases: {file: b.csv}, features: {file: c.csv}}\n",
+    "tables: {raters: {file: a.csv, columns: {rater: reader, label: x}}, cases: {file: b.csv}}\n",
+    """
+datasets: [{dataset: A, role: local, file: a.csv, columns: {class_scores: [x, y]}}]
+tables: {cases: {file: b.csv, dataset: A}, scores: {file: c.csv, dataset: A}}
+""",
+    """
+tables:
+  counts: {file: a.csv, columns: {errors: x, correct: y}}
+  reported: {file: b.csv, columns: {set: case, metric: x, value: y}}
+""",
+)
 QUIET = settings(
     max_examples=150,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -82,19 +102,26 @@ CELLS = st.sampled_from(
     ["0", "1", "", " ", "aided", "unaided", "0,5", "1e999", "-1", "nan", '"', "ä", "A", "2024-01-01"]
 )
 Table = tuple[list[str], list[list[str]], str]
-TABLE = st.tuples(
-    st.lists(st.sampled_from(WORDS), min_size=1, max_size=7),
-    st.lists(st.lists(CELLS, max_size=7), max_size=8),
-    st.sampled_from(",;\t|"),
-)
+
+
+@st.composite
+def some_table(draw: st.DrawFn) -> Table:
+    """A header, rows that mostly fit it, and a delimiter."""
+    header = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9, unique=draw(st.booleans())))
+    n = len(header)
+    row = st.lists(CELLS, min_size=n, max_size=n)
+    odd = st.lists(CELLS, max_size=9)
+    rows = draw(st.lists(row | odd if draw(st.booleans()) else row, max_size=8))
+    return header, rows, draw(st.sampled_from(",;\t|"))
+
+
+TABLE = some_table()
 
 
 @QUIET
-@given(st.lists(TABLE, min_size=3, max_size=3))
-def test_any_cells_in_known_columns(
-    tmp_path: Path, tables: list[tuple[list[str], list[list[str]], str]]
-) -> None:
-    (tmp_path / "study.yaml").write_text(HEAD + TABLES)
+@given(st.sampled_from(LAYOUTS), st.lists(TABLE, min_size=3, max_size=3))
+def test_any_cells_in_known_columns(tmp_path: Path, layout: str, tables: list[Table]) -> None:
+    (tmp_path / "study.yaml").write_text(HEAD + layout)
     for name, (header, rows, delimiter) in zip("abc", tables, strict=True):
         text = "\n".join(delimiter.join(cells) for cells in [header, *rows])
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")

@@ -313,7 +313,9 @@ def test_a_workbook_that_would_fill_the_memory_is_refused(tmp_path: Path) -> Non
     book.active["A1"] = "case"
     book.active["XFD1048576"] = 1
     book.save(folder / "study.xlsx")
-    with pytest.raises(StudyError, match=r"study.xlsx: found (a workbook too large to be read|a sheet of)"):
+    with pytest.raises(
+        StudyError, match=r"study.xlsx: found (a workbook that is damaged or too large|a sheet of)"
+    ):
         read(folder)
 
 
@@ -462,6 +464,17 @@ def test_scores_alone_make_one_data_set(tmp_path: Path) -> None:
     study, _ = read(put(tmp_path, "tables: {scores: {file: s.csv}}\n", s="truth,score\n1,.5\n0,.25\n"))
     (one,) = study.datasets
     assert (one.name, one.role, one.cases.truth.tolist()) == ("scores", "local", [1, 0])
+
+
+def test_ids_are_compared_within_a_data_set(tmp_path: Path) -> None:
+    manifest = """
+datasets: [{dataset: A, role: training}, {dataset: B, role: external}]
+tables: {scores: {file: s.csv}}
+"""
+    good = "dataset,case,truth,score\nA,p1,1,.5\nB,P1,0,.2\n"
+    assert len(read(put(tmp_path, manifest, s=good))[0].datasets) == 2
+    with pytest.raises(StudyError, match=r'rows 3 and 4, column case: "P1" and "p 1" differ only by blanks'):
+        read(put(tmp_path, manifest, s=good + "B,p 1,0,.2\n"))
 
 
 def test_one_file_may_hold_several_data_sets(tmp_path: Path) -> None:

@@ -178,6 +178,7 @@ class _Reader:
             columns = (theirs,) if isinstance(theirs, str) else tuple(theirs)
             if len(columns) < 2:
                 self._refuse("found one column", "a list of at least two, negative class first", "", where)
+                self.failed.add(word)
             self.class_columns = columns
             for i, column in enumerate(columns):
                 self._take_mapped(f"{word}/{i}", word, column, where)
@@ -246,7 +247,7 @@ class _Reader:
         some = not one_of or not present.isdisjoint(one_of)
         if not some and not self.failed.intersection(one_of):
             self._lacks(one_of[0], f"none of the columns {listed(one_of)}")
-        return not lacking and some
+        return not lacking and some and "class_scores" not in self.failed
 
     def _lacks(self, word: str, found: str) -> None:
         rest = [h for _, h in self.headers.rest()]

@@ -158,6 +158,7 @@ def _dataset(
     labels, parts = placed
     scored = [p for p in parts if p.table.kind != "cases"]
     if labelled:
+        cases.alike("case", ((t, _within(t.names["case"], r)) for t, r in held), problems)
         _unscored(parts, problems)
     for part in parts:
         part.table.used[part.records[part.case >= 0]] = True
@@ -171,6 +172,15 @@ def _dataset(
         names,
         levels,
     )
+
+
+def _within(column: Names, records: Rows) -> Names:
+    """The names of some records, -1 in all others."""
+    if len(records) == len(column.codes):
+        return column
+    codes = np.full(len(column.codes), -1, np.int32)
+    codes[records] = column.codes[records]
+    return Names(*values.used_only(codes, column.distinct))
 
 
 def _is_shared(table: Table) -> bool:
@@ -215,6 +225,7 @@ def _counted(
                 np.flatnonzero(np.diff(codes[order], prepend=codes[order[:1]] - 1)), len(codes)
             )
             case[order] = np.arange(len(codes)) - np.repeat(starts[:-1], np.diff(starts))
+            case[codes < 0] = -1
             for size in counts[counts > 0].tolist():
                 sizes.setdefault(size, table)
         else:

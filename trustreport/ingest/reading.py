@@ -15,6 +15,7 @@ from trustreport.study import Source, Study
 
 # Groups without which nothing can be joined: with a fault there, the files are read one by one only.
 JOINING = ("arms", "reading", "datasets", "tables", "candidates")
+LAST = 1 << 60  # the row of a problem that speaks of a whole file: after those of its rows
 # Why a row of a table did not enter the study.
 UNUSED = {
     "readings": "no decision and no score",
@@ -217,4 +218,4 @@ def _in_order(problems: Problems, manifest: str) -> list[Problem]:
     """The manifest's problems by line, then those of each file by row, files in the order first met."""
     order = {file: i for i, file in enumerate(dict.fromkeys([manifest, *(p.file for p in problems)]))}
     unique = dict.fromkeys(problems)
-    return sorted(unique, key=lambda p: (order[p.file], p.rows[0] if p.rows else p.row or 0))
+    return sorted(unique, key=lambda p: (order[p.file], p.rows[0] if p.rows else p.row or LAST))

@@ -70,12 +70,16 @@ def rows_stand_once(tables: Sequence[Table], problems: Problems) -> None:
 
 
 def spelled_alike(tables: Sequence[Table], problems: Problems) -> None:
-    """Ids that only blanks or letter case tell apart, within everything that is joined."""
-    for word in ("reader", "rater", "patient", "candidate"):
+    """Ids that only blanks or letter case tell apart, within what is joined (data sets see to their own)."""
+    for word in ("reader", "rater", "candidate"):
         alike(word, ((t, t.names[word]) for t in tables if word in t.names), problems)
-    for tasks in dict.fromkeys(t.spec.task for t in tables):
-        joined = [t for t in tables if "case" in t.names and t.spec.task == tasks]
-        alike("case", ((t, t.names["case"]) for t in joined), problems)
+    for table in tables:
+        if "patient" in table.names:
+            alike("patient", [(table, table.names["patient"])], problems)
+    for kind in ("readings", "raters"):
+        for task in dict.fromkeys(t.spec.task for t in tables):
+            joined = [t for t in tables if t.kind == kind and t.spec.task == task]
+            alike("case", ((t, t.names["case"]) for t in joined), problems)
 
 
 def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, problems: Problems) -> None:

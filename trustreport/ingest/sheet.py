@@ -38,9 +38,9 @@ def read_sheet(path: Path, sheet: str | None) -> "pa.Table":
     import pyarrow as pa
 
     check_archive(path)
-    command = [sys.executable, "-I", __file__, str(path), *([sheet] if sheet else [])]
+    command = [sys.executable, "-P", __file__, str(path), *([sheet] if sheet else [])]
     heavy = Unreadable(
-        "a workbook too large to be read", "a sheet of ordinary size", "Save the sheet as CSV."
+        "a workbook that is damaged or too large", "an XLSX workbook", "Save the sheet as CSV."
     )
     try:
         # The command is this file under this interpreter; the arguments are data.
