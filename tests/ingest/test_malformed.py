@@ -158,7 +158,7 @@ CASES = [
         "no arm column",
         "R1,c1,0,0\n",
         'readings.csv, row 1: no column "arm", expected a column that tells "without" or "with". '
-        "Add it, or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}.",
+        "Add it, or name yours in the manifest: columns: {arm: <your header>}; or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}.",
         header="reader,case,truth,decision\n",
         more="arms: [{arm: without, aided: false}, {arm: with, aided: true}]\n",
     ),
@@ -166,7 +166,7 @@ CASES = [
         "no arms at all",
         "R1,c1,0,0\n",
         'readings.csv, row 1: no column "arm", expected a column that tells "unaided" or "aided". '
-        "Add it, or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}.",
+        "Add it, or name yours in the manifest: columns: {arm: <your header>}; or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}.",
         header="reader,case,truth,decision\n",
     ),
     Bad(
@@ -581,6 +581,23 @@ CASES = [
             'study.yaml, row 4, column endpoints[0].bound_or_margin: found "low", expected a number or a list.',
         ),
         {"readings.csv": GOOD},
+    ),
+    Bad(
+        "lists of a wrong length",
+        READINGS + "operating_point: {score_range: [0, 1, 2]}\nutility: {prevalence_range: [0.1]}\n",
+        (
+            "study.yaml, row 4, column operating_point.score_range: found a list of 3 values, expected a list of 2 values.",
+            "study.yaml, row 5, column utility.prevalence_range: found a list of 1 value, expected a list of at least 2 values.",
+        ),
+        {"readings.csv": GOOD},
+    ),
+    Bad(
+        "groups of a wrong shape",
+        "arms: {arm: x}\ntables: [1]\n",
+        (
+            "study.yaml, row 3, column arms: found a group, expected a list.",
+            "study.yaml, row 4, column tables: found a list of 1 value, expected a group of keys.",
+        ),
     ),
     Bad(
         "figures without totals in the manifest",

@@ -291,6 +291,8 @@ def _faults(values: Any, error: ValidationError) -> Iterator[tuple[KeyPath, str,
     for e in error.errors(include_url=False):
         path = _existing(values, e["loc"])
         kind = e["type"] if e["type"] in ("missing", "extra_forbidden") else "wrong"
+        if kind == "missing" and isinstance(e["loc"][-1], int):
+            kind = "wrong"  # a list that is too short
         if kind == "missing":
             path = (*path, e["loc"][-1])
         grouped.setdefault((path, kind), []).append(e)
@@ -326,10 +328,14 @@ def _words(manifest: Manifest, path: KeyPath, kind: str, errors: list[Any]) -> t
     if kind == "extra_forbidden":
         return f"unknown key {quoted(path[-1])}", "", _unknown(path)
     value = manifest.at(path)
-    what = "a group" if isinstance(value, dict) else "a list" if isinstance(value, list) else None
+    what = "a group" if isinstance(value, dict) else _list(value) if isinstance(value, list) else None
     shown = "nothing" if value is None else what or quoted(getattr(value, "text", value))
     expected = list(dict.fromkeys(_expectation(e) for e in errors))
     return f"found {shown}", " or ".join(e for e in expected if e), ""
+
+
+def _list(value: list[Any]) -> str:
+    return f"a list of {len(value)} value{'s' * (len(value) != 1)}"
 
 
 def _choices(path: KeyPath) -> str:
@@ -375,7 +381,11 @@ def _expectation(error: Any) -> str:
         return f"a number {bounds[kind]} {next(iter(ctx.values()))}"
     if "date" in kind:
         return "a date as YYYY-MM-DD"
-    if kind in ("missing", "extra_forbidden"):
+    if kind == "missing":
+        return (
+            f"a list of at least {error['loc'][-1] + 1} values" if isinstance(error["loc"][-1], int) else ""
+        )
+    if kind == "extra_forbidden":
         return ""
     return str(error["msg"]).removeprefix("Input should be ").removeprefix("Value error, ")
 

@@ -97,7 +97,10 @@ def _pieces(table: Table, arms: Arms, plan: Plan, problems: Problems) -> list[Pi
     if "arm" in table.names:
         return [Piece(table, every, arms.codes(table, problems), plain)]
     if len(arms.names) != 1:
-        mend = "Add it, or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}."
+        mend = (
+            "Add it, or name yours in the manifest: columns: {arm: <your header>}; "
+            "or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}."
+        )
         problems.at(
             table.file,
             'no column "arm"',
