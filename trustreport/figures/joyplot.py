@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Millimetres.
-LABEL_WIDTH, NUMBER_WIDTH, GAP = 42.0, 24.0, 4.0
+LABEL_WIDTH, NUMBER_WIDTH, GAP = 42.0, 12.0, 4.0
 ABOVE, BELOW = 9.0, 14.0
 OVERLAP = 1.7  # a ridge of a continuous scale may reach this many rows up
 MOST_ROW, LEAST_ROW = 12.0, 4.4
+USUAL_HEIGHT = 84.0  # of all rows, unless they are many
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,12 @@ class Joyplot:
     def _draw(self, say: Catalogue) -> "Figure":
         labels = [style.wrap(style.said(say, row.rater), LABEL_WIDTH, style.TICK) for row in self.rows]
         room = style.PAGE_HEIGHT - ABOVE - BELOW
-        base = min(MOST_ROW, max(LEAST_ROW, room / len(self.rows)))
+        base = min(MOST_ROW, max(LEAST_ROW, USUAL_HEIGHT / len(self.rows)))
         size = style.TICK
         heights = [max(base, style.height_of(label, size) + 0.8) for label in labels]
         if sum(heights) > room:  # long names: smaller type, then shorter names
             size = style.SMALLEST
-            labels = [_first_line(style.said(say, row.rater), size) for row in self.rows]
+            labels = [self._first_line(say, row) for row in self.rows]
             heights = [base] * len(labels)
         first = heights[0] * (OVERLAP if not self.discrete else 1.0) - heights[0]
         top, height = ABOVE + first, sum(heights)
@@ -83,6 +84,11 @@ class Joyplot:
             mean = numbers.one(say, row.mean, 2, "number")
             style.write(sheet, style.TEXT_WIDTH, bottom - base / 2, mean, ha="right", size=size)
         return figure
+
+    def _first_line(self, say: Catalogue, row: Ridge) -> str:
+        """As much of a long name as one line holds."""
+        lines = style.wrap(style.said(say, row.rater), LABEL_WIDTH - 4.0, style.SMALLEST).split("\n")
+        return say("word.shortened", text=lines[0]) if len(lines) > 1 else lines[0]
 
     def _edge(self) -> float:
         """Room beyond 0 and 1 for half a bar."""
@@ -117,8 +123,9 @@ class Joyplot:
             plot.fill(xs, ys, color=style.TEAL_WASH, alpha=0.9, lw=0, zorder=order, clip_on=False)
             line = plot.plot(self.at, tops, color=style.BLUE, lw=style.THIN, zorder=order, clip_on=False)[0]
             line.set_gid(f"ridge-{i}")
-        tick = [bottom - 1.4, bottom]
-        plot.plot([row.mean] * 2, tick, color=style.RUST, lw=style.LINE, zorder=5, gid=f"mean-{i}")
+        style.mark(
+            plot, row.mean, bottom, f"mean-{i}", marker="o", ms=3.6, mfc=style.INK, mec=style.PAPER, mew=0.6
+        )
 
     def _axes(self, say: Catalogue, plot: "Axes", sheet: "Axes", left: float, width: float) -> None:
         plot.set_xticks(*ticks.linear(0, 1, width, lambda x: numbers.plain(say, x)))
@@ -130,8 +137,3 @@ class Joyplot:
         most = max((share for row in self.rows for share in row.shares), default=0.0)
         text = say("figure.joyplot.height", share=say.numbers.percent(most, 0))
         style.write(sheet, left, ABOVE - 3.0, text, **how)
-
-
-def _first_line(text: str, size: float) -> str:
-    lines = style.wrap(text, LABEL_WIDTH - 3.0, size).split("\n")
-    return lines[0] + ("…" if len(lines) > 1 else "")

@@ -1,6 +1,5 @@
 """The nomogram of reliability: what a measured accuracy means when the labels are not always right."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Millimetres.
-LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 15.0, 13.0, 108.0, 92.0
+LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 15.0, 13.0, 108.0, 80.0
 RIGHT = LEFT + PLOT_WIDTH
 LINE_LABEL = RIGHT + 3.0
-POINT_LABEL = RIGHT + 17.0
+BESIDE = RIGHT + 17.0  # names of points and of the raters
 CONCORDANCES = (0.0, 0.04, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 # More points than this are drawn without their bounds, names and ways to the axes.
 NAMED_UP_TO = 8
@@ -104,28 +103,42 @@ class Nomogram:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        figure, sheet = style.figure(style.TEXT_WIDTH, TOP + PLOT_HEIGHT + 12.5)
-        plot = style.panel(figure, LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT)
         named = len(self.points) <= NAMED_UP_TO
-        bounds = [b for p in self.points for b in (p.low_bound, p.high_bound)] if named else []
-        ends = [y for line in self.lines for _, y in line.places] + bounds + [p.actual for p in self.points]
-        low = min([0.5, *ends])
+        shown = [(i, p) for i, p in enumerate(self.points) if isfinite(p.actual)]
+        names = [self._name(say, p) for _, p in shown] if named else []
+        mark = self._mark_text(say)
+        beside = sum(map(_tall, names)) + style.height_of(mark, style.TICK) + (3.0 if mark else 0.0)
+        height = max(PLOT_HEIGHT, beside)
+        figure, sheet = style.figure(style.TEXT_WIDTH, TOP + height + 12.5)
+        plot = style.panel(figure, LEFT, TOP, PLOT_WIDTH, height)
+        bounds = [b for _, p in shown for b in (p.low_bound, p.high_bound)] if named else []
+        low = min([0.5, *(y for line in self.lines for _, y in line.places), *bounds])
         plot.set(xlim=(0.5, 1.0), ylim=(low - 0.012 * (1 - low), 1.0 + 0.012 * (1 - low)))
-        self._axes(say, plot, sheet)
-        self._mark_raters(say, plot, sheet)
+        self._axes(say, plot, sheet, height)
+        if mark:
+            self._mark_raters(plot)
+            how: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD, "color": style.TEAL}
+            style.write(sheet, BESIDE, TOP + height, mark, va="bottom", **how)
         for line in self.lines:
             xs, ys = zip(*line.places)
             plot.plot(xs, ys, color=style.MUTE, lw=style.THIN, zorder=2, gid=f"line-{line.measured:g}")
-        self._label_lines(say, plot, sheet)
-        for i, point in enumerate(self.points):
-            self._draw_point(plot, point, i, named)
-        if named:
-            self._name_points(say, plot, sheet)
+        self._label_lines(say, plot, sheet, height)
+        for i, point in shown:
+            _draw_point(plot, point, i, named)
+        bottom = TOP + height - (style.height_of(mark, style.TICK) + 3.0 if mark else 0.0)
+        wanted = [_down(plot, p.actual, height) for _, p in shown] if named else []
+        for (_, p), at, y, name in zip(
+            shown, wanted, spread(wanted, list(map(_tall, names)), TOP, bottom), names
+        ):
+            x = LEFT + (p.label_accuracy - 0.5) / 0.5 * PLOT_WIDTH
+            ends = [x + 1.2, BESIDE - 3.0, BESIDE - 0.8]
+            sheet.plot(ends, [at, at, y], color=style.FAINT, lw=style.HAIR, zorder=1)
+            style.write(sheet, BESIDE, y, name, size=style.SMALL)
         return figure
 
-    def _axes(self, say: Catalogue, plot: "Axes", sheet: "Axes") -> None:
+    def _axes(self, say: Catalogue, plot: "Axes", sheet: "Axes", height: float) -> None:
         low, high = plot.get_ylim()
-        plot.set_yticks(*ticks.linear(low, high, PLOT_HEIGHT, lambda y: _percent(say, y), upright=True))
+        plot.set_yticks(*ticks.linear(low, high, height, lambda y: _percent(say, y), upright=True))
         plot.set_ylabel(say("figure.nomogram.actual"), size=style.TICK)
         plot.yaxis.set_label_coords(-(LEFT - 3.4) / PLOT_WIDTH, 0.5)
         below = [(at, numbers.plain(say, rho)) for rho, at in self.ticks_at]
@@ -144,109 +157,84 @@ class Nomogram:
         middle = LEFT + PLOT_WIDTH / 2
         style.write(sheet, middle, TOP - 6.4, say("figure.nomogram.labels"), **{**how, "color": style.INK})
 
-    def _mark_raters(self, say: Catalogue, plot: "Axes", sheet: "Axes") -> None:
-        """Where the labels of the study stand: a line with its band, named beside the plot."""
+    def _mark_text(self, say: Catalogue) -> str:
+        """What is said of the reliability of the raters; nothing where it is not marked."""
         label, rho = self.label, self.concordance
         if label is None or rho is None or not isfinite(label.value):
-            return
-        if isfinite(label.low) and isfinite(label.high):
-            plot.axvspan(
-                label.low, label.high, color=style.TEAL, alpha=0.14, lw=0, zorder=1, gid="raters-interval"
-            )
-        plot.axvline(label.value, color=style.TEAL, lw=style.HEAVY * 0.75, zorder=2.5, gid="raters")
+            return ""
         text = say(
             "figure.nomogram.mark",
             concordance=numbers.estimate(say, rho, "number", numbers.places_of([rho], "number")),
             label=numbers.estimate(say, label, "percent", numbers.places_of([label], "percent")),
         )
-        width = style.TEXT_WIDTH - POINT_LABEL
-        text = style.wrap(text, width, style.TICK, style.SEMIBOLD)
-        how: dict[str, Any] = {
-            "size": style.TICK,
-            "weight": style.SEMIBOLD,
-            "color": style.TEAL,
-            "va": "bottom",
-        }
-        style.write(sheet, POINT_LABEL, TOP + PLOT_HEIGHT, text, **how)
+        return style.wrap(text, style.TEXT_WIDTH - BESIDE, style.TICK, style.SEMIBOLD)
 
-    def _label_lines(self, say: Catalogue, plot: "Axes", sheet: "Axes") -> None:
+    def _mark_raters(self, plot: "Axes") -> None:
+        """Where the labels of the study stand: a line with its band."""
+        label = self.label
+        assert label is not None
+        if isfinite(label.low) and isfinite(label.high):
+            band: dict[str, Any] = {"color": style.TEAL, "alpha": 0.14, "lw": 0, "zorder": 1}
+            plot.axvspan(label.low, label.high, gid="raters-interval", **band)
+        plot.axvline(label.value, color=style.TEAL, lw=style.LINE, zorder=2.5, gid="raters")
+
+    def _name(self, say: Catalogue, point: NomogramPoint) -> str:
+        """A point's name, at most three lines of it, with its actual accuracy and bounds."""
+        width = style.TEXT_WIDTH - BESIDE
+        lines = style.wrap(style.said(say, point.label), width, style.SMALL).split("\n")
+        name = "\n".join(lines[:3])
+        if len(lines) > 3:
+            name = style.wrap(say("word.shortened", text=name[:-2]), width, style.SMALL)
+        numbers_said = say(
+            "figure.nomogram.point",
+            actual=_percent(say, point.actual, 1),
+            low=_percent(say, point.low_bound, 1),
+            high=_percent(say, point.high_bound, 1),
+        )
+        return name + "\n" + style.wrap(numbers_said, width, style.SMALL)
+
+    def _label_lines(self, say: Catalogue, plot: "Axes", sheet: "Axes", height: float) -> None:
         """The measured accuracy at the right end of its line, apart where lines end close together."""
         labels = [_percent(say, line.measured) for line in self.lines]
-        wanted = [_down(plot, line.places[-1][1]) for line in self.lines]
+        wanted = [_down(plot, line.places[-1][1], height) for line in self.lines]
         tall = [style.height_of(text, style.TICK) + 0.2 for text in labels]
-        order = sorted(range(len(labels)), key=lambda i: wanted[i])
-        places = spread(
-            [wanted[i] for i in order], [tall[i] for i in order], TOP - 1.0, TOP + PLOT_HEIGHT + 1.0
-        )
-        for i, y in zip(order, places):
+        for i, y in enumerate(spread(wanted, tall, TOP - 1.0, TOP + height + 1.0)):
             sheet.plot(
                 [RIGHT + 0.4, LINE_LABEL - 0.6], [wanted[i], y], color=style.FAINT, lw=style.HAIR, zorder=1
             )
-            style.write(sheet, LINE_LABEL, y, labels[i], size=style.TICK, color=style.MUTE)
-        head = style.wrap(say("figure.nomogram.measured"), POINT_LABEL - 1.0 - RIGHT + 12.0, style.SMALL)
-        style.write(sheet, LINE_LABEL, TOP - 3.6, head, size=style.SMALL, color=style.MUTE, va="bottom")
-
-    def _draw_point(self, plot: "Axes", point: NomogramPoint, i: int, named: bool) -> None:
-        x, y = point.label_accuracy, point.actual
-        if not isfinite(y):
-            return
-        if named:
-            plot.plot(
-                [x, x],
-                [point.low_bound, point.high_bound],
-                color=style.BLUE,
-                lw=style.LINE,
-                zorder=2.6,
-                gid=f"bounds-{i}",
-            )
-            bottom = plot.get_ylim()[0]
-            plot.plot(
-                [x, x, 0.5],
-                [bottom, y, y],
-                color=style.BLUE,
-                lw=style.HAIR,
-                ls=(0, (2, 2)),
-                zorder=1.5,
-                gid=f"way-{i}",
-            )
-        size = 5.2 if named else 3.6
-        style.mark(plot, x, y, f"mark-{i}", marker="o", ms=size, mfc=style.BLUE, mec=style.PAPER, mew=0.6)
-
-    def _name_points(self, say: Catalogue, plot: "Axes", sheet: "Axes") -> None:
-        """Names beside the plot at the height of their points, with leaders."""
-        shown = [p for p in self.points if isfinite(p.actual)]
-        if not shown:
-            return
-        width = style.TEXT_WIDTH - POINT_LABEL
-        texts = [
-            style.wrap(
-                say(
-                    "figure.nomogram.point",
-                    name=style.said(say, p.label),
-                    actual=_percent(say, p.actual, 1),
-                    low=_percent(say, p.low_bound, 1),
-                    high=_percent(say, p.high_bound, 1),
-                ),
-                width,
-                style.SMALL,
-            )
-            for p in shown
-        ]
-        order: Sequence[int] = sorted(range(len(shown)), key=lambda i: -shown[i].actual)
-        tall = [style.height_of(texts[i], style.SMALL) + 1.0 for i in order]
-        wanted = [_down(plot, shown[i].actual) for i in order]
-        room = TOP + PLOT_HEIGHT - (14.0 if self.label is not None else 0.0)
-        for i, at, y in zip(order, wanted, spread(wanted, tall, TOP, room)):
-            x = LEFT + (shown[i].label_accuracy - 0.5) / 0.5 * PLOT_WIDTH
-            ends = [x + 1.2, POINT_LABEL - 3.0, POINT_LABEL - 0.8]
-            sheet.plot(ends, [at, at, y], color=style.FAINT, lw=style.HAIR, zorder=1)
-            style.write(sheet, POINT_LABEL, y, texts[i], size=style.SMALL)
+            paper = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.8}
+            how = {"size": style.TICK, "color": style.MUTE, "bbox": paper}
+            style.write(sheet, LINE_LABEL, y, labels[i], **how)
+        head = {"size": style.TICK, "color": style.MUTE, "va": "bottom"}
+        style.write(sheet, LINE_LABEL, TOP - 6.4, say("figure.nomogram.measured"), **head)
 
 
-def _down(plot: "Axes", y: float) -> float:
+def _draw_point(plot: "Axes", point: NomogramPoint, i: int, named: bool) -> None:
+    """The point on its line; when there are few, its bounds and the ways to both axes."""
+    x, y = point.label_accuracy, point.actual
+    if named:
+        bounds: dict[str, Any] = {"color": style.BLUE, "lw": style.LINE, "zorder": 2.6, "gid": f"bounds-{i}"}
+        plot.plot([x, x], [point.low_bound, point.high_bound], **bounds)
+        way: dict[str, Any] = {
+            "color": style.BLUE,
+            "lw": style.HAIR,
+            "ls": (0, (2, 2)),
+            "zorder": 1.5,
+            "gid": f"way-{i}",
+        }
+        plot.plot([x, x, 0.5], [plot.get_ylim()[0], y, y], **way)
+    size = 5.2 if named else 3.6
+    style.mark(plot, x, y, f"mark-{i}", marker="o", ms=size, mfc=style.BLUE, mec=style.PAPER, mew=0.6)
+
+
+def _tall(name: str) -> float:
+    return style.height_of(name, style.SMALL) + 1.2
+
+
+def _down(plot: "Axes", y: float, height: float) -> float:
     """How far down the sheet a value of the plot lies."""
     low, high = plot.get_ylim()
-    return TOP + (high - y) / (high - low) * PLOT_HEIGHT
+    return TOP + (high - y) / (high - low) * height
 
 
 def _percent(say: Catalogue, value: float, places: int | None = None) -> str:

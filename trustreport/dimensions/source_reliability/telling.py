@@ -32,7 +32,7 @@ def part(panel: Panel, results: Sequence[Result], number: int, *, alone: bool) -
         title=None if alone else say("word.name", name=panel.task or say(f"{ID}.raters")),
         finding=tuple(_sentences(panel, results)),
         tables=tuple(_tables(panel, results, number)),
-        figures=(*_joyplots(panel, number), *_nomogram_of(panel, results, number)),
+        figures=(*_nomogram_of(panel, results, number), *_joyplots(panel, number)),
         scope=panel.scope,
     )
 
