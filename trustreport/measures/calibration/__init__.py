@@ -1,0 +1,1 @@
+"""Whether scores that claim to be probabilities are: in the large, by bins, by a line, by a curve."""

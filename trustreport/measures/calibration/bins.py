@@ -1,0 +1,129 @@
+"""Cases in bins of their score: how many, how many events, what the scores promised."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+CHUNK = 1_000_000  # cases worked on at once
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Per bin: number of cases, events, sum of scores, and the scores from `low` up to `high`.
+
+    A bin without cases stays in equal-width bins, so that its place is known, and counts 0.
+    """
+
+    n: NDArray[np.int64]
+    events: NDArray[np.int64]
+    total: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @property
+    def mean_score(self) -> NDArray[np.float64]:
+        """NaN in a bin without cases."""
+        return _ratio(self.total, self.n)
+
+    @property
+    def observed(self) -> NDArray[np.float64]:
+        """Share of events; NaN in a bin without cases."""
+        return _ratio(self.events, self.n)
+
+
+def check(truth: NDArray[np.bool_], score: NDArray[np.float64]) -> None:
+    """Refuse arrays of unlike length, a truth that is not bool, and scores outside [0, 1] or missing."""
+    if truth.dtype != np.bool_:
+        raise ValueError(f"truth must be bool (True = condition present), got {truth.dtype}.")
+    if truth.ndim != 1 or truth.shape != score.shape:
+        raise ValueError(
+            f"truth and score need one value a case each, got shapes {truth.shape} and {score.shape}."
+        )
+    if score.size and not (score.min() >= 0 and score.max() <= 1):
+        raise ValueError(
+            f"score must be a probability in [0, 1], found {score.min():g} to {score.max():g} "
+            "(nan = missing). Map a score on another range to a probability first."
+        )
+
+
+def check_bins(bins: int) -> None:
+    """Refuse a number of bins that is not a positive whole number."""
+    if bins < 1 or bins != int(bins):
+        raise ValueError(f"bins must be a whole number from 1 on, got {bins}.")
+
+
+def width_edges(bins: int, low: float = 0.0) -> NDArray[np.float64]:
+    """Limits of equal-width bins from `low` (0 or .5) to 1, as the decimals that people write: .3 is .3."""
+    if low == 0:
+        return np.arange(bins + 1) / bins
+    return (bins + np.arange(bins + 1)) / (2 * bins)
+
+
+def equal_width(
+    truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int = 10, *, low: float = 0.0
+) -> Bins:
+    """Bins of one width: [low, high), the last one closed.
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+    score : float array, shape (n_cases,)
+        From `low` to 1.
+    bins : int
+    low : float
+        0, or .5 for the confidence of an advised class.
+
+    Examples
+    --------
+    >>> equal_width(np.array([False, True, True]), np.array([0.2, 0.3, 1.0])).n
+    array([0, 0, 1, 1, 0, 0, 0, 0, 0, 1])
+    """
+    check_bins(bins)
+    edges = width_edges(bins, low)
+    n, events, total = np.zeros(bins, np.int64), np.zeros(bins, np.int64), np.zeros(bins)
+    for start in range(0, len(score), CHUNK):
+        some, true = score[start : start + CHUNK], truth[start : start + CHUNK]
+        place = np.searchsorted(edges[1:-1], some, side="right")
+        n += np.bincount(place, minlength=bins)
+        events += np.bincount(place[true], minlength=bins)
+        total += np.bincount(place, some, minlength=bins)
+    return Bins(n, events, total, edges[:-1], edges[1:])
+
+
+def equal_mass(truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int = 10) -> Bins:
+    """Bins of one number of cases: in the order of the scores, equal ones in the order of the cases.
+
+    The first ``n modulo bins`` groups have one case more; fewer cases than bins make bins of one case each.
+    Cases of equal score may fall into two bins.
+
+    Examples
+    --------
+    >>> equal_mass(np.array([False, True, True]), np.array([0.2, 0.3, 1.0]), 2).n
+    array([2, 1])
+    """
+    check_bins(bins)
+    groups = min(bins, len(score))
+    if not groups:
+        return Bins(*np.zeros((2, 0), np.int64), *np.zeros((3, 0)))
+    order = np.argsort(score, kind="stable")
+    n = np.full(groups, len(score) // groups, np.int64)
+    n[: len(score) % groups] += 1
+    start = np.cumsum(n) - n
+    ordered = score[order]
+    events = np.add.reduceat(truth[order], start, dtype=np.int64)
+    return Bins(n, events, np.add.reduceat(ordered, start), ordered[start], ordered[start + n - 1])
+
+
+def places(score: NDArray[np.float64], into: Bins, *, mass: bool = False) -> NDArray[np.intp]:
+    """The bin of each case."""
+    if not mass:
+        return np.searchsorted(into.high[:-1], score, side="right")
+    place = np.empty(len(score), np.intp)
+    place[np.argsort(score, kind="stable")] = np.repeat(np.arange(len(into.n)), into.n)
+    return place
+
+
+def _ratio(above: NDArray[np.float64] | NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.float64]:
+    share: NDArray[np.float64] = np.full(len(below), np.nan)
+    return np.divide(above, below, out=share, where=below > 0)

@@ -1,0 +1,96 @@
+"""Brier score and what it is made of."""
+
+from math import nan, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.bins import CHUNK, check, equal_width
+from trustreport.measures.proportion import normal_quantile
+
+
+def brier(
+    truth: NDArray[np.bool_], score: NDArray[np.float64], *, bins: int = 10, level: float = 0.95
+) -> Estimate:
+    """Mean squared distance of the score from what was the case.
+
+    ::
+
+        Brier = mean (s - y)^2,   variance per case = mean (s - y)^4 - Brier^2,   SE^2 = variance / n
+
+    Over equal-width bins with mean score c_b and share of events o_b, and phi the prevalence, it is made of::
+
+        reliability = sum n_b / n (c_b - o_b)^2      what miscalibration adds
+        resolution  = sum n_b / n (o_b - phi)^2      what telling cases apart takes off
+        uncertainty = phi (1 - phi)                  the Brier score of the prevalence for everybody
+        within bins = Brier - (reliability - resolution + uncertainty)
+
+    Estimand: the same mean in the population.
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+        True = condition present.
+    score : float array, shape (n_cases,)
+        Probability of the condition.
+    bins : int
+        For the parts only.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        In [0, 1], 0 = always right and sure, .25 = a coin; normal interval cut at 0 and 1; the parts in
+        `details`, and `scaled` = 1 - Brier / uncertainty. NaN with a note without cases; no limits with one.
+
+    Notes
+    -----
+    Depends on the prevalence: compare sites by `scaled`, or beside their uncertainty.
+
+    References
+    ----------
+    Brier (1950), Mon. Weather Rev. 78, 1-3.
+    Murphy (1973), J. Appl. Meteorol. 12, 595-600; Stephenson, Coelho, Jolliffe (2008), Weather Forecast. 23,
+    752-757 (within bins).
+
+    Examples
+    --------
+    >>> brier(np.array([True, False, True]), np.array([0.9, 0.2, 0.6])).value
+    0.07
+    """
+    check(truth, score)
+    z = normal_quantile(level)
+    n = len(score)
+    if n == 0:
+        return undefined(0, notes.NO_CASE, level=level, method="wald")
+    second = fourth = 0.0
+    for start in range(0, n, CHUNK):
+        squared = (score[start : start + CHUNK] - truth[start : start + CHUNK]) ** 2
+        second += float(squared.sum())
+        fourth += float(squared @ squared)
+    value, fourth = second / n, fourth / n
+    variance = max(0.0, fourth - value**2)
+    if variance <= 1e-15 * fourth:
+        variance = 0.0
+    within = equal_width(truth, score, bins)
+    filled = within.n > 0
+    weight, observed, mean = within.n[filled] / n, within.observed[filled], within.mean_score[filled]
+    prevalence = float(within.events.sum()) / n
+    uncertainty = prevalence * (1 - prevalence)
+    reliability = float(weight @ (mean - observed) ** 2)
+    resolution = float(weight @ (observed - prevalence) ** 2)
+    details = {
+        "variance_per_case": variance,
+        "reliability": reliability,
+        "resolution": resolution,
+        "uncertainty": uncertainty,
+        "within_bins": value - (reliability - resolution + uncertainty),
+        "scaled": 1 - value / uncertainty if uncertainty else nan,
+    }
+    if n == 1:
+        return Estimate(value, nan, nan, n, level, "wald", notes.ONE_CASE, details=details)
+    se = sqrt(variance / n)
+    low, high = max(0.0, value - z * se), min(1.0, value + z * se)
+    return Estimate(value, low, high, n, level, "wald", "" if se else notes.NO_SPREAD, se=se, details=details)

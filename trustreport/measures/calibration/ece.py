@@ -1,0 +1,93 @@
+"""Expected calibration error: how far, on average, promised and observed rates lie apart."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.bins import check, equal_mass, equal_width
+from trustreport.measures.calibration.resample import METHOD, REPLICATES, Counts, with_interval
+
+Binning = Literal["equal_width", "equal_mass"]
+Floats = NDArray[np.float64]
+
+
+def ece(
+    truth: NDArray[np.bool_],
+    score: Floats,
+    *,
+    binning: Binning = "equal_width",
+    bins: int = 10,
+    rng: np.random.Generator | None = None,
+    replicates: int = REPLICATES,
+    level: float = 0.95,
+) -> Estimate:
+    """How far, on average over cases, the observed share of events lies from the mean score of their bin.
+
+    Over bins b with mean score c_b and share of events o_b, both of the positive class::
+
+        ECE = sum_b n_b / n |o_b - c_b|
+
+    Estimand: the same in the population, with these bins; smaller than the error without bins.
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+        True = condition present.
+    score : float array, shape (n_cases,)
+        Probability of the condition.
+    binning : {"equal_width", "equal_mass"}
+        Bins of [low, high), the last closed, or of equal numbers of cases (`bins.equal_mass`).
+    bins : int
+    rng : numpy.random.Generator, optional
+        Without it there is no interval.
+    replicates : int
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        In [0, 1], 0 = calibrated in every bin; `details` hold the largest gap of a bin. Bootstrap
+        interval (`pivot_interval`). NaN with a note without cases.
+
+    Notes
+    -----
+    Too large in small samples even when the scores are right. The interval allows for that, the value does
+    not: it may lie near the upper limit.
+
+    References
+    ----------
+    Huang et al. (2020), J. Am. Med. Inform. Assoc. 27, 621-633.
+
+    Examples
+    --------
+    >>> truth, score = np.array([False, True, True, True]), np.array([0.1, 0.15, 0.8, 0.85])
+    >>> round(ece(truth, score).value, 3)
+    0.275
+    """
+    check(truth, score)
+    check_level(level)
+    if not score.size:
+        return undefined(0, notes.NO_CASE, level=level, method=METHOD)
+    mass = binning == "equal_mass"
+    within = equal_mass(truth, score, bins) if mass else equal_width(truth, score, bins)
+    gap = np.abs(within.observed - within.mean_score)
+    return with_interval(
+        of_bins,
+        within,
+        truth,
+        score,
+        rng,
+        mass=mass,
+        replicates=replicates,
+        level=level,
+        details={"largest_gap": float(np.nanmax(gap)), "filled_bins": float((within.n > 0).sum())},
+    )
+
+
+def of_bins(n: Counts, events: Counts, total: Floats) -> Floats:
+    """The error from what bins hold, over the last axis."""
+    error: Floats = np.abs(events - total).sum(axis=-1) / n.sum(axis=-1)
+    return error

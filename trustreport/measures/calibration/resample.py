@@ -1,0 +1,143 @@
+"""Bootstrap intervals for measures that are made of bins."""
+
+from collections.abc import Callable
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate
+from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.bins import Bins, places
+
+METHOD = "bootstrap_pivot"
+REPLICATES = 1000
+EXACT = 50_000  # up to so many cases every resampled case is drawn
+DRAWN = 5_000_000  # cases drawn at once
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64] | Floats
+OfBins = Callable[[Counts, Counts, Floats], Floats]
+"""From number of cases, events and sum of scores, each (..., bins), to the measure, (...)."""
+SIZES = np.concatenate([np.linspace(0, 2, 21), [2.5, 3, 4, 6]])
+"""By how much the gaps found between scores and events are multiplied, to see what gaps might be there."""
+
+
+def pivot_interval(
+    value: float,
+    measured: Callable[[float], float],
+    resampled: Callable[[float], Floats],
+    level: float,
+) -> tuple[float, float]:
+    """Interval of a measure of absolute gaps, which is biased, the more so the smaller the gaps are.
+
+    Where scores are right, chance still makes gaps, and resampling makes them twice: percentiles of the
+    resamples then lie beyond the truth every time. So the gaps are multiplied by k, from 0 to 6; for each k
+    under which the value found is not surprising, and for k = 1::
+
+        low  = value - (upper quantile of the resampled measure - measure itself)
+        high = value - (lower quantile of the resampled measure - measure itself)
+
+    and the interval holds them all. Coverage of the 95 % interval in simulated sets, scores right or wrong by
+    various amounts: .88 to .97 with 100 cases, .90 to .98 with 400 and more, percentiles 0 to .96
+    (benchmarks/results/calibration_coverage.csv).
+
+    Parameters
+    ----------
+    value : float
+        The measure found, in [0, 1].
+    measured, resampled : function of k
+        The measure with gaps k times as large in the set, and in each resample.
+    level : float in (0, 1)
+
+    References
+    ----------
+    Davison, Hinkley (1997), Bootstrap Methods and their Application, section 5.2 (k = 1 alone is the basic
+    bootstrap). The range of k is our own.
+    """
+    lows, highs = [], []
+    for k in SIZES:
+        itself, drawn = measured(float(k)), resampled(float(k))
+        lower, upper = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+        if lower <= value <= upper or k == 1:
+            lows.append(value - float(upper) + itself)
+            highs.append(value - float(lower) + itself)
+    return min(1.0, max(0.0, min(lows))), max(0.0, min(1.0, max(highs)))
+
+
+def with_interval(
+    measure: OfBins,
+    bins: Bins,
+    truth: NDArray[np.bool_],
+    score: Floats,
+    rng: np.random.Generator | None,
+    *,
+    mass: bool = False,
+    replicates: int = REPLICATES,
+    level: float = 0.95,
+    details: dict[str, float] | None = None,
+) -> Estimate:
+    """The measure of the bins and its interval by resampled cases; the limits of the bins are kept."""
+    if replicates < 2:
+        raise ValueError(f"replicates must be 2 or more, got {replicates}.")
+    n, details = len(score), details or {}
+    gap = (bins.events - bins.total) / np.maximum(bins.n, 1)
+
+    def measured(k: float) -> float:
+        return float(measure(bins.n, bins.events + bins.n * (k - 1) * gap, bins.total))
+
+    value = measured(1.0)
+    if rng is None or n < 2:
+        note = notes.NO_RESAMPLING if rng is None else notes.ONE_CASE
+        return Estimate(value, nan, nan, n, level, METHOD, note, details=details)
+    draw = _cases if n <= EXACT else _cells
+    cases, events, total = draw(places(score, bins, mass=mass), truth, score, len(bins.n), rng, replicates)
+
+    def resampled(k: float) -> Floats:
+        return measure(cases, events + cases * (k - 1) * gap, total)
+
+    found = resampled(1.0)
+    low, high = pivot_interval(value, measured, resampled, level)
+    details = {**details, "replicates": float(replicates), "bias": float(found.mean()) - value}
+    note = "" if low < high else notes.NO_NOISE
+    return Estimate(value, low, high, n, level, METHOD, note, se=float(found.std(ddof=1)), details=details)
+
+
+def _cases(
+    place: NDArray[np.intp],
+    truth: NDArray[np.bool_],
+    score: Floats,
+    bins: int,
+    rng: np.random.Generator,
+    replicates: int,
+) -> tuple[Floats, Floats, Floats]:
+    """Cases, events and scores per bin, shape (replicates, bins), from cases drawn with replacement."""
+    cases = len(score)
+    n, events, total = np.zeros((3, replicates, bins))
+    step = max(1, DRAWN // cases)
+    for start in range(0, replicates, step):
+        rows = min(step, replicates - start)
+        drawn = rng.integers(0, cases, (rows, cases), dtype=np.int32)
+        cell = (place[drawn] + bins * np.arange(rows)[:, None]).ravel()
+        for into, weight in ((n, None), (events, truth[drawn].ravel()), (total, score[drawn].ravel())):
+            into[start : start + rows] = np.bincount(cell, weight, rows * bins).reshape(rows, bins)
+    return n, events, total
+
+
+def _cells(
+    place: NDArray[np.intp],
+    truth: NDArray[np.bool_],
+    score: Floats,
+    bins: int,
+    rng: np.random.Generator,
+    replicates: int,
+) -> tuple[Floats, Floats, Floats]:
+    """The same for very many cases: numbers per bin and class drawn exactly, sums of scores as normal."""
+    cell = place + bins * truth
+    count = np.bincount(cell, minlength=2 * bins)
+    held = np.maximum(count, 1)
+    mean = np.bincount(cell, score, 2 * bins) / held
+    spread = np.sqrt(np.maximum(np.bincount(cell, score**2, 2 * bins) / held - mean**2, 0.0))
+    drawn = rng.multinomial(len(score), count / len(score), replicates).astype(np.float64)
+    total = drawn * mean + np.sqrt(drawn) * spread * rng.normal(size=drawn.shape)
+    return drawn[:, :bins] + drawn[:, bins:], drawn[:, bins:], total[:, :bins] + total[:, bins:]

@@ -1,0 +1,182 @@
+"""Integrated calibration index and its kin: distance of the scores from a smooth calibration curve."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.bins import check
+from trustreport.measures.calibration.resample import pivot_interval
+
+Floats = NDArray[np.float64]
+SPAN = 2 / 3
+SKIP = 0.01  # share of the range within which the curve is interpolated, as R's lowess does
+REPLICATES = 200
+KEPT = 500  # cases of a resample, evenly spread over its scores, that stand for all
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothError:
+    """Mean, median, 90th percentile and largest of the distances of the scores from the curve."""
+
+    ici: Estimate
+    e50: Estimate
+    e90: Estimate
+    emax: Estimate
+
+
+def smooth_error(
+    truth: NDArray[np.bool_],
+    score: Floats,
+    *,
+    rng: np.random.Generator | None = None,
+    replicates: int = REPLICATES,
+    level: float = 0.95,
+) -> SmoothError:
+    """How far the scores lie from the share of events that a smooth curve through the data finds for them.
+
+    ::
+
+        ICI = mean |curve(s) - s|,   E50, E90, Emax = median, 90th percentile, largest of the same
+
+    The smoother is lowess: local lines over the nearest two thirds of the cases, tricube weights, no robust
+    steps, cut at 0 and 1. Another smoother gives other values.
+
+    Estimand: the same in the population, with a curve as smooth.
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+        True = condition present.
+    score : float array, shape (n_cases,)
+        Probability of the condition.
+    rng : numpy.random.Generator, optional
+        Without it there are no intervals.
+    replicates : int
+        Resamples of cases; curves are fitted to each.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    SmoothError
+        Each in [0, 1], 0 = calibrated, with bootstrap intervals (`pivot_interval`). NaN with a note without
+        cases of both classes and where the scores take too few values for a curve.
+
+    Notes
+    -----
+    Two thirds smooth heavily: what happens among few extreme scores is seen less than in bins.
+
+    References
+    ----------
+    Austin, Steyerberg (2019), Stat. Med. 38, 4051-4065.
+    Cleveland (1979), J. Am. Stat. Assoc. 74, 829-836 (lowess).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> score = rng.random(500)
+    >>> smooth_error(rng.random(500) < score**2, score).ici.value > 0.1
+    True
+    """
+    check(truth, score)
+    check_level(level)
+    n = len(score)
+    why = "" if truth.any() and not truth.all() else notes.ONE_CLASS if n else notes.NO_CASE
+    curve = None if why else smooth_curve(score, truth.astype(np.float64))
+    if curve is None:
+        none = undefined(n, why or notes.FEW_SCORES, level=level, method="lowess")
+        return SmoothError(none, none, none, none)
+    seen = _Gaps(score, curve, curve - score)
+    drawn = _resampled(truth, score, seen.shape, rng, replicates) if rng is not None else None
+    return SmoothError(*(_estimate(of, seen, drawn, n, level) for of in SUMMARIES))
+
+
+def smooth_curve(score: Floats, outcome: Floats) -> Floats | None:
+    """The mean of the outcome that lowess finds at each case's score; None with too few different scores."""
+    from statsmodels.nonparametric.smoothers_lowess import lowess
+
+    if len(score) < 10 or score.min() == score.max():
+        return None
+    order = np.argsort(score, kind="stable")
+    x = score[order]
+    curve = np.empty(len(score))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        curve[order] = lowess(
+            outcome[order],
+            x,
+            frac=SPAN,
+            it=0,
+            delta=SKIP * (x[-1] - x[0]),
+            is_sorted=True,
+            return_sorted=False,
+        )
+    return None if np.isnan(curve).any() else curve
+
+
+@dataclass(frozen=True, slots=True)
+class _Gaps:
+    """Scores, the curve through the outcomes, and the curve through the gaps (`shape`) of the whole set.
+
+    Shape (n_cases,), or (replicates, n_cases) for resamples.
+    """
+
+    score: Floats
+    curve: Floats
+    shape: Floats
+
+    def distance(self, k: float) -> Floats:
+        """Distances of the curve from the scores, had the gaps been k times as large: lowess is linear."""
+        distance: Floats = np.abs(np.clip(self.curve + (k - 1) * self.shape, 0.0, 1.0) - self.score)
+        return distance
+
+
+def _quantile(share: float, distance: Floats) -> Floats:
+    return np.asarray(np.quantile(distance, share, axis=-1))
+
+
+SUMMARIES: tuple[Callable[[Floats], Floats], ...] = (
+    lambda distance: np.asarray(distance.mean(axis=-1)),
+    partial(_quantile, 0.5),
+    partial(_quantile, 0.9),
+    lambda distance: np.asarray(distance.max(axis=-1)),
+)
+
+
+def _resampled(
+    truth: NDArray[np.bool_], score: Floats, gap: Floats, rng: np.random.Generator, replicates: int
+) -> _Gaps | None:
+    n = len(score)
+    some = np.linspace(0, n - 1, min(n, KEPT)).astype(np.intp)
+    found = []
+    for _ in range(replicates):
+        cases = np.sort(rng.integers(0, n, n))
+        cases = cases[np.argsort(score[cases], kind="stable")]
+        curve = smooth_curve(score[cases], truth[cases].astype(np.float64))
+        shape = smooth_curve(score[cases], gap[cases])
+        if curve is not None and shape is not None:
+            found.append((score[cases][some], curve[some], shape[some]))
+    return _Gaps(*(np.array(part) for part in zip(*found))) if len(found) > 1 else None
+
+
+def _estimate(
+    of: Callable[[Floats], Floats], seen: _Gaps, drawn: _Gaps | None, n: int, level: float
+) -> Estimate:
+    value = float(of(seen.distance(1)))
+    if drawn is None:
+        return Estimate(value, nan, nan, n, level, "lowess", notes.NO_RESAMPLING)
+
+    def measured(k: float) -> float:
+        return float(of(seen.distance(k)))
+
+    def resampled(k: float) -> Floats:
+        return of(drawn.distance(k))
+
+    low, high = pivot_interval(value, measured, resampled, level)
+    se = float(resampled(1).std(ddof=1))
+    details = {"replicates": float(len(drawn.score))}
+    return Estimate(value, low, high, n, level, "lowess", se=se, details=details)
