@@ -1,0 +1,313 @@
+"""Source reliability: what is computed, what is said, and how little when little is known."""
+
+from dataclasses import replace
+from math import isnan
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.rated import noisy, rated, raters_study
+from tests.studies import plan
+from trustreport.dimensions.source_reliability import answer, has_data
+from trustreport.dimensions.source_reliability.panel import panel_of
+from trustreport.figures.joyplot import Joyplot
+from trustreport.figures.nomogram import Nomogram as NomogramFigure
+from trustreport.finding import EstimateTable, Finding, PlainTable
+from trustreport.measures.agreement.cohen import cohen_kappa
+from trustreport.messages import catalogue
+from trustreport.plan import Nomogram, Plan
+from trustreport.results import Result, leading
+from trustreport.study import Labels, Study
+
+EN = catalogue("en")
+ID = "source_reliability"
+TRUTH, CODES = noisy(200, 6, 0.85)
+KNOWN = {"reference_standard": {"rater_accuracy": 0.85}}
+
+
+def sentences(finding: Finding) -> str:
+    return " ".join(EN(text) for part in finding.parts for text in part.finding)
+
+
+def one(finding: Finding, name: str, **scope: Any) -> Result:
+    found = leading(finding.results, f"{ID}.{name}", **{"raters": None, **scope})
+    assert found is not None, name
+    return found
+
+
+def keys(finding: Finding) -> list[tuple[str, str, str]]:
+    return [(r.id, repr(sorted(r.scope.items())), r.method) for r in finding.results]
+
+
+def stated(*pairs: tuple[float, float]) -> Study:
+    sets = (Nomogram(set=f"s{i}", accuracy=x, weighted_concordance=rho) for i, (x, rho) in enumerate(pairs))
+    return Study(nomogram=tuple(sets))
+
+
+def check_rules(finding: Finding) -> None:
+    """No key twice, one primary entry per question; what lacks a number says why."""
+    assert len(set(keys(finding))) == len(finding.results)
+    questions: dict[tuple[str, str], int] = {}
+    for r in finding.results:
+        question = (r.id, repr(sorted(r.scope.items())))
+        questions[question] = questions.get(question, 0) + r.primary
+        e = r.estimate
+        assert e.note or not any(isnan(x) for x in (e.value, e.low, e.high)), r
+        assert f"method.{r.method}.text" in EN, r.method
+        assert f"method.{r.method}.source" in EN, r.method
+    assert set(questions.values()) == {1}
+
+
+def test_every_listed_id_with_its_pairs() -> None:
+    finding = answer(raters_study(rated(CODES)), plan(**KNOWN))
+    check_rules(finding)
+    ids = {r.id.removeprefix(f"{ID}.") for r in finding.results}
+    assert ids == set(
+        "percent_agreement fleiss_kappa cohen_kappa mean_cohen_kappa light_kappa conger_kappa gwet_ac1 "
+        "krippendorff_alpha weighted_concordance rater_accuracy expected_agreement label_accuracy".split()
+    )
+    pairs = [r for r in finding.results if r.id == f"{ID}.cohen_kappa"]
+    assert len(pairs) == 15
+    third = next(r for r in pairs if r.scope["raters"] == ["r01", "r04"])
+    assert third.estimate.value == cohen_kappa(CODES[:, 0], CODES[:, 3], 2).value
+
+
+def test_the_majority_leads_where_the_accuracy_of_the_raters_is_stated_and_the_nomogram_where_not() -> None:
+    study = raters_study(rated(CODES))
+    known, unknown = answer(study, plan(**KNOWN)), answer(study, plan())
+    assert one(known, "label_accuracy").method == "majority"
+    assert {r.method for r in known.results if r.id == f"{ID}.label_accuracy"} == {"majority", "nomogram"}
+    assert one(unknown, "label_accuracy").method == "nomogram"
+    assert "upper bound" in one(unknown, "weighted_concordance").estimate.note
+    assert "this is an upper bound" in sentences(unknown)
+    assert "err independently of each other" in sentences(known)
+    assert "|x + a − 1|" in sentences(known)
+    assert "|x + a − 1|" in sentences(unknown)
+
+
+@pytest.mark.parametrize(
+    "seed, accuracy, said",
+    [(1, 0.85, "which the interval of their agreement holds"), (1, 0.95, "less often")],
+)
+def test_agreement_is_set_against_what_independent_errors_would_give(
+    seed: int, accuracy: float, said: str
+) -> None:
+    study = raters_study(rated(noisy(400, 6, 0.85, seed)[1]))
+    assert said in sentences(answer(study, plan(reference_standard={"rater_accuracy": accuracy})))
+
+
+def test_raters_who_err_together_are_found_out() -> None:
+    codes = CODES.copy()
+    codes[:, 1:4] = codes[:, :1]
+    assert "err on the same cases" in sentences(answer(raters_study(rated(codes)), plan(**KNOWN)))
+
+
+def test_accuracies_by_name_and_one_left_out() -> None:
+    study = raters_study(rated(CODES[:, :3]))
+    each = {"r01": 0.9, "r02": 0.8, "r03": 0.7}
+    finding = answer(study, plan(reference_standard={"rater_accuracy": each}))
+    check_rules(finding)
+    for name, a in each.items():
+        assert one(finding, "rater_accuracy", raters=[name]).estimate.value == a
+    assert one(finding, "label_accuracy").estimate.value == pytest.approx(
+        0.9 * 0.8 + 0.9 * 0.2 * 0.7 + 0.1 * 0.8 * 0.7
+    )
+    del each["r02"]
+    finding = answer(study, plan(reference_standard={"rater_accuracy": each}))
+    check_rules(finding)
+    for name in ("label_accuracy", "weighted_concordance"):
+        assert isnan(one(finding, name).estimate.value)
+    assert "no accuracy is stated for some of the raters" in sentences(finding)
+
+
+def measured(study: Study) -> Finding:
+    declared = plan()
+    reference = declared.reference_standard.model_copy(update={"rater_accuracy": "measured"})
+    return answer(study, declared.model_copy(update={"reference_standard": reference}))
+
+
+def test_raters_are_judged_by_the_truth_only_where_that_is_declared() -> None:
+    study = raters_study(rated(CODES, truth=TRUTH))
+    assert not [r for r in answer(study, plan()).results if r.id == f"{ID}.rater_accuracy"]
+    finding = measured(study)
+    check_rules(finding)
+    for i in range(6):
+        entry = one(finding, "rater_accuracy", raters=[f"r{i + 1:02d}"])
+        assert entry.method == "wilson"
+        assert entry.estimate.value == (CODES[:, i] == TRUTH).mean()
+    assert one(finding, "label_accuracy").method == "majority"
+    without = measured(raters_study(rated(CODES)))
+    check_rules(without)
+    assert "no truth to judge the raters by" in one(without, "label_accuracy").estimate.note
+
+
+def test_ranks_are_taken_by_number_and_their_coefficients_stand_beside_the_nominal_ones() -> None:
+    rng = np.random.default_rng(3)
+    codes = np.clip(rng.integers(0, 3, 100)[:, None] + rng.integers(-1, 2, (100, 3)), 0, 2)
+    finding = answer(raters_study(rated(codes, classes=("10", "2", "1"))), plan(**KNOWN))
+    check_rules(finding)
+    ranks = {"parameters": {"weights": "ordinal"}}
+    turned = answer(raters_study(rated(2 - codes, classes=("1", "2", "10"))), plan(**KNOWN))
+    for name in ("krippendorff_alpha", "gwet_ac2"):
+        value = one(finding, name, **ranks).estimate.value
+        assert value == pytest.approx(one(turned, name, **ranks).estimate.value)
+        assert value > one(finding, "krippendorff_alpha", parameters=None).estimate.value
+    assert (
+        one(finding, "label_accuracy").method == "nomogram"
+    )  # the majority of three classes is not computed
+    named = answer(raters_study(rated(codes, classes=("a", "b", "c"))), plan())
+    assert not [r for r in named.results if "parameters" in r.scope]
+    assert "at least x + a − 1" in sentences(named)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000), st.randoms(use_true_random=False))
+def test_neither_the_order_of_rows_nor_of_names_matters(seed: int, random: Any) -> None:
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(-1, 2, (25, 5))
+    sure = rng.random(codes.shape)
+    ratings = rated(codes, confidence=sure)
+    order = np.array(random.sample(range(len(ratings.case)), len(ratings.case)))
+    places = random.sample(range(5), 5)
+    shuffled = replace(
+        ratings,
+        raters=Labels(tuple(ratings.raters[i] for i in places)),
+        rater=np.argsort(places)[ratings.rater].astype(np.int32)[order],
+        case=ratings.case[order],
+        label=ratings.label[order],
+        confidence=None if ratings.confidence is None else ratings.confidence[order],
+    )
+    first, second = (answer(raters_study(r), plan(**KNOWN)) for r in (ratings, shuffled))
+    assert [str(r.estimate) for r in first.results] == [str(r.estimate) for r in second.results]
+    assert keys(first) == keys(second)
+
+
+def test_the_seed_of_the_manifest_decides_the_bootstrap() -> None:
+    study = raters_study(rated(CODES))
+    lows = [
+        one(answer(study, plan(**KNOWN, **seed)), "weighted_concordance").estimate.low
+        for seed in ({}, {}, {"similarity": {"seed": 5}})
+    ]
+    assert lows[0] == lows[1]
+    assert lows[0] != lows[2]
+    assert lows[0] == pytest.approx(lows[2], abs=0.01)
+
+
+EDGES = {
+    "one rater": CODES[:, :1],
+    "two raters": CODES[:, :2],
+    "no overlap": np.array([[0, -1], [-1, 1], [1, -1]]),
+    "all agree": np.repeat(TRUTH[:, None], 4, axis=1),
+    "one category": np.zeros((30, 3), int),
+    "one case": np.array([[0, 1, 1]]),
+    "a rater without labels": np.pad(CODES, ((0, 0), (0, 1)), constant_values=-1),
+    "single labels": np.where(np.arange(200)[:, None] < 150, CODES, np.array([0, -1, -1, -1, -1, -1])),
+}
+
+
+@pytest.mark.parametrize("codes", EDGES.values(), ids=EDGES)
+@pytest.mark.parametrize("groups", [{}, KNOWN], ids=["unknown", "known"])
+@pytest.mark.parametrize("sure", [False, True])
+def test_edges_are_told_and_drawn(codes: Any, groups: Any, sure: bool) -> None:
+    confidence = np.full(codes.shape, 0.8) if sure else None
+    finding = answer(raters_study(rated(codes, confidence=confidence)), plan(**groups))
+    check_rules(finding)
+    assert "nan" not in sentences(finding)
+    for part in finding.parts:
+        for figure in part.figures:
+            assert EN(figure.alt)
+            assert EN(figure.caption)
+            figure.drawing.draw(EN)
+        for table in part.tables:
+            assert EN(table.caption)
+            for row in table.rows:
+                if isinstance(table, EstimateTable):
+                    assert EN(row.label)
+
+
+def test_one_rater_says_nothing_of_agreement() -> None:
+    said = sentences(answer(raters_study(rated(CODES[:, :1])), plan()))
+    assert said.startswith("1 rater labelled 200 cases: nothing can be said of agreement.")
+
+
+def test_confidence_is_drawn_by_steps_or_in_bins() -> None:
+    steps = np.random.default_rng(1).choice([0.2, 0.4, 0.6, 0.8, 1.0], CODES.shape)
+    for confidence, discrete in ((steps, True), (np.random.default_rng(1).random(CODES.shape), False)):
+        finding = answer(raters_study(rated(CODES, confidence=confidence)), plan(**KNOWN))
+        drawing = finding.parts[0].figures[1].drawing
+        assert isinstance(drawing, Joyplot)
+        assert drawing.discrete == discrete
+        for i, row in enumerate(drawing.rows):
+            assert sum(row.shares) == pytest.approx(1)
+            assert row.mean == pytest.approx(confidence[:, i].mean())
+    assert drawing.at == pytest.approx((np.arange(25) + 0.5) / 25)
+
+
+def test_forty_one_raters_fill_two_pages() -> None:
+    codes = noisy(20, 41, 0.8)[1]
+    finding = answer(raters_study(rated(codes, confidence=np.full(codes.shape, 0.5))), plan())
+    assert [figure.id for figure in finding.parts[0].figures] == [
+        "nomogram_1",
+        "confidence_1",
+        "confidence_1_2",
+    ]
+
+
+def test_a_few_sets_are_told_one_by_one_with_assumption_and_bounds() -> None:
+    finding = answer(stated((0.9, 0.57)), plan())
+    check_rules(finding)
+    said = sentences(finding)
+    assert "s0: measured accuracy 90.0%, weighted concordance 0.57, hence 87.7% of the labels right." in said
+    assert "equally often whether that label is right or wrong, its actual accuracy is 80.2%" in said
+    assert "without that assumption it lies between 77.7% and 97.7%" in said
+    assert "enters no verdict" in said
+    figure = finding.parts[0].figures[0].drawing
+    assert isinstance(figure, NomogramFigure)
+    assert figure.points[0].actual == one(finding, "actual_accuracy", set="s0").estimate.value
+
+
+def test_many_sets_share_one_table_and_one_figure() -> None:
+    rng = np.random.default_rng(1)
+    finding = answer(stated(*rng.random((30, 2)).tolist()), plan())
+    check_rules(finding)
+    assert len(finding.parts) == 1
+    assert len(finding.parts[0].finding) == 2
+    assert len(finding.parts[0].figures) == 1
+    (table,) = finding.parts[0].tables
+    assert isinstance(table, PlainTable)
+    assert len(table.rows) == 30
+    for name, *_, actual, low, high in table.rows:
+        assert actual == one(finding, "actual_accuracy", set=name).estimate.value
+        assert low <= actual + 1e-12 <= high + 2e-12
+
+
+def test_raters_and_sets_stand_in_parts_of_their_own() -> None:
+    study = raters_study(
+        rated(CODES, task="a"), rated(CODES[:, :2], task="b"), nomogram=stated((0.9, 0.5)).nomogram
+    )
+    finding = answer(study, plan(**KNOWN))
+    check_rules(finding)
+    assert [EN(part.title) for part in finding.parts if part.title] == [
+        "a",
+        "b",
+        "Stated concordance and accuracy",
+    ]
+    assert {r.scope.get("task") for r in finding.results} == {"a", "b", None}
+    ids = [figure.id for part in finding.parts for figure in part.figures]
+    assert len(set(ids)) == len(ids)
+    assert has_data(study, plan())
+    assert not has_data(Study(), plan())
+
+
+def test_the_panel_is_laid_out_by_names() -> None:
+    ratings = rated(np.array([[0, 1, -1], [1, 1, 0]]), raters=("b", "a", "c"))
+    panel = panel_of(ratings, plan(), {})
+    assert panel.raters == ("a", "b", "c")
+    assert panel.codes.tolist() == [[1, 0, -1], [1, 1, 0]]
+    declared: Plan = plan(reference_standard={"rater_accuracy": {"a": 0.9, "c": 0.7}})
+    accuracy = panel_of(ratings, declared, {}).accuracy
+    assert accuracy is not None
+    assert accuracy.tolist() == pytest.approx([0.9, np.nan, 0.7], nan_ok=True)

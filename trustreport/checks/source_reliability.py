@@ -1,0 +1,67 @@
+"""Pitfalls of the reference standard: raters who hardly agree, cases with one rater, no blinding."""
+
+from collections.abc import Iterator
+from math import isnan
+
+import numpy as np
+
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.messages import Message, say
+from trustreport.results import Result, leading
+
+DIMENSION = "source_reliability"
+# Krippendorff (2019): the least alpha for tentative conclusions. `limits.P14_agreement` of the manifest.
+LEAST_AGREEMENT = 0.667
+# Share of cases with one label from which agreement says little of them; `limits.P14_single`.
+MOST_SINGLE = 0.1
+
+
+def weak_reference(evidence: Evidence) -> Iterator[Remark]:
+    """P14: agreement whose interval reaches below the limit, cases with one rater, assessors not blinded."""
+    several = len(evidence.study.raters) > 1
+    for ratings in evidence.study.raters:
+        scope = {"task": ratings.task} if several else {}
+        labels = np.bincount(ratings.case[ratings.label >= 0], minlength=len(ratings.cases))
+        single, total = int(np.count_nonzero(labels == 1)), int(np.count_nonzero(labels))
+        share = evidence.plan.limits.get("P14_single", MOST_SINGLE)
+        found = [say("checks.P14.single", n=single, total=total) if single > share * total else None]
+        if (labels > 1).any():
+            found.append(_agreement(evidence, scope))
+        fired = [Remark(scope, message) for message in found if message]
+        yield from fired or [Remark(scope)]
+    yield from _blinding(evidence)
+
+
+def _agreement(evidence: Evidence, scope: dict[str, str]) -> Message | None:
+    alpha = leading(evidence.results, f"{DIMENSION}.krippendorff_alpha", parameters=None, **scope)
+    if alpha is None:
+        return None
+    limit = evidence.plan.limits.get("P14_agreement", LEAST_AGREEMENT)
+    e = alpha.estimate
+    best = _best(leading(evidence.results, f"{DIMENSION}.label_accuracy", set=None, **scope))
+    if isnan(e.low):
+        return say("checks.P14.no_interval", reason=e.note, best=best) if not e.value >= limit else None
+    if e.low >= limit:
+        return None
+    return say("checks.P14.fired", value=e.value, low=e.low, high=e.high, limit=limit, best=best)
+
+
+def _best(label: Result | None) -> Message:
+    """The accuracy that a device which is always right would be measured at."""
+    if label is None or isnan(label.estimate.value):
+        return say("checks.P14.no_best")
+    method = say(f"method.{label.method}.text")
+    return say("checks.P14.best", value=label.estimate.value, method=method)
+
+
+def _blinding(evidence: Evidence) -> Iterator[Remark]:
+    reference = evidence.plan.reference_standard
+    declared = {"index": reference.blinded_to_index, "readers": reference.blinded_to_readers}
+    seen = [say(f"checks.P14.what_{name}") for name, blinded in declared.items() if blinded is False]
+    if seen:
+        yield Remark({}, say("checks.P14.not_blinded", what=seen))
+    elif not evidence.study.raters and None not in declared.values():
+        yield Remark({})
+
+
+CHECKS = (Check("P14", DIMENSION, "W", weak_reference),)
