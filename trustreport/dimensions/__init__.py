@@ -1,6 +1,13 @@
 """The dimensions of trust, in the order of the report."""
 
-from trustreport.dimensions import advice_accuracy, decision_benefit, pragmatic_utility, reliance, reported
+from trustreport.dimensions import (
+    advice_accuracy,
+    advice_value,
+    decision_benefit,
+    pragmatic_utility,
+    reliance,
+    reported,
+)
 from trustreport.dimensions.dimension import Dimension
 
 __all__ = ["DIMENSIONS", "Dimension"]
@@ -11,7 +18,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
     pragmatic_utility.DIMENSION,
     decision_benefit.DIMENSION,
     reliance.DIMENSION,
-    Dimension("advice_value", lambda study, plan: any(d.scores for d in study.datasets)),
+    advice_value.DIMENSION,
     Dimension("potential_robustness", lambda study, plan: any(d.role == "external" for d in study.datasets)),
     Dimension("subgroups", lambda study, plan: bool(plan.subgroups)),
     Dimension("vigilance", lambda study, plan: any(d.role == "period" for d in study.datasets)),

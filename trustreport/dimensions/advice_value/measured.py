@@ -1,0 +1,179 @@
+"""Every number of advice value for the scores of one candidate on one data set."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from trustreport.dimensions.advice_accuracy.measured import Judged
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.calibration.advice import AdviceBin, advice_values, advisory_value
+from trustreport.measures.calibration.bins import Bins, equal_width
+from trustreport.measures.calibration.brier import brier
+from trustreport.measures.calibration.curve import CurvePoint, calibration_curve
+from trustreport.measures.calibration.ece import ece
+from trustreport.measures.calibration.gici import gici
+from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
+from trustreport.measures.calibration.oe import oe_ratio
+from trustreport.measures.calibration.smooth import smooth_curve, smooth_error
+from trustreport.plan import Plan
+from trustreport.results import Result, Unit, answers, leading
+from trustreport.seeds import generator
+from trustreport.study import Dataset
+
+ID = "advice_value"
+BINS = 10
+# Other numbers of bins, to see what the number does to the value; without interval.
+OTHER_BINS = (5, 15, 20)
+HISTOGRAM_BINS = 20
+# With more cases the smooth curve is fitted once, without resampling.
+RESAMPLED_UP_TO = 5_000
+CURVE_POINTS = 80
+
+NOT_RISKS = "the scores are not all within 0 and 1: they are no probabilities"
+REVERSED = "a lower score speaks for the condition: it is no probability of it"
+# What a score that is no probability leaves undefined, with the unit of each.
+ASKED: Mapping[str, Unit] = {
+    "brier": "score",
+    "ece": "score",
+    "gici": "score",
+    "calibration_intercept": "score",
+    "calibration_slope": "ratio",
+    "oe_ratio": "ratio",
+    "ici": "score",
+    "advisory_value": "score",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """A data set and candidate: the results, and what its figure and its tables are made of.
+
+    Without probabilities `curve`, `histogram`, `smooth` and `advice` are empty.
+    """
+
+    name: str
+    scope: Mapping[str, Any]
+    dataset: Dataset
+    results: tuple[Result, ...]
+    curve: tuple[CurvePoint, ...] = ()
+    histogram: Bins | None = None
+    smooth: tuple[tuple[float, float], ...] = ()
+    advice: tuple[AdviceBin, ...] = ()
+
+    def lead(self, quantity: str, **parameters: Any) -> Result | None:
+        """The leading entry of a quantity with these parameters, or with none."""
+        return leading(self.results, f"{ID}.{quantity}", parameters=parameters or None)
+
+    def estimate(self, quantity: str, **parameters: Any) -> Estimate:
+        """Its estimate; undefined where there is no such entry."""
+        found = self.lead(quantity, **parameters) or self.lead(quantity)
+        return found.estimate if found else Estimate(nan, nan, nan, 0)
+
+
+def why_no_risk(case: Judged, plan: Plan) -> str:
+    """Why the scores cannot be read as probabilities, or nothing."""
+    score = case.score
+    assert score is not None
+    if plan.operating_point.score_direction == "lower_is_positive":
+        return REVERSED
+    return NOT_RISKS if score.size and (score.min() < 0 or score.max() > 1) else ""
+
+
+def results_of(case: Judged, plan: Plan) -> list[Result]:
+    """Calibration in the large, by a line, by bins and by a curve; the value of the advice."""
+    why, level = why_no_risk(case, plan), plan.report.confidence_level
+    if why:
+        n = len(case.truth)
+        return [
+            Result(f"{ID}.{name}", case.scope, undefined(n, why, level=level), unit, True)
+            for name, unit in ASKED.items()
+        ]
+    return [*_as_probabilities(case, plan), *_in_bins(case, plan), *_advice(case, plan)]
+
+
+def _as_probabilities(case: Judged, plan: Plan) -> Iterator[Result]:
+    """Brier score, intercept, slope, observed over expected, distance from a smooth curve."""
+    truth, score, level, scope = case.truth, case.score, plan.report.confidence_level, case.scope
+    assert score is not None
+    one = brier(truth, score, level=level)
+    yield from answers(f"{ID}.brier", scope, [one], leads=one.method, unit="score")
+    for name, measure, unit in (
+        ("calibration_intercept", calibration_intercept, ASKED["calibration_intercept"]),
+        ("calibration_slope", calibration_slope, ASKED["calibration_slope"]),
+    ):
+        both = [measure(truth, score, level=level), measure(truth, score, interval="profile", level=level)]
+        yield from answers(f"{ID}.{name}", scope, both, leads="wald", unit=unit)
+    one = oe_ratio(truth, score, level=level)
+    yield from answers(f"{ID}.oe_ratio", scope, [one], leads=one.method, unit="ratio")
+    rng = generator(plan.similarity.seed, ID, "smooth", str(scope))
+    smooth = smooth_error(truth, score, rng=rng if len(score) <= RESAMPLED_UP_TO else None, level=level)
+    for name in ("ici", "e50", "e90", "emax"):
+        one = getattr(smooth, name)
+        yield from answers(f"{ID}.{name}", scope, [one], leads=one.method, unit="score")
+
+
+def _in_bins(case: Judged, plan: Plan) -> Iterator[Result]:
+    """ECE and GICI: with ten bins and their intervals, with other numbers of bins without."""
+    truth, score, level = case.truth, case.score, plan.report.confidence_level
+    assert score is not None
+    for binning in ("equal_width", "equal_mass"):
+        here = {**case.scope, "parameters": {"bins": BINS, "binning": binning}}
+        rng = generator(plan.similarity.seed, ID, "bins", str(here))
+        error = ece(truth, score, binning=binning, rng=rng, level=level)  # type: ignore[arg-type]
+        yield from answers(f"{ID}.ece", here, [error], leads=error.method, unit="score")
+        index = gici(truth, score, binning=binning, rng=rng, level=level)  # type: ignore[arg-type]
+        for name, one in (("gici", index.overall), ("gici_over", index.over), ("gici_under", index.under)):
+            yield from answers(f"{ID}.{name}", here, [one], leads=one.method, unit="score")
+    for bins in OTHER_BINS:
+        here = {**case.scope, "parameters": {"bins": bins, "binning": "equal_width"}}
+        for name, one in (
+            ("ece", ece(truth, score, bins=bins, level=level)),
+            ("gici", gici(truth, score, bins=bins, level=level).overall),
+        ):
+            yield from answers(f"{ID}.{name}", here, [one], leads=one.method, unit="score")
+
+
+def _advice(case: Judged, plan: Plan) -> Iterator[Result]:
+    """The value of advice given with a certain confidence, and its mean over cases."""
+    truth, score, level = case.truth, case.score, plan.report.confidence_level
+    assert score is not None
+    for found in advice_values(truth, score, bins=BINS, level=level):
+        here = {**case.scope, "parameters": {"bins": BINS, "low": found.low, "high": found.high}}
+        details = {
+            "mean_confidence": found.confidence,
+            "share_right": found.share_right.value,
+            "local_calibration": found.local_calibration.value,
+        }
+        yield Result(f"{ID}.advice_value", here, found.advice_value, "score", True, details)
+    rng = generator(plan.similarity.seed, ID, "advisory_value", str(case.scope))
+    one = advisory_value(truth, score, bins=BINS, rng=rng, level=level)
+    here = {**case.scope, "parameters": {"bins": BINS, "local_calibration": "absolute_gap"}}
+    yield from answers(f"{ID}.advisory_value", here, [one], leads=one.method, unit="score")
+
+
+def calibrated(case: Judged, results: list[Result], plan: Plan) -> Calibrated:
+    """The results with what is drawn of them."""
+    told = Calibrated(case.name, case.scope, case.dataset, tuple(results))
+    if why_no_risk(case, plan) or not case.truth.size:
+        return told
+    truth, score, level = case.truth, case.score, plan.report.confidence_level
+    assert score is not None
+    smooth = smooth_curve(score, truth.astype(np.float64)) if 0 < truth.sum() < len(truth) else None
+    drawn: tuple[tuple[float, float], ...] = ()
+    if smooth is not None:
+        order = np.argsort(score, kind="stable")
+        some = order[np.unique(np.linspace(0, len(order) - 1, CURVE_POINTS).astype(np.intp))]
+        drawn = tuple(zip(score[some].tolist(), np.clip(smooth[some], 0, 1).tolist()))
+    return Calibrated(
+        case.name,
+        case.scope,
+        case.dataset,
+        tuple(results),
+        calibration_curve(truth, score, bins=BINS, level=level),
+        equal_width(truth, score, HISTOGRAM_BINS),
+        drawn,
+        advice_values(truth, score, bins=BINS, level=level),
+    )
