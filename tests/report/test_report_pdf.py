@@ -11,6 +11,7 @@ from io import BytesIO
 
 import page as conformance
 import pikepdf
+import pydyf
 import pytest
 from made_up import HASH, HOSTILE, about, assessment, manifest, part
 
@@ -41,6 +42,23 @@ def test_it_conforms(written, profile):
     report = conformance.validate_pdf_bytes(written, profile=profile)
     assert [(f.rule_id, f.message) for f in report.failures] == []
     assert report.is_compliant
+
+
+def test_no_stream_has_a_length_that_can_be_read_in_two_ways(written):
+    assert b"\r\nendstream" not in written
+
+
+def test_a_stream_with_an_unlucky_end_is_stored_as_it_is():
+    document = pydyf.PDF()
+    streams = [pydyf.Stream([str(i)], compress=True) for i in range(2000)]
+    unlucky = [stream for stream in streams if stream.data.endswith(b"\r\nendstream")]
+    assert unlucky
+    for stream in streams:
+        document.add_object(stream)
+    before = len(document.objects)
+    pdf._settle_ends(document, spare=2)
+    assert [stream for stream in streams if not stream.compress] == unlucky
+    assert len(document.objects) == before + 2
 
 
 def test_the_summary_takes_one_page(written):

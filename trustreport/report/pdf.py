@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ FACES = (
     ("Report Mono", 600, "DejaVuSansMono-Bold.ttf"),
 )
 NO_SIGN = "\N{REPLACEMENT CHARACTER}"
+UNSURE_END = b"\r\nendstream"
+MOST_SPARE = 8  # tries; one in 128 needs a second
 LARGEST_URL = 20_000_000  # characters of a data URL: a figure that is larger is a mistake
 UNDATED = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)  # of attachments, where the manifest has no date
 
@@ -94,13 +96,18 @@ def render(
         return weasyprint.HTML(string=text, url_fetcher=fetcher).render(**options)
 
     def written(document: Any) -> bytes:
-        files = _attachments(assessment, attachments, fetcher)  # each can be read once
-        pdf: bytes = document.write_pdf(finisher=finish, **{**options, "attachments": files})
+        for spare in range(MOST_SPARE):
+            files = _attachments(assessment, attachments, fetcher)  # each can be read once
+            finisher = partial(finish, spare=spare)
+            pdf: bytes = document.write_pdf(finisher=finisher, **{**options, "attachments": files})
+            if UNSURE_END not in pdf:
+                break
         return pdf
 
-    def finish(document: Any, pdf: Any) -> None:
+    def finish(document: Any, pdf: Any, spare: int) -> None:
         lacking.update(sign for font in document.fonts.values() for sign in font.missing)
         _declare_accessible(pdf)
+        _settle_ends(pdf, spare)
 
     try:
         fits = (room for room in ROOMS if _summary_pages(laid_out(room, summary_only=True)) == 1)
@@ -173,6 +180,19 @@ def _fetcher() -> Any:
             return super().fetch(url, headers)
 
     return Packaged(allowed_protocols={"data"}, allow_redirects=False, fail_on_errors=True)
+
+
+def _settle_ends(pdf: Any, spare: int) -> None:
+    """Let no stream end so that its length can be read in two ways.
+
+    A compressed stream that happens to end with a carriage return is stored as it is. The streams of objects
+    and references, which come last, change with every object: a spare one, empty and unused, changes them.
+    """
+    for stream in pdf.objects:
+        if getattr(stream, "compress", False) and stream.data.endswith(UNSURE_END):
+            stream.compress = False
+    for i in range(spare):
+        pdf.add_object(type(pdf.catalog)({"Spare": i}))
 
 
 def _declare_accessible(pdf: Any) -> None:
