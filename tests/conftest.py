@@ -17,3 +17,7 @@ def shared() -> Path:
             pytest.fail(f"no reference data in {folder.name}/ beside the project: they are required in CI")
         pytest.skip("reference data (a folder 'shared' beside the project) are not here")
     return folder
+
+
+# Scripts that made reference values, with the software that they need; they are kept, not collected.
+collect_ignore = ["reference"]

@@ -219,8 +219,8 @@ class Study:
 
     `paired_counts`, `confusion`, `reliance_counts`, `nomogram` and `reported` are the manifest's own frozen
     groups (`trustreport.plan`), in the manifest's order. `manifest` is its file as it was handed in, for
-    whoever wants to make the report again; the first of `sources` names it. `cautions` are doubts that ingest met and that no
-    check can see afterwards, as message keys with parameters.
+    whoever wants to make the report again; the first of `sources` names it. `cautions` are doubts that
+    ingest met and that no check can see afterwards, as message keys with parameters.
     """
 
     arms: tuple[str, ...] = ()

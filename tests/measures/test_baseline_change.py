@@ -14,7 +14,8 @@ def test_agrees_with_least_squares_of_statsmodels() -> None:
     fit = linear.OLS(after - before, design).fit()
     low, high = fit.conf_int()[1]
     e = oldham_slope(before, after)
-    assert (e.value, e.low, e.high, e.p) == pytest.approx((fit.params[1], low, high, fit.pvalues[1]), rel=1e-10)
+    want = (fit.params[1], low, high, fit.pvalues[1])
+    assert (e.value, e.low, e.high, e.p) == pytest.approx(want, rel=1e-10)
 
 
 def test_noise_alone_gives_a_naive_slope_but_no_corrected_one() -> None:

@@ -1,4 +1,4 @@
-"""The HTML report in a browser: no violation of axe-core's rules, nothing fetched, nothing wider than a phone."""
+"""The HTML report in a browser: axe-core finds no violation, nothing is fetched, nothing overflows a phone."""
 
 import shutil
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 Needs fonttools and brotli. Quadratic outlines, because TrueType embeds in PDF/A without doubt and matplotlib
 hints it; the signs of European languages and of statistics only; figure space and punctuation space as wide
-as a tabular figure and its point, so that numbers padded with them align on the decimal. Two weights: Regular,
+as a tabular figure and its point, so that numbers padded with them align on the decimal. Weights: Regular,
 SemiBold. TTF serves the PDF and the charts, WOFF2 the HTML.
 """
 
@@ -58,7 +58,8 @@ def quadratic(font: TTFont) -> None:
     maxp = font["maxp"]
     maxp.tableVersion = 0x00010000
     for field in (
-        "maxTwilightPoints maxStorage maxFunctionDefs maxInstructionDefs maxStackElements maxSizeOfInstructions"
+        "maxTwilightPoints maxStorage maxFunctionDefs maxInstructionDefs maxStackElements "
+        "maxSizeOfInstructions"
     ).split():
         setattr(maxp, field, 0)
     maxp.maxZones = 1

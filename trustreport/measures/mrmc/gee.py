@@ -63,9 +63,9 @@ def gee_odds_ratio(
         warnings.simplefilter("ignore")  # what they say is judged below, from the result
         try:
             fit = GEE(event, design, groups=case, family=Binomial(), cov_struct=Exchangeable()).fit()
+            b, se = float(fit.params[1]), float(fit.bse[1])
         except (np.linalg.LinAlgError, ValueError):
             return undefined(n, notes.GEE_FAILED, level=level, method=METHOD)
-    b, se = float(fit.params[1]), float(fit.bse[1])
     if not (fit.converged and np.isfinite(b) and se > 0):
         return no_interval(exp(b) if np.isfinite(b) else nan, n, notes.GEE_FAILED, level=level, method=METHOD)
     half = quantile(np.inf, level) * se
