@@ -1,7 +1,7 @@
 """Recalibration by logistic regression: intercept (calibration in the large) and slope."""
 
 from collections.abc import Callable
-from math import inf, nan, sqrt
+from math import nan, sqrt
 from typing import Literal
 
 import numpy as np
@@ -68,12 +68,9 @@ def calibration_intercept(
     if why := _undefined(truth):
         return undefined(len(score), why, level=level, method=interval)
     predictor, note = _logits(score)
-    none = np.zeros((len(score), 0))
-    fit = _fit(truth, none, predictor)
-    if fit is None:
-        return undefined(len(score), notes.NO_CONVERGENCE, level=level, method=interval)
-    (value,), information = fit
-    se = 1 / sqrt(information[0, 0])
+    value = _intercept(truth, predictor)
+    p = expit(value + predictor)
+    se = 1 / sqrt(float((p * (1 - p)).sum()))
 
     def likelihood(a: float) -> float:
         return _likelihood(truth, a + predictor)
@@ -124,16 +121,13 @@ def calibration_slope(
     if why:
         return undefined(len(score), why, level=level, method=interval)
     predictor, note = _logits(score)
-    fit = _fit(truth, predictor[:, None], np.zeros(len(score)))
+    fit = _line(truth, predictor)
     if fit is None:
         return undefined(len(score), notes.NO_CONVERGENCE, level=level, method=interval)
-    (intercept, value), information = fit
-    se = sqrt(np.linalg.inv(information)[1, 1])
-    none = np.zeros((len(score), 0))
+    intercept, value, se = fit
 
     def likelihood(b: float) -> float:
-        inner = _fit(truth, none, b * predictor)
-        return -inf if inner is None else _likelihood(truth, inner[0][0] + b * predictor)
+        return _likelihood(truth, _intercept(truth, b * predictor) + b * predictor)
 
     return _estimate(
         value, se, likelihood, 1.0, len(score), interval, level, note, {"intercept": float(intercept)}
@@ -155,29 +149,45 @@ def _likelihood(truth: NDArray[np.bool_], predictor: Floats) -> float:
     return -float(np.logaddexp(0.0, np.where(truth, -predictor, predictor)).sum())
 
 
-def _fit(truth: NDArray[np.bool_], columns: Floats, offset: Floats) -> tuple[Floats, Floats] | None:
-    """Coefficients (intercept first) and their information, by Newton's method with halved steps."""
-    design = np.column_stack([np.ones(len(truth)), columns])
-    coefficients = np.zeros(design.shape[1])
-    reached = _likelihood(truth, offset)
+def _intercept(truth: NDArray[np.bool_], offset: Floats) -> float:
+    """Where the expected events equal the observed ones: one root, between those of the extreme offsets."""
+    events = int(truth.sum())
+    middle = float(logit(events / len(truth)))
+    low, high = middle - float(offset.max()), middle - float(offset.min())
+    if high - low < 1e-12:
+        return (low + high) / 2
+
+    def excess(a: float) -> float:
+        return float(expit(a + offset).sum()) - events
+
+    # Rounding may leave a bracket's end a hair on the wrong side of the root.
+    return float(brentq(excess, low - 1e-6, high + 1e-6, xtol=1e-12, rtol=1e-14))
+
+
+def _line(truth: NDArray[np.bool_], predictor: Floats) -> tuple[float, float, float] | None:
+    """Intercept, slope and the slope's standard error, by Newton's method with halved steps."""
+    centre, scale = float(predictor.mean()), float(predictor.std())
+    x = (predictor - centre) / scale
+    a, b = float(logit(truth.mean())), 0.0
+    reached = _likelihood(truth, a + b * x)
     for _ in range(STEPS):
-        p = expit(design @ coefficients + offset)
-        information = (design * (p * (1 - p))[:, None]).T @ design
-        try:
-            step = np.linalg.solve(information, design.T @ (truth - p))
-        except np.linalg.LinAlgError:
+        p = expit(a + b * x)
+        weight, gap = p * (1 - p), truth - p
+        i0, i1, i2 = float(weight.sum()), float(weight @ x), float(weight @ x**2)
+        determinant = i0 * i2 - i1 * i1
+        g0, g1 = float(gap.sum()), float(gap @ x)
+        if not determinant > 0:
             return None
-        if not np.isfinite(step).all():
-            return None
+        da, db = (i2 * g0 - i1 * g1) / determinant, (i0 * g1 - i1 * g0) / determinant
+        if max(abs(da), abs(db)) <= 1e-9 * max(1.0, abs(a), abs(b)):
+            slope = b / scale
+            return a - slope * centre, slope, sqrt(i0 / determinant) / scale
         for _ in range(STEPS):
-            likelihood = _likelihood(truth, design @ (coefficients + step) + offset)
-            if likelihood >= reached - 1e-9 * abs(reached):
+            likelihood = _likelihood(truth, a + da + (b + db) * x)
+            if likelihood >= reached - 1e-12 * abs(reached):
                 break
-            step = step / 2
-        coefficients, reached = coefficients + step, likelihood
-        if np.abs(step).max() <= 1e-10 * max(1.0, np.abs(coefficients).max()):
-            p = expit(design @ coefficients + offset)
-            return coefficients, (design * (p * (1 - p))[:, None]).T @ design
+            da, db = da / 2, db / 2
+        a, b, reached = a + da, b + db, likelihood
     return None
 
 

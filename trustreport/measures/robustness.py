@@ -1,0 +1,459 @@
+"""Potential robustness: performance elsewhere, weighed with how different elsewhere is, and across sites."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import atanh, exp, inf, isnan, log, nan, sqrt, tanh
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import chdtrc, chdtri, expit, logit, ndtr
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.mrmc.interval import quantile, two_sided_p
+from trustreport.measures.proportion import normal_quantile
+
+Floats = NDArray[np.float64]
+Scale = Literal["identity", "log", "logit"]
+TauMethod = Literal["reml", "dl"]
+
+COMBINED = "combines two p-values: it has no interval"
+TEST_ONLY = "a test: it has no interval"
+NO_PERFORMANCE = "the test of performance is undefined"
+NO_SIMILARITY = "the similarity is undefined"
+NO_VARIANCE = "an area without variance: no test"
+TWO_SITES = "fewer than three sites: no correlation"
+ONE_LINE = "similarity or performance is the same at all sites: no correlation"
+THREE_SITES = "three sites: the correlation has no interval"
+ON_A_LINE = "all sites lie on a line: the interval has no width and says nothing about precision"
+ONE_SITE = "fewer than two sites: no heterogeneity"
+NO_PREDICTION = "fewer than three sites: no prediction interval"
+NO_SITE_VARIANCE = "a site without variance cannot be weighed"
+AT_THE_END = "a site at the end of the scale cannot be put on it"
+NO_SPREAD_FOUND = "no spread between sites beyond chance"
+
+
+def spr(p_performance: float, p_similarity: float, *, n: int = 0, level: float = 0.95) -> Estimate:
+    """Strong potential robustness: is performance upheld on data that differ from the training data?
+
+    ::
+
+        k = P_performance (1 - P_similarity),   SPR = k (1 - ln k),   0 for k = 0
+
+    which is Fisher's combination of two p-values, the upper tail of -2 ln k by chi-square with 4 df.
+
+    Estimand: none; an index of the paper, to be read beside both parts.
+
+    Parameters
+    ----------
+    p_performance : float in [0, 1]
+        Two-sided p of a difference in performance between training and external set (`p_performance`).
+    p_similarity : float in [0, 1]
+        Degree of correspondence.
+    n : int
+        External cases, carried into the result.
+
+    Returns
+    -------
+    Estimate
+        In [0, 1]: near 1 when nothing speaks against equal performance and the sets differ. `details` hold k
+        and both parts. NaN with a note when one of them is undefined.
+
+    Notes
+    -----
+    Small sets make P_performance large: a high index of a small set shows little. 1 - P_similarity is used as if it
+    were a p-value of dissimilarity.
+
+    References
+    ----------
+    Cabitza, Campagner et al. (2023), HEALTHINF 2023, section 2.6.
+
+    Examples
+    --------
+    >>> round(spr(0.5, 0.5).value, 4)
+    0.5966
+    """
+    return _combined(p_performance, p_similarity, "p_performance", n, level)
+
+
+def wpr(p_acceptability: float, p_similarity: float, *, n: int = 0, level: float = 0.95) -> Estimate:
+    """Weak potential robustness: is performance acceptable on data that differ from the training data?
+
+    ::
+
+        k = P_acceptability (1 - P_similarity),   WPR = k (1 - ln k),   0 for k = 0
+
+    Parameters
+    ----------
+    p_acceptability : float in [0, 1]
+        One-sided p of a performance of at least the least acceptable one (`p_acceptability`).
+    p_similarity, n
+        As in `spr`.
+
+    Returns
+    -------
+    Estimate
+        In [0, 1], as `spr`.
+
+    References
+    ----------
+    Cabitza, Campagner et al. (2023), HEALTHINF 2023, section 2.6.
+
+    Examples
+    --------
+    >>> round(wpr(0.05, 0.2).value, 4)
+    0.1688
+    """
+    return _combined(p_acceptability, p_similarity, "p_acceptability", n, level)
+
+
+def p_performance(
+    auc: float,
+    variance: float,
+    n: int,
+    baseline_auc: float,
+    baseline_variance: float,
+    baseline_n: int,
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    """Does the area under the ROC curve differ between two sets of other cases? Two-sided p.
+
+    With DeLong's variances v and n cases a set::
+
+        t = (AUC - AUC') / sqrt(v + v'),   df = (v + v')^2 / (v^2 / (n - 1) + v'^2 / (n' - 1))
+
+    Parameters
+    ----------
+    auc, variance, n
+        Of the external set.
+    baseline_auc, baseline_variance, baseline_n
+        Of the training set, with scores of cases that were not used to fit them (out of fold).
+
+    Returns
+    -------
+    Estimate
+        `value` and `p` are the p-value; `details` hold difference and statistic. NaN with a note when a set
+        has no variance.
+
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845.
+    Robin et al. (2011), BMC Bioinformatics 12, 77 (degrees of freedom).
+
+    Examples
+    --------
+    >>> round(p_performance(0.70, 0.0009, 300, 0.80, 0.0007, 400).value, 4)
+    0.0127
+    """
+    check_level(level)
+    if not (variance > 0 and baseline_variance > 0) or min(n, baseline_n) < 2:
+        return undefined(n, NO_VARIANCE, level=level, method="delong")
+    both = variance + baseline_variance
+    df = both**2 / (variance**2 / (n - 1) + baseline_variance**2 / (baseline_n - 1))
+    statistic = (auc - baseline_auc) / sqrt(both)
+    p = two_sided_p(statistic, df)
+    details = {"difference": auc - baseline_auc, "statistic": statistic}
+    return Estimate(p, nan, nan, n, level, "delong", TEST_ONLY, df=df, p=p, details=details)
+
+
+def p_acceptability(
+    auc: float, variance: float, least: float, *, n: int = 0, level: float = 0.95
+) -> Estimate:
+    """Is the area under the ROC curve at least the least acceptable one? One-sided p.
+
+    ::
+
+        P = Phi((AUC - A_min) / SE)
+
+    Parameters
+    ----------
+    auc, variance
+        Of the external set, with DeLong's variance.
+    least : float
+        A_min, the least value of the internal splits.
+    n : int
+        External cases, carried into the result.
+
+    Returns
+    -------
+    Estimate
+        `value` and `p` are the p-value of "at least A_min": small speaks against it. NaN with a note without
+        variance.
+
+    Examples
+    --------
+    >>> round(p_acceptability(0.84, 0.0004, 0.86).value, 4)
+    0.1587
+    """
+    check_level(level)
+    if not variance > 0:
+        return undefined(n, NO_VARIANCE, level=level, method="delong")
+    statistic = (auc - least) / sqrt(variance)
+    p = float(ndtr(statistic))
+    details = {"difference": auc - least, "statistic": statistic}
+    return Estimate(p, nan, nan, n, level, "delong", TEST_ONLY, p=p, details=details)
+
+
+def similarity_performance_correlation(
+    similarity: Floats, performance: Floats, *, level: float = 0.95
+) -> Estimate:
+    """Do sites that resemble the training data more perform better? Pearson's correlation over sites.
+
+    ::
+
+        r,   t = r sqrt((k - 2) / (1 - r^2)) with k - 2 df for p
+        interval tanh(atanh r +- z / sqrt(k - 3))
+
+    Estimand: correlation over the sites from which these were sampled.
+
+    Parameters
+    ----------
+    similarity, performance : float array, shape (n_sites,)
+        One value a site each, for example degree of correspondence and AUC.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1]; `n` counts sites. NaN with a note under three sites or without spread; no interval with
+        three.
+
+    Notes
+    -----
+    With few sites the interval says how little is known; each site's own uncertainty is not in it.
+
+    References
+    ----------
+    Fisher (1921), Metron 1, 3-32.
+
+    Examples
+    --------
+    >>> similarity = np.array([0.1, 0.3, 0.4, 0.6, 0.8])
+    >>> print(similarity_performance_correlation(similarity, np.array([0.7, 0.68, 0.75, 0.8, 0.79])))
+    0.87 (95% CI -0.10 to 0.99; n = 5)
+    """
+    z = normal_quantile(level)
+    similarity, performance = (np.asarray(x, dtype=np.float64) for x in (similarity, performance))
+    if similarity.ndim != 1 or similarity.shape != performance.shape:
+        raise ValueError(
+            "similarity and performance need one value a site each, "
+            f"got shapes {similarity.shape} and {performance.shape}."
+        )
+    known = ~(np.isnan(similarity) | np.isnan(performance))
+    x, y = similarity[known], performance[known]
+    k = len(x)
+    if k < 3:
+        return undefined(k, TWO_SITES, level=level, method="fisher_z")
+    if (x == x[0]).all() or (y == y[0]).all():
+        return undefined(k, ONE_LINE, level=level, method="fisher_z")
+    x, y = x - x.mean(), y - y.mean()
+    r = float(x @ y / sqrt(float(x @ x) * float(y @ y)))
+    r = max(-1.0, min(1.0, r))
+    if 1 - r * r < 1e-14:
+        r = round(r)
+        return Estimate(r, r, r, k, level, "fisher_z", ON_A_LINE, df=k - 2.0, p=0.0)
+    p = two_sided_p(r * sqrt((k - 2) / (1 - r * r)), k - 2)
+    if k == 3:
+        return Estimate(r, nan, nan, k, level, "fisher_z", THREE_SITES, df=1.0, p=p)
+    half = z / sqrt(k - 3)
+    low, high = tanh(atanh(r) - half), tanh(atanh(r) + half)
+    return Estimate(r, low, high, k, level, "fisher_z", df=k - 2.0, p=p)
+
+
+@dataclass(frozen=True, slots=True)
+class Heterogeneity:
+    """A measure over sites: its mean, the spread between sites, its share of all spread, a new site."""
+
+    mean: Estimate
+    tau2: Estimate
+    i2: Estimate
+    prediction_interval: Estimate
+
+
+def heterogeneity(
+    value: Floats,
+    variance: Floats,
+    *,
+    scale: Scale = "identity",
+    tau_method: TauMethod = "reml",
+    level: float = 0.95,
+) -> Heterogeneity:
+    """How far a measure differs between sites beyond chance, and what to expect at a new site.
+
+    Site i has value y_i with variance v_i; true values spread about their mean with variance tau^2. Weights
+    w_i = 1 / (v_i + tau^2), k sites::
+
+        mean = sum w y / sum w
+        SE^2 = max(1, q) / sum w,   q = sum w (y - mean)^2 / (k - 1),   t with k - 1 df   (Hartung-Knapp)
+        prediction interval = mean +- t_{k-2} sqrt(tau^2 + SE^2)
+        I^2 = tau^2 / (tau^2 + s^2),   s^2 = (k - 1) sum 1/v / ((sum 1/v)^2 - sum 1/v^2)
+
+    tau^2 by restricted maximum likelihood or DerSimonian-Laird, its interval by the Q profile. On a logarithmic
+    or logit scale values and variances are carried there (delta method), and mean and prediction interval
+    back; tau^2 stays on the scale.
+
+    Estimand: mean and spread over the sites from which these were sampled, each weighing alike but for its
+    precision.
+
+    Parameters
+    ----------
+    value, variance : float array, shape (n_sites,)
+        The measure at each site and the square of its standard error, independent sites.
+    scale : {"identity", "log", "logit"}
+        Where sites are taken as normal: logit for areas and proportions, log for ratios.
+    tau_method : {"reml", "dl"}
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Heterogeneity
+        `n` counts sites; the mean's `details` hold Q, its df and p. NaN with a note under two sites, without a
+        positive variance, or with a site at the end of the scale; the prediction interval also with two.
+
+    Notes
+    -----
+    With few sites tau^2 is hardly known: a value of 0 is no evidence of equal sites; see its interval.
+
+    References
+    ----------
+    Viechtbauer (2005), J. Educ. Behav. Stat. 30, 261-293 (REML); (2007), Stat. Med. 26, 37-52 (Q profile).
+    DerSimonian, Laird (1986), Control. Clin. Trials 7, 177-188.
+    Hartung, Knapp (2001), Stat. Med. 20, 3875-3889; Röver, Knapp, Friede (2015), BMC Med. Res. Methodol. 15, 99.
+    Higgins, Thompson, Spiegelhalter (2009), J. R. Stat. Soc. A 172, 137-159 (prediction interval).
+    Snell, Ensor, Debray, Moons, Riley (2018), Stat. Methods Med. Res. 27, 3505-3522 (scales).
+
+    Examples
+    --------
+    >>> found = heterogeneity(
+    ...     np.array([0.88, 0.72, 0.74, 0.80]), np.array([5e-4, 9e-3, 2e-3, 1e-3]), scale="logit"
+    ... )
+    >>> print(found.mean)
+    0.80 (95% CI 0.65 to 0.90; n = 4)
+    """
+    check_level(level)
+    value, variance = (np.asarray(x, dtype=np.float64) for x in (value, variance))
+    if value.ndim != 1 or value.shape != variance.shape:
+        raise ValueError(
+            f"value and variance need one entry a site each, got shapes {value.shape} and {variance.shape}."
+        )
+    k, method = len(value), f"{tau_method}_hartung_knapp"
+    why = ""
+    if k < 2:
+        why = ONE_SITE
+    elif not (variance > 0).all():
+        why = NO_SITE_VARIANCE
+    elif not _inside(value, scale):
+        why = AT_THE_END
+    if why:
+        none = undefined(k, why, level=level, method=method)
+        return Heterogeneity(none, *(undefined(k, why, level=level, method=tau_method),) * 2, none)
+    y, v = _onto(value, variance, scale)
+    back = BACK[scale]
+    tau2 = _reml(y, v) if tau_method == "reml" else _dersimonian_laird(y, v)
+    weight = 1 / (v + tau2)
+    mean = float(weight @ y / weight.sum())
+    excess = float(weight @ (y - mean) ** 2) / (k - 1)
+    se = sqrt(max(1.0, excess) / float(weight.sum()))
+    half = quantile(k - 1, level) * se
+    q = _q(0.0, y, v)
+    details = {"q": q, "q_df": k - 1.0, "q_p": float(chdtrc(k - 1, q)), "scale_value": mean}
+    pooled = Estimate(
+        back(mean), back(mean - half), back(mean + half), k, level, method, se=se, df=k - 1.0, details=details
+    )
+    typical = (k - 1) * (1 / v).sum() / ((1 / v).sum() ** 2 - (1 / v**2).sum())
+    low, high = (_q_profile(tail, y, v) for tail in ((1 - level) / 2, (1 + level) / 2))
+    note = "" if tau2 else NO_SPREAD_FOUND
+    spread = Estimate(tau2, min(low, tau2), max(high, tau2), k, level, tau_method, note)
+    share = [float(t / (t + typical)) for t in (spread.value, spread.low, spread.high)]
+    of_all = Estimate(share[0], share[1], share[2], k, level, tau_method, note)
+    if k < 3:
+        new = undefined(k, NO_PREDICTION, level=level, method=method)
+    else:
+        half = quantile(k - 2, level) * sqrt(tau2 + se * se)
+        new = Estimate(back(mean), back(mean - half), back(mean + half), k, level, method, df=k - 2.0)
+    return Heterogeneity(pooled, spread, of_all, new)
+
+
+BACK: dict[str, Callable[[float], float]] = {
+    "identity": float,
+    "log": exp,
+    "logit": lambda x: float(expit(x)),
+}
+
+
+def _combined(p: float, p_similarity: float, name: str, n: int, level: float) -> Estimate:
+    check_level(level)
+    for which, chance in ((name, p), ("p_similarity", p_similarity)):
+        if not isnan(chance) and not 0 <= chance <= 1:
+            raise ValueError(f"{which} must lie in [0, 1], got {chance:g}.")
+    if isnan(p) or isnan(p_similarity):
+        why = NO_PERFORMANCE if isnan(p) else NO_SIMILARITY
+        return undefined(n, why, level=level, method="fisher_combination")
+    k = p * (1 - p_similarity)
+    value = k * (1 - log(k)) if k > 0 else 0.0
+    details = {"k": k, name: p, "p_similarity": p_similarity}
+    return Estimate(value, nan, nan, n, level, "fisher_combination", COMBINED, details=details)
+
+
+def _inside(value: Floats, scale: Scale) -> bool:
+    low, high = {"identity": (-inf, inf), "log": (0.0, inf), "logit": (0.0, 1.0)}[scale]
+    return bool(((value > low) & (value < high)).all())
+
+
+def _onto(value: Floats, variance: Floats, scale: Scale) -> tuple[Floats, Floats]:
+    if scale == "log":
+        return np.log(value), variance / value**2
+    if scale == "logit":
+        return logit(value), variance / (value * (1 - value)) ** 2
+    return value, variance
+
+
+def _q(tau2: float, y: Floats, v: Floats) -> float:
+    """Weighted squares about the mean, with weights for this tau^2: falls as tau^2 grows."""
+    weight = 1 / (v + tau2)
+    return float(weight @ (y - weight @ y / weight.sum()) ** 2)
+
+
+def _dersimonian_laird(y: Floats, v: Floats) -> float:
+    weight = 1 / v
+    c = float(weight.sum() - (weight**2).sum() / weight.sum())
+    return max(0.0, (_q(0.0, y, v) - (len(y) - 1)) / c)
+
+
+def _reml(y: Floats, v: Floats) -> float:
+    """Where the restricted likelihood is highest: the best of its stationary points and 0."""
+
+    def slope(tau2: float) -> float:
+        weight = 1 / (v + tau2)
+        residual = y - weight @ y / weight.sum()
+        return float(weight**2 @ residual**2 - weight.sum() + (weight**2).sum() / weight.sum())
+
+    def likelihood(tau2: float) -> float:
+        weight = 1 / (v + tau2)
+        return float(np.log(weight).sum() - np.log(weight.sum()) - _q(tau2, y, v))
+
+    top = float(y.var(ddof=1)) + float(v.max())
+    grid = np.concatenate([[0.0], np.geomspace(1e-8, 10, 200) * top])
+    slopes = np.array([slope(t) for t in grid])
+    found = [0.0] + [
+        float(brentq(slope, grid[i], grid[i + 1], xtol=1e-15 * top, rtol=1e-13))
+        for i in np.flatnonzero((slopes[:-1] > 0) & (slopes[1:] <= 0))
+    ]
+    return max(found, key=likelihood)
+
+
+def _q_profile(tail: float, y: Floats, v: Floats) -> float:
+    """The tau^2 at which Q would be at this point of its chi-square distribution, 0 where none is."""
+    wanted = float(chdtri(len(y) - 1, tail))  # tail = share above
+
+    def excess(tau2: float) -> float:
+        return _q(tau2, y, v) - wanted
+
+    if excess(0.0) <= 0:
+        return 0.0
+    high = float(y.var(ddof=1)) + float(v.max())
+    while excess(high) > 0:
+        high *= 4
+    return float(brentq(excess, 0.0, high, xtol=1e-15 * high, rtol=1e-13))
