@@ -30,6 +30,7 @@ ON_A_LINE = "all sites lie on a line: the interval has no width and says nothing
 ONE_SITE = "fewer than two sites: no heterogeneity"
 NO_PREDICTION = "fewer than three sites: no prediction interval"
 NO_SITE_VARIANCE = "a site without variance cannot be weighed"
+NO_VALUE = "a site without a value cannot be weighed"
 AT_THE_END = "a site at the end of the scale cannot be put on it"
 NO_SPREAD_FOUND = "no spread between sites beyond chance"
 
@@ -62,8 +63,8 @@ def spr(p_performance: float, p_similarity: float, *, n: int = 0, level: float =
 
     Notes
     -----
-    Small sets make P_performance large: a high index of a small set shows little. 1 - P_similarity is used as if it
-    were a p-value of dissimilarity.
+    Small sets make P_performance large: a high index of a small set shows little. 1 - P_similarity is used as
+    if it were a p-value of dissimilarity.
 
     References
     ----------
@@ -232,7 +233,7 @@ def similarity_performance_correlation(
     --------
     >>> similarity = np.array([0.1, 0.3, 0.4, 0.6, 0.8])
     >>> print(similarity_performance_correlation(similarity, np.array([0.7, 0.68, 0.75, 0.8, 0.79])))
-    0.87 (95% CI -0.10 to 0.99; n = 5)
+    0.86 (95% CI -0.11 to 0.99; n = 5)
     """
     z = normal_quantile(level)
     similarity, performance = (np.asarray(x, dtype=np.float64) for x in (similarity, performance))
@@ -290,8 +291,8 @@ def heterogeneity(
         prediction interval = mean +- t_{k-2} sqrt(tau^2 + SE^2)
         I^2 = tau^2 / (tau^2 + s^2),   s^2 = (k - 1) sum 1/v / ((sum 1/v)^2 - sum 1/v^2)
 
-    tau^2 by restricted maximum likelihood or DerSimonian-Laird, its interval by the Q profile. On a logarithmic
-    or logit scale values and variances are carried there (delta method), and mean and prediction interval
+    tau^2 by restricted maximum likelihood or DerSimonian-Laird, its interval by the Q profile. On a log or
+    logit scale values and variances are carried there (delta method), and mean and prediction interval
     back; tau^2 stays on the scale.
 
     Estimand: mean and spread over the sites from which these were sampled, each weighing alike but for its
@@ -309,8 +310,9 @@ def heterogeneity(
     Returns
     -------
     Heterogeneity
-        `n` counts sites; the mean's `details` hold Q, its df and p. NaN with a note under two sites, without a
-        positive variance, or with a site at the end of the scale; the prediction interval also with two.
+        `n` counts sites; the mean's `details` hold Q, its df and p. NaN with a note under two sites, with a
+        site without value or positive variance, or at the end of the scale; the prediction interval also with
+        two.
 
     Notes
     -----
@@ -320,16 +322,15 @@ def heterogeneity(
     ----------
     Viechtbauer (2005), J. Educ. Behav. Stat. 30, 261-293 (REML); (2007), Stat. Med. 26, 37-52 (Q profile).
     DerSimonian, Laird (1986), Control. Clin. Trials 7, 177-188.
-    Hartung, Knapp (2001), Stat. Med. 20, 3875-3889; Röver, Knapp, Friede (2015), BMC Med. Res. Methodol. 15, 99.
+    Hartung, Knapp (2001), Stat. Med. 20, 3875-3889.
+    Röver, Knapp, Friede (2015), BMC Med. Res. Methodol. 15, 99 (max).
     Higgins, Thompson, Spiegelhalter (2009), J. R. Stat. Soc. A 172, 137-159 (prediction interval).
     Snell, Ensor, Debray, Moons, Riley (2018), Stat. Methods Med. Res. 27, 3505-3522 (scales).
 
     Examples
     --------
-    >>> found = heterogeneity(
-    ...     np.array([0.88, 0.72, 0.74, 0.80]), np.array([5e-4, 9e-3, 2e-3, 1e-3]), scale="logit"
-    ... )
-    >>> print(found.mean)
+    >>> auc, variance = np.array([0.88, 0.72, 0.74, 0.80]), np.array([5e-4, 9e-3, 2e-3, 1e-3])
+    >>> print(heterogeneity(auc, variance, scale="logit").mean)
     0.80 (95% CI 0.65 to 0.90; n = 4)
     """
     check_level(level)
@@ -342,6 +343,8 @@ def heterogeneity(
     why = ""
     if k < 2:
         why = ONE_SITE
+    elif np.isnan(value).any():
+        why = NO_VALUE
     elif not (variance > 0).all():
         why = NO_SITE_VARIANCE
     elif not _inside(value, scale):

@@ -257,7 +257,7 @@ def test_scales_carry_there_and_back() -> None:
         ([0.8, 0.9], [0.01, 0.0], "identity", robustness.NO_SITE_VARIANCE),
         ([0.8, 0.9], [0.01, float("nan")], "identity", robustness.NO_SITE_VARIANCE),
         ([0.8, 1.0], [0.01, 0.01], "logit", robustness.AT_THE_END),
-        ([0.8, float("nan")], [0.01, 0.01], "identity", robustness.AT_THE_END),
+        ([0.8, float("nan")], [0.01, 0.01], "identity", robustness.NO_VALUE),
     ],
 )
 def test_heterogeneity_undefined(value: list[float], variance: list[float], scale: Any, note: str) -> None:
