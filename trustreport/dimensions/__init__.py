@@ -7,13 +7,14 @@ from trustreport.dimensions import (
     pragmatic_utility,
     reliance,
     reported,
+    source_reliability,
 )
 from trustreport.dimensions.dimension import Dimension
 
 __all__ = ["DIMENSIONS", "Dimension"]
 
 DIMENSIONS: tuple[Dimension, ...] = (
-    Dimension("source_reliability", lambda study, plan: bool(study.raters or study.nomogram)),
+    source_reliability.DIMENSION,
     advice_accuracy.DIMENSION,
     pragmatic_utility.DIMENSION,
     decision_benefit.DIMENSION,
