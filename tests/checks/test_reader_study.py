@@ -1,0 +1,188 @@
+"""Each check of how readings were made: a study that fires it, and one that does not."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.checks.test_pragmatic_utility import KNEE
+from tests.studies import plan, readings
+from trustreport.checks.check import Evidence
+from trustreport.checks.reader_study import CHECKS
+from trustreport.finding import CheckOutcome
+from trustreport.messages import catalogue
+from trustreport.plan import Plan
+from trustreport.study import Study
+
+EN = catalogue("en")
+RNG = np.random.default_rng(11)
+READERS, CASES = 6, 40
+CORRECT = RNG.random((2, READERS, CASES)) < np.array([0.7, 0.8])[:, None, None]
+START = np.datetime64("2026-03-01T08:00:00", "s")
+
+
+def outcomes(study: Study, declared: Plan | None = None) -> dict[str, CheckOutcome]:
+    evidence = Evidence(study, declared or plan(), ())
+    return {o.check: o for check in CHECKS for o in check.run(evidence)}
+
+
+def fired(study: Study, declared: Plan | None = None) -> dict[str, str]:
+    """Checks that fired, with what they say."""
+    return {o.check: EN(o.message) for o in outcomes(study, declared).values() if o.status == "fired"}
+
+
+def made(order: Any = None, days: Any = None, missing: NDArray[np.bool_] | None = None, **more: Any) -> Study:
+    """The readings with their order and the days on which they were made, (2, n_readers, n_cases) each."""
+    study = readings(CORRECT, missing)
+    one = study.readings[0]
+    at = one.arm, one.reader, one.case
+    columns = dict(more)
+    if order is not None:
+        columns["order"] = np.broadcast_to(order, CORRECT.shape)[at].astype(float)
+    if days is not None:
+        moments = START + (np.broadcast_to(days, CORRECT.shape)[at] * 86_400).astype("timedelta64[s]")
+        columns["read_at"] = moments
+    return replace(study, readings=(replace(one, **columns),))
+
+
+def shuffled(by: str = "reader") -> NDArray[np.float64]:
+    """An order of the cases for each arm and reader, or one for all."""
+    if by == "all":
+        return np.broadcast_to(RNG.permutation(CASES), CORRECT.shape) + 1.0
+    return np.stack([[RNG.permutation(CASES) + 1.0 for _ in range(READERS)] for _ in range(2)])
+
+
+def apart(unaided: Any, aided: Any) -> NDArray[np.float64]:
+    """Days of the readings of either arm, each a number or one for each reader."""
+    return np.stack([np.broadcast_to(np.c_[d], CORRECT.shape[1:]) for d in (unaided, aided)]).astype(float)
+
+
+HALF = np.arange(READERS) < READERS / 2
+ALTERNATING = apart(np.where(HALF, 0, 35), np.where(HALF, 35, 0))
+CROSSOVER = plan(reading={"design": "crossover"})
+
+
+def gaps(**at: Any) -> NDArray[np.bool_]:
+    """Missing readings: a share drawn at random, more of an arm, reader or class."""
+    chance = np.full(CORRECT.shape, at.get("share", 0.1))
+    chance[at.get("arm", slice(0)), :, :] = 0.5
+    chance[:, at.get("reader", slice(0)), :] = 0.6
+    chance[:, :, at.get("cases", slice(0))] = 0.5
+    return np.random.default_rng(5).random(CORRECT.shape) < chance
+
+
+def lost(n: int) -> NDArray[np.bool_]:
+    """A reader who read only the first `n` cases."""
+    missing = np.zeros(CORRECT.shape, bool)
+    missing[:, 2, n:] = True
+    return missing
+
+
+@pytest.mark.parametrize(
+    "check, fires, does_not",
+    [
+        ("P16", (made(shuffled("all")), plan()), (made(shuffled()), plan())),
+        ("P16", (made(days=apart(0, 30)), plan()), (made(days=ALTERNATING), plan())),
+        ("P16", (made(shuffled() + apart(0, 100)), plan()), (made(shuffled() + 100 * ALTERNATING), plan())),
+        (
+            "P16",
+            (made(), plan(reading={"order_assignment": "fixed, unaided first"})),
+            (made(), plan(reading={"order_assignment": "randomised"})),
+        ),
+        ("P17", (made(days=apart(0, 7)), CROSSOVER), (made(days=apart(0, 30)), CROSSOVER)),
+        (
+            "P17",
+            (made(days=apart(0, 30)), plan(reading={"washout_days": 60})),
+            (made(days=apart(0, 30)), plan(reading={"washout_days": 30})),
+        ),
+        (
+            "P17",
+            (made(), plan(reading={"design": "crossover", "washout_days": 7})),
+            (made(), plan(reading={"design": "sequential", "washout_days": 0})),
+        ),
+        ("P18", (made(sequential=True), plan()), (made(), CROSSOVER)),
+        ("P18", (made(days=apart(0, 0.01)), CROSSOVER), (made(days=apart(0, 7)), CROSSOVER)),
+        ("P18", (KNEE, plan(reading={"design": "sequential"})), (KNEE, CROSSOVER)),
+        ("P20", (made(missing=gaps(arm=1)), plan()), (made(missing=gaps()), plan())),
+        ("P20", (made(missing=gaps(reader=3)), plan()), (made(), plan())),
+        (
+            "P20",
+            (made(missing=gaps(cases=slice(1, None, 2))), plan()),
+            (made(missing=gaps(cases=slice(0, 20))), plan()),
+        ),
+        (
+            "P20",
+            (made(missing=gaps(arm=1)), CROSSOVER),
+            (made(missing=gaps(arm=1)), plan(reading={"design": "split-plot"})),
+        ),
+        ("P21", (made(missing=lost(15)), plan()), (made(missing=lost(25)), plan())),
+    ],
+)
+def test_a_check_fires_where_it_should_and_nowhere_else(
+    check: str, fires: tuple[Study, Plan], does_not: tuple[Study, Plan]
+) -> None:
+    assert check in fired(*fires)
+    assert check not in fired(*does_not)
+
+
+def test_what_the_checks_say() -> None:
+    said = fired(made(shuffled("all"), apart(0, 7)), CROSSOVER)
+    assert said["P16"] == (
+        "All 6 readers read the cases of each arm in the same order: order and case cannot be separated. "
+        "In 100.0% of the 240 pairs of one reader and one case the arm unaided was read first: order and aid "
+        "cannot be separated."
+    )
+    assert "is 7.0 days (limit 28): readers may remember the case" in said["P17"]
+    said = fired(made(missing=lost(15)))
+    assert said["P21"].startswith(
+        "Reader 1 supplies 18.6% of the readings, 2.7 times as many as the reader with the fewest. The mean"
+    )
+    assert "62.5% are missing of reader 3 and 0.0% of the others (chi-square test, p < 0.001)" in said["P20"]
+
+
+def test_missing_readings_of_hard_cases_are_seen_by_complexity_or_by_errors() -> None:
+    hard = np.arange(CASES) % 4 > 1  # as many of either class
+    missing = gaps(cases=hard)
+    study = made(missing=missing)
+    cases = replace(study.readings[0].cases, complexity=np.where(hard, 0.9, 0.2))
+    known = replace(study, readings=(replace(study.readings[0], cases=cases),))
+    assert "harder cases" in fired(known)["P20"]
+    wrong = CORRECT & ~hard
+    assert "harder cases" in fired(readings(wrong, missing))["P20"]
+
+
+def test_cases_read_by_few_are_out_of_balance_without_any_unequal_reader() -> None:
+    missing = np.zeros(CORRECT.shape, bool)
+    missing[:, :4, :6] = True
+    missing[:, 4:, 6:12] = True
+    assert fired(made(missing=missing))["P21"].startswith("Cases have from 4 to 12 readings each.")
+
+
+def test_limits_of_the_manifest_are_taken() -> None:
+    few = made(days=np.where(np.arange(CASES) < 36, apart(0, 30), apart(30, 0)))
+    assert "P16" not in fired(few)
+    assert "P16" in fired(few, plan(limits={"P16_share": 0.9}))
+    assert "P17" in fired(made(days=apart(0, 30)), plan(limits={"P17_days": 40}))
+    assert "P18" in fired(made(days=apart(0, 3)), plan(limits={"P18_days": 5}))
+    assert "P20" not in fired(made(missing=gaps(arm=1)), plan(limits={"P20_alpha": 1e-30}))
+    assert "P21" in fired(made(missing=lost(25)), plan(limits={"P21_ratio": 1.1}))
+
+
+def test_scores_without_decisions_are_readings_too() -> None:
+    study = made(missing=lost(15))
+    one = study.readings[0]
+    scored = replace(study, readings=(replace(one, decision=None, score=np.ones(len(one))),))
+    said = fired(scored)
+    assert "P20" in said
+    assert "mean change" not in said["P21"]
+
+
+def test_a_check_that_cannot_look_says_so() -> None:
+    found = outcomes(KNEE)
+    assert {check: found[check].status for check in found} == dict.fromkeys(
+        ("P16", "P17", "P18", "P20", "P21"), "cannot run"
+    )
+    assert all(EN(o.message) for o in found.values())
+    assert outcomes(made())["P16"].status == "cannot run"

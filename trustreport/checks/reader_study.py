@@ -1,0 +1,321 @@
+"""Pitfalls of how the readings were made: order, washout, sequential reading, gaps and unequal loads."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.estimate import Estimate
+from trustreport.measures.association import equal_shares, fisher_exact
+from trustreport.measures.multiplicity import holm
+from trustreport.measures.paired.mcnemar import mcnemar_exact
+from trustreport.measures.paired.table import PairedTable
+from trustreport.messages import Message, say
+from trustreport.study import Floats, Readings
+
+DIMENSION = "decision_benefit"
+# Grids of two arms hold the compared arm first, then its baseline.
+COMPARED, BASELINE = 0, 1
+# Designs in which a reader is not meant to read every case in every arm.
+PARTIAL_DESIGNS = ("split-plot", "parallel")
+
+# From this share of pairs on in which one arm was read first, order and aid are one; `limits.P16_share`.
+ONE_ARM_FIRST = 1.0
+# Fewer days between the arms leave a case in memory; `limits.P17_days`.
+WASHOUT_DAYS = 28.0
+# Two readings of a case fewer days apart belong to one sitting; `limits.P18_days`.
+SITTING_DAYS = 1.0
+# Missing readings are not balanced where an adjusted p-value is at most this; `limits.P20_alpha`.
+ALPHA = 0.05
+# A reader or case with more than so many times the readings of another is out of balance; `limits.P21_ratio`.
+MOST_TO_LEAST = 2.0
+
+
+def _compared(evidence: Evidence) -> Iterator[tuple[Readings, tuple[str, str], dict[str, Any]]]:
+    """The readings of each task and contrast that hold both arms, and their scope."""
+    study, contrasts = evidence.study, evidence.plan.contrasts
+    for readings in study.readings:
+        for arms in contrasts:
+            if set(arms) <= set(readings.arms):
+                scope = {"task": readings.task} if len(study.readings) > 1 else {}
+                yield readings, arms, scope | ({"arms": list(arms)} if len(contrasts) > 1 else {})
+
+
+def _made(readings: Readings, arms: tuple[str, str]) -> NDArray[np.bool_]:
+    """Whether a reader judged a case in an arm: (2, n_readers, n_cases)."""
+    judged = np.zeros(len(readings), bool)
+    if readings.decision is not None:
+        judged |= readings.decision >= 0
+    if readings.score is not None:
+        judged |= ~np.isnan(readings.score)
+    return readings.grid(np.where(judged, 1.0, np.nan), arms) == 1
+
+
+def _sequential(evidence: Evidence, readings: Readings) -> bool:
+    return readings.sequential or evidence.plan.reading.design == "sequential"
+
+
+# ---------------------------------------------------------------- order and time
+
+
+def same_order(evidence: Evidence) -> Iterator[Remark]:
+    """P16: all readers read the cases in one order, or one arm always before the other."""
+    limit = evidence.plan.limits.get("P16_share", ONE_ARM_FIRST)
+    declared = (evidence.plan.reading.order_assignment or "").lower()
+    for readings, arms, scope in _compared(evidence):
+        said: list[Message] = []
+        known = bool(declared)
+        alike = _same_case_order(readings, arms)
+        first = None if _sequential(evidence, readings) else _first_read(readings, arms)
+        if alike is not None:
+            known = True
+            said += [say("checks.P16.cases", n=len(readings.readers))] if alike else []
+        if first is not None:
+            known = True
+            share, pairs = first
+            name, share = (arms[COMPARED], share) if share > 0.5 else (arms[BASELINE], 1 - share)
+            said += [say("checks.P16.fired", share=share, n=pairs, arm=name)] if share >= limit else []
+        elif declared.startswith("fixed") and not _sequential(evidence, readings):
+            said.append(say("checks.P16.declared"))
+        if known:
+            yield Remark(scope, _joined(said))
+
+
+def _joined(said: Sequence[Message]) -> Message | None:
+    if not said:
+        return None
+    return said[0] if len(said) == 1 else say("checks.P16.both", first=said[0], second=said[1])
+
+
+def _same_case_order(readings: Readings, arms: tuple[str, str]) -> bool | None:
+    """Whether every reader read the cases of an arm as the first one did; None where order tells nothing."""
+    if readings.order is None:
+        return None
+    alike = []
+    for order in readings.grid(readings.order, arms):
+        for other in order[1:]:
+            both = ~np.isnan(order[0]) & ~np.isnan(other)
+            one, two = order[0, both], other[both]
+            if len(one) > 2 and len(np.unique(one)) == len(one) and len(np.unique(two)) == len(two):
+                alike.append(bool((np.argsort(one) == np.argsort(two)).all()))
+    return all(alike) if alike else None
+
+
+def _first_read(readings: Readings, arms: tuple[str, str]) -> tuple[float, int] | None:
+    """Share of pairs in which the compared arm was read before its baseline, and the number of pairs."""
+    when = _days(readings, arms)
+    if when is None:
+        when = _running_order(readings, arms)
+    if when is None:
+        return None
+    later = when[BASELINE] - when[COMPARED]
+    known = later[~np.isnan(later) & (later != 0)]
+    return (float((known > 0).mean()), len(known)) if len(known) else None
+
+
+def _days(readings: Readings, arms: tuple[str, str]) -> Floats | None:
+    """When each reading was made, in days: (2, n_readers, n_cases)."""
+    if readings.read_at is None:
+        return None
+    moments = readings.read_at.astype("datetime64[s]")
+    days = np.where(np.isnat(moments), np.nan, moments.astype(np.int64) / 86_400)
+    return readings.grid(days, arms)
+
+
+def _running_order(readings: Readings, arms: tuple[str, str]) -> Floats | None:
+    """The order of readings of both arms, where each reader's numbers run through both."""
+    if readings.order is None:
+        return None
+    order = readings.grid(readings.order, arms)
+    for compared, baseline in zip(*order):
+        if np.isin(compared[~np.isnan(compared)], baseline).any():
+            return None
+    return order
+
+
+def _gap(readings: Readings, arms: tuple[str, str]) -> float | None:
+    """Median days between the two readings of a case by one reader; None where no pair has both dates."""
+    days = _days(readings, arms)
+    if days is None:
+        return None
+    apart = np.abs(days[COMPARED] - days[BASELINE])
+    apart = apart[~np.isnan(apart)]
+    return float(np.median(apart)) if len(apart) else None
+
+
+def short_washout(evidence: Evidence) -> Iterator[Remark]:
+    """P17: a crossover whose readings of a case lie too close together, as read or as declared."""
+    reading = evidence.plan.reading
+    limit = evidence.plan.limits.get("P17_days", WASHOUT_DAYS)
+    for readings, arms, scope in _compared(evidence):
+        if _sequential(evidence, readings) or reading.design in PARTIAL_DESIGNS:
+            continue
+        days, declared = _gap(readings, arms), reading.washout_days
+        if days is not None:
+            least = max(limit, declared or 0.0)
+            yield Remark(scope, say("checks.P17.fired", days=days, limit=least) if days < least else None)
+        elif declared is not None:
+            short = say("checks.P17.declared", days=declared, limit=limit)
+            yield Remark(scope, short if declared < limit else None)
+
+
+def sequential_reading(evidence: Evidence) -> Iterator[Remark]:
+    """P18: both decisions in one sitting, which is not practice without the aid."""
+    declared = evidence.plan.reading.design
+    limit = evidence.plan.limits.get("P18_days", SITTING_DAYS)
+    for readings, arms, scope in _compared(evidence):
+        days = _gap(readings, arms)
+        if _sequential(evidence, readings):
+            yield Remark(scope, say("checks.P18.fired"))
+        elif days is not None:
+            yield Remark(scope, say("checks.P18.sitting", days=days) if days < limit else None)
+        elif declared is not None:
+            yield Remark(scope)
+    if declared is not None and not evidence.study.readings:
+        for counts in (*evidence.study.counts, *evidence.study.paired_counts):
+            name = getattr(counts, "set", None) or counts.name
+            yield Remark({"set": name}, say("checks.P18.fired") if declared == "sequential" else None)
+
+
+# ---------------------------------------------------------------- gaps and loads
+
+
+def selective_absence(evidence: Evidence) -> Iterator[Remark]:
+    """P20: missing readings that go with the arm, the reader, the class or the difficulty of the case."""
+    alpha = evidence.plan.limits.get("P20_alpha", ALPHA)
+    if evidence.plan.reading.design in PARTIAL_DESIGNS:
+        return
+    for readings, arms, scope in _compared(evidence):
+        missing = ~_made(readings, arms)
+        if not missing.any():
+            yield Remark(scope)
+            continue
+        found = [a for a in _associations(readings, arms, missing) if not np.isnan(a.test.p)]
+        adjusted = holm([a.test.p for a in found])
+        said = [
+            say(f"checks.P20.by.{a.by}", **a.values, p=p, test=say(f"checks.P20.test.{a.name}"))
+            for a, p in zip(found, adjusted)
+            if p <= alpha
+        ]
+        yield Remark(scope, say("checks.P20.fired", what=said, tests=len(found)) if said else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Association:
+    """Whether missing readings go with something: the test, its name, and the shares that its text names."""
+
+    by: str
+    values: Mapping[str, Any]
+    test: Estimate
+    name: str
+
+
+def _associations(
+    readings: Readings, arms: tuple[str, str], missing: NDArray[np.bool_]
+) -> Iterator[_Association]:
+    """By arm, reader, class and difficulty; `missing` (2, n_readers, n_cases)."""
+    compared, baseline = missing
+    both = PairedTable(
+        int((compared & baseline).sum()),
+        int((compared & ~baseline).sum()),
+        int((~compared & baseline).sum()),
+        int((~compared & ~baseline).sum()),
+    )
+    shares = {"a": float(compared.mean()), "b": float(baseline.mean())}
+    named = {"arm": arms[COMPARED], "other": arms[BASELINE], **shares}
+    yield _Association("arm", named, mcnemar_exact(both), "mcnemar_exact")
+    by_reader = missing.sum(axis=(0, 2))
+    each = missing.shape[0] * missing.shape[2]
+    most = int(by_reader.argmax())
+    rest = (by_reader.sum() - by_reader[most]) / max(each * (len(by_reader) - 1), 1)
+    named = {"reader": readings.readers.labels[most], "a": by_reader[most] / each, "b": float(rest)}
+    among = equal_shares(by_reader, np.full(len(by_reader), each))
+    yield _Association("reader", named, among, among.method)
+    per_case = missing.sum(axis=(0, 1))
+    yield _by_case("class", per_case, readings.cases.truth == 1, readings.cases.truth == 0, missing)
+    difficulty = _difficulty(readings, arms)
+    middle = np.nanmedian(difficulty) if not np.isnan(difficulty).all() else np.nan
+    yield _by_case("difficulty", per_case, difficulty > middle, difficulty <= middle, missing)
+
+
+def _by_case(
+    by: str,
+    per_case: NDArray[np.int_],
+    one: NDArray[np.bool_],
+    other: NDArray[np.bool_],
+    missing: NDArray[np.bool_],
+) -> _Association:
+    """The median test: how many cases of each group lack more readings than the median case does."""
+    many = per_case > np.median(per_case[one | other]) if (one | other).any() else per_case > 0
+    test = fisher_exact(int(many[one].sum()), int(one.sum()), int(many[other].sum()), int(other.sum()))
+    shares = [float(missing[:, :, group].mean()) if group.any() else np.nan for group in (one, other)]
+    return _Association(by, {"a": shares[0], "b": shares[1]}, test, "median")
+
+
+def _difficulty(readings: Readings, arms: tuple[str, str]) -> Floats:
+    """Complexity where it is known, else wrong decisions: (n_cases,), NaN where neither is.
+
+    Errors are scaled to the readings of the most read case and rounded: shares of unlike denominators would
+    put cases with missing readings beside the median, and those without on it.
+    """
+    if readings.cases.complexity is not None:
+        return readings.cases.complexity
+    right = _right(readings, arms)
+    judged = (~np.isnan(right)).sum(axis=(0, 1))
+    wrong = judged - np.nansum(right, axis=(0, 1))
+    return np.where(judged > 0, np.round(wrong / np.maximum(judged, 1) * judged.max()), np.nan)
+
+
+def _right(readings: Readings, arms: tuple[str, str]) -> Floats:
+    """1.0 where a decision is the truth, 0.0 where it is not, NaN elsewhere: (2, n_readers, n_cases)."""
+    if readings.decision is None:
+        return np.full((2, len(readings.readers), len(readings.cases)), np.nan)
+    known = (readings.decision >= 0) & (readings.truth >= 0)
+    return readings.grid(np.where(known, readings.decision == readings.truth, np.nan), arms)
+
+
+def unequal_loads(evidence: Evidence) -> Iterator[Remark]:
+    """P21: some readers or cases count for far more readings than others."""
+    limit = evidence.plan.limits.get("P21_ratio", MOST_TO_LEAST)
+    for readings, arms, scope in _compared(evidence):
+        made = _made(readings, arms)
+        by_reader, by_case = made.sum(axis=(0, 2)), made.sum(axis=(0, 1))
+        by_case = by_case[by_case > 0]
+        if not by_case.size:
+            continue
+        times = by_reader.max() / by_reader[by_reader > 0].min()
+        if times > limit:
+            most = int(by_reader.argmax())
+            share = by_reader[most] / by_reader.sum()
+            named = readings.readers.labels[most]
+            said = say("checks.P21.fired", reader=named, share=share, times=float(times))
+        elif by_case.max() > limit * by_case.min():
+            said = say("checks.P21.cases", least=int(by_case.min()), most=int(by_case.max()))
+        else:
+            yield Remark(scope)
+            continue
+        differ = _averages_differ(_right(readings, arms))
+        yield Remark(scope, said if np.isnan(differ) else say("checks.P21.differ", first=said, d=differ))
+
+
+def _averages_differ(right: Floats) -> float:
+    """The change in accuracy over all readings less the mean change of the readers; NaN without decisions."""
+    judged = (~np.isnan(right)).sum(axis=2)
+    if not judged.all():
+        return float("nan")
+    correct = np.nansum(right, axis=2)
+    pooled = correct.sum(axis=1) / judged.sum(axis=1)
+    averaged = (correct / judged).mean(axis=1)
+    return float(pooled[COMPARED] - pooled[BASELINE] - averaged[COMPARED] + averaged[BASELINE])
+
+
+CHECKS = (
+    Check("P16", DIMENSION, "W", same_order),
+    Check("P17", DIMENSION, "W", short_washout),
+    Check("P18", DIMENSION, "N", sequential_reading),
+    Check("P20", DIMENSION, "B", selective_absence),
+    Check("P21", DIMENSION, "W", unequal_loads),
+)
