@@ -67,7 +67,8 @@ class Joyplot:
             heights = [base] * len(labels)
         first = heights[0] * (OVERLAP if not self.discrete else 1.0) - heights[0]
         top, height = ABOVE + first, sum(heights)
-        label_width = max(style.width_of(label, size) for label in labels)
+        head = style.width_of(say("figure.joyplot.rater"), style.SMALL)
+        label_width = max(head, *(style.width_of(label, size) for label in labels))
         left = label_width + GAP
         width = style.TEXT_WIDTH - NUMBER_WIDTH - left
         figure, sheet = style.figure(style.TEXT_WIDTH, top + height + BELOW)

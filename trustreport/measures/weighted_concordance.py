@@ -165,35 +165,45 @@ class _Labels:
         n_cases, n_raters = self.codes.shape
         found = np.empty(resamples)
         block = max(1, min(resamples, CELLS // max(n_cases, 1)))
+        fits = n_cases * n_raters * (n_raters - 1) // 2 <= 2 * CELLS
+        chunks = list(self._pairs()) if fits else None
         for start in range(0, resamples, block):
             stop = min(start + block, resamples)
             drawn = rng.integers(n_raters, size=(stop - start, n_raters))
             times = np.stack([np.bincount(row, minlength=n_raters) for row in drawn]).astype(float)
-            values = np.concatenate(list(self._of_draws(times)), axis=1)
+            parts = [self._of_draws(times, *chunk) for chunk in chunks or self._pairs()]
+            values = np.concatenate(parts, axis=1)
             for b, of_draw in enumerate(values):
                 one = of_draw[rng.integers(n_cases, size=n_cases)]
                 counted = one[~np.isnan(one)]
                 found[start + b] = counted.mean() if len(counted) else nan
         return found
 
-    def _of_draws(self, times: Floats) -> Iterator[Floats]:
-        """What each case adds when raters count `times` (n_draws, n_raters): (n_draws, some of the cases)."""
+    def _pairs(self) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Some cases at a time: who labelled them (n_raters, n), which pairs, what each adds (n_pairs, n)."""
         first, second = np.triu_indices(self.codes.shape[1], 1)
-        of_pair = times[:, first] * times[:, second]
         step = max(1, CELLS // max(len(first), 1))
         for start in range(0, len(self.codes), step):
             codes, knows = self.codes[start : start + step].T, self.knows[start : start + step].T
             given = (codes >= 0).astype(float)
             both = given[first] * given[second]
-            same = both * (codes[first] == codes[second])
-            weight = same * knows[first] * knows[second] * self.on_truth[first, second][:, None]
-            pairs = of_pair @ both
-            found = np.full(pairs.shape, nan)
-            np.divide(of_pair @ weight, pairs, out=found, where=pairs > 0)
-            lone = (pairs == 0) & (times @ given > 0)
-            if lone.any() and not np.isnan(self.alone).any():
-                np.divide((times * self.alone) @ given, times @ given, out=found, where=lone)
-            yield found
+            weight = both * (codes[first] == codes[second])
+            weight *= knows[first] * knows[second] * self.on_truth[first, second][:, None]
+            yield given, both, weight
+
+    def _of_draws(self, times: Floats, given: Floats, both: Floats, weight: Floats) -> Floats:
+        """What each of some cases adds when raters count `times` (n_draws, n_raters): (n_draws, n)."""
+        first, second = np.triu_indices(self.codes.shape[1], 1)
+        of_pair = times[:, first] * times[:, second]
+        pairs = of_pair @ both
+        found = of_pair @ weight
+        none = pairs == 0
+        pairs[none] = nan
+        found /= pairs
+        if none.any() and not np.isnan(self.alone).any():
+            drawn = times @ given
+            np.divide((times * self.alone) @ given, drawn, out=found, where=none & (drawn > 0))
+        return found
 
 
 def _labels(

@@ -97,6 +97,11 @@ def test_certain_and_able_raters_give_the_agreement() -> None:
     assert rho(codes, accuracy=1.0).value == pytest.approx(percent_agreement(codes, 2).value)
 
 
+def of_draws(labels: Any, times: Any) -> Any:
+    """What every case adds to each draw of raters."""
+    return np.concatenate([labels._of_draws(times, *chunk) for chunk in labels._pairs()], axis=1)
+
+
 def test_drawing_raters_too_widens_the_interval_whatever_is_held_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -111,10 +116,10 @@ def test_drawing_raters_too_widens_the_interval_whatever_is_held_at_once(
     assert both.high - both.low > 1.5 * (cases.high - cases.low)
     drawn = np.random.default_rng(2).integers(0, 4, (7, 6)).astype(float)
     labels = module._labels(codes, 2, None, 0.8)
-    whole = np.concatenate(list(labels._of_draws(drawn)), axis=1)
+    whole = of_draws(labels, drawn)
     monkeypatch.setattr(module, "CELLS", 300)
-    assert np.concatenate(list(labels._of_draws(drawn)), axis=1) == pytest.approx(whole, nan_ok=True)
-    once = np.concatenate(list(labels._of_draws(np.ones((1, 6)))), axis=1)[0]
+    assert of_draws(labels, drawn) == pytest.approx(whole, nan_ok=True)
+    once = of_draws(labels, np.ones((1, 6)))[0]
     assert once == pytest.approx(labels.values(), nan_ok=True)
 
 
