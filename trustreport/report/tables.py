@@ -89,6 +89,10 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
     return Table(say(source.caption), heads, lines, source.id)
 
 
+SHARES = ("proportion", "difference")
+SHARE_PLACES = 3
+
+
 def common_places(results: Iterable[Result]) -> dict[str, int]:
     """Decimals for each unit: what the median estimate deserves, and no estimate loses more than one.
 
@@ -109,11 +113,13 @@ def common_places(results: Iterable[Result]) -> dict[str, int]:
 def own_places(result: Result) -> int:
     """Decimals that an estimate deserves; a number of decisions has one below ten and none above."""
     e = result.estimate
-    if isnan(e.value):
+    if isnan(e.value) and not isfinite(e.high - e.low):
         return 0
     if result.unit == "decisions":
         return int(abs(e.value) < 10)
-    return decimals(e.value, e.low, e.high)
+    places = decimals(e.value, e.low, e.high)
+    # A limit close to zero must not lose its sign, and per cent are told with one decimal.
+    return max(places, SHARE_PLACES) if result.unit in SHARES else places
 
 
 def value_text(result: Result, say: Catalogue, places: int) -> str:
@@ -280,7 +286,7 @@ def in_words(result: Result, say: Catalogue, places: int | None = None) -> str:
     if unit == "proportion":
         write = _percent(say, max(places - 2, 0))
     elif unit == "difference":
-        write = _signed_points(say, max(places - 2, 0))
+        write = _signed_points(say, max(places - 2, 1))
     else:
         write = _fixed(say, places)
     text = say("word.interval", value=write(e.value), interval=_interval(result, e, write, say))
