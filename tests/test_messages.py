@@ -40,7 +40,7 @@ def test_numbers_are_written_as_the_language_does(written: str, expected: str) -
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
 def test_decimals_show_the_width_of_the_interval(value: float, width: float) -> None:
     places = decimals(value, value - width / 2, value + width / 2)
-    assert 0 <= places <= 4
+    assert 0 <= places <= 7
     if 1e-2 <= width < 10:
         assert round(width, places) > 0
 
@@ -88,7 +88,7 @@ def test_every_key_said_in_the_code_is_in_the_catalogue_with_its_values() -> Non
 
 def test_texts_are_sentences_without_banned_words() -> None:
     banned = re.compile(
-        r"\b(proves?|proven|safe|safely|superior|equivalent|trustworthy|bias-free|validated)\b", re.IGNORECASE
+        r"\b(proves?|proven|safe|safely|superior|equivalent|trustworthy|bias-free|(?<!cross-)validated)\b", re.IGNORECASE
     )
     for key in EN.keys():  # noqa: SIM118 (a method of the catalogue, not a mapping's)
         if key.startswith("plan."):

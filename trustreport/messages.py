@@ -47,7 +47,17 @@ def decimals(value: float, low: float, high: float) -> int:
         ends = [abs(x) for x in (value, low, high) if isfinite(x)]
         size = max(ends, default=0.0)
         return 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
-    return min(max(1 - floor(log10(width)), 0), 4)
+    return signed_places(min(max(1 - floor(log10(width)), 0), 4), low, high)
+
+
+def signed_places(places: int, low: float, high: float) -> int:
+    """At least `places` decimals, and as many more, up to three, as a limit needs to show its side of zero.
+
+    >>> signed_places(3, -0.00036, 0.0880), signed_places(3, 0.0, 0.0880)
+    (4, 3)
+    """
+    near = [abs(x) for x in (low, high) if x and isfinite(x)]
+    return next((p for p in range(places, places + 3) if all(round(x, p) for x in near)), places + 3)
 
 
 class Numbers:

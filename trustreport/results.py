@@ -1,10 +1,12 @@
 """One number of a report: what it is of, its estimate, and whether it leads."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from trustreport.estimate import Estimate
+
+CUT = "the interval is cut at the end of what is possible"
 
 Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]
 
@@ -48,4 +50,12 @@ def answers(
     unit: Unit = "proportion",
 ) -> list[Result]:
     """Several estimates of one quantity; the one whose method is `leads` is primary."""
-    return [Result(id, scope, estimate, unit, estimate.method == leads) for estimate in estimates]
+    return [Result(id, scope, possible(e, unit), unit, e.method == leads) for e in estimates]
+
+
+def possible(estimate: Estimate, unit: Unit) -> Estimate:
+    """The interval of a proportion cut at 0 and 1, where its method reaches beyond, and the note says so."""
+    if unit != "proportion" or not (estimate.low < 0 or estimate.high > 1):
+        return estimate
+    note = "; ".join(filter(None, (estimate.note, CUT)))
+    return replace(estimate, low=max(estimate.low, 0.0), high=min(estimate.high, 1.0), note=note)

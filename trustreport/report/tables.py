@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.finding import EstimateTable, PlainTable, Row
-from trustreport.messages import Catalogue, Message, decimals
+from trustreport.messages import Catalogue, Message, decimals, signed_places
 from trustreport.results import Result
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
@@ -137,6 +137,7 @@ def interval_text(result: Result, say: Catalogue, places: int) -> str:
     """The interval; one that runs through infinity is written in its two pieces."""
     e = result.estimate
     if not (isnan(e.low) or isnan(e.high)):
+        places = signed_places(places, e.low, e.high)
         return say("word.to", low=say.numbers.fixed(e.low, places), high=say.numbers.fixed(e.high, places))
     pieces = through_infinity(result)
     if pieces:
@@ -222,7 +223,7 @@ def plain(source: PlainTable, say: Catalogue) -> Table:
 def _points_places(cells: Iterable[Any]) -> int:
     """Decimals of a column of points, the same in every cell."""
     estimates = [c for c in cells if isinstance(c, Estimate) and not isnan(c.value)]
-    return max((max(decimals(e.value, e.low, e.high) - 2, 0) for e in estimates), default=1)
+    return max((max(decimals(e.value, e.low, e.high) - 2, 1) for e in estimates), default=1)
 
 
 def written(value: Any, form: str, say: Catalogue, own: int | None = None) -> str:
@@ -258,7 +259,7 @@ def _estimate(e: Estimate, form: str, say: Catalogue, own: int | None) -> str:
     if isnan(e.value):
         return say("table.not_estimable_plain")
     places = decimals(e.value, e.low, e.high)
-    in_points = max(places - 2, 0) if own is None else own
+    in_points = max(places - 2, 1) if own is None else own
     write = _signed_points(say, in_points) if form == "points" else _fixed(say, places)
     if isnan(e.low) or isnan(e.high):
         return say("word.interval", value=write(e.value), interval=say("table.no_interval_plain"))

@@ -18,7 +18,7 @@ from trustreport.measures.mrmc.reader_effects import (
     reader_estimate,
 )
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
-from trustreport.results import Result, Unit, answers
+from trustreport.results import Result, Unit, answers, possible
 from trustreport.study import Floats, Readings
 
 ID = "decision_benefit"
@@ -172,7 +172,9 @@ def by_analysis(
     id: str, here: Mapping[str, Any], estimates: Mapping[str, Estimate], first: str, unit: Unit = "proportion"
 ) -> list[Result]:
     """An entry per analysis, the one named `first` leading."""
-    return [Result(id, {**here, "analysis": a}, e, unit, a == first) for a, e in estimates.items()]
+    return [
+        Result(id, {**here, "analysis": a}, possible(e, unit), unit, a == first) for a, e in estimates.items()
+    ]
 
 
 def _per_reader(
