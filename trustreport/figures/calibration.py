@@ -147,8 +147,10 @@ class CalibrationFigure:
             x = [point.low, point.high, point.high, point.low]
             plot.fill(x, [e.low, e.low, e.high, e.high], color=BAND, lw=0, zorder=0.5, gid=f"band-{i}-{k}")
         if panel.smooth:
-            x, y = zip(*panel.smooth)
-            plot.plot(x, y, color=style.MUTE, lw=style.LINE, ls=(0, (4, 2)), zorder=2, gid=f"smooth-{i}")
+            across, upward = zip(*panel.smooth)
+            plot.plot(
+                across, upward, color=style.MUTE, lw=style.LINE, ls=(0, (4, 2)), zorder=2, gid=f"smooth-{i}"
+            )
         small = len(self.panels) > 4
         for k, point in enumerate(panel.points):
             e = point.observed

@@ -122,9 +122,9 @@ def _in_bins(case: Judged, plan: Plan) -> Iterator[Result]:
     for binning in ("equal_width", "equal_mass"):
         here = {**case.scope, "parameters": {"bins": BINS, "binning": binning}}
         rng = generator(plan.similarity.seed, ID, "bins", str(here))
-        error = ece(truth, score, binning=binning, rng=rng, level=level)  # type: ignore[arg-type]
+        error = ece(truth, score, binning=binning, rng=rng, level=level)
         yield from answers(f"{ID}.ece", here, [error], leads=error.method, unit="score")
-        index = gici(truth, score, binning=binning, rng=rng, level=level)  # type: ignore[arg-type]
+        index = gici(truth, score, binning=binning, rng=rng, level=level)
         for name, one in (("gici", index.overall), ("gici_over", index.over), ("gici_under", index.under)):
             yield from answers(f"{ID}.{name}", here, [one], leads=one.method, unit="score")
     for bins in OTHER_BINS:

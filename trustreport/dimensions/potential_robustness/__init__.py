@@ -1,0 +1,73 @@
+"""Potential robustness: does performance hold on data that differ from those the model learnt from?"""
+
+from math import nan
+
+from trustreport.dimensions.advice_accuracy.measured import judged
+from trustreport.dimensions.dimension import Dimension
+from trustreport.dimensions.potential_robustness.pairs import (
+    COMPARED,
+    ID,
+    compared_sets,
+    paired,
+    training_sets,
+)
+from trustreport.dimensions.potential_robustness.scores import (
+    Scored,
+    found_in,
+    over_sets,
+    score_results,
+    training_scores,
+)
+from trustreport.dimensions.potential_robustness.similar import similarity_results
+from trustreport.dimensions.potential_robustness.sizes import performance, size_results
+from trustreport.dimensions.potential_robustness.telling import parts
+from trustreport.finding import Finding
+from trustreport.messages import say
+from trustreport.plan import Plan
+from trustreport.results import Result
+from trustreport.study import Study
+
+# Sets whose sample size is judged.
+SIZED = ("training", *COMPARED)
+
+
+def has_data(study: Study, plan: Plan) -> bool:
+    """Whether there is a set from elsewhere, or one that can be held against a training set."""
+    del plan
+    held = [d for d in compared_sets(study) if d.scores or d.features is not None]
+    return bool(held) and (bool(training_sets(study)) or any(d.role == "external" for d in held))
+
+
+def answer(study: Study, plan: Plan) -> Finding:
+    """Results, sentences, tables and figures over all sets."""
+    training, compared = training_sets(study), compared_sets(study)
+    results: list[Result] = []
+    for dataset in compared:
+        results += similarity_results(paired(training, dataset, plan), plan)
+    cases = [
+        case
+        for dataset in study.datasets
+        if dataset.role in SIZED
+        for case in judged(dataset, plan)
+        if case.score is not None
+    ]
+    scored = []
+    for case in cases:
+        reached = performance(case, plan)
+        results += size_results(case, reached, plan)
+        if case.dataset.role != "training":
+            alike = found_in(results, "degree_of_correspondence", dataset=case.dataset.name)
+            scored.append(Scored(case, reached, alike.value if alike else nan))
+    for one in scored:
+        seen = training_scores(cases, one.case.scope.get("candidate"))
+        results += score_results(one, seen, plan)
+    for candidate in dict.fromkeys(one.case.scope.get("candidate") for one in scored):
+        own = [one for one in scored if one.case.scope.get("candidate") == candidate]
+        results += over_sets(own, {"candidate": candidate} if candidate else {}, plan)
+    not_shown = [say(f"{ID}.not_shown.p_value"), say(f"{ID}.not_shown.features")]
+    if training:
+        not_shown.append(say(f"{ID}.not_shown.training"))
+    return Finding(ID, parts(results, compared, scored, plan), tuple(results), tuple(not_shown))
+
+
+DIMENSION = Dimension(ID, has_data, answer)

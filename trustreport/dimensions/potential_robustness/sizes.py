@@ -1,0 +1,136 @@
+"""How a model performs on a set, and how many cases each measure would have needed."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from trustreport.dimensions.advice_accuracy.measured import FEW_OF_A_CLASS, Judged
+from trustreport.dimensions.advice_value.measured import why_no_risk
+from trustreport.dimensions.potential_robustness.pairs import ID
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.calibration.brier import brier
+from trustreport.measures.net_benefit import standardized_net_benefit
+from trustreport.measures.roc.auc import delong, logit_delong
+from trustreport.measures.sample_size.auc import mss_auc
+from trustreport.measures.sample_size.brier import mss_brier
+from trustreport.measures.sample_size.calibration_slope import information, mss_calibration_slope
+from trustreport.measures.sample_size.net_benefit import mss_net_benefit
+from trustreport.measures.sample_size.oe import mss_oe
+from trustreport.measures.sample_size.target import planning_quantile
+from trustreport.plan import Plan
+from trustreport.results import Result, answers
+
+NO_THRESHOLD = "no operating point is declared"
+# Width of the whole interval that is asked for, unless precision targets are declared.
+WIDTHS = {"auc": 0.1, "net_benefit": 0.2, "brier": 0.05, "calibration_slope": 0.2, "oe": 0.2}
+# Names under which a precision target may be declared.
+NAMES = {
+    "auc": ("auc",),
+    "net_benefit": ("net_benefit", "standardized_net_benefit"),
+    "brier": ("brier",),
+    "calibration_slope": ("calibration_slope",),
+    "oe": ("oe", "oe_ratio"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Performance:
+    """What a candidate reaches on a set: discrimination, utility at the operating point, calibration."""
+
+    auc: Estimate
+    net_benefit: Estimate
+    brier: Estimate
+
+
+def performance(case: Judged, plan: Plan) -> Performance:
+    """The three measures of the external performance diagram."""
+    truth, score, level = case.truth, case.score, plan.report.confidence_level
+    assert score is not None
+    few = min(int(truth.sum()), int((~truth).sum())) < FEW_OF_A_CLASS
+    area = (logit_delong if few else delong)(truth, score, level=level)
+    n, why, threshold = len(truth), why_no_risk(case, plan), plan.operating_point.threshold
+    missing = why or (NO_THRESHOLD if threshold is None else "")
+    benefit = (
+        undefined(n, missing, level=level, method="ratio_delta")
+        if missing or threshold is None
+        else standardized_net_benefit(truth, score, threshold, level=level)
+    )
+    return Performance(
+        area,
+        benefit,
+        undefined(n, why, level=level, method="wald") if why else brier(truth, score, level=level),
+    )
+
+
+def width(measure: str, plan: Plan) -> float:
+    """The width asked for: declared as a half width or a standard error, else the customary one."""
+    for name in NAMES[measure]:
+        target = plan.precision_targets.get(name)
+        if target and target.max_ci_half_width is not None:
+            return 2 * target.max_ci_half_width
+        if target and target.target_se is not None:
+            return 2 * planning_quantile(plan.report.confidence_level) * target.target_se
+    return WIDTHS[measure]
+
+
+def size_results(case: Judged, reached: Performance, plan: Plan) -> list[Result]:
+    """The minimum sample size of each measure, with the share of it that the set has."""
+    results = []
+    for name in WIDTHS:
+        needed = _needed(name, case, reached, plan)
+        if needed.value > 0:
+            details = {**needed.details, "reached": needed.n / needed.value}
+            needed = replace(needed, details={**details, **_classes(case)}, note=needed.note or NO_INTERVAL)
+        scope: dict[str, Any] = dict(case.scope)
+        if name == "net_benefit" and plan.operating_point.threshold is not None:
+            scope["threshold"] = plan.operating_point.threshold
+        results += answers(f"{ID}.mss_{name}", scope, [needed], leads=needed.method, unit="count")
+    return results
+
+
+NO_INTERVAL = "a planning value: it has no interval"
+
+
+def _classes(case: Judged) -> dict[str, float]:
+    positive = int(case.truth.sum())
+    return {"positives": float(positive), "negatives": float(len(case.truth) - positive)}
+
+
+def _needed(name: str, case: Judged, reached: Performance, plan: Plan) -> Estimate:
+    truth, score, level = case.truth, case.score, plan.report.confidence_level
+    assert score is not None
+    n, wanted = len(truth), width(name, plan)
+    why = "" if name == "auc" else why_no_risk(case, plan)
+    of = {"auc": reached.auc, "net_benefit": reached.net_benefit, "brier": reached.brier}.get(name)
+    if why or (of is not None and np.isnan(of.value)) or n == 0:
+        return undefined(n, why or (of.note if of else "no case"), level=level, method=METHODS[name])
+    prevalence = float(truth.mean())
+    chosen: dict[str, Any] = {"width": wanted, "n": n, "level": level}
+    match name:
+        case "auc":
+            return mss_auc(reached.auc.value, prevalence, **chosen)
+        case "net_benefit":
+            threshold = plan.operating_point.threshold
+            assert threshold is not None
+            called = score >= threshold
+            present, absent = called[truth], called[~truth]
+            sensitivity = float(present.mean()) if present.size else np.nan
+            specificity = 1 - float(absent.mean()) if absent.size else np.nan
+            if threshold >= 1:
+                return undefined(n, NO_THRESHOLD, level=level, method=METHODS[name])
+            return mss_net_benefit(sensitivity, specificity, prevalence, threshold, **chosen)
+        case "brier":
+            return mss_brier(reached.brier.details["variance_per_case"], **chosen)
+        case "calibration_slope":
+            return mss_calibration_slope(information(score), **chosen)
+    return mss_oe(prevalence, **chosen)
+
+
+METHODS = {
+    "auc": "newcombe_se",
+    "net_benefit": "net_benefit_se",
+    "brier": "brier_se",
+    "calibration_slope": "fisher_information",
+    "oe": "log_oe_se",
+}

@@ -1,0 +1,113 @@
+"""Minimum sample sizes: how much of what each measure needs a site has, a bar each."""
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from trustreport.estimate import Estimate
+from trustreport.figures import style
+from trustreport.figures.external_performance import REACHED, share
+from trustreport.messages import Catalogue, Message
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_SITES = 20
+# Millimetres.
+NAME, GAP, RIGHT = 46.0, 3.5, 1.5
+BAR, ROW = 2.2, 9.0
+CUT = 1.6  # a longer bar ends here, with an arrow head
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """One site: its cases, and the cases that each measure needs, in the order of the columns."""
+
+    label: Message | str
+    n: int
+    needed: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSizes:
+    """A row per site, a column per measure: filled bars reach the minimum, hollow ones do not."""
+
+    measures: tuple[Message | str, ...]
+    rows: tuple[SizeRow, ...]
+
+    def values(self, say: Catalogue) -> list[dict[str, Any]]:
+        """A row per site and measure."""
+        return [
+            {
+                "label": style.said(say, row.label),
+                "measure": style.said(say, measure),
+                "value": needed.value,
+                "n": row.n,
+                "reached": row.n / needed.value,
+            }
+            for row in self.rows
+            for measure, needed in zip(self.measures, row.needed)
+        ]
+
+    def draw(self, say: Catalogue) -> "Figure":
+        """The figure at its final size."""
+        with style.settings():
+            return self._draw(say)
+
+    def _draw(self, say: Catalogue) -> "Figure":
+        k = len(self.measures)
+        width = (style.TEXT_WIDTH - NAME - RIGHT - k * GAP) / k
+        heads = [style.wrap(style.said(say, m), width, style.SMALL) for m in self.measures]
+        head = max(style.height_of(text, style.SMALL) for text in heads) + 3.0
+        names = [self._name(say, row) for row in self.rows]
+        heights = [max(ROW, style.height_of(name, style.TICK) + 2.0) for name in names]
+        bottom = head + sum(heights)
+        key = style.wrap(say("figure.sample_size.key"), style.TEXT_WIDTH, style.SMALL)
+        figure, sheet = style.figure(style.TEXT_WIDTH, bottom + 4.0 + style.height_of(key, style.SMALL))
+        for m, text in enumerate(heads):
+            left = NAME + m * (width + GAP) + GAP
+            how: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE, "va": "bottom"}
+            style.write(sheet, left, head - 1.6, text, **how)
+            plot = style.panel(figure, left, head, width, bottom - head)
+            plot.set(xlim=(0, CUT), ylim=(bottom, head))
+            plot.spines["bottom"].set_visible(False)
+            plot.axvline(1, color=style.INK, lw=style.THIN, zorder=1, gid=f"minimum-{m}")
+            y = head
+            for i, row in enumerate(self.rows):
+                _bar(say, plot, row, m, f"{i}-{m}", y + heights[i] / 2)
+                y += heights[i]
+        y = head
+        for name, height in zip(names, heights):
+            sheet.plot([0, style.TEXT_WIDTH], [y, y], color=style.HAIRLINE, lw=style.HAIR, zorder=0)
+            style.write(sheet, 0, y + height / 2, name, size=style.TICK)
+            y += height
+        style.write(sheet, 0, bottom + 2.4, key, size=style.SMALL, color=style.MUTE, va="top")
+        return figure
+
+    def _name(self, say: Catalogue, row: SizeRow) -> str:
+        name = say("figure.sample_size.site", name=style.said(say, row.label), n=row.n)
+        return style.wrap(name, NAME - 2.0, style.TICK)
+
+
+def _bar(say: Catalogue, plot: "Axes", row: SizeRow, m: int, name: str, y: float) -> None:
+    needed = row.needed[m]
+    paper = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.4}
+    how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "bbox": paper, "zorder": 3}
+    if isnan(needed.value):
+        style.write(plot, 0.0, y, say("figure.not_estimable"), **how)
+        return
+    reached = row.n / needed.value
+    enough = reached >= REACHED
+    end = min(reached, CUT)
+    low, high = y + 0.5, y + 0.5 + BAR
+    fill = style.TEAL if enough else style.PAPER
+    edge = style.TEAL if enough else style.MUTE
+    plot.fill(
+        [0, end, end, 0], [low, low, high, high], fc=fill, ec=edge, lw=style.THIN, gid=f"bar-{name}", zorder=2
+    )
+    if reached > CUT:
+        beyond = {"marker": ">", "ms": 4.0, "mew": 0, "mfc": style.TEAL}
+        style.mark(plot, CUT, (low + high) / 2, f"beyond-{name}", **beyond)
+    text = say("figure.sample_size.of", share=share(say, reached), needed=needed.value)
+    style.write(plot, 0.0, y - 1.7, text, **how)
