@@ -1,0 +1,110 @@
+"""Curves to draw: one data set and twelve, one candidate and three, many cases, few, and unlikely ones."""
+
+from math import nan
+
+import numpy as np
+from drawn_studies import LONG, estimate
+
+from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
+from trustreport.figures.measures_chart import Cell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.roc import OperatingPoint, ReaderPoint, RocFigure, RocLine, RocPanel
+from trustreport.measures.net_benefit import decision_curve
+from trustreport.measures.roc.auc import delong
+from trustreport.measures.roc.curve import roc_curve
+
+NOTHING = estimate(nan, nan, nan, note="no case has the condition")
+
+
+def cases(n: int, apart: float, seed: int = 5):
+    """Truth, and scores of cases that lie this far apart."""
+    draw = np.random.default_rng(seed)
+    truth = draw.random(n) < 0.3
+    truth[:2] = True, False
+    return truth, 1 / (1 + np.exp(-draw.normal(apart * truth - 1, 1)))
+
+
+def roc_line(n: int, apart: float, label: str = "", *, point: bool = True, most: int = 400) -> RocLine:
+    truth, score = cases(n, apart)
+    curve = roc_curve(truth, score).corners()
+    at = OperatingPoint(estimate(0.81, 0.74, 0.87), estimate(0.72, 0.66, 0.78), "at threshold 0.5:")
+    return RocLine.of(label, curve.fpr, curve.tpr, delong(truth, score), at if point else None, most=most)
+
+
+def roc_panels(n: int, candidates: int = 1) -> tuple[RocPanel, ...]:
+    names = ("", "vendor B", "vendor C, second version of the year")[:candidates]
+    return tuple(
+        RocPanel(
+            f"site {i} {LONG[: 12 * i]}" if n > 1 else "",
+            tuple(roc_line(150 + 40 * i, 1.7 - 0.5 * k, name, most=120) for k, name in enumerate(names)),
+        )
+        for i in range(n)
+    )
+
+
+def some_readers(n: int) -> tuple[ReaderPoint, ...]:
+    draw = np.random.default_rng(6)
+    found = []
+    for i in range(n):
+        for aided in (False, True):
+            shares = draw.uniform(0.5, 0.9, 2)
+            se, sp = (estimate(x, x - 0.1, x + 0.1) for x in shares)
+            found.append(ReaderPoint(f"R{i}", se, sp, aided))
+    return tuple(found)
+
+
+def decision_line(n: int, apart: float, label: str = "", declared: tuple[float, ...] = (0.1, 0.2)):
+    truth, score = cases(n, apart)
+    grid = np.linspace(0.01, 0.6, 60)
+
+    def points(at):
+        c = decision_curve(truth, score, at)
+        return tuple(BenefitPoint(*map(float, row)) for row in zip(c.threshold, c.value, c.low, c.high))
+
+    found = decision_curve(truth, score, grid)
+    treat_all = tuple(zip(map(float, found.threshold), map(float, found.treat_all)))
+    return DecisionLine(label, points(grid), points(np.array(declared))), treat_all
+
+
+def decision_panels(n: int, candidates: int = 1) -> tuple[DecisionPanel, ...]:
+    names = ("", "vendor B", "vendor C")[:candidates]
+    panels = []
+    for i in range(n):
+        found = [decision_line(150 + 40 * i, 1.7 - 0.6 * k, name) for k, name in enumerate(names)]
+        panels.append(DecisionPanel(f"site {i}" if n > 1 else "", tuple(f[0] for f in found), found[0][1]))
+    return tuple(panels)
+
+
+MEASURES = ("accuracy", "sensitivity", "specificity", "predictive value, positive", "NPV")
+
+
+def chart(n: int, names: tuple[str, ...] = MEASURES) -> MeasuresChart:
+    draw = np.random.default_rng(12)
+    columns = (*(MeasureColumn(name) for name in names), MeasureColumn("MCC", -1.0, 1.0))
+    rows = []
+    for i in range(n):
+        found: list[Cell | None] = []
+        for k in range(len(columns)):
+            value = draw.uniform(0.3, 0.95)
+            shown = NOTHING if (i + k) % 11 == 10 else estimate(value, value - 0.2, value + 0.05)
+            found.append(None if (i, k) == (1, 1) else Cell(shown, value - 0.1 if k == 0 else nan))
+        rows.append(MeasureRow(f"set {i} {LONG[: (5, 20, 60)[i % 3]]}", tuple(found)))
+    return MeasuresChart(columns, tuple(rows), "what a rule would reach that always says the same")
+
+
+ALONE = roc_panels(1)[0]
+CURVES = {
+    **{f"roc-{n}": RocFigure(roc_panels(n)) for n in (1, 2, 3, 4, 5, 9, 12)},
+    "roc-3-candidates": RocFigure(roc_panels(1, 3)),
+    "roc-6-sets-3-candidates": RocFigure(roc_panels(6, 3)),
+    "roc-readers": RocFigure((RocPanel("", ALONE.lines, some_readers(13)),)),
+    "roc-large": RocFigure((RocPanel("", (roc_line(60_000, 1.0),)),)),
+    "roc-no-point": RocFigure((RocPanel("", (roc_line(80, 1.0, point=False),)),)),
+    "roc-upside-down": RocFigure(
+        (RocPanel("a", (roc_line(80, -1.5),)), RocPanel("b", (roc_line(80, -1.5),)))
+    ),
+    **{f"decision-{n}": DecisionCurves(decision_panels(n)) for n in (1, 2, 3, 5, 9, 12)},
+    "decision-3-candidates": DecisionCurves(decision_panels(1, 3)),
+    "decision-4-sets-3-candidates": DecisionCurves(decision_panels(4, 3)),
+    **{f"measures-{n}": chart(n) for n in (1, 5, 12, 20, 40)},
+    "measures-two": chart(20, ("accuracy",)),
+}

@@ -1,0 +1,237 @@
+"""ROC and decision curves, measures chart: the values drawn, nothing over anything else, the same bytes."""
+
+from functools import cache
+from io import BytesIO
+from itertools import combinations
+from math import isfinite, nan
+from typing import Any
+
+import numpy as np
+import pytest
+from drawn_curves import (
+    CURVES,
+    NOTHING,
+    cases,
+    chart,
+    decision_panels,
+    roc_line,
+    roc_panels,
+    some_readers,
+)
+from drawn_studies import estimate
+from hypothesis import given
+from hypothesis import strategies as st
+from test_drawings import boxes, texts
+from test_drawn_values import drawn, written
+
+from trustreport.figures import style
+from trustreport.figures.curves import STROKES, above, thinned
+from trustreport.figures.decision_curve import DecisionCurves
+from trustreport.figures.measures_chart import Cell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.roc import OperatingPoint, RocFigure, RocLine, RocPanel
+from trustreport.measures.roc.curve import roc_curve
+from trustreport.messages import Catalogue, catalogue
+
+
+@cache
+def figure_of(name: str) -> Any:
+    return CURVES[name].draw(catalogue("en"))
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_no_text_lies_over_another_or_outside(name: str) -> None:
+    figure = figure_of(name)
+    with style.settings():
+        found = boxes(figure)
+    sheet = figure.bbox
+    for text, box in found:
+        assert box.x0 >= sheet.x0 - 0.5, text
+        assert box.y0 >= sheet.y0 - 0.5, text
+        assert box.x1 <= sheet.x1 + 1.0, text
+        assert box.y1 <= sheet.y1 + 0.5, text
+    for (a, one), (b, other) in combinations(found, 2):
+        wide = min(one.x1, other.x1) - max(one.x0, other.x0)
+        high = min(one.y1, other.y1) - max(one.y0, other.y0)
+        assert wide < 0.5 or high < 0.8, (a, b)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_type_is_large_enough_and_the_page_holds_it(name: str) -> None:
+    figure = figure_of(name)
+    width, height = (side * 25.4 for side in figure.get_size_inches())
+    assert width == pytest.approx(170)
+    assert height <= style.PAGE_HEIGHT
+    assert all(text.get_size() >= 6.5 for text in texts(figure))
+    for axes in figure.axes:
+        (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
+        for line in axes.lines:
+            if line.get_transform() == axes.transData:
+                x, y = line.get_data()
+                assert left - 1e-9 <= min(x) <= max(x) <= right + 1e-9, line.get_gid()
+                assert low - 1e-9 <= min(y) <= max(y) <= high + 1e-9, line.get_gid()
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_values_are_plain_rows(name: str, say: Catalogue) -> None:
+    rows = CURVES[name].values(say)
+    assert rows
+    for row in rows:
+        assert {"label", "value"} <= set(row)
+        assert all(isinstance(v, (str, int, float, bool)) for v in row.values())
+
+
+@pytest.mark.parametrize(
+    "name", ["roc-readers", "roc-6-sets-3-candidates", "decision-3-candidates", "measures-20"]
+)
+def test_a_second_drawing_gives_the_same_bytes(name: str, say: Catalogue) -> None:
+    def svg() -> bytes:
+        file = BytesIO()
+        with style.settings():
+            CURVES[name].draw(say).savefig(file, format="svg", metadata={"Date": None})
+        return file.getvalue()
+
+    assert svg() == svg()
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_names_of_marks_are_unique(name: str) -> None:
+    names = [line.get_gid() for axes in figure_of(name).axes for line in axes.lines if line.get_gid()]
+    assert len(names) == len(set(names))
+
+
+# ---------------------------------------------------------------- thinning
+
+
+def test_a_curve_with_few_corners_is_drawn_exactly() -> None:
+    truth, score = cases(900, 1.2)
+    curve = roc_curve(truth, score)
+    corners = curve.corners()
+    assert len(corners.fpr) < 400 < len(curve.fpr)
+    assert thinned(curve.fpr, curve.tpr) == tuple(zip(corners.fpr.tolist(), corners.tpr.tolist()))
+
+
+def test_a_curve_with_many_corners_stays_within_a_hair() -> None:
+    truth, score = cases(60_000, 1.0)
+    curve = roc_curve(truth, score).corners()
+    points = thinned(curve.fpr, curve.tpr)
+    assert len(curve.fpr) > 10_000
+    assert len(points) == 400
+    assert set(points) <= set(zip(map(float, curve.fpr), map(float, curve.tpr)))
+    x, y = zip(*points)
+    off = np.abs(np.interp(curve.fpr, x, y) - curve.tpr)
+    assert off[(curve.fpr > 0.02)].max() < 0.002
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=40), st.integers(2, 12))
+def test_thinning_keeps_the_ends_and_invents_no_point(points: list[tuple[int, int]], most: int) -> None:
+    x, y = zip(*points)
+    found = thinned(x, y, most)
+    assert (found[0], found[-1]) == (points[0], points[-1])
+    assert len(found) <= max(most, 2)
+    assert set(found) <= set(points)
+
+
+def test_a_line_is_cut_where_it_crosses_a_height() -> None:
+    line = ((0.0, 1.0), (1.0, -1.0), (2.0, -1.0), (3.0, 1.0))
+    assert above(line, 0.0) == [((0.0, 1.0), (0.5, 0.0)), ((2.5, 0.0), (3.0, 1.0))]
+    assert above(line, -2.0) == [line]
+    assert above(line, 2.0) == []
+
+
+# ---------------------------------------------------------------- what is drawn
+
+
+def test_curve_operating_point_and_interval_stand_where_they_are(say: Catalogue) -> None:
+    line = roc_line(150, 1.7)
+    figure = RocFigure((RocPanel("", (line,)),)).draw(say)
+    lines = drawn(figure)
+    assert lines["curve-0-0"].get_xydata().tolist() == [list(p) for p in line.points]
+    assert list(lines["point-0-0"].get_xydata()[0]) == pytest.approx([0.28, 0.81])
+    assert list(lines["across-0-0"].get_xdata()) == pytest.approx([0.22, 0.34])
+    assert list(lines["up-0-0"].get_ydata()) == [0.74, 0.87]
+    said = [text.replace("\n", " ") for text in written(figure)]
+    assert f"AUC {line.auc.value:.2f} (95% CI {line.auc.low:.2f} to {line.auc.high:.2f})" in said
+    assert "sensitivity 81.0% (74.0 to 87.0)" in said
+
+
+def test_the_area_stands_in_each_of_several_panels(say: Catalogue) -> None:
+    panels = roc_panels(5)
+    said = written(RocFigure(panels).draw(say))
+    for panel in panels:
+        auc = panel.lines[0].auc
+        assert f"AUC {auc.value:.2f} ({auc.low:.2f} to {auc.high:.2f})" in said
+
+
+def test_readers_stand_where_they_decide_and_arms_differ_in_shape(say: Catalogue) -> None:
+    readers = some_readers(4)
+    figure = RocFigure((RocPanel("", (roc_line(80, 1.0),), readers),)).draw(say)
+    lines = drawn(figure)
+    for k, reader in enumerate(readers):
+        place = [1 - reader.specificity.value, reader.sensitivity.value]
+        assert list(lines[f"reader-0-{k}"].get_xydata()[0]) == place
+        assert lines[f"reader-0-{k}"].get_marker() == ("s" if reader.aided else "o")
+    assert "readers with the aid (4)" in written(figure)
+
+
+def test_a_point_without_a_place_is_left_out_and_its_numbers_stay(say: Catalogue) -> None:
+    line = RocLine("", ((0.0, 0.0), (1.0, 1.0)), NOTHING, OperatingPoint(NOTHING, NOTHING))
+    figure = RocFigure((RocPanel("", (line,)),))
+    assert "point-0-0" not in drawn(figure.draw(say))
+    assert not isfinite(figure.values(say)[-1]["value"])
+
+
+def test_candidates_differ_without_colour() -> None:
+    lines = drawn(figure_of("roc-3-candidates"))
+    assert len({str(lines[f"curve-0-{k}"]._dash_pattern) for k in range(3)}) == 3
+    kinds = {(str(how.get("ls")), how["lw"]) for how in STROKES}
+    assert len(kinds) == len(STROKES)
+
+
+def test_net_benefit_stands_where_it_is_and_what_is_far_below_zero_is_cut(say: Catalogue) -> None:
+    panel = decision_panels(1)[0]
+    figure = DecisionCurves((panel,)).draw(say)
+    lines = drawn(figure)
+    line = panel.lines[0]
+    assert lines["curve-0-0"].get_xydata().tolist() == [[p.threshold, p.value] for p in line.points]
+    for k, p in enumerate(line.declared):
+        assert lines[f"declared-0-0-{k}"].get_xydata().tolist() == [[p.threshold, p.value]]
+        assert list(lines[f"interval-0-0-{k}"].get_ydata()) == [p.low, p.high]
+    assert set(lines["treat-none-0"].get_ydata()) == {0}
+    least = figure.axes[1].get_ylim()[0]
+    assert lines["treat-all-0"].get_ydata()[0] == panel.treat_all[0][1]
+    assert lines["treat-all-0"].get_ydata()[-1] == pytest.approx(least)
+
+
+def test_limits_of_several_candidates_stand_side_by_side(say: Catalogue) -> None:
+    panel = decision_panels(1, 3)[0]
+    figure = DecisionCurves((panel,)).draw(say)
+    lines = drawn(figure)
+    places = [float(lines[f"declared-0-{k}-0"].get_xdata()[0]) for k in range(3)]
+    assert places == sorted(set(places))
+    assert places[1] == pytest.approx(0.1)
+    assert not [c for c in figure.axes[1].collections if str(c.get_gid()).startswith("band")]
+
+
+def test_measures_stand_where_they_are_and_what_is_undefined_says_so(say: Catalogue) -> None:
+    shown = chart(12)
+    figure = shown.draw(say)
+    lines = drawn(figure)
+    for i, row in enumerate(shown.rows):
+        for k, cell in enumerate(row.cells):
+            if cell is None or not isfinite(cell.estimate.value):
+                assert f"mark-{i}-{k}" not in lines
+                continue
+            e = cell.estimate
+            assert list(lines[f"mark-{i}-{k}"].get_xdata()) == [e.value]
+            assert list(lines[f"interval-{i}-{k}"].get_xdata()) == [e.low, e.high]
+            if isfinite(cell.reference):
+                assert set(lines[f"reference-{i}-{k}"].get_xdata()) == {cell.reference}
+    undefined = [c for row in shown.rows for c in row.cells if c and not isfinite(c.estimate.value)]
+    assert written(figure).count("not defined") == len(undefined) > 0
+
+
+def test_limits_beyond_the_axis_end_at_its_edge(say: Catalogue) -> None:
+    row = MeasureRow("a", (Cell(estimate(0.99, 0.9, 1.02)), Cell(estimate(0.5, nan, nan))))
+    lines = drawn(MeasuresChart((MeasureColumn("x"), MeasureColumn("y")), (row,)).draw(say))
+    assert list(lines["interval-0-0"].get_xdata()) == [0.9, 1.0]
+    assert "interval-0-1" not in lines
