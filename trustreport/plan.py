@@ -227,7 +227,7 @@ class ReferenceStandard(Group):
     interval_days: float | None = declared("C")
     applied_to: Literal["all", "positives", "subset"] | None = declared("CV")
     maturity_days: float | None = declared("V")
-    rater_accuracy: Share | dict[str, Share] | None = None
+    rater_accuracy: Share | Literal["measured"] | dict[str, Share] | None = None
 
 
 class Exclusion(Group):
