@@ -1,6 +1,13 @@
 """The pitfall register: every check, grouped by dimension, in the order of its number."""
 
-from trustreport.checks import decision_benefit, potential_robustness, pragmatic_utility, reader_study, reliance, source_reliability
+from trustreport.checks import (
+    decision_benefit,
+    potential_robustness,
+    pragmatic_utility,
+    reader_study,
+    reliance,
+    source_reliability,
+)
 from trustreport.checks.check import Check, Evidence
 
 __all__ = ["CHECKS", "Check", "Evidence"]
@@ -10,5 +17,7 @@ GROUPS = (
     decision_benefit.CHECKS,
     reader_study.CHECKS,
     reliance.CHECKS,
-    source_reliability.CHECKS, potential_robustness.CHECKS)
+    source_reliability.CHECKS,
+    potential_robustness.CHECKS,
+)
 CHECKS: tuple[Check, ...] = tuple(sorted((c for group in GROUPS for c in group), key=lambda check: check.id))

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trustreport.measures.similarity.features import Features, mixed
 from trustreport.plan import Plan
@@ -65,7 +64,7 @@ def paired(training: Sequence[Dataset], dataset: Dataset, plan: Plan) -> Pair:
     every = training[0].feature_names
     common = [name for name in every if all(name in d.feature_names for d in sets)]
     known, other = _rows(training, common), _rows([dataset], common)
-    empty: NDArray[np.bool_] = np.isnan(known).all(axis=0) | np.isnan(other).all(axis=0)
+    empty = np.asarray(np.isnan(known).all(axis=0) | np.isnan(other).all(axis=0))
     names = [name for name, left_out in zip(common, empty) if not left_out]
     if not names:
         return Pair(dataset, why=NO_COMMON)
@@ -114,7 +113,7 @@ def _imputed(known: Floats, other: Floats, categorical: Sequence[int]) -> tuple[
     for column in categorical:
         codes, counts = np.unique(known[~np.isnan(known[:, column]), column], return_counts=True)
         typical[column] = codes[counts.argmax()]
-    gaps: NDArray[np.bool_] = np.isnan(np.vstack([known, other])).any(axis=0)
+    gaps = np.asarray(np.isnan(np.vstack([known, other])).any(axis=0))
     said = [IMPUTED] if any(gaps[i] for i in range(len(gaps)) if i not in categorical) else []
     said += [IMPUTED_CATEGORY] if any(gaps[i] for i in categorical) else []
     filled = [np.where(np.isnan(rows), typical, rows) for rows in (known, other)]

@@ -1,0 +1,280 @@
+"""Pitfalls of external validation: small sets, similarity and robustness over-read, calibration forgotten."""
+
+from collections.abc import Iterator, Mapping
+from math import isfinite, isnan
+from typing import Any
+
+from trustreport.checks.check import Check, Evidence, Remark, place
+from trustreport.messages import Message, say
+from trustreport.results import Result, leading
+
+DIMENSION = "potential_robustness"
+# Limits; `limits.<name>` of the manifest takes their place.
+LIMITS = {
+    "P40_similarity": 0.6,  # degree of correspondence from which a set counts as too similar
+    "P40_classifier": 0.6,  # area of the classifier up to which the size-free measure agrees
+    "P41_similarity": 0.4,  # degree of correspondence under which a set counts as dissimilar
+    "P42_p": 0.05,  # p-value that ten permutations at least should be able to undercut
+    "P43_score": 0.5,  # SPR or WPR from which a score counts as strong
+    "P43_splits": 20,  # internal splits under which their least value hangs on their number
+    "P44_sets": 10,  # external sets under which a correlation is not interpreted
+    "P45_auc": 0.7,  # area from which a model counts as ranking well
+    "P46_range": 0.05,  # change of a calibration value with the number of bins
+    "P47_auc": 0.7,  # bound of the AUC where no endpoint declares one
+}
+EDGES = (0.2, 0.4, 0.6, 0.8)
+SIZES = ("auc", "net_benefit", "brier", "calibration_slope", "oe")
+
+
+def _limit(evidence: Evidence, name: str) -> float:
+    return evidence.plan.limits.get(name, LIMITS[name])
+
+
+def _entries(evidence: Evidence, name: str, dimension: str = DIMENSION) -> Iterator[Result]:
+    """The leading entries of a quantity, apart from those of cut-down sets."""
+    for r in evidence.results:
+        if r.id == f"{dimension}.{name}" and r.primary and "subsample" not in _parameters(r):
+            yield r
+
+
+def _parameters(result: Result) -> Mapping[str, Any]:
+    return result.scope.get("parameters") or {}
+
+
+def _same(result: Result) -> dict[str, Any]:
+    """The data set and candidate of a result."""
+    return {key: result.scope.get(key) for key in ("dataset", "candidate")}
+
+
+def _roles(evidence: Evidence) -> dict[str, str]:
+    return {d.name: d.role for d in evidence.study.datasets}
+
+
+def below_minimum_size(evidence: Evidence) -> Iterator[Remark]:
+    """P39: a set outside the training data with fewer cases than a measure needs."""
+    roles = _roles(evidence)
+    by_set: dict[tuple[Any, ...], list[Result]] = {}
+    for name in SIZES:
+        for r in _entries(evidence, f"mss_{name}"):
+            if roles.get(r.scope["dataset"]) != "training" and "reached" in r.estimate.details:
+                by_set.setdefault(tuple(_same(r).values()), []).append(r)
+    for needs in by_set.values():
+        short = [r for r in needs if r.estimate.details["reached"] < 1]
+        yield Remark(place(needs[0]), _too_small(short) if short else None)
+
+
+def _too_small(short: list[Result]) -> Message:
+    details = short[0].estimate.details
+    names = [
+        say(
+            "checks.P39.need",
+            measure=say(f"checks.P39.measure.{r.id.rpartition('mss_')[2]}"),
+            n=r.estimate.value,
+        )
+        for r in short
+    ]
+    return say(
+        "checks.P39.fired",
+        positive=details["positives"],
+        negative=details["negatives"],
+        needs=names,
+    )
+
+
+def too_similar(evidence: Evidence) -> Iterator[Remark]:
+    """P40: a set that resembles the training data, or seems to by an index that is blind to what differs."""
+    for r in _entries(evidence, "degree_of_correspondence"):
+        similarity = r.estimate.value
+        if isnan(similarity):
+            continue
+        message = None
+        if similarity > _limit(evidence, "P40_similarity"):
+            classifier = _effect(evidence, r, "domain_classifier")
+            energy = leading(evidence.results, f"{DIMENSION}.energy_distance", dataset=r.scope["dataset"])
+            p = energy.estimate.p if energy else float("nan")
+            if classifier > _limit(evidence, "P40_classifier"):
+                message = say("checks.P40.contradicted", similarity=similarity, p=p, classifier=classifier)
+            else:
+                message = say("checks.P40.fired", similarity=similarity)
+        yield Remark(place(r), message)
+
+
+def _effect(evidence: Evidence, of: Result, method: str) -> float:
+    wanted = f"{DIMENSION}.similarity_effect"
+    found = (r for r in evidence.results if r.id == wanted and r.method == method)
+    return next((r.estimate.value for r in found if r.within(dataset=of.scope["dataset"])), float("nan"))
+
+
+def driven_by_size(evidence: Evidence) -> Iterator[Remark]:
+    """P41: similarity that is low only because the sets are large."""
+    limit = _limit(evidence, "P41_similarity")
+    for fixed in evidence.results:
+        if fixed.id != f"{DIMENSION}.degree_of_correspondence" or "subsample" not in _parameters(fixed):
+            continue
+        whole = [r for r in _entries(evidence, "degree_of_correspondence") if _same(r) == _same(fixed)]
+        if not whole or isnan(whole[0].estimate.value) or isnan(fixed.estimate.value):
+            continue
+        similarity = whole[0].estimate.value
+        message = say(
+            "checks.P41.fired",
+            similarity=similarity,
+            n=whole[0].estimate.n,
+            size=_parameters(fixed)["subsample"],
+            fixed=fixed.estimate.value,
+            effect=_effect(evidence, fixed, "influence"),
+        )
+        yield Remark(place(fixed), message if similarity < limit <= fixed.estimate.value else None)
+
+
+def coarse_p(evidence: Evidence) -> Iterator[Remark]:
+    """P42: a permutation p-value that is too coarse, at its floor, or too near the edge of a band."""
+    for r in _entries(evidence, "degree_of_correspondence"):
+        if not isnan(r.estimate.p):
+            yield Remark(place(r), _coarse(r, _limit(evidence, "P42_p")))
+
+
+def _coarse(r: Result, limit: float) -> Message | None:
+    p, permutations = r.estimate.p, int(_parameters(r)["permutations"])
+    floor = 1 / (permutations + 1)
+    if floor > limit / 10:
+        return say("checks.P42.coarse", permutations=permutations, floor=floor)
+    if p <= floor * (1 + 1e-9) and floor >= 0.001:
+        return say("checks.P42.fired", permutations=permutations, floor=floor)
+    se = r.estimate.details.get("monte_carlo_se", 0.0)
+    near = [edge for edge in EDGES if abs(p - edge) <= 2 * se]
+    return say("checks.P42.edge", p=p, edge=near[0], se=se) if near else None
+
+
+def robustness_over_read(evidence: Evidence) -> Iterator[Remark]:
+    """P43: a high robustness score of a small set, or one that hangs on the number of splits."""
+    limit = _limit(evidence, "P43_score")
+    for strong in _entries(evidence, "spr"):
+        weak = next((r for r in _entries(evidence, "wpr") if _same(r) == _same(strong)), None)
+        scores = [r.estimate.value for r in (strong, weak) if r is not None]
+        if all(isnan(score) for score in scores):
+            continue
+        size = next((r for r in _entries(evidence, "mss_auc") if _same(r) == _same(strong)), None)
+        small = size is not None and size.estimate.details.get("reached", 1.0) < 1
+        said = []
+        if strong.estimate.value >= limit and small:
+            d = strong.estimate.details
+            said.append(
+                say(
+                    "checks.P43.strong",
+                    score=strong.estimate.value,
+                    n=strong.estimate.n,
+                    p=d["p_performance"],
+                    difference=d["difference"],
+                )
+            )
+        if weak is not None and weak.estimate.value >= limit:
+            splits = weak.estimate.details["splits"]
+            if small or splits < _limit(evidence, "P43_splits"):
+                said.append(say("checks.P43.weak", score=weak.estimate.value, n=weak.estimate.n, k=splits))
+        message = say("checks.P43.both", first=said[0], second=said[1]) if len(said) == 2 else None
+        yield Remark(place(strong), message or (said[0] if said else None))
+
+
+def few_sets(evidence: Evidence) -> Iterator[Remark]:
+    """P44: similarity and performance correlated over few sets."""
+    for r in _entries(evidence, "similarity_performance_correlation"):
+        if _parameters(r)["metric"] != "auc":
+            continue
+        k = r.estimate.n
+        if isnan(r.estimate.value):
+            yield Remark(place(r), say("checks.P44.none", n=k, reason=r.estimate.note))
+        else:
+            few = k < _limit(evidence, "P44_sets")
+            yield Remark(place(r), say("checks.P44.fired", n=k) if few else None)
+
+
+def ranks_but_not_calibrated(evidence: Evidence) -> Iterator[Remark]:
+    """P45: a good area under the curve, with scores that cannot be used as probabilities."""
+    limit = _limit(evidence, "P45_auc")
+    for area in _entries(evidence, "auc", "advice_accuracy"):
+        if "dataset" not in area.scope or isnan(area.estimate.value):
+            continue
+        found = list(_unusable(evidence, area))
+        fires = area.estimate.value >= limit and found
+        message = say("checks.P45.fired", auc=area.estimate.value, what=found)
+        yield Remark(place(area), message if fires else None)
+
+
+def _unusable(evidence: Evidence, area: Result) -> Iterator[Message]:
+    """What makes the scores of a set unusable as probabilities."""
+    for name in ("calibration_slope", "oe_ratio"):
+        for r in _entries(evidence, name, "advice_value"):
+            e = r.estimate
+            if _same(r) == _same(area) and isfinite(e.low) and not e.low <= 1 <= e.high:
+                yield say(f"checks.P45.{name}", value=e.value, low=e.low, high=e.high)
+    threshold = evidence.plan.operating_point.threshold
+    for r in _entries(evidence, "net_benefit", "advice_accuracy"):
+        d = area.estimate.details
+        if _same(r) != _same(area) or r.scope.get("threshold") != threshold or not threshold:
+            continue
+        prevalence = d["positives"] / (d["positives"] + d["negatives"])
+        everybody = prevalence - (1 - prevalence) * threshold / (1 - threshold)
+        if threshold < 1 and r.estimate.value <= max(everybody, 0.0):
+            key = "treat_all" if everybody > 0 else "treat_none"
+            yield say(
+                f"checks.P45.{key}", threshold=threshold, value=r.estimate.value, other=max(everybody, 0.0)
+            )
+
+
+def binning(evidence: Evidence) -> Iterator[Remark]:
+    """P46: a calibration value that changes with the number of bins."""
+    by_set: dict[tuple[Any, ...], dict[str, list[Result]]] = {}
+    for name in ("ece", "gici"):
+        for r in _entries(evidence, name, "advice_value"):
+            if _parameters(r).get("binning") == "equal_width" and not isnan(r.estimate.value):
+                by_set.setdefault(tuple(_same(r).values()), {}).setdefault(name, []).append(r)
+    for of_set in by_set.values():
+        first = next(iter(of_set.values()))[0]
+        spread = {name: sorted(r.estimate.value for r in found) for name, found in of_set.items()}
+        widest = max(spread, key=lambda name: spread[name][-1] - spread[name][0])
+        low, high = spread[widest][0], spread[widest][-1]
+        bins = sorted(_parameters(r)["bins"] for r in of_set[widest])
+        message = say(
+            "checks.P46.fired",
+            measure=say(f"checks.P46.{widest}"),
+            low=low,
+            high=high,
+            fewest=bins[0],
+            most=bins[-1],
+        )
+        yield Remark(place(first), message if high - low > _limit(evidence, "P46_range") else None)
+
+
+def heterogeneous_sites(evidence: Evidence) -> Iterator[Remark]:
+    """P47: the average over sites passes a bound that a new site may not."""
+    for pooled in _entries(evidence, "pooled_performance"):
+        new = next((r for r in _entries(evidence, "prediction_interval") if r.scope == pooled.scope), None)
+        if new is None or isnan(new.estimate.low) or isnan(pooled.estimate.low):
+            continue
+        bound = _bound(evidence)
+        low, high = new.estimate.low, new.estimate.high
+        fires = pooled.estimate.low >= bound > low
+        message = say("checks.P47.fired", value=pooled.estimate.value, bound=bound, low=low, high=high)
+        yield Remark(place(pooled), message if fires else None)
+
+
+def _bound(evidence: Evidence) -> float:
+    """What the AUC has to reach: declared by an endpoint, or the limit of the check."""
+    for endpoint in evidence.plan.endpoints:
+        bound = endpoint.bound_or_margin
+        if endpoint.measure in ("advice_accuracy.auc", "auc") and isinstance(bound, int | float):
+            return float(bound)
+    return _limit(evidence, "P47_auc")
+
+
+CHECKS = (
+    Check("P39", DIMENSION, "B", below_minimum_size),
+    Check("P40", DIMENSION, "W", too_similar),
+    Check("P41", DIMENSION, "W", driven_by_size),
+    Check("P42", DIMENSION, "N", coarse_p),
+    Check("P43", DIMENSION, "W", robustness_over_read),
+    Check("P44", DIMENSION, "W", few_sets),
+    Check("P45", "advice_value", "W", ranks_but_not_calibrated),
+    Check("P46", "advice_value", "N", binning),
+    Check("P47", DIMENSION, "W", heterogeneous_sites),
+)
