@@ -29,8 +29,8 @@ HELD = {
     "utility-yield": ("",),
     "mrnet-raters": ("",),
     "nomogram": ("",),
-    "heart": ("advice_accuracy", "advice_value"),
-    "breast": ("advice_accuracy", "advice_value"),
+    "heart": ("",),
+    "breast": ("",),
 }
 
 
