@@ -1,5 +1,6 @@
 """Decision benefit: which readers decide better with the aid, which worse, and what of readers in general?"""
 
+from trustreport.dimensions.decision_benefit.beside import beside_results
 from trustreport.dimensions.decision_benefit.changes import baseline_slope, change_counts, strata_results
 from trustreport.dimensions.decision_benefit.endpoints import endpoints, results_of
 from trustreport.dimensions.decision_benefit.telling import part
@@ -36,11 +37,14 @@ def answer(study: Study, plan: Plan) -> Finding:
         own += [r for endpoint in found for r in strata_results(endpoint, readings, arms, level, scope)]
         own += change_counts(readings, arms, level, scope)
         own += [r for endpoint in found[:1] for r in baseline_slope(endpoint, arms, level, scope)]
+        own += beside_results(readings, arms, plan, scope)
         results += own
         parts += part(own, found, readings, arms, number, alone=len(pairs) == 1)
     not_shown = [say(f"{NAME}.not_shown.regression"), say(f"{NAME}.not_shown.prevalence")]
     if any(readings.sequential for readings, _ in pairs):
         not_shown.append(say("pragmatic_utility.not_shown.sequential"))
+    if any(readings.seconds is None for readings, _ in pairs):
+        not_shown.append(say(f"{NAME}.not_shown.seconds"))
     return Finding(NAME, tuple(parts), tuple(results), tuple(not_shown))
 
 

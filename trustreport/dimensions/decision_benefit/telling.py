@@ -19,6 +19,16 @@ from trustreport.study import Readings
 FEW_READERS = 5
 # A forest of more readers than this does not fit a page.
 MOST_ROWS = 40
+# What stands beside the endpoint: of each arm, and of the change.
+BESIDE = (
+    ("mean_seconds", "mean_seconds", "seconds"),
+    ("mean_confidence", "mean_confidence", "confidence"),
+    ("reader_agreement", "reader_agreement", "percent_agreement"),
+    ("reader_agreement", "reader_agreement", "fleiss_kappa"),
+    ("arm_mean", "arm_difference", "ppv"),
+    ("arm_mean", "arm_difference", "npv"),
+    ("arm_mean", "arm_difference", "youden_j"),
+)
 
 
 def part(
@@ -88,8 +98,26 @@ def _sentences(
             changed=counts["wrong_to_right"] + counts["right_to_wrong"],
             **counts,
         )
+    yield from _beside_sentences(results, arms)
     if n < FEW_READERS:
         yield say("few_readers", n=n)
+
+
+def _beside_sentences(results: Sequence[Result], arms: tuple[str, str]) -> Iterator[Message]:
+    """Reading time with its change, and how far the readers agree with each other."""
+    time, agreement = (
+        [leading(results, f"{ID}.{quantity}", endpoint=endpoint, arm=arm) for arm in arms]
+        for quantity, endpoint in (("mean_seconds", "seconds"), ("reader_agreement", "percent_agreement"))
+    )
+    change = leading(results, f"{ID}.mean_seconds", arms=list(arms))
+    if change and not isnan(change.estimate.low):
+        aided, unaided = (r.estimate.value for r in time if r)
+        e = change.estimate
+        values = {"value": e.value, "low": e.low, "high": e.high, "level": e.level}
+        yield say(f"{ID}.time", aided=aided, unaided=unaided, **values)
+    if all(r and not isnan(r.estimate.value) for r in agreement):
+        aided, unaided = (r.estimate.value for r in agreement if r)
+        yield say(f"{ID}.agreement", aided=aided, unaided=unaided)
 
 
 def _tables(
@@ -151,6 +179,30 @@ def _tables(
             for j, reader in enumerate(readings.readers.labels)
         ),
     )
+    yield from _beside_tables(results, arms, number)
+
+
+def _beside_tables(results: Sequence[Result], arms: tuple[str, str], number: int) -> Iterator[EstimateTable]:
+    """Time, confidence, agreement and predictive values; then what changed in the course of reading."""
+    rows = []
+    for of_arm, of_change, endpoint in BESIDE:
+        name = say(f"{ID}.beside.{endpoint}")
+        for arm in (arms[UNAIDED], arms[AIDED]):
+            label = say(f"{ID}.beside.arm", name=name, arm=arm)
+            rows.append((label, leading(results, f"{ID}.{of_arm}", endpoint=endpoint, arm=arm)))
+        change = leading(results, f"{ID}.{of_change}", endpoint=endpoint, arms=list(arms))
+        rows.append((say(f"{ID}.beside.change", name=name), change))
+    shown = tuple(Row(label, found) for label, found in rows if found)
+    if shown:
+        yield EstimateTable(f"decision_benefit_beside_{number}", say(f"{ID}.table_beside"), shown)
+    effects = tuple(Row(_order_label(r), r) for r in results if r.id == f"{ID}.order_effect")
+    if effects:
+        yield EstimateTable(f"decision_benefit_order_{number}", say(f"{ID}.table_order"), effects)
+
+
+def _order_label(result: Result) -> Message:
+    scope = result.scope
+    return say(f"{ID}.order.{scope['parameters']['comparison']}.{scope['endpoint']}", arm=scope["arm"])
 
 
 def _figures(
