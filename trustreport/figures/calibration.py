@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 12
 # Millimetres.
-LEFT, GAP = 13.0, 7.0
+LEFT, RIGHT, GAP = 13.0, 2.0, 7.0
 ALONE, MOST_SIDE = 84.0, 56.0  # side of a single panel, of one of several
-STRIP_GAP = 2.5
+STRIP, STRIP_GAP = 0.2, 3.2  # the histogram's height as a share of the side, and what is above it
+MOST_HEAD = 14.0  # two lines of name, two of numbers
 ROW_GAP = 5.0
 BELOW, KEY = 10.5, 4.2
 
@@ -80,11 +81,13 @@ class CalibrationFigure:
         n = len(self.panels)
         across = 1 if n == 1 else 2 if n in (2, 4) else 3 if n <= 9 else 4
         down = ceil(n / across)
-        room = style.TEXT_WIDTH - LEFT
+        room = style.TEXT_WIDTH - LEFT - RIGHT
+        key = self._key(say)
+        fixed = BELOW + 2.0 + KEY * len(key) + down * (MOST_HEAD + STRIP_GAP + ROW_GAP)
         side = ALONE if n == 1 else min((room - (across - 1) * GAP) / across, MOST_SIDE)
-        gap = (room - across * side) / (across - 1) if 1 < across < n else GAP
-        strip = 0.2 * side
-        titles = [style.wrap(style.said(say, p.label), side, style.TICK, style.SEMIBOLD) for p in self.panels]
+        side = min(side, (style.PAGE_HEIGHT - fixed) / (1 + STRIP) / down)
+        strip = STRIP * side
+        titles = [_title(say, panel.label, side) for panel in self.panels]
         heads = [
             max(style.height_of(title, style.TICK) for title in titles[row * across : (row + 1) * across])
             + 2 * style.height_of(" ", style.SMALL)
@@ -92,10 +95,10 @@ class CalibrationFigure:
             for row in range(down)
         ]
         block = side + STRIP_GAP + strip + ROW_GAP
-        key = self._key(say)
         height = sum(heads) + down * block - ROW_GAP + BELOW + 2.0 + KEY * len(key)
         figure, sheet = style.figure(style.TEXT_WIDTH, height)
-        left_of_all = LEFT if n > 1 else (style.TEXT_WIDTH - side) / 2
+        gap = 2 * GAP if across == 2 else GAP
+        left_of_all = LEFT + (room - across * side - (across - 1) * gap) / 2
         top = 0.0
         for row in range(down):
             head = heads[row]
@@ -185,6 +188,14 @@ class CalibrationFigure:
         plot.tick_params(axis="y", length=0, labelsize=style.SMALLEST, pad=1.5)
         if last:
             plot.set_xlabel(say("figure.calibration.x"), size=style.TICK, labelpad=2)
+
+
+def _title(say: Catalogue, label: Message | str, width: float) -> str:
+    """The name of a set in at most two lines."""
+    lines = style.wrap(style.said(say, label), width - 3.0, style.TICK, style.SEMIBOLD).split("\n")
+    if len(lines) > 2:
+        lines = [lines[0], say("word.shortened", text=lines[1])]
+    return "\n".join(lines)
 
 
 _MUTED: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE}

@@ -27,7 +27,7 @@ WIDTH = (style.TEXT_WIDTH - LEFT - RIGHT - 2 * GAP) / 3
 STRIP = 0.11  # of similarity, below zero: for the words of the qualities and for marks near zero
 ABOVE = 0.04
 DISC = 3.7
-NAME, SHARE = 44.0, 11.0  # columns of the key
+NAME, SHARE = 39.0, 12.4  # columns of the key
 
 # From good performance on fairly similar data to excellent performance on data unlike the training data.
 FIELDS = ("#f3f6fa", "#e8eef5", "#dce6f0", "#cfdcea", "#c0d1e3")

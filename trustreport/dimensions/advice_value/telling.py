@@ -47,7 +47,7 @@ def part(told: Calibrated, number: int, *, alone: bool) -> Part:
     return Part(
         title=None if alone else say("word.name", name=told.name),
         finding=tuple(_sentences(told)),
-        tables=tuple(_tables(told, number)),
+        tables=tuple(_tables(told, number, alone=alone)),
         figures=tuple(_figures([told])) if alone else (),
         scope=told.scope,
     )
@@ -84,7 +84,24 @@ def overview(told: Sequence[Calibrated]) -> Iterator[Part]:
         ratios=len(ratios),
         ratio=sum(e.low <= 1 <= e.high for e in ratios),
     )
-    yield Part(finding=(sentence,), tables=(table,), figures=tuple(_figures(told)))
+    tables = (table, *_side_by_side(told)) if len(told) <= EACH_UP_TO else (table,)
+    yield Part(finding=(sentence,), tables=tables, figures=tuple(_figures(told)))
+
+
+def _side_by_side(told: Sequence[Calibrated]) -> Iterator[PlainTable]:
+    """The value of advice by its confidence, a column each."""
+    named = {(b.low, b.high) for one in told for b in one.advice}
+    if named:
+        columns = (
+            Column(say(f"{ID}.column.confidence")),
+            *(Column(say("word.name", name=one.name), "number") for one in told),
+        )
+        of_set = [{(b.low, b.high): b.advice_value for b in one.advice} for one in told]
+        rows = tuple(
+            (say(f"{ID}.between", low=low, high=high), *(values.get((low, high)) for values in of_set))
+            for low, high in sorted(named)
+        )
+        yield PlainTable(f"{ID}_bins", say(f"{ID}.table_bins"), columns, rows)
 
 
 def _sentences(told: Calibrated) -> Iterator[Message]:
@@ -112,7 +129,7 @@ def _compared(name: str, e: Estimate, **also: float) -> Message:
     return say(f"{ID}.{name}.{where}", value=e.value, low=e.low, high=e.high, level=e.level, **also)
 
 
-def _tables(told: Calibrated, number: int) -> Iterator[EstimateTable | PlainTable]:
+def _tables(told: Calibrated, number: int, *, alone: bool) -> Iterator[EstimateTable | PlainTable]:
     rows = [
         Row(say(f"{ID}.label.{label}"), found, leads=name in LEADS)
         for name, parameters, label in ROWS
@@ -120,7 +137,7 @@ def _tables(told: Calibrated, number: int) -> Iterator[EstimateTable | PlainTabl
     ]
     unlike = {id(row.result): row for row in rows}  # without probabilities ECE stands once, not twice
     yield EstimateTable(f"advice_value_{number}", say(f"{ID}.table", bins=BINS), tuple(unlike.values()))
-    if told.advice:
+    if alone and told.advice:
         columns = (
             Column(say(f"{ID}.column.confidence")),
             Column(say(f"{ID}.column.n"), "count"),

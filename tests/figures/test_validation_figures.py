@@ -1,0 +1,293 @@
+"""Calibration curves, external performance, sample sizes: values drawn, nothing over anything else."""
+
+from functools import cache
+from io import BytesIO
+from itertools import combinations
+from math import hypot, isnan, nan
+from typing import Any
+
+import numpy as np
+import pytest
+from drawn_studies import LONG, estimate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_drawings import boxes, texts
+
+from trustreport.figures import style
+from trustreport.figures.calibration import CalibrationFigure, CalibrationPanel, Histogram
+from trustreport.figures.external_performance import (
+    DISC,
+    HEIGHT,
+    WIDTH,
+    Axis,
+    ExternalPerformance,
+    Performance,
+    Site,
+    apart,
+    letter,
+)
+from trustreport.figures.sample_size import CUT, SampleSizes, SizeRow
+from trustreport.measures.calibration.bins import equal_width
+from trustreport.measures.calibration.curve import calibration_curve
+from trustreport.messages import Catalogue, catalogue
+
+AXES = (
+    Axis("Discrimination", "AUC", "AUC", 0.5, 1.0, (0.7, 0.8, 0.9)),
+    Axis("Utility", "standardized net benefit at 0.5", "net benefit", 0.0, 1.0, (0.4, 0.6, 0.8)),
+    Axis("Calibration", "Brier score, better to the right", "Brier", 0.35, 0.0, (0.25, 0.15, 0.08)),
+)
+SIMILARITY = (0.0001, 0.0001, 0.0002, 0.03, 0.3, 0.69, 0.9999, 0.001, 0.0001, 0.45, 0.0001, 0.0001)
+NONE = estimate(nan, nan, nan, note="no case has the condition")
+
+
+def sites(n: int) -> tuple[Site, ...]:
+    draw = np.random.default_rng(3)
+    found = []
+    for i in range(n):
+        at = SIMILARITY[i % 12]
+        performances = []
+        for axis in AXES:
+            value = axis.worst + draw.uniform(0.3, 0.9) * (axis.best - axis.worst)
+            shown = estimate(value, value - 0.07, value + 0.07)
+            performances.append(Performance(shown, float(draw.uniform(0.3, 2))))
+        name = LONG if i == 3 else f"hospital {i}"
+        found.append(Site(name, estimate(at, max(0, at - 0.01), min(1, at + 0.01)), tuple(performances)))
+    return tuple(found)
+
+
+def missing() -> tuple[Site, ...]:
+    one, other, *_ = sites(2)
+    none = Performance(NONE, nan)
+    return Site("no net benefit", one.similarity, (one.performances[0], none, none)), Site(
+        "no similarity", NONE, other.performances
+    )
+
+
+def panels(n: int) -> tuple[CalibrationPanel, ...]:
+    draw = np.random.default_rng(5)
+    found = []
+    for i in range(n):
+        score = draw.random(150)
+        truth = draw.random(150) < score**1.4
+        held = equal_width(truth, score, 20)
+        edges = tuple(k / 20 for k in range(21))
+        histogram = Histogram(edges, tuple(held.events.tolist()), tuple((held.n - held.events).tolist()))
+        slope = NONE if i == 2 else estimate(0.9, 0.7, 1.1)
+        found.append(
+            CalibrationPanel(
+                LONG if i == 1 else f"hospital {i}",
+                calibration_curve(truth, score),
+                histogram,
+                ((0.02, 0.01), (0.5, 0.4), (0.98, 0.97)),
+                slope,
+                estimate(1.1, 0.9, 1.3),
+            )
+        )
+    return tuple(found)
+
+
+def sizes(n: int) -> tuple[SizeRow, ...]:
+    draw = np.random.default_rng(6)
+    rows = []
+    for i in range(n):
+        needed = [estimate(float(draw.integers(50, 20_000)), nan, nan) for _ in range(4)]
+        rows.append(SizeRow(LONG if i == 1 else f"hospital {i}", 300, (*needed, NONE)))
+    return tuple(rows)
+
+
+MEASURES = ("AUC, width 0.10", "net benefit at 0.5, 0.20", "Brier score, 0.05", "slope, 0.20", "O/E, 0.20")
+VALIDATION: dict[str, Any] = {
+    **{f"external-{n}": ExternalPerformance(AXES, sites(n)) for n in (1, 3, 8, 12, 30)},
+    "external-missing": ExternalPerformance(AXES, missing()),
+    "external-none": ExternalPerformance(AXES, missing()[1:]),
+    **{f"calibration-{n}": CalibrationFigure(panels(n)) for n in (1, 2, 3, 4, 8, 12)},
+    **{f"sizes-{n}": SampleSizes(MEASURES, sizes(n)) for n in (1, 3, 8, 12, 20)},
+}
+
+
+@cache
+def figure_of(name: str) -> Any:
+    return VALIDATION[name].draw(catalogue("en"))
+
+
+def lines(figure: Any) -> dict[str, Any]:
+    return {line.get_gid(): line for axes in figure.axes for line in axes.lines if line.get_gid()}
+
+
+def patches(figure: Any) -> dict[str, Any]:
+    return {patch.get_gid(): patch for axes in figure.axes for patch in axes.patches if patch.get_gid()}
+
+
+@pytest.mark.parametrize("name", VALIDATION)
+def test_no_text_lies_over_another_or_outside(name: str) -> None:
+    figure = figure_of(name)
+    with style.settings():
+        found = boxes(figure)
+    sheet = figure.bbox
+    for text, box in found:
+        assert box.x0 >= sheet.x0 - 0.5, text
+        assert box.y0 >= sheet.y0 - 0.5, text
+        assert box.x1 <= sheet.x1 + 1.0, text
+        assert box.y1 <= sheet.y1 + 0.5, text
+    for (a, one), (b, other) in combinations(found, 2):
+        wide = min(one.x1, other.x1) - max(one.x0, other.x0)
+        high = min(one.y1, other.y1) - max(one.y0, other.y0)
+        assert wide < 0.5 or high < 0.8, (a, b)
+
+
+@pytest.mark.parametrize("name", VALIDATION)
+def test_type_is_as_large_as_print_needs_and_nothing_drawn_is_lost(name: str) -> None:
+    figure = figure_of(name)
+    assert figure.get_size_inches()[0] == pytest.approx(170 / 25.4)
+    assert figure.get_size_inches()[1] <= style.PAGE_HEIGHT / 25.4
+    for text in texts(figure):
+        assert text.get_size() >= 6.5, text.get_text()
+    for axes in figure.axes:
+        (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
+        for line in axes.lines:
+            if line.get_transform() == axes.transData:
+                x, y = line.get_data()
+                assert left - 1e-9 <= min(x) <= max(x) <= right + 1e-9, line.get_gid()
+                assert low - 1e-9 <= min(y) <= max(y) <= high + 1e-9, line.get_gid()
+
+
+@pytest.mark.parametrize("name", VALIDATION)
+def test_values_are_plain_rows(name: str, say: Catalogue) -> None:
+    rows = VALIDATION[name].values(say)
+    assert rows
+    for row in rows:
+        assert {"label", "value"} <= set(row)
+        assert all(isinstance(v, (str, int, float, bool)) for v in row.values())
+
+
+@pytest.mark.parametrize("name", ["external-12", "calibration-4", "sizes-8"])
+def test_a_second_drawing_gives_the_same_bytes(name: str, say: Catalogue) -> None:
+    def svg() -> bytes:
+        file = BytesIO()
+        with style.settings():
+            VALIDATION[name].draw(say).savefig(file, format="svg", metadata={"Date": None})
+        return file.getvalue()
+
+    assert svg() == svg()
+
+
+def test_sites_stand_where_performance_and_similarity_say() -> None:
+    figure, drawn = figure_of("external-3"), lines(figure_of("external-3"))
+    assert len(figure.axes) == 4
+    for i, site in enumerate(sites(3)):
+        for p, shown in enumerate(site.performances):
+            place = drawn.get(f"place-{p}-{i}", drawn[f"mark-{p}-{i}"])
+            assert place.get_xdata()[0] == pytest.approx(shown.estimate.value, abs=0.02)
+            assert list(drawn[f"similarity-{p}-{i}"].get_ydata()) == [
+                site.similarity.low,
+                site.similarity.high,
+            ]
+    span = drawn["interval-0-0"].get_xdata()
+    assert list(span) == [sites(3)[0].performances[0].estimate.low, sites(3)[0].performances[0].estimate.high]
+
+
+def test_a_disc_is_filled_from_the_minimum_on_and_edged_above_it() -> None:
+    drawn = lines(figure_of("external-12"))
+    seen = set()
+    for i, site in enumerate(sites(12)):
+        for p, shown in enumerate(site.performances):
+            mark = drawn[f"mark-{p}-{i}"]
+            assert (mark.get_markerfacecolor() == style.TEAL) == (shown.reached >= 1)
+            assert (mark.get_markeredgecolor() == style.INK) == (shown.reached > 1.1)
+            seen.add((shown.reached >= 1, shown.reached > 1.1))
+    assert len(seen) >= 2
+
+
+@pytest.mark.parametrize("n", [3, 8, 12, 30])
+def test_no_disc_covers_another(n: int) -> None:
+    figure = figure_of(f"external-{n}")
+    for p in range(3):
+        places = []
+        for i in range(n):
+            x, y = (values[0] for values in lines(figure)[f"mark-{p}-{i}"].get_data())
+            axes = figure.axes[p + 1]
+            (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
+            places.append(((x - x0) / (x1 - x0) * WIDTH, (y - y0) / (y1 - y0) * HEIGHT))
+        for a, b in combinations(places, 2):
+            assert hypot(a[0] - b[0], a[1] - b[1]) >= DISC
+
+
+def test_fields_darken_toward_good_performance_on_dissimilar_data() -> None:
+    drawn = patches(figure_of("external-3"))
+
+    def light(q: int, d: int) -> float:
+        return float(sum(drawn[f"field-0-{q}-{d}"].get_facecolor()[:3]))
+
+    assert light(0, 0) > light(1, 0) > light(2, 0) > light(2, 1) > light(2, 2)
+    assert light(0, 0) > light(0, 1) > light(0, 2)
+
+
+def test_what_has_no_place_is_named_and_an_empty_panel_says_why() -> None:
+    written = " ".join(t.get_text().replace("\n", " ") for t in texts(figure_of("external-missing")))
+    assert "Without a place in some panel: A and B." in written
+    assert "no case has the condition" in written
+    assert "mark-0-0" in lines(figure_of("external-missing"))
+    assert not any(str(gid).startswith("mark") for gid in lines(figure_of("external-none")))
+
+
+def test_an_interval_beyond_the_panel_ends_in_an_arrow_head(say: Catalogue) -> None:
+    one = sites(1)[0]
+    far = Performance(estimate(0.55, 0.3, 0.7), 1.0)
+    figure = ExternalPerformance(AXES, (Site("a", one.similarity, (far, *one.performances[1:])),)).draw(say)
+    assert lines(figure)["beyond-0-0"].get_marker() == "<"
+    assert list(lines(figure)["interval-0-0"].get_xdata()) == [0.5, 0.7]
+
+
+def test_letters_go_on_after_z() -> None:
+    assert [letter(i) for i in (0, 25, 26, 51, 52)] == ["A", "Z", "AA", "AZ", "BA"]
+
+
+PLACES = st.lists(st.tuples(st.floats(0, WIDTH), st.floats(0, HEIGHT)), min_size=1, max_size=15)
+
+
+@settings(max_examples=25, deadline=None)
+@given(PLACES)
+def test_discs_keep_apart_and_inside(places: list[tuple[float, float]]) -> None:
+    found = apart(places, WIDTH, HEIGHT)
+    for a, b in combinations(found, 2):
+        assert hypot(a[0] - b[0], a[1] - b[1]) >= DISC
+    for x, y in found:
+        assert DISC / 2 - 1e-9 <= x <= WIDTH - DISC / 2 + 1e-9
+        assert 0 < y <= HEIGHT
+
+
+def test_calibration_marks_and_bands_stand_where_the_bins_are() -> None:
+    drawn, areas = lines(figure_of("calibration-2")), patches(figure_of("calibration-2"))
+    for i, panel in enumerate(panels(2)):
+        for k, point in enumerate(panel.points):
+            mark = drawn[f"mark-{i}-{k}"]
+            assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (point.mean_score, point.observed.value)
+            corners = areas[f"band-{i}-{k}"].get_xy()
+            assert (corners[:, 0].min(), corners[:, 0].max()) == (point.low, point.high)
+            assert (corners[:, 1].min(), corners[:, 1].max()) == (point.observed.low, point.observed.high)
+        assert list(drawn[f"as-said-{i}"].get_ydata()) == [0, 1]
+
+
+def test_the_histogram_counts_every_case() -> None:
+    areas = patches(figure_of("calibration-1"))
+    panel = panels(1)[0]
+    for name, counts in (("present", panel.histogram.present), ("absent", panel.histogram.absent)):
+        heights = [abs(areas[gid].get_xy()[:, 1]).max() for gid in areas if gid.startswith(f"{name}-0-")]
+        assert sum(heights) == sum(counts)
+    assert sum(panel.histogram.present) + sum(panel.histogram.absent) == 150
+
+
+def test_bars_are_as_long_as_the_share_reached() -> None:
+    drawn, areas = lines(figure_of("sizes-8")), patches(figure_of("sizes-8"))
+    for i, row in enumerate(sizes(8)):
+        for m, needed in enumerate(row.needed):
+            if isnan(needed.value):
+                assert f"bar-{i}-{m}" not in areas
+                continue
+            reached = row.n / needed.value
+            bar = areas[f"bar-{i}-{m}"]
+            assert bar.get_xy()[:, 0].max() == pytest.approx(min(reached, CUT))
+            assert (f"beyond-{i}-{m}" in drawn) == (reached > CUT)
+            filled = tuple(bar.get_facecolor()[:3]) != (1.0, 1.0, 1.0)
+            assert filled == (reached >= 1)
+    assert drawn["minimum-0"].get_xdata()[0] == 1
