@@ -21,7 +21,7 @@ from trustreport.measures.similarity.correspondence import correspondence
 from trustreport.measures.similarity.distances import distances, neighbours
 from trustreport.measures.similarity.features import standardise
 from trustreport.measures.similarity.mmd import mmd
-from trustreport.measures.similarity.permutation import divisions, upper_tail
+from trustreport.measures.similarity.permutation import divisions, observed, upper_tail
 from trustreport.measures.similarity.tasks import one_by_one, with_joblib
 
 Floats = NDArray[np.float64]
@@ -48,10 +48,8 @@ def fast_p(pooled: Floats, n: int, inside: NDArray[np.bool_]) -> tuple[float, fl
     m = len(pooled) - n
     between = distances(pooled)
     order = neighbours(between, n)
-    total = float(between.rows(0, len(pooled)).sum())
     tails = []
-    first = np.arange(len(pooled))[:, None] < n
-    seen, drawn = divisions(between, first, order), divisions(between, inside, order)
+    (seen, total), drawn = observed(between, n, order), divisions(between, inside, order)
     for some in (seen, drawn):
         outside = total - some.within - 2 * some.between
         energy = n * m / (n + m) * (2 * some.between / (n * m) - some.within / n**2 - outside / m**2)

@@ -103,9 +103,8 @@ def correspondence(
         return Correspondence(none, none, undefined(m, why, method="null_sd"))
     between = between or distances(features.pooled)
     order = neighbours(between, n, run=run)
-    seen = observed(between, n, order)
+    seen, total = observed(between, n, order)
     drawn = random_divisions(between, n, permutations, rng, order=order, run=run)
-    total = _total(between)
     degree = upper_tail(float(seen.correspondence[0]), drawn.correspondence)
     energy = upper_tail(float(_energy(seen, total, n, m)[0]), _energy(drawn, total, n, m))
     return Correspondence(
@@ -126,10 +125,6 @@ def _standardised(tail: Tail, m: int, note: str) -> Estimate:
     value = tail.details["standardised"]
     note = notes.join(note, notes.GROWS_WITH_CASES, notes.TEST_ONLY)
     return Estimate(value, nan, nan, m, method="null_sd", note=note, p=tail.p, details=tail.details)
-
-
-def _total(between: Distances) -> float:
-    return float(sum(between.rows(start, stop).sum() for start, stop in between.blocks()))
 
 
 def _energy(sums: Sums, total: float, n: int, m: int) -> NDArray[np.float64]:

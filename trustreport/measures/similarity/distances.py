@@ -1,5 +1,6 @@
 """Distances between all cases of two sets, held or made again row by row, and who is nearest to whom."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, log, log1p
 
@@ -11,6 +12,8 @@ from trustreport.measures.similarity.tasks import Run, one_by_one
 
 HELD = 50_000_000  # distances held at once (400 MB), so up to 7,071 cases
 BLOCK = 5_000_000  # distances made at once
+SORTED = 2_000_000  # distances put in order at once: in less than 32 MB, which the allocator reuses
+TASK = 1000  # rows that one task puts in order
 ORDERED = 25_000_000  # neighbours held at once
 RESOLUTION = 1e-9  # training SDs; nearer to each other than this, two distances are a tie
 
@@ -29,26 +32,41 @@ class Distances:
     def __len__(self) -> int:
         return len(self.points)
 
-    def rows(self, start: int, stop: int) -> NDArray[np.float64]:
-        """From points start to stop (excluded) to all points, shape (stop - start, N)."""
+    def rows(self, start: int, stop: int, into: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """From points start to stop (excluded) to all points, shape (stop - start, N).
+
+        `into` is room for them, which spares fetching memory for each block of rows.
+        """
         if self.matrix is not None:
             return self.matrix[start:stop]
-        return self.between(self.points[start:stop], self.points)
+        return self.between(self.points[start:stop], self.points, into)
 
-    def between(self, some: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    def between(
+        self,
+        some: NDArray[np.float64],
+        others: NDArray[np.float64],
+        into: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
         """From each of some to each of other points, without the matrix."""
-        if not self.gamma:
-            return np.asarray(cdist(some, others))
-        kernel: NDArray[np.float64] = np.asarray(cdist(some, others, "sqeuclidean"))
-        kernel *= -self.gamma
-        np.exp(kernel, out=kernel)
-        return kernel
+        metric = "sqeuclidean" if self.gamma else "euclidean"
+        room = None if into is None else into[: len(some)]
+        found: NDArray[np.float64] = np.asarray(cdist(some, others, metric, out=room))
+        if self.gamma:
+            found *= -self.gamma
+            np.exp(found, out=found)
+        return found
 
-    def blocks(self) -> list[tuple[int, int]]:
-        """Rows to take at a time: all of them where the matrix is held."""
+    def every_block(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """All rows, at once where the matrix is held; else by blocks, each gone when the next comes."""
         n = len(self)
-        step = n if self.matrix is not None else max(1, BLOCK // n)
-        return [(start, min(start + step, n)) for start in range(0, n, step)]
+        if self.matrix is not None:
+            yield slice(0, n), self.matrix
+            return
+        step = max(1, BLOCK // n)
+        room = np.empty((min(step, n), n))
+        for start in range(0, n, step):
+            stop = min(start + step, n)
+            yield slice(start, stop), self.rows(start, stop, room)
 
 
 def distances(points: NDArray[np.float64], *, gamma: float = 0.0, held: int = HELD) -> Distances:
@@ -65,8 +83,7 @@ def neighbours(between: Distances, n_training: int, *, run: Run = one_by_one) ->
     n, m = len(between), len(between) - n_training
     needed = ceil(log(100 * m) / -log1p(-n_training / n))
     k = max(1, min(needed, n - 1, ORDERED // n))
-    step = max(1, BLOCK // n)
-    tasks = [(between, start, min(start + step, n), k) for start in range(0, n, step)]
+    tasks = [(between, start, min(start + TASK, n), k) for start in range(0, n, TASK)]
     return np.hstack(list(run(_nearest, tasks)))
 
 
@@ -74,18 +91,28 @@ def as_ties(distance: NDArray[np.float64], n: int) -> NDArray[np.int64]:
     """Distances as whole numbers that leave room for an index below `n` in 63 bits."""
     largest = float(distance.max(initial=0.0))
     # Coarser than RESOLUTION only where something lies further out than 1e5 SDs.
-    unit = max(RESOLUTION, largest * n * 2.0**-62)
-    return np.rint(distance / unit).astype(np.int64)
+    per_unit = 1 / max(RESOLUTION, largest * n * 2.0**-62)
+    scaled = distance * per_unit
+    np.rint(scaled, out=scaled)
+    return scaled.astype(np.int64)
 
 
 def _nearest(between: Distances, start: int, stop: int, k: int) -> NDArray[np.int32]:
     n = len(between)
-    keys = as_ties(between.rows(start, stop), n)
-    keys *= n
-    keys += np.arange(n)
-    keys[np.arange(stop - start), np.arange(start, stop)] = np.iinfo(np.int64).max  # not its own neighbour
-    if k < n:
-        keys.partition(k - 1, axis=1)
-    first = np.sort(keys[:, :k], axis=1)
-    first %= n
-    return np.ascontiguousarray(first.T, dtype=np.int32)
+    order = np.empty((k, stop - start), dtype=np.int32)
+    step = max(1, SORTED // n)
+    room = np.empty((step, n)) if between.matrix is None else None
+    for first in range(start, stop, step):
+        last = min(first + step, stop)
+        keys = as_ties(between.rows(first, last, room), n)
+        keys *= n
+        keys += np.arange(n)
+        keys[np.arange(last - first), np.arange(first, last)] = np.iinfo(
+            np.int64
+        ).max  # not its own neighbour
+        if k < n:
+            keys.partition(k - 1, axis=1)
+        nearest = np.sort(keys[:, :k], axis=1)
+        nearest %= n
+        order[:, first - start : last - start] = nearest.T
+    return order

@@ -62,10 +62,7 @@ def normalised_energy(
         return undefined(m, why, level=level, method="influence")
     between = between or distances(features.pooled)
     to_training, to_external = np.hstack(
-        [
-            [rows[:, :n].sum(axis=1), rows[:, n:].sum(axis=1)]
-            for rows in (between.rows(start, stop) for start, stop in between.blocks())
-        ]
+        [[rows[:, :n].sum(axis=1), rows[:, n:].sum(axis=1)] for _, rows in between.every_block()]
     )
     within_training, within_external = to_training[:n] / (n - 1), to_external[n:] / (m - 1)
     across = float(to_external[:n].mean() / m)

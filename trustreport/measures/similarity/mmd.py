@@ -69,8 +69,7 @@ def mmd(
     if not width:
         return undefined(m, notes.HALF_ALIKE, method="permutation")
     kernel = distances(points, gamma=1 / (2 * width**2))
-    total = float(sum(kernel.rows(start, stop).sum() for start, stop in kernel.blocks()))
-    seen = observed(kernel, n)
+    seen, total = observed(kernel, n)
     drawn = random_divisions(kernel, n, permutations, rng, run=run)
     tail = upper_tail(float(_squared(seen, total, n, m)[0]), _squared(drawn, total, n, m))
     note = notes.join(

@@ -16,7 +16,8 @@ from trustreport.measures.similarity.distances import Distances, as_ties
 from trustreport.measures.similarity.tasks import Run, one_by_one
 
 BLOCK = 256  # divisions drawn by one random generator; another number gives other divisions
-HELD = 15_000_000  # divisions times cases in work at once
+HELD = 55_000_000  # divisions times cases in work at once where distances are made anew
+SEARCHED = 2_000_000  # divisions times cases whose nearest training cases are looked up at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +108,33 @@ def divisions(
 ) -> Sums:
     """Sums of given divisions: `inside`, shape (N, divisions), is True where a case counts as training."""
     member = inside.astype(np.float64)
-    weight = _external_less_nearest(distances, inside, order) if order is not None else None
+    weight = None
+    if order is not None:
+        weight = np.empty(inside.shape, dtype=np.int32)
+        step = max(1, SEARCHED // len(inside))
+        for start in range(0, inside.shape[1], step):
+            some = np.ascontiguousarray(inside[:, start : start + step])
+            weight[:, start : start + step] = _external_less_nearest(distances, some, order)
     within, towards, weighted = np.zeros((3, inside.shape[1]))
-    for start, stop in distances.blocks():
-        to_training = distances.rows(start, stop) @ member
+    for rows, distance in distances.every_block():
+        to_training = distance @ member
         if weight is not None:
-            weighted += np.einsum("rb,rb->b", weight[start:stop], to_training)
-        within += np.einsum("rb,rb->b", member[start:stop], to_training)
+            weighted += np.einsum("rb,rb->b", weight[rows], to_training)
+        within += np.einsum("rb,rb->b", member[rows], to_training)
         towards += to_training.sum(axis=0)
-    correspondence = weighted / (~inside).sum(axis=0) if weight is not None else np.full(len(within), nan)
+    correspondence = (
+        weighted / np.maximum((~inside).sum(axis=0), 1) if weight is not None else np.full(len(within), nan)
+    )
     return Sums(within, towards - within, correspondence)
 
 
-def observed(distances: Distances, n_training: int, order: NDArray[np.int32] | None = None) -> Sums:
-    """Sums of the division that was observed: the first cases are the training cases."""
-    return divisions(distances, np.arange(len(distances))[:, None] < n_training, order)
+def observed(
+    distances: Distances, n_training: int, order: NDArray[np.int32] | None = None
+) -> tuple[Sums, float]:
+    """Sums of the division that was observed (the first cases are training), and the sum of all distances."""
+    n = len(distances)
+    both = divisions(distances, np.arange(n)[:, None] < [n_training, n], order)
+    return both[:1], float(both.within[1])  # all cases counted as training: everything lies within
 
 
 def _drawn(
@@ -175,7 +188,7 @@ def _external_less_nearest(
 
 def _searched(distances: Distances, left: NDArray[np.intp], training: NDArray[np.intp]) -> NDArray[np.intp]:
     """The nearest training case of each case that had none among its ordered neighbours."""
-    step = max(1, HELD // len(training))
+    step = max(1, SEARCHED // len(training))
     nearest = np.empty_like(left)
     for start in range(0, len(left), step):
         some = left[start : start + step]
