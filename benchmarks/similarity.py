@@ -40,7 +40,8 @@ def plain_p(pooled: Floats, n: int, inside: NDArray[np.bool_]) -> tuple[float, f
     """p-values over given permutations."""
     seen = plain(pooled[:n], pooled[n:])
     drawn = np.array([plain(pooled[one], pooled[~one]) for one in inside.T])
-    return tuple(upper_tail(value, column).p for value, column in zip(seen, drawn.T))
+    degree, energy = (upper_tail(value, column).p for value, column in zip(seen, drawn.T))
+    return degree, energy
 
 
 def fast_p(pooled: Floats, n: int, inside: NDArray[np.bool_]) -> tuple[float, float]:
@@ -54,7 +55,8 @@ def fast_p(pooled: Floats, n: int, inside: NDArray[np.bool_]) -> tuple[float, fl
         outside = total - some.within - 2 * some.between
         energy = n * m / (n + m) * (2 * some.between / (n * m) - some.within / n**2 - outside / m**2)
         tails.append((some.correspondence, energy))
-    return tuple(upper_tail(float(one[0]), many).p for one, many in zip(*tails))
+    degree_p, energy_p = (upper_tail(float(one[0]), many).p for one, many in zip(*tails))
+    return degree_p, energy_p
 
 
 def peak() -> float:
