@@ -212,6 +212,8 @@ def _unusable(evidence: Evidence, area: Result) -> Iterator[Message]:
         d = area.estimate.details
         if _same(r) != _same(area) or r.scope.get("threshold") != threshold or not threshold:
             continue
+        if r.scope.get("parameters"):  # the net benefit of acting on everybody, not that of the scores
+            continue
         prevalence = d["positives"] / (d["positives"] + d["negatives"])
         everybody = prevalence - (1 - prevalence) * threshold / (1 - threshold)
         if threshold < 1 and r.estimate.value <= max(everybody, 0.0):

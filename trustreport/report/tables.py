@@ -115,6 +115,8 @@ def own_places(result: Result) -> int:
     e = result.estimate
     if isnan(e.value) and not isfinite(e.high - e.low):
         return 0
+    if result.unit == "count":
+        return 0
     if result.unit == "decisions":
         return int(abs(e.value) < 10)
     places = decimals(e.value, e.low, e.high)
@@ -136,6 +138,8 @@ def value_text(result: Result, say: Catalogue, places: int) -> str:
 def interval_text(result: Result, say: Catalogue, places: int) -> str:
     """The interval; one that runs through infinity is written in its two pieces."""
     e = result.estimate
+    if result.unit == "count" and e.low == e.high:
+        return say("table.empty")
     if not (isnan(e.low) or isnan(e.high)):
         places = signed_places(places, e.low, e.high)
         return say("word.to", low=say.numbers.fixed(e.low, places), high=say.numbers.fixed(e.high, places))
