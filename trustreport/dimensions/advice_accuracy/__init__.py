@@ -1,5 +1,6 @@
 """Advice accuracy: how often is the advice right where the condition is present, and where it is absent?"""
 
+from trustreport.dimensions.advice_accuracy.curves import charts, curves, scored
 from trustreport.dimensions.advice_accuracy.measured import (
     Judged,
     counted_as_wrong,
@@ -8,7 +9,8 @@ from trustreport.dimensions.advice_accuracy.measured import (
     matrix_results,
     score_results,
 )
-from trustreport.dimensions.advice_accuracy.telling import Told, overview, part
+from trustreport.dimensions.advice_accuracy.telling import in_full, overview
+from trustreport.dimensions.advice_accuracy.told import Told
 from trustreport.dimensions.advice_accuracy.weighed import h_accuracy_results, utility_results
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding
@@ -41,17 +43,20 @@ def answer(study: Study, plan: Plan) -> Finding:
         own = matrix_results(cells, {"set": counts.set}, plan)
         own += utility_results(cells, {"set": counts.set}, plan)
         told.append(Told(counts.set, {"set": counts.set}, tuple(own)))
-    for case in cases_of(study, plan):
+    cases = cases_of(study, plan)
+    for case in cases:
         counted = counts_of(case)
         own = matrix_results(counted, case.scope, plan) if counted else []
         own += utility_results(counted, case.scope, plan) if counted else []
         own += score_results(case, plan)
         told.append(Told(case.name, case.scope, tuple(own)))
+    sets = scored(cases, told[len(study.confusion) :])
     weighed = [r for dataset in study.datasets for r in h_accuracy_results(dataset, plan)]
+    figures = [*(charts(told) if len(told) > 1 else ()), *curves(sets, study, plan)]
     if len(told) <= EACH_UP_TO:
-        parts = tuple(part(one, i, alone=len(told) == 1) for i, one in enumerate(told, 1))
+        parts = in_full(told, figures)
     else:
-        parts = overview(told)
+        parts = overview(told, figures)
     results: tuple[Result, ...] = (*(r for one in told for r in one.results), *weighed)
     not_shown = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
     return Finding(NAME, parts, results, not_shown)

@@ -11,7 +11,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.confusion.at_prevalence import DEPEND_ON_PREVALENCE, at_prevalence
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.net_benefit import net_benefit, standardized_net_benefit
+from trustreport.measures.net_benefit import net_benefit, standardized_net_benefit, treat_all, treat_none
 from trustreport.measures.roc.auc import delong, logit_delong
 from trustreport.measures.roc.average_precision import logit_influence
 from trustreport.plan import Confusion, Plan
@@ -24,6 +24,8 @@ RATIOS = ("lr_positive", "lr_negative", "diagnostic_odds_ratio")
 SCORES = ("mcc", "youden_j", "cohen_kappa")
 # A class with fewer cases than this gives the interval on the logit scale the lead.
 FEW_OF_A_CLASS = 30
+SCENARIOS = ("all_positive", "all_negative")
+SCENARIO_MEASURES = ("accuracy", "ppv", "npv", "f1", "threat_score", "mcc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,13 @@ class Judged:
     score: Floats | None
     decision: NDArray[np.bool_] | None
     threshold: float | None
+    by_threshold: bool = False
+    reversed: bool = False
+
+    @property
+    def suspicion(self) -> Floats | None:
+        """The score turned so that higher speaks for the condition."""
+        return -self.score if self.reversed and self.score is not None else self.score
 
     @property
     def name(self) -> str:
@@ -45,7 +54,10 @@ class Judged:
 
 
 def judged(dataset: Dataset, plan: Plan) -> Iterator[Judged]:
-    """Each candidate's scores and decisions; a decision is a score of at least the declared threshold."""
+    """Each candidate's scores and decisions; a decision is a score of at least the declared threshold.
+
+    Where a lower score speaks for the condition it is a score of at most that.
+    """
     if len(dataset.cases.classes) != 2:
         return
     for candidate, scores in dataset.scores.items():
@@ -59,12 +71,13 @@ def judged(dataset: Dataset, plan: Plan) -> Iterator[Judged]:
         if score is None and scores.decision is None:
             continue
         threshold = plan.operating_point.threshold
-        decision = None
+        below = plan.operating_point.score_direction == "lower_is_positive"
+        decision, by_threshold = None, False
         if scores.decision is not None:
             known = known & (scores.decision >= 0)
             decision = scores.decision[known] == 1
         elif score is not None and threshold is not None:
-            decision = score[known] >= threshold
+            decision, by_threshold = score[known] <= threshold if below else score[known] >= threshold, True
         yield Judged(
             scope,
             dataset,
@@ -72,6 +85,8 @@ def judged(dataset: Dataset, plan: Plan) -> Iterator[Judged]:
             score[known] if score is not None else None,
             decision,
             threshold,
+            by_threshold,
+            below,
         )
 
 
@@ -112,10 +127,28 @@ def matrix_results(counts: ConfusionCounts, scope: Mapping[str, Any], plan: Plan
     for name, measure in MEASURES.items():
         one = measure(counts, level=level)
         results += answers(f"{ID}.{name}", scope, [one], leads=one.method, unit=unit_of(name))
+    results += _scenarios(counts, scope, level)
     for share in declared_prevalences(plan):
         here = {**scope, "parameters": {"prevalence": share}}
         for name in DEPEND_ON_PREVALENCE:
             one = at_prevalence(name, counts, share, level=level)
+            results += answers(f"{ID}.{name}", here, [one], leads=one.method, unit=unit_of(name))
+    return results
+
+
+def _scenarios(counts: ConfusionCounts, scope: Mapping[str, Any], level: float) -> list[Result]:
+    """What a rule would reach that gives every case the same answer; nothing where the decisions do that."""
+    if not counts.called_positive or not counts.called_negative:
+        return []
+    rules = (
+        ConfusionCounts(tp=counts.positives, fp=counts.negatives, fn=0, tn=0),
+        ConfusionCounts(tp=0, fp=0, fn=counts.positives, tn=counts.negatives),
+    )
+    results = []
+    for scenario, cells in zip(SCENARIOS, rules):
+        here = {**scope, "parameters": {"scenario": scenario}}
+        for name in SCENARIO_MEASURES:
+            one = MEASURES[name](cells, level=level)
             results += answers(f"{ID}.{name}", here, [one], leads=one.method, unit=unit_of(name))
     return results
 
@@ -135,18 +168,16 @@ def unit_of(name: str) -> Unit:
 
 def score_results(case: Judged, plan: Plan) -> list[Result]:
     """Areas under the curves and net benefit of the scores of one data set."""
-    if case.score is None:
+    if case.score is None or case.suspicion is None:
         return []
     level = plan.report.confidence_level
-    truth, score = case.truth, case.score
+    truth, score = case.truth, case.suspicion
     few = min(int(truth.sum()), int((~truth).sum())) < FEW_OF_A_CLASS
     areas = [delong(truth, score, level=level), logit_delong(truth, score, level=level)]
     results = answers(f"{ID}.auc", case.scope, areas, leads="logit_delong" if few else "delong")
     precision = logit_influence(truth, score, level=level)
     results += answers(f"{ID}.average_precision", case.scope, [precision], leads=precision.method)
-    # Net benefit weighs errors by the risk at which one acts: it asks for scores that are risks.
-    risks = not score.size or (score.min() >= 0 and score.max() <= 1)
-    for threshold in thresholds(plan) if risks else ():
+    for threshold in thresholds(plan) if are_risks(case) else ():
         here = {**case.scope, "threshold": threshold}
         for name, measure in (
             ("net_benefit", net_benefit),
@@ -154,7 +185,22 @@ def score_results(case: Judged, plan: Plan) -> list[Result]:
         ):
             one = measure(truth, score, threshold, level=level)
             results += answers(f"{ID}.{name}", here, [one], leads=one.method, unit="utility")
+        if threshold < 1:
+            everybody, nobody = treat_all(truth, threshold, level=level), treat_none(truth, level=level)
+            for strategy, one in (("treat_all", everybody), ("treat_none", nobody)):
+                there = {**here, "parameters": {"strategy": strategy}}
+                results += answers(f"{ID}.net_benefit", there, [one], leads=one.method, unit="utility")
     return results
+
+
+def are_risks(case: Judged) -> bool:
+    """Whether net benefit can be told of the scores: it weighs errors by the risk at which one acts."""
+    score = case.score
+    return (
+        score is not None
+        and not case.reversed
+        and (not score.size or bool(0 <= score.min() <= score.max() <= 1))
+    )
 
 
 def thresholds(plan: Plan) -> Sequence[float]:

@@ -1,71 +1,104 @@
 """How advice accuracy is told: sentences and tables of published tables and data sets."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from trustreport.dimensions.advice_accuracy.measured import CELLS, ID
-from trustreport.estimate import Estimate
-from trustreport.finding import Column, EstimateTable, Part, PlainTable, Row
+from trustreport.dimensions.advice_accuracy.measured import CELLS, ID, SCENARIO_MEASURES, SCENARIOS
+from trustreport.dimensions.advice_accuracy.told import Told
+from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.messages import Message, say
-from trustreport.results import Result, leading
+from trustreport.results import Result
 
 SCORED = ("auc", "average_precision")
 CURVES = ("net_benefit", "standardized_net_benefit")
 OVERVIEW = ("prevalence", "sensitivity", "specificity", "ppv", "npv", "mcc")
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A published table, or a data set and candidate, with its results."""
-
-    name: str
-    scope: Mapping[str, Any]
-    results: tuple[Result, ...]
-
-    def lead(self, quantity: str) -> Result | None:
-        """The leading entry of a quantity at the class mix of the data."""
-        return leading(self.results, f"{ID}.{quantity}", parameters=None, threshold=None)
-
-    def estimate(self, quantity: str) -> Estimate | None:
-        """Its estimate."""
-        found = self.lead(quantity)
-        return found.estimate if found else None
+def in_full(all_told: Sequence[Told], figures: Sequence[Figure] = ()) -> tuple[Part, ...]:
+    """A few tables and data sets, each in full; the figures of several stand before them, side by side."""
+    if len(all_told) == 1:
+        return (_part(all_told[0], 1, figures, alone=True),)
+    together = Part(finding=tuple(_across(all_told)), figures=tuple(figures))
+    return (together, *(_part(told, i) for i, told in enumerate(all_told, 1)))
 
 
-def part(told: Told, number: int, *, alone: bool) -> Part:
-    """One table or data set in full."""
+def _part(told: Told, number: int, figures: Sequence[Figure] = (), *, alone: bool = False) -> Part:
     return Part(
         title=None if alone else say("word.name", name=told.name),
         finding=tuple(_sentences(told)),
         tables=tuple(_tables(told, number)),
+        figures=tuple(figures),
         scope=told.scope,
     )
 
 
-def overview(all_told: Sequence[Told]) -> tuple[Part, ...]:
+def overview(all_told: Sequence[Told], figures: Sequence[Figure] = ()) -> tuple[Part, ...]:
     """A row each for many tables and data sets."""
+    names = (*OVERVIEW, "auc") if any(told.estimate("auc") for told in all_told) else OVERVIEW
     columns = (
         Column(say(f"{ID}.column.set")),
         Column(say(f"{ID}.column.n"), "count"),
-        *(Column(say(f"{ID}.heading.{name}"), "number.3") for name in (*OVERVIEW, "auc")),
+        *(Column(say(f"{ID}.heading.{name}"), "number.3") for name in names),
     )
     rows = tuple(
         (
             told.name,
             next((r.estimate.n for r in told.results if r.scope == told.scope), None),
-            *(_value(told, name) for name in (*OVERVIEW, "auc")),
+            *(_value(told, name) for name in names),
         )
         for told in all_told
     )
     table = PlainTable("advice_accuracy_sets", say(f"{ID}.table_sets"), columns, rows)
-    return (Part(finding=(say(f"{ID}.overview", n=len(all_told)),), tables=(table,)),)
+    finding = (*_across(all_told), say(f"{ID}.overview", n=len(all_told)))
+    return (Part(finding, tables=(table, *_rules_of_sets(all_told)), figures=tuple(figures)),)
 
 
-def _value(told: Told, name: str) -> float | None:
-    estimate = told.estimate(name)
+def _across(all_told: Sequence[Told]) -> Iterator[Message]:
+    """How far the main measures lie apart."""
+    pairs = [(_value(told, "sensitivity"), _value(told, "specificity")) for told in all_told]
+    both = [(a, b) for a, b in pairs if a is not None and b is not None]
+    if len(both) > 1:
+        (low, high), (other_low, other_high) = ((min(rates), max(rates)) for rates in zip(*both))
+        ends = {"low": low, "high": high, "other_low": other_low, "other_high": other_high}
+        yield say(f"{ID}.across_rates", **ends)
+    areas = [area for told in all_told if (area := _value(told, "auc")) is not None]
+    if len(areas) > 1:
+        yield say(f"{ID}.across_areas", n=len(areas), low=min(areas), high=max(areas))
+
+
+def _rules_of_sets(all_told: Sequence[Told]) -> Iterator[PlainTable]:
+    """Accuracy and F1 of each set beside those of rules that always give the same answer."""
+    compared = [told for told in all_told if told.estimate("accuracy", parameters=_rule("all_positive"))]
+    if not compared:
+        return
+    columns = (
+        Column(say(f"{ID}.column.set")),
+        *(
+            Column(say(f"{ID}.column.{name}"), "number.3")
+            for name in ("accuracy", "accuracy_positive", "accuracy_negative", "f1", "f1_positive")
+        ),
+    )
+    rows = tuple(
+        (
+            told.name,
+            _value(told, "accuracy"),
+            *(_value(told, "accuracy", parameters=_rule(scenario)) for scenario in SCENARIOS),
+            _value(told, "f1"),
+            _value(told, "f1", parameters=_rule("all_positive")),
+        )
+        for told in compared
+    )
+    yield PlainTable("advice_accuracy_rules", say(f"{ID}.table_rules_sets"), columns, rows)
+
+
+def _rule(scenario: str) -> dict[str, str]:
+    return {"scenario": scenario}
+
+
+def _value(told: Told, name: str, **scope: Any) -> float | None:
+    estimate = told.estimate(name, **scope)
     return None if estimate is None or isnan(estimate.value) else estimate.value
 
 
@@ -90,7 +123,7 @@ def _sentences(told: Told) -> Iterator[Message]:
             yield say(f"{ID}.auc", value=area.value, low=area.low, high=area.high, level=area.level)
 
 
-def _tables(told: Told, number: int) -> Iterator[EstimateTable]:
+def _tables(told: Told, number: int) -> Iterator[EstimateTable | PlainTable]:
     rows = [
         Row(say(f"{ID}.label.{name}"), found, leads=name in ("sensitivity", "specificity"))
         for name in (*CELLS, *MEASURES, *SCORED)
@@ -98,6 +131,8 @@ def _tables(told: Told, number: int) -> Iterator[EstimateTable]:
     ]
     if rows:
         yield EstimateTable(f"advice_accuracy_{number}", say(f"{ID}.table"), tuple(rows))
+    if told.estimate("accuracy", parameters=_rule("all_positive")):
+        yield _rules(told, number)
     shifted = [
         Row(_at_prevalence(r), r) for r in told.results if r.primary and "prevalence" in _parameters(r)
     ]
@@ -106,13 +141,36 @@ def _tables(told: Told, number: int) -> Iterator[EstimateTable]:
             f"advice_accuracy_prevalence_{number}", say(f"{ID}.table_prevalence"), tuple(shifted)
         )
     curves = [
-        Row(say(f"{ID}.at_threshold", name=say(f"{ID}.label.{name}"), threshold=r.scope["threshold"]), r)
+        Row(say(f"{ID}.at_threshold", name=_strategy(r, name), threshold=r.scope["threshold"]), r)
         for name in CURVES
         for r in told.results
-        if r.id == f"{ID}.{name}" and r.primary
+        if r.id == f"{ID}.{name}" and r.primary and _parameters(r).get("strategy") != "treat_none"
     ]
     if curves:
         yield EstimateTable(f"net_benefit_{number}", say(f"{ID}.table_net_benefit"), tuple(curves))
+
+
+def _rules(told: Told, number: int) -> PlainTable:
+    """The decisions beside rules that always give the same answer."""
+    columns = (
+        Column(say(f"{ID}.column.rule")),
+        *(Column(say(f"{ID}.heading.{name}"), "number.3") for name in SCENARIO_MEASURES),
+    )
+    device = (say(f"{ID}.rule.device"), *(_value(told, name) for name in SCENARIO_MEASURES))
+    rules = (
+        (
+            say(f"{ID}.rule.{scenario}"),
+            *(_value(told, name, parameters=_rule(scenario)) for name in SCENARIO_MEASURES),
+        )
+        for scenario in SCENARIOS
+    )
+    return PlainTable(f"advice_accuracy_rules_{number}", say(f"{ID}.table_rules"), columns, (device, *rules))
+
+
+def _strategy(result: Result, name: str) -> Message:
+    """What a net benefit is of: the scores, or acting on everybody or nobody."""
+    strategy = _parameters(result).get("strategy")
+    return say(f"{ID}.rule.{strategy}") if strategy else say(f"{ID}.label.{name}")
 
 
 def _parameters(result: Result) -> Mapping[str, Any]:

@@ -1,0 +1,190 @@
+"""The figures of advice accuracy: ROC and decision curves of data sets, the measures of several sets."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, nan
+from typing import Any
+
+import numpy as np
+
+from trustreport.dimensions.advice_accuracy.measured import ID, Judged, are_risks, thresholds
+from trustreport.dimensions.advice_accuracy.told import Told
+from trustreport.estimate import Estimate
+from trustreport.figures.curves import MOST_PANELS, MOST_POINTS, Points
+from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
+from trustreport.figures.measures_chart import Cell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.roc import OperatingPoint, ReaderPoint, RocFigure, RocLine, RocPanel
+from trustreport.finding import Figure
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.shares import sensitivity, specificity
+from trustreport.measures.net_benefit import DecisionCurve, decision_curve
+from trustreport.measures.roc.curve import roc_curve
+from trustreport.messages import Message, say
+from trustreport.plan import Plan
+from trustreport.study import Readings, Study
+
+# Points of one curve where several share a figure.
+FEWER_POINTS = 120
+# The chart of measures holds so many sets, and there are at most so many charts; the table lists all.
+ROWS, CHARTS = 24, 2
+CHARTED = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "mcc")
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A data set with what each candidate said of it."""
+
+    name: str
+    candidates: tuple[tuple[Judged, Told], ...]
+
+
+def scored(cases: Sequence[Judged], told: Sequence[Told]) -> list[Scored]:
+    """The data sets of which an ROC curve can be drawn: scores, and cases of both classes."""
+    sets: dict[str, list[tuple[Judged, Told]]] = {}
+    for case, one in zip(cases, told):
+        if case.score is not None and case.truth.any() and not case.truth.all():
+            sets.setdefault(case.dataset.name, []).append((case, one))
+    return [Scored(name, tuple(candidates)) for name, candidates in sets.items()]
+
+
+def curves(sets: Sequence[Scored], study: Study, plan: Plan, number: int = 1) -> Iterator[Figure]:
+    """ROC curves, then decision curves of those whose scores are risks; a panel for each data set."""
+    for start in range(0, len(sets), MOST_PANELS):
+        some = sets[start : start + MOST_PANELS]
+        drawn = RocFigure(tuple(_roc(one, study, plan, named=len(sets) > 1) for one in some))
+        names = [one.name for one in some]
+        areas = [e for one in some for _, told in one.candidates if (e := told.estimate("auc"))]
+        yield Figure(
+            f"roc_{number + start // MOST_PANELS}",
+            drawn,
+            say(f"{ID}.figure.roc", n=len(names)),
+            say(f"{ID}.figure.roc_alt", n=len(names), names=names, areas=_range(areas)),
+        )
+    risks = [
+        Scored(one.name, tuple((c, t) for c, t in one.candidates if are_risks(c)))
+        for one in sets
+        if any(are_risks(c) for c, _ in one.candidates)
+    ]
+    for start in range(0, len(risks), MOST_PANELS):
+        some = risks[start : start + MOST_PANELS]
+        panels = tuple(_decisions(one, plan, named=len(sets) > 1) for one in some)
+        low, high = panels[0].treat_all[0][0], panels[0].treat_all[-1][0]
+        values = {"n": len(some), "names": [one.name for one in some], "low": low, "high": high}
+        yield Figure(
+            f"decision_curve_{number + start // MOST_PANELS}",
+            DecisionCurves(panels, plan.report.confidence_level),
+            say(f"{ID}.figure.decision_curve", level=plan.report.confidence_level),
+            say(f"{ID}.figure.decision_curve_alt", **values),
+        )
+
+
+def _range(areas: Sequence[Estimate]) -> Message:
+    low, high = (end(e.value for e in areas) for end in (min, max))
+    return say(f"{ID}.figure.area" if len(areas) == 1 else f"{ID}.figure.areas", low=low, high=high)
+
+
+def _label(case: Judged) -> str:
+    return str(case.scope.get("candidate", ""))
+
+
+def _roc(one: Scored, study: Study, plan: Plan, *, named: bool) -> RocPanel:
+    most = MOST_POINTS if not named and len(one.candidates) == 1 else FEWER_POINTS
+    lines = []
+    for case, told in one.candidates:
+        assert case.suspicion is not None
+        curve = roc_curve(case.truth, case.suspicion).corners()
+        area = told.estimate("auc")
+        assert area is not None
+        point = _point(case, told)
+        lines.append(RocLine.of(_label(case), curve.fpr, curve.tpr, area, point, most=most))
+    return RocPanel(one.name if named else "", tuple(lines), tuple(_readers(one.name, study, plan)))
+
+
+def _point(case: Judged, told: Told) -> OperatingPoint | None:
+    present, absent = told.estimate("sensitivity"), told.estimate("specificity")
+    if present is None or absent is None:
+        return None
+    at: Message | str = ""
+    if case.threshold is not None and case.by_threshold:
+        at = say("figure.roc.threshold", threshold=case.threshold)
+    return OperatingPoint(present, absent, at)
+
+
+def _readers(name: str, study: Study, plan: Plan) -> Iterator[ReaderPoint]:
+    """What the readers decided, where their task goes by the name of the data set."""
+    aided = {arm.arm: bool(arm.aided) for arm in plan.arms} or {"aided": True, "unaided": False}
+    for readings in study.readings:
+        if readings.task and readings.task == name and readings.decision is not None:
+            for arm in readings.arms:
+                if arm in aided:
+                    yield from _points(readings, arm, plan, aided=aided[arm])
+
+
+def _points(readings: Readings, arm: str, plan: Plan, *, aided: bool) -> Iterator[ReaderPoint]:
+    assert readings.decision is not None
+    level = plan.report.confidence_level
+    known = (readings.arm == readings.arms.index(arm)) & (readings.decision >= 0) & (readings.truth >= 0)
+    for k, reader in enumerate(readings.readers.labels):
+        own = known & (readings.reader == k)
+        counts = ConfusionCounts.of(readings.truth[own] == 1, readings.decision[own] == 1)
+        yield ReaderPoint(reader, sensitivity(counts, level=level), specificity(counts, level=level), aided)
+
+
+def _decisions(one: Scored, plan: Plan, *, named: bool) -> DecisionPanel:
+    level, at = plan.report.confidence_level, _grid(plan)
+    declared = [t for t in thresholds(plan) if at[0] <= t <= at[-1]]
+    lines: list[DecisionLine] = []
+    everybody: Points = ()
+    for case, _ in one.candidates:
+        assert case.score is not None
+        found = decision_curve(case.truth, case.score, at, level=level)
+        marked = decision_curve(case.truth, case.score, declared, level=level) if declared else None
+        lines.append(DecisionLine(_label(case), _curve(found), _curve(marked) if marked else ()))
+        everybody = tuple(zip(found.threshold.tolist(), found.treat_all.tolist()))
+    return DecisionPanel(one.name if named else "", tuple(lines), everybody)
+
+
+def _grid(plan: Plan) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """Every hundredth of the declared range; without one, to one half or well beyond what was declared."""
+    furthest = max(thresholds(plan), default=0.0)
+    low, high = plan.utility.threshold_range or (0.01, max(0.5, 1.5 * furthest))
+    first, last = max(ceil(100 * low - 1e-9), 0), min(floor(100 * high + 1e-9), 99)
+    if last <= first:
+        first, last = 1, 99
+    return np.arange(first, last + 1) / 100
+
+
+def _curve(found: DecisionCurve) -> tuple[BenefitPoint, ...]:
+    columns = (found.threshold, found.value, found.low, found.high)
+    return tuple(BenefitPoint(*row) for row in zip(*(column.tolist() for column in columns)))
+
+
+def charts(all_told: Sequence[Told]) -> Iterator[Figure]:
+    """The main measures of many sets, with what the answer of the more common class would reach."""
+    if len(all_told) > ROWS * CHARTS:
+        return
+    columns = tuple(
+        MeasureColumn(say(f"{ID}.heading.{name}"), -1.0 if name == "mcc" else 0.0) for name in CHARTED
+    )
+    with_area = any(told.estimate("auc") for told in all_told)
+    names = (*CHARTED, "auc") if with_area else CHARTED
+    if with_area:
+        columns = (*columns, MeasureColumn(say(f"{ID}.heading.auc")))
+    for start in range(0, len(all_told), ROWS):
+        some = all_told[start : start + ROWS]
+        rows = tuple(MeasureRow(told.name, tuple(_cell(told, name) for name in names)) for told in some)
+        yield Figure(
+            f"advice_accuracy_measures_{start // ROWS + 1}",
+            MeasuresChart(columns, rows, say("figure.measures.reference")),
+            say(f"{ID}.figure.measures"),
+            say(f"{ID}.figure.measures_alt", n=len(some)),
+        )
+
+
+def _cell(told: Told, name: str) -> Cell | None:
+    e: Estimate | None = told.estimate(name)
+    if e is None:
+        return None
+    share = told.estimate("prevalence")
+    common = max(share.value, 1 - share.value) if name == "accuracy" and share else nan
+    return Cell(e, common)
