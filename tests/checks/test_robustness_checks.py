@@ -1,0 +1,254 @@
+"""Each check of external validation: evidence that fires it, and evidence that does not."""
+
+from collections.abc import Callable, Mapping
+from math import nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.dimensions.test_potential_robustness import dataset, declared, drawn, validation
+from trustreport.checks import CHECKS as REGISTER
+from trustreport.checks import Evidence
+from trustreport.checks.potential_robustness import CHECKS
+from trustreport.dimensions import advice_accuracy, advice_value, potential_robustness
+from trustreport.estimate import Estimate
+from trustreport.finding import CheckOutcome
+from trustreport.messages import catalogue
+from trustreport.plan import Plan
+from trustreport.results import Result, Unit
+from trustreport.study import Study
+
+EN = catalogue("en")
+SITES = Study(datasets=validation(2).datasets)
+HERE = {"dataset": "site 0"}
+ROBUST, VALUE, ACCURACY = "potential_robustness", "advice_value", "advice_accuracy"
+
+
+def outcomes(evidence: Evidence) -> list[CheckOutcome]:
+    return [outcome for check in CHECKS for outcome in check.run(evidence)]
+
+
+def fired(evidence: Evidence) -> dict[str, str]:
+    return {o.check: EN(o.message) for o in outcomes(evidence) if o.status == "fired"}
+
+
+def assessed(study: Study, given: Plan | None = None) -> Evidence:
+    """What the three dimensions of external validation find."""
+    given = given or declared()
+    results: list[Result] = []
+    for module in (advice_accuracy, advice_value, potential_robustness):
+        assert module.DIMENSION.answer is not None
+        results += module.DIMENSION.answer(study, given).results
+    return Evidence(study, given, tuple(results))
+
+
+def entry(
+    id: str,
+    e: Estimate,
+    *,
+    method: str = "",
+    scope: Mapping[str, Any] = HERE,
+    unit: Unit = "score",
+    **also: Any,
+) -> Result:
+    """A leading entry; further keys go into the parameters."""
+    where = {**scope, "parameters": also} if also else scope
+    shown = Estimate(e.value, e.low, e.high, e.n, method=method, p=e.p, details=e.details)
+    return Result(id, where, shown, unit, True)
+
+
+def point(
+    value: float, low: float = nan, high: float = nan, *, n: int = 150, p: float = nan, **d: float
+) -> Estimate:
+    return Estimate(value, low, high, n, p=p, details=d)
+
+
+def of(*results: Result, given: Plan | None = None) -> Evidence:
+    return Evidence(SITES, given or declared(), results)
+
+
+def needed(n: int, have: int) -> Result:
+    details = {"reached": have / n, "positives": have / 2, "negatives": have / 2}
+    return entry(f"{ROBUST}.mss_auc", point(n, n=have, **details))
+
+
+def alike(p: float, *, permutations: int = 9999, **also: Any) -> Result:
+    details = {"monte_carlo_se": (p * (1 - p) / permutations) ** 0.5}
+    one = point(p, p=p, **details)
+    return entry(f"{ROBUST}.degree_of_correspondence", one, unit="p", permutations=permutations, **also)
+
+
+def energy(p: float) -> Result:
+    return entry(f"{ROBUST}.energy_distance", point(5.0, p=p))
+
+
+def classifier(area: float) -> Result:
+    return entry(f"{ROBUST}.similarity_effect", point(area), method="domain_classifier")
+
+
+def strong(score: float) -> Result:
+    return entry(f"{ROBUST}.spr", point(score, p_performance=0.7, difference=0.02))
+
+
+def weak(score: float, splits: int) -> Result:
+    return entry(f"{ROBUST}.wpr", point(score, splits=float(splits)))
+
+
+def correlation(k: int, r: float = 0.5) -> Result:
+    shown = Estimate(r, nan, nan, k, note="fewer than three sites: no correlation" if r != r else "")
+    return Result(
+        f"{ROBUST}.similarity_performance_correlation",
+        {"parameters": {"metric": "auc"}},
+        shown,
+        "score",
+        True,
+    )
+
+
+def area(value: float) -> Result:
+    return entry(f"{ACCURACY}.auc", point(value, value - 0.05, value + 0.05, positives=60.0, negatives=90.0))
+
+
+def slope(low: float, high: float) -> Result:
+    return entry(f"{VALUE}.calibration_slope", point((low + high) / 2, low, high))
+
+
+def benefit(value: float) -> Result:
+    return entry(f"{ACCURACY}.net_benefit", point(value), scope={**HERE, "threshold": 0.5})
+
+
+def index(value: float, bins: int) -> Result:
+    return entry(f"{VALUE}.gici", point(value), bins=bins, binning="equal_width")
+
+
+def over_sites(pooled: tuple[float, float], new: tuple[float, float]) -> tuple[Result, Result]:
+    scope = {"parameters": {"metric": "auc", "scale": "logit"}}
+    return (
+        Result(f"{ROBUST}.pooled_performance", scope, point(0.8, *pooled), "proportion", True),
+        Result(f"{ROBUST}.prediction_interval", scope, point(0.8, *new), "proportion", True),
+    )
+
+
+STRICT = declared(endpoints=[{"endpoint": "a", "measure": "advice_accuracy.auc", "bound_or_margin": 0.6}])
+
+
+@pytest.mark.parametrize(
+    "check, fires, does_not",
+    [
+        ("P39", of(needed(400, 150)), of(needed(100, 150))),
+        ("P40", of(alike(0.7), energy(0.4), classifier(0.5)), of(alike(0.5), energy(0.4), classifier(0.5))),
+        ("P40", of(alike(0.99), energy(0.001), classifier(0.9)), of(alike(0.01), classifier(0.9))),
+        ("P41", of(alike(0.01), alike(0.5, subsample=100)), of(alike(0.01), alike(0.02, subsample=100))),
+        ("P41", of(alike(0.3), alike(0.4, subsample=50)), of(alike(0.5), alike(0.6, subsample=50))),
+        ("P42", of(alike(0.02, permutations=99)), of(alike(0.02, permutations=999))),
+        ("P42", of(alike(1 / 500, permutations=499)), of(alike(1 / 10_000))),
+        ("P42", of(alike(0.403)), of(alike(0.43))),
+        ("P43", of(strong(0.8), needed(400, 150)), of(strong(0.8), needed(100, 150))),
+        ("P43", of(strong(0.1), weak(0.9, 5)), of(strong(0.1), weak(0.9, 50))),
+        ("P44", of(correlation(4)), of(correlation(12))),
+        ("P44", of(correlation(2, nan)), of(correlation(10))),
+        ("P45", of(area(0.8), slope(0.3, 0.7)), of(area(0.8), slope(0.7, 1.2))),
+        ("P45", of(area(0.8), slope(1.2, 1.9)), of(area(0.6), slope(1.2, 1.9))),
+        ("P45", of(area(0.8), benefit(-0.1)), of(area(0.8), benefit(0.2))),
+        ("P46", of(index(0.9, 5), index(0.8, 20)), of(index(0.9, 5), index(0.88, 20))),
+        ("P47", of(*over_sites((0.75, 0.85), (0.6, 0.92))), of(*over_sites((0.75, 0.85), (0.72, 0.92)))),
+        (
+            "P47",
+            of(*over_sites((0.75, 0.85), (0.6, 0.92))),
+            of(*over_sites((0.75, 0.85), (0.61, 0.92)), given=STRICT),
+        ),
+    ],
+)
+def test_a_check_fires_where_it_should_and_nowhere_else(
+    check: str, fires: Evidence, does_not: Evidence
+) -> None:
+    assert check in fired(fires)
+    assert check not in fired(does_not)
+    assert check in {o.check for o in outcomes(does_not) if o.status == "clear"}
+
+
+@pytest.mark.parametrize(
+    "name, value, evidence, check",
+    [
+        ("P40_similarity", 0.8, of(alike(0.7), classifier(0.5)), "P40"),
+        ("P40_similarity", 0.1, of(alike(0.3), classifier(0.5)), "P40"),
+        ("P43_score", 0.95, of(strong(0.8), needed(400, 150)), "P43"),
+        ("P44_sets", 3, of(correlation(4)), "P44"),
+        ("P45_auc", 0.9, of(area(0.8), slope(0.3, 0.7)), "P45"),
+        ("P46_range", 0.2, of(index(0.9, 5), index(0.8, 20)), "P46"),
+        ("P47_auc", 0.5, of(*over_sites((0.75, 0.85), (0.6, 0.92))), "P47"),
+    ],
+)
+def test_a_declared_limit_takes_the_place_of_the_customary_one(
+    name: str, value: float, evidence: Evidence, check: str
+) -> None:
+    moved = Evidence(evidence.study, declared(limits={name: value}), evidence.results)
+    assert (check in fired(moved)) != (check in fired(evidence))
+
+
+def test_what_the_checks_say() -> None:
+    said = fired(of(needed(400, 150)))["P39"]
+    assert said == (
+        "75 positives and 75 negatives, below the minimum for the AUC (400); shown for completeness, "
+        "not used in a verdict."
+    )
+    assert "agreement with internal performance says little" in fired(of(alike(0.7), classifier(0.5)))["P40"]
+    assert (
+        "looks similar to this index and is not"
+        in fired(of(alike(0.99), energy(0.001), classifier(0.9)))["P40"]
+    )
+    both = fired(of(strong(0.8), weak(0.9, 5), needed(400, 150)))["P43"]
+    assert "p = 0.70 is no sign of equality" in both
+    assert both.endswith("on the least of 5 splits, which falls with their number.")
+    assert "treating all" not in fired(of(area(0.8), slope(0.3, 0.7)))["P45"]
+    assert "no higher than that of treating nobody (0)" in fired(of(area(0.8), benefit(-0.1)))["P45"]
+    assert fired(of(correlation(2, nan)))["P44"].startswith("2 external sets: how performance goes")
+
+
+def test_a_check_that_cannot_look_says_so() -> None:
+    found = outcomes(Evidence(Study(), declared(), ()))
+    assert {o.check: o.status for o in found} == dict.fromkeys([c.id for c in CHECKS], "cannot run")
+    assert all(EN(o.message) for o in found)
+
+
+def test_the_checks_stand_in_the_register() -> None:
+    assert {c.id for c in CHECKS} <= {c.id for c in REGISTER}
+    for check in CHECKS:
+        assert EN(f"checks.{check.id}.title")
+        assert EN(f"checks.{check.id}.clear")
+
+
+def crowded() -> Study:
+    rng = np.random.default_rng(3)
+    one = drawn("crowded", "external", 150, seed=4)
+    assert one.features is not None
+    score, truth = one.scores[""].score, one.cases.truth
+    assert score is not None
+    return Study(
+        datasets=(
+            validation(0).datasets[0],
+            dataset("crowded", "external", truth, score, rng.normal(0, 0.4, (150, 3))),
+        )
+    )
+
+
+WHOLE: dict[str, tuple[Callable[[], Study], str]] = {
+    "small": (lambda: validation(1, 60), "P39"),
+    "crowded": (crowded, "P40"),
+    "three sets": (lambda: validation(3), "P44"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_studies(name: str) -> None:
+    made, check = WHOLE[name]
+    evidence = assessed(made())
+    assert check in fired(evidence)
+    assert {o.check for o in outcomes(evidence)} == {c.id for c in CHECKS}
+
+
+def test_the_training_set_needs_no_minimum_size() -> None:
+    evidence = assessed(validation(1, 60))
+    scopes = [o.scope for o in outcomes(evidence) if o.check == "P39"]
+    assert scopes == [{"dataset": "site 0"}]

@@ -1,0 +1,198 @@
+"""Advice value: contract values, what is told of scores, and scores that are no probabilities."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.dimensions.test_potential_robustness import (
+    answer,
+    contract_rows_hold,
+    dataset,
+    drawn,
+    only,
+    rules_hold,
+    texts,
+)
+from tests.studies import plan
+from trustreport.dimensions.advice_value import DIMENSION, measured
+from trustreport.dimensions.advice_value.telling import ADVICE, EACH_UP_TO, MASS, WIDTH
+from trustreport.estimate import Estimate
+from trustreport.finding import Finding
+from trustreport.measures.calibration import notes
+from trustreport.messages import catalogue
+from trustreport.plan import Plan
+from trustreport.study import Scores, Study
+
+EN = catalogue("en")
+
+
+def study_of(truth: Sequence[int] | np.ndarray, score: Sequence[float] | np.ndarray) -> Study:
+    return Study(datasets=(dataset("set", "external", np.array(truth), np.array(score, float)),))
+
+
+def told(study: Study, given_plan: Plan | None = None) -> Finding:
+    return answer(study, given_plan or plan(), DIMENSION)
+
+
+def value(found: Finding, name: str, **parameters: Any) -> Estimate:
+    return only(found, name, parameters=parameters or None)
+
+
+def calibrated(n: int = 400, *, seed: int = 2, power: float = 1.0) -> Study:
+    """Scores that are the risk, or the risk bent by a power."""
+    rng = np.random.default_rng(seed)
+    score = rng.random(n)
+    return study_of(rng.random(n) < score**power, score)
+
+
+@pytest.mark.parametrize("case, n", [("heart", 48), ("breast", 36)])
+def test_contract(case: str, n: int, shared: Path) -> None:
+    assert contract_rows_hold(case, shared, DIMENSION) == n
+
+
+def test_hand_counts() -> None:
+    found = told(study_of([1, 1, 0, 0], [0.9, 0.9, 0.4, 0.3]))
+    rules_hold(found)
+    assert value(found, "brier").value == pytest.approx((0.01 + 0.01 + 0.16 + 0.09) / 4)
+    assert value(found, "oe_ratio").value == pytest.approx(2 / 2.5)
+    assert value(found, "ece", **WIDTH).value == pytest.approx((0.2 + 0.4 + 0.3) / 4)
+    assert value(found, "advisory_value", **ADVICE).value == pytest.approx(0.6175)
+    bins = {
+        (r.scope["parameters"]["low"], r.estimate.value)
+        for r in found.results
+        if r.id.endswith(".advice_value")
+    }
+    assert {(round(low, 2), round(v, 2)) for low, v in bins} == {(0.6, 0.36), (0.7, 0.49), (0.9, 0.81)}
+
+
+def test_scores_that_mean_what_they_say_and_scores_that_do_not() -> None:
+    right, wrong = told(calibrated()), told(calibrated(power=3.0))
+    for found in (right, wrong):
+        rules_hold(found)
+    assert value(right, "oe_ratio").low <= 1 <= value(right, "oe_ratio").high
+    assert value(wrong, "oe_ratio").high < 1
+    assert value(right, "gici", **WIDTH).value > value(wrong, "gici", **WIDTH).value
+    assert any("on average the scores are too high in this sample" in text for text in texts(wrong))
+    assert any("the interval holds 1" in text for text in texts(right))
+    assert value(wrong, "gici_over", **MASS).value < 1
+
+
+def test_slope_and_intercept_come_with_both_intervals_and_one_leads() -> None:
+    found = told(calibrated())
+    for name in ("calibration_slope", "calibration_intercept"):
+        entries = {r.method: r.primary for r in found.results if r.id == f"advice_value.{name}"}
+        assert entries == {"wald": True, "profile": False}
+
+
+def test_other_numbers_of_bins_have_values_only() -> None:
+    found = told(calibrated())
+    for bins in measured.OTHER_BINS:
+        e = value(found, "gici", bins=bins, binning="equal_width")
+        assert 0 < e.value <= 1
+        assert e.note == notes.NO_RESAMPLING
+
+
+HARD: dict[str, tuple[Study, dict[str, Any], dict[str, str]]] = {
+    "one class": (
+        study_of(np.ones(30), np.linspace(0.1, 0.9, 30)),
+        {},
+        {"calibration_slope": notes.ONE_CLASS},
+    ),
+    "three rows": (study_of([0, 1, 1], [0.2, 0.6, 0.5]), {}, {"ici": notes.FEW_SCORES}),
+    "no case": (study_of(np.full(5, -1), np.full(5, 0.4)), {}, {"brier": notes.NO_CASE}),
+    "one case": (study_of([1], [0.4]), {}, {"calibration_slope": notes.ONE_CLASS}),
+    "all equal": (study_of([0, 1] * 10, np.full(20, 0.3)), {}, {"calibration_slope": notes.CONSTANT_SCORE}),
+    "outside": (study_of([0, 1] * 10, np.arange(20)), {}, dict.fromkeys(measured.ASKED, measured.NOT_RISKS)),
+    "reversed": (
+        study_of([0, 1] * 10, np.linspace(0, 1, 20)),
+        {"operating_point": {"score_direction": "lower_is_positive"}},
+        {"brier": measured.REVERSED},
+    ),
+    "0 and 1": (study_of([0, 1] * 10, [0, 1] * 9 + [1, 0]), {}, {}),
+    "separated": (study_of([0, 1] * 10, [0.2, 0.8] * 10), {}, {"calibration_slope": notes.SEPARATED}),
+    "nothing expected": (study_of([0, 1] * 10, np.zeros(20)), {}, {"oe_ratio": notes.NOTHING_EXPECTED}),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_sets_end_in_a_reasoned_not_estimable(name: str) -> None:
+    study, groups, undefined = HARD[name]
+    found = told(study, plan(**groups))
+    rules_hold(found)
+    for quantity, note in undefined.items():
+        e = value(found, quantity)
+        assert isnan(e.value)
+        assert e.note == note
+    assert texts(found)
+
+
+def test_several_sets_are_told_side_by_side_and_each_in_its_part() -> None:
+    sets = tuple(drawn(f"site {i}", "external", 80, seed=i) for i in range(3))
+    found = told(Study(datasets=sets))
+    rules_hold(found)
+    assert [len(part.figures) for part in found.parts] == [1, 0, 0, 0]
+    assert any(
+        text.startswith("The interval of observed over expected events holds 1") for text in texts(found)
+    )
+    ids = [t.id for part in found.parts for t in part.tables]
+    assert len(set(ids)) == len(ids) == 5
+
+
+def test_many_sets_are_told_in_one_overview() -> None:
+    sets = tuple(drawn(f"site {i}", "external", 60, seed=i) for i in range(EACH_UP_TO + 9))
+    found = told(Study(datasets=sets))
+    rules_hold(found)
+    assert len(found.parts) == 1
+    assert len(found.parts[0].figures) == 2
+    assert len(found.parts[0].tables) == 1
+    texts(found)
+
+
+def test_a_set_without_probabilities_has_no_panel_among_others() -> None:
+    good = calibrated().datasets[0]
+    bad = replace(study_of([0, 1] * 10, np.arange(20)).datasets[0], name="other")
+    found = told(Study(datasets=(good, bad)))
+    rules_hold(found)
+    assert {row["label"] for row in found.parts[0].figures[0].drawing.values(EN)} == {"set"}
+    texts(found)
+
+
+def test_candidates_and_seeds() -> None:
+    one = calibrated().datasets[0]
+    score = one.scores[""].score
+    assert score is not None
+    both = replace(one, scores={"first": Scores(score), "second": Scores(score**2)})
+    found = told(Study(datasets=(both,)))
+    rules_hold(found)
+    assert only(found, "brier", candidate="first").value < only(found, "brier", candidate="second").value
+    again = told(Study(datasets=(both,)))
+    assert [r.estimate for r in found.results] == [r.estimate for r in again.results]
+    other = told(Study(datasets=(both,)), plan(similarity={"seed": 99}))
+    assert only(found, "ece", candidate="first", parameters=WIDTH).high != pytest.approx(
+        only(other, "ece", candidate="first", parameters=WIDTH).high, abs=1e-12
+    )
+
+
+def test_what_the_dimension_needs() -> None:
+    assert not DIMENSION.has_data(Study(), plan())
+    assert DIMENSION.has_data(calibrated(), plan())
+    bare = replace(calibrated().datasets[0], scores={"": Scores(decision=np.zeros(400, np.int8))})
+    assert not DIMENSION.has_data(Study(datasets=(bare,)), plan())
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 10_000))
+def test_any_scores_give_results_and_texts(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 25))
+    score = rng.choice([0.0, 0.1, 0.5, 0.9, 1.0], n) if rng.random() < 0.5 else rng.random(n)
+    found = told(study_of(rng.integers(-1, 2, n), score))
+    rules_hold(found)
+    assert texts(found)
