@@ -22,7 +22,8 @@ MAY = {
     "figures": ("measures", "messages"),
     "study": ("errors", "estimate", "resources"),
     "plan": ("errors", "estimate", "resources"),
-    "ingest": ("study", "plan"),
+    "interop": ("study", "plan"),
+    "ingest": ("study", "plan", "interop"),
     "dimensions": ("study", "plan", "measures", "figures", "finding", "infer", "seeds"),
     "checks": ("study", "plan", "measures", "figures", "finding"),
     "assessment": ("dimensions", "checks"),
@@ -30,7 +31,7 @@ MAY = {
     "starter": ("plan", "messages"),
     "schemas": ("report",),
     "api": ("report", "ingest"),
-    "cli": ("api", "starter", "report", "infer"),
+    "cli": ("api", "starter", "report", "infer", "interop"),
     "__main__": ("cli",),
     "__init__": ("api",),
 }

@@ -135,6 +135,37 @@ def build(
 
 
 @main.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "--format", "form", type=click.Choice(("imrmc",)), required=True, help="imrmc: input of the FDA's iMRMC."
+)
+@click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file.")
+@click.option("--task", help="Which task, where the study has several.")
+@click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
+def export(study: Path, form: str, out: Path, task: str | None, allow_outside: bool) -> None:
+    """Write the readings of STUDY as the input file of another tool."""
+    from trustreport.api import read_study
+    from trustreport.interop.imrmc import write_imrmc
+
+    with problems_on_stderr():
+        read, plan = read_study(study, allow_outside=allow_outside)
+    tasks = [readings.task for readings in read.readings]
+    found = [readings for readings in read.readings if task in (None, readings.task)]
+    if len(found) != 1:
+        known = f"the study has {', '.join(filter(None, tasks)) or 'one, without a name'}"
+        raise click.BadParameter(known if tasks else "the study has no readings", param_hint="--task")
+    try:
+        text = write_imrmc(found[0], title=plan.report.title or "Readings of a study")
+        out.write_text(text, encoding="utf-8")
+    except ValueError as error:
+        click.echo(str(error), err=True)
+        sys.exit(PROBLEMS)
+    except OSError as error:
+        raise click.ClickException(f"cannot write to {out}: {error.strerror or error}") from error
+    click.echo(out)
+
+
+@main.command()
 @click.option("--positives", type=click.IntRange(min=0), help="Cases with the condition.")
 @click.option("--negatives", type=click.IntRange(min=0), help="Cases without it.")
 @click.option("--total", type=click.IntRange(min=0), help="All cases, where their classes are not known.")

@@ -1,4 +1,4 @@
-"""A file of any accepted kind (CSV, Parquet, XLSX) as columns of Arrow text, with the row of each record.
+"""A file of any accepted kind (CSV, Parquet, XLSX, iMRMC) as columns of Arrow text, each record with its row.
 
 Nothing is interpreted here: cells keep their characters, so that a message can show them, and 007 stays 007.
 """
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from trustreport.ingest.files import BOMS, is_utf8
 from trustreport.ingest.problems import CELL, Problems, quoted
 from trustreport.ingest.sheet import Unreadable, read_sheet
+from trustreport.interop.imrmc import BEGIN, SUFFIX, NoData, read_imrmc
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -72,6 +73,8 @@ def read_table(path: Path, name: str, layout: Layout, problems: Problems) -> Raw
             raise Unreadable(
                 "an old Excel or an encrypted workbook", "CSV, Parquet or XLSX", "Save it as XLSX or CSV."
             )
+        elif path.suffix.lower() == SUFFIX:
+            raw = _imrmc(path, name, layout, problems)
         else:
             raw = _text(path, name, layout, problems)
     except Unreadable as error:
@@ -170,6 +173,23 @@ def _workbook(path: Path, name: str, layout: Layout) -> Raw:
         n for n, f in zip(header, table.schema) if f.metadata and f.metadata.get(b"numeric") == b"1"
     )
     return Raw(name, header, tuple(table.columns), table.num_rows, typed=typed)
+
+
+def _imrmc(path: Path, name: str, layout: Layout, problems: Problems) -> Raw:
+    """An iMRMC file as a table of readings with the truth of their cases."""
+    import pyarrow as pa
+
+    source, guessed = _utf8(path, layout.encoding)
+    try:
+        rows, faults = read_imrmc(bytes(source.read()).decode().removeprefix("\ufeff"), name)
+    except NoData:
+        mend = "Name the file .csv if it is a table with a header."
+        raise Unreadable(f"no line {BEGIN}", "one above the readings of an iMRMC file", mend) from None
+    problems.extend(faults)
+    header = ("reader", "case", "arm", "score", "truth")
+    columns = tuple(pa.array(getattr(rows, word), pa.string()) for word in header)
+    lines = np.array(rows.line, np.int64)
+    return Raw(name, header, columns, len(lines), layout, rows=lines, guessed_encoding=guessed)
 
 
 def _text(path: Path, name: str, layout: Layout, problems: Problems) -> Raw:
