@@ -1,4 +1,4 @@
-"""The HTML report in a browser: axe-core finds no violation, nothing is fetched, nothing overflows a phone."""
+"""The HTML report in a browser: axe-core finds no violation, nothing is fetched, nothing overflows."""
 
 import shutil
 from collections.abc import Iterator
