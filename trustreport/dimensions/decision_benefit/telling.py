@@ -5,6 +5,7 @@ from math import isnan
 from typing import Literal
 
 from trustreport.dimensions.decision_benefit.changes import CHANGES, strata
+from trustreport.dimensions.decision_benefit.curves import reader_roc
 from trustreport.dimensions.decision_benefit.endpoints import AIDED, ID, UNAIDED, Endpoint
 from trustreport.estimate import Estimate
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
@@ -53,7 +54,10 @@ def part(
         title=None if alone else say("word.name", name=title),
         finding=tuple(_sentences(results, main, readings, arms, mean)),
         tables=tuple(_tables(results, endpoints, main, readings, arms, number)),
-        figures=tuple(_figures(results, main, readings, arms, mean, number)),
+        figures=(
+            *_figures(results, main, readings, arms, mean, number),
+            *_roc(results, endpoints, readings, arms, number),
+        ),
         scope={"task": readings.task} if readings.task else {},
     )
 
@@ -272,3 +276,19 @@ def _figures(
             say(f"{ID}.figure.forest", endpoint=name_of(main.name), level=mean.level),
             say(f"{ID}.figure.forest_alt", n=len(labels)),
         )
+
+
+def _roc(
+    results: Sequence[Result],
+    endpoints: Sequence[Endpoint],
+    readings: Readings,
+    arms: tuple[str, str],
+    number: int,
+) -> Iterator[Figure]:
+    """The readers' ROC curves, where they gave scores."""
+    drawing = reader_roc(results, endpoints, readings, arms)
+    if drawing:
+        unaided, aided = (arm.auc.value for arm in drawing.arms)
+        values = {"n": len(readings.readers), "unaided": unaided, "aided": aided}
+        alt = say(f"{ID}.figure.roc_alt", **values)
+        yield Figure(f"reader_roc_{number}", drawing, say(f"{ID}.figure.roc"), alt)
