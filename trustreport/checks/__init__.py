@@ -1,6 +1,7 @@
 """The pitfall register: every check, grouped by dimension, in the order of its number."""
 
 from trustreport.checks import (
+    advice_accuracy,
     decision_benefit,
     potential_robustness,
     pragmatic_utility,
@@ -13,6 +14,7 @@ from trustreport.checks.check import Check, Evidence
 __all__ = ["CHECKS", "Check", "Evidence"]
 
 GROUPS = (
+    advice_accuracy.CHECKS,
     pragmatic_utility.CHECKS,
     decision_benefit.CHECKS,
     reader_study.CHECKS,

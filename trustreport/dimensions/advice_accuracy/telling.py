@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any
 
+from trustreport.claims import Held
 from trustreport.dimensions.advice_accuracy.measured import CELLS, ID, SCENARIO_MEASURES, SCENARIOS
 from trustreport.dimensions.advice_accuracy.told import Told
 from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
@@ -95,6 +96,28 @@ def _rules_of_sets(all_told: Sequence[Told]) -> Iterator[PlainTable]:
 
 def _rule(scenario: str) -> dict[str, str]:
     return {"scenario": scenario}
+
+
+def declared_figures(found: Sequence[Held]) -> Iterator[Part]:
+    """What was declared beside what the data give: how many agree, and a row for each that does not."""
+    if not found:
+        return
+    off = [one for one in found if not one.agrees]
+    columns = (
+        Column(say(f"{ID}.column.set")),
+        Column(say(f"{ID}.column.measure")),
+        Column(say(f"{ID}.column.declared"), "number"),
+        Column(say(f"{ID}.column.recomputed"), "number"),
+    )
+    rows = tuple((_place_name(one), one.measure, one.printed, one.recomputed) for one in off)
+    sentence = say(f"{ID}.declared", n=len(found), off=len(off))
+    table = PlainTable("advice_accuracy_declared", say(f"{ID}.table_declared"), columns, rows)
+    yield Part((sentence,), title=say(f"{ID}.title_declared"), tables=(table,) if off else ())
+
+
+def _place_name(one: Held) -> str:
+    """The set or data set that a declared figure is of."""
+    return one.place.get("set") or one.place.get("dataset") or ""
 
 
 def _value(told: Told, name: str, **scope: Any) -> float | None:

@@ -1,0 +1,358 @@
+"""Pitfalls of advice accuracy: one-sided reports, other class mixes, cases left out, figures that are off."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite, isnan
+from typing import Any
+
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.claims import held, tables
+from trustreport.estimate import Estimate
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.reported.printed import metric_named
+from trustreport.measures.two_arm.difference import newcombe
+from trustreport.messages import Message, say
+from trustreport.plan import DatasetFacts
+from trustreport.results import leading
+from trustreport.study import Dataset, Scores
+
+DIMENSION = "advice_accuracy"
+# Sensitivity and specificity, or the predictive values, further apart than this; `limits.P05_gap`.
+GAP = 0.2
+# A Matthews correlation below the first with an accuracy from the second on; `limits.P05_mcc` and
+# `limits.P05_accuracy`.
+LOW_MCC, HIGH_ACCURACY = 0.4, 0.8
+
+# What tells of missed cases, and what of false alarms; several tell of both.
+OF_MISSED = {"sensitivity", "npv", "fn", "tp"}
+OF_ALARMS = {"specificity", "ppv", "fp", "tn"}
+OF_BOTH = {"accuracy", "f1", "threat_score", "mcc"}
+# Units of which nobody can count those that are absent.
+WITHOUT_NEGATIVES = ("lesion",)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of counts of the study, and where it belongs."""
+
+    place: Mapping[str, Any]
+    counts: ConfusionCounts
+
+    @property
+    def name(self) -> str:
+        """The set or data set."""
+        return str(self.place.get("set") or self.place.get("dataset") or "")
+
+
+def _tables(evidence: Evidence) -> list[Table]:
+    return [Table(scope, counts) for scope, counts in tables(evidence.results).values()]
+
+
+def _estimate(evidence: Evidence, table: Table, name: str) -> Estimate:
+    """A measure of a table at its own class mix."""
+    wanted = {"parameters": None, "threshold": None, "candidate": None, **table.place}
+    found = leading(evidence.results, f"{DIMENSION}.{name}", **wanted)
+    return found.estimate if found else MEASURES[name](table.counts)
+
+
+def _facts(evidence: Evidence, name: str) -> DatasetFacts | None:
+    """What is declared of a set or data set by its name."""
+    return next((facts for facts in evidence.plan.datasets if facts.dataset == name), None)
+
+
+# ---------------------------------------------------------------- P01
+
+
+def one_sided(evidence: Evidence) -> Iterator[Remark]:
+    """P01: sensitivity without false alarms, or the reverse; negatives of a unit that has none."""
+    for reported in evidence.study.reported:
+        known = {metric for name in reported.metrics if (metric := metric_named(name))}
+        yield Remark({"set": reported.set}, _lacks_a_side(known))
+    yield from _claims_of_one_side(evidence)
+    for table in _tables(evidence):
+        facts = _facts(evidence, table.name)
+        unit = facts.unit_of_analysis if facts else None
+        if unit in WITHOUT_NEGATIVES and table.counts.negatives:
+            yield Remark(table.place, say("checks.P01.fired_unit", unit=say(f"checks.P01.unit.{unit}")))
+        else:
+            yield Remark(table.place)
+
+
+def _lacks_a_side(known: set[str]) -> Message | None:
+    if known & OF_BOTH or not known & (OF_MISSED | OF_ALARMS):
+        return None
+    if not known & OF_ALARMS:
+        return say("checks.P01.fired")
+    return None if known & OF_MISSED else say("checks.P01.fired_reverse")
+
+
+def _claims_of_one_side(evidence: Evidence) -> Iterator[Remark]:
+    """Claims about what no table of counts stands beside."""
+    counted = {table.name for table in _tables(evidence)}
+    by_place: dict[tuple[str | None, ...], set[str]] = {}
+    for claim in evidence.plan.performance_claims or ():
+        metric = metric_named(claim.measure.rpartition(".")[2])
+        if metric:
+            by_place.setdefault((claim.set, claim.dataset, claim.arm, claim.population), set()).add(metric)
+    for (of_set, dataset, *_), known in by_place.items():
+        alone = of_set is None and dataset is None and len(counted) == 1
+        if not alone and (of_set or dataset or "") not in counted:
+            place = {key: name for key, name in (("set", of_set), ("dataset", dataset)) if name}
+            yield Remark(place, _lacks_a_side(known))
+
+
+# ---------------------------------------------------------------- P02
+
+
+@dataclass(frozen=True, slots=True)
+class _Mix:
+    """Cases of either class of a set."""
+
+    name: str
+    place: Mapping[str, Any]
+    role: str
+    positives: int
+    n: int
+
+
+def _mixes(evidence: Evidence) -> list[_Mix]:
+    found = []
+    for dataset in evidence.study.datasets:
+        known = dataset.cases.truth[dataset.cases.truth >= 0]
+        if len(dataset.cases.classes) == 2 and known.size:
+            place = {"dataset": dataset.name}
+            found.append(_Mix(dataset.name, place, dataset.role, int((known == 1).sum()), known.size))
+    for table in _tables(evidence):
+        facts = _facts(evidence, table.name)
+        if facts and "set" in table.place and table.counts.n:
+            found.append(_Mix(table.name, table.place, facts.role, table.counts.positives, table.counts.n))
+    return found
+
+
+def other_class_mix(evidence: Evidence) -> Iterator[Remark]:
+    """P02: tuned at one share of positives, tested at another, and no range of it declared."""
+    mixes = _mixes(evidence)
+    tuned = [m for m in mixes if m.role == "tuning"] or [m for m in mixes if m.role == "training"]
+    if not tuned:
+        return
+    x, n = sum(m.positives for m in tuned), sum(m.n for m in tuned)
+    for mix in mixes:
+        if mix.role not in ("tuning", "training"):
+            apart = newcombe(mix.positives, mix.n, x, n)
+            fires = apart.low * apart.high > 0 and evidence.plan.utility.prevalence_range is None
+            message = say("checks.P02.fired", a=x / n, b=mix.positives / mix.n)
+            yield Remark(mix.place, message if fires else None)
+
+
+# ---------------------------------------------------------------- P03
+
+
+def left_out(evidence: Evidence) -> Iterator[Remark]:
+    """P03: cases removed after results were known, or that got no decision."""
+    found = _tables(evidence)
+    for facts in evidence.plan.datasets:
+        if facts.exclusions is None:
+            continue
+        own = [t for t in found if t.name == facts.dataset]
+        if not own and len(found) == len(evidence.plan.datasets) == 1:
+            own = found
+        n = sum(e.n for e in facts.exclusions if e.decided_before_results is False)
+        place = own[0].place if own else {"dataset": facts.dataset}
+        yield Remark(place, _without(own[0].counts if own else None, n) if n else None)
+    for confusion in evidence.study.confusion:
+        given = (confusion.indeterminate_positives, confusion.indeterminate_negatives)
+        if given != (None, None):
+            yield Remark({"set": confusion.set}, _indeterminate(confusion, sum(k or 0 for k in given)))
+    for dataset in evidence.study.datasets:
+        for candidate, scores in dataset.scores.items():
+            scope: dict[str, Any] = {"dataset": dataset.name}
+            if len(dataset.scores) > 1:
+                scope["candidate"] = candidate
+            n = _silent(dataset, scores)
+            own = [t for t in found if t.place == scope]
+            yield Remark(scope, _without(own[0].counts if own else None, n) if n else None)
+
+
+def _without(counts: ConfusionCounts | None, n: int) -> Message:
+    """How far accuracy falls when what was left out counts as wrong."""
+    if counts is None or not counts.n:
+        return say("checks.P03.fired_no_table", n=n)
+    right = counts.tp + counts.tn
+    return say("checks.P03.fired", n=n, x=right / counts.n, y=right / (counts.n + n))
+
+
+def _indeterminate(confusion: Any, n: int) -> Message | None:
+    right, decided = confusion.tp + confusion.tn, confusion.tp + confusion.fp + confusion.fn + confusion.tn
+    if not n or not decided:
+        return None
+    return say("checks.P03.fired_indeterminate", n=n, x=right / decided, y=right / (decided + n))
+
+
+def _silent(dataset: Dataset, scores: Scores) -> int:
+    """Cases of known truth of which the candidate said nothing."""
+    said = dataset.cases.truth < 0
+    if scores.decision is not None:
+        said = said | (scores.decision >= 0)
+    if scores.score is not None:
+        said = said | (scores.score == scores.score)
+    if scores.class_scores is not None:
+        said = said | (scores.class_scores == scores.class_scores).all(axis=1)
+    return int((~said).sum())
+
+
+# ---------------------------------------------------------------- P04
+
+
+def classes_apart(evidence: Evidence) -> Iterator[Remark]:
+    """P04: a set that holds one class only, or false positives where no negative is declared."""
+    found = _tables(evidence)
+    unbounded = _without_negatives(evidence)
+    for table in found:
+        counts = table.counts
+        if counts.n:
+            message = _one_class(counts.positives, counts.negatives)
+            if message is None and counts.fp and table.name in unbounded:
+                message = say("checks.P04.fired_unbounded", n=counts.fp)
+            yield Remark(table.place, message)
+    counted = {table.name for table in found}
+    for mix in _mixes(evidence):
+        if mix.name not in counted and _has_scores(evidence, mix.name):
+            yield Remark(mix.place, _one_class(mix.positives, mix.n - mix.positives))
+
+
+def _one_class(positives: int, negatives: int) -> Message | None:
+    if positives and negatives:
+        return None
+    return say("checks.P04.fired" if positives else "checks.P04.fired_negatives")
+
+
+def _has_scores(evidence: Evidence, name: str) -> bool:
+    return any(d.name == name and d.scores for d in evidence.study.datasets)
+
+
+def _without_negatives(evidence: Evidence) -> set[str]:
+    """Sets whose number of negatives is declared to be none."""
+    found = {r.set for r in evidence.study.reported if r.negatives == 0}
+    for claim in evidence.plan.performance_claims or ():
+        if claim.measure.casefold() == "negatives" and claim.value.strip() == "0":
+            found.add(claim.set or claim.dataset or "")
+    return found
+
+
+# ---------------------------------------------------------------- P05
+
+
+def hidden_class(evidence: Evidence) -> Iterator[Remark]:
+    """P05: one class does much worse than the other, while the accuracy looks well."""
+    for table in _tables(evidence):
+        of = {name: _estimate(evidence, table, name) for name in MEASURES}
+        if any(isnan(of[name].value) for name in ("accuracy", "sensitivity", "specificity")):
+            continue
+        yield Remark(table.place, _hidden(evidence, of))
+
+
+def _hidden(evidence: Evidence, of: Mapping[str, Estimate]) -> Message | None:
+    limits, accuracy = evidence.plan.limits, of["accuracy"].value
+    sensitivity, specificity = of["sensitivity"], of["specificity"]
+    values = {"a": accuracy, "sensitivity": sensitivity.value, "specificity": specificity.value}
+    fn, fp = evidence.plan.utility.cost_fn, evidence.plan.utility.cost_fp
+    if fn is not None and fp is not None and fn > fp and sensitivity.high < specificity.low:
+        return say("checks.P05.fired_missed", **values)
+    if fn is not None and fp is not None and fp > fn and specificity.high < sensitivity.low:
+        return say("checks.P05.fired_alarms", **values)
+    gap = limits.get("P05_gap", GAP)
+    if _apart(sensitivity, specificity, gap):
+        return say("checks.P05.fired", **values)
+    low, high = limits.get("P05_mcc", LOW_MCC), limits.get("P05_accuracy", HIGH_ACCURACY)
+    if accuracy >= high and of["mcc"].value < low:
+        return say("checks.P05.fired_mcc", a=accuracy, mcc=of["mcc"].value)
+    if _apart(of["ppv"], of["npv"], gap):
+        return say("checks.P05.fired_predictive", a=accuracy, ppv=of["ppv"].value, npv=of["npv"].value)
+    return None
+
+
+def _apart(one: Estimate, other: Estimate, gap: float) -> bool:
+    """Further apart than the limit, and more than chance would have it: the intervals do not meet."""
+    return abs(one.value - other.value) > gap and (one.high < other.low or other.high < one.low)
+
+
+# ---------------------------------------------------------------- P06
+
+
+def not_reproducible(evidence: Evidence) -> Iterator[Remark]:
+    """P06: declared figures that the data do not give, totals that do not add up, figures in conflict."""
+    by_place: dict[str, tuple[Mapping[str, str], list[Message]]] = {}
+    for one in held(evidence.plan, evidence.results):
+        _, items = by_place.setdefault(repr(one.place), (one.place, []))
+        if not one.agrees:
+            items.append(one.item)
+    for confusion in evidence.study.confusion:
+        if confusion.cases is not None and confusion.readers in (None, 1):
+            place: Mapping[str, str] = {"set": confusion.set}
+            _, items = by_place.setdefault(repr(place), (place, []))
+            items += _cases_apart(confusion)
+    for place, items in by_place.values():
+        yield Remark(place, say("checks.P06.fired", items=items, n=len(items)) if items else None)
+    for r in evidence.results:
+        if r.id == "reported.consistent_matrices" and isfinite(r.estimate.value):
+            message = say("checks.P06.fired_conflict") if r.estimate.value == 0 else None
+            yield Remark({"set": r.scope["set"]}, message)
+
+
+def _cases_apart(confusion: Any) -> list[Message]:
+    """The number of cases of a set, against what its counts add up to."""
+    undecided = (confusion.indeterminate_positives or 0) + (confusion.indeterminate_negatives or 0)
+    n = confusion.tp + confusion.fp + confusion.fn + confusion.tn + undecided
+    if n == confusion.cases:
+        return []
+    measure, value = say("claims.total.total"), say("claims.count", value=n)
+    printed, apart = say("claims.count", value=confusion.cases), abs(n - confusion.cases)
+    return [say("claims.item_total", measure=measure, printed=printed, value=value, apart=apart)]
+
+
+# ---------------------------------------------------------------- P07, P08
+
+
+def degenerate(evidence: Evidence) -> Iterator[Remark]:
+    """P07: a class without cases, or all decisions alike: measures without a value."""
+    for table in _tables(evidence):
+        c = table.counts
+        margins = (
+            ("positive", c.positives),
+            ("negative", c.negatives),
+            ("called_positive", c.called_positive),
+            ("called_negative", c.called_negative),
+        )
+        empty = [say(f"checks.P07.reason.{name}") for name, n in margins if not n]
+        lost = [
+            say(f"{DIMENSION}.label.{name}")
+            for name in MEASURES
+            if isnan(_estimate(evidence, table, name).value)
+        ]
+        yield Remark(table.place, say("checks.P07.fired", reasons=empty, measures=lost) if empty else None)
+
+
+def imbalance(evidence: Evidence) -> Iterator[Remark]:
+    """P08: an accuracy that the answer of the more common class would nearly reach."""
+    for table in _tables(evidence):
+        c, accuracy = table.counts, _estimate(evidence, table, "accuracy")
+        if not c.n:
+            continue
+        share = max(c.positives, c.negatives) / c.n
+        margin = evidence.plan.limits.get("P08_margin", accuracy.high - accuracy.low)
+        common = say(f"checks.P08.{'positive' if c.positives >= c.negatives else 'negative'}")
+        message = say("checks.P08.fired", accuracy=accuracy.value, share=share, common=common)
+        yield Remark(table.place, message if accuracy.value <= share + margin else None)
+
+
+CHECKS = (
+    Check("P01", DIMENSION, "B", one_sided),
+    Check("P02", DIMENSION, "W", other_class_mix),
+    Check("P03", DIMENSION, "B", left_out),
+    Check("P04", DIMENSION, "B", classes_apart),
+    Check("P05", DIMENSION, "W", hidden_class),
+    Check("P06", DIMENSION, "W", not_reproducible),
+    Check("P07", DIMENSION, "B", degenerate),
+    Check("P08", DIMENSION, "W", imbalance),
+)
