@@ -10,7 +10,7 @@ from trustreport.dimensions.advice_accuracy.measured import (
     matrix_results,
     score_results,
 )
-from trustreport.dimensions.advice_accuracy.telling import declared_figures, in_full, overview
+from trustreport.dimensions.advice_accuracy.telling import in_full, overview, with_declared
 from trustreport.dimensions.advice_accuracy.told import Told
 from trustreport.dimensions.advice_accuracy.weighed import h_accuracy_results, utility_results
 from trustreport.dimensions.dimension import Dimension
@@ -59,7 +59,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     else:
         parts = overview(told, figures)
     results: tuple[Result, ...] = (*(r for one in told for r in one.results), *weighed)
-    parts = (*parts, *declared_figures(held(plan, results)))
+    parts = with_declared(parts, held(plan, results))
     not_shown = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
     return Finding(NAME, parts, results, not_shown)
 

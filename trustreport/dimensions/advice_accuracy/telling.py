@@ -1,6 +1,7 @@
 """How advice accuracy is told: sentences and tables of published tables and data sets."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 from typing import Any
 
@@ -19,8 +20,8 @@ OVERVIEW = ("prevalence", "sensitivity", "specificity", "ppv", "npv", "mcc")
 
 def in_full(all_told: Sequence[Told], figures: Sequence[Figure] = ()) -> tuple[Part, ...]:
     """A few tables and data sets, each in full; the figures of several stand before them, side by side."""
-    if len(all_told) == 1:
-        return (_part(all_told[0], 1, figures, alone=True),)
+    if len(all_told) < 2:
+        return tuple(_part(told, 1, figures, alone=True) for told in all_told)
     together = Part(finding=tuple(_across(all_told)), figures=tuple(figures))
     return (together, *(_part(told, i) for i, told in enumerate(all_told, 1)))
 
@@ -58,7 +59,9 @@ def overview(all_told: Sequence[Told], figures: Sequence[Figure] = ()) -> tuple[
 
 def _across(all_told: Sequence[Told]) -> Iterator[Message]:
     """How far the main measures lie apart."""
-    pairs = [(_value(told, "sensitivity"), _value(told, "specificity")) for told in all_told]
+    # Decisions that are all alike have no rule beside them; their 0 and 1 would be the ends of every range.
+    some = [told for told in all_told if told.estimate("accuracy", parameters=_rule("all_positive"))]
+    pairs = [(_value(told, "sensitivity"), _value(told, "specificity")) for told in some]
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     if len(both) > 1:
         (low, high), (other_low, other_high) = ((min(rates), max(rates)) for rates in zip(*both))
@@ -98,10 +101,19 @@ def _rule(scenario: str) -> dict[str, str]:
     return {"scenario": scenario}
 
 
-def declared_figures(found: Sequence[Held]) -> Iterator[Part]:
-    """What was declared beside what the data give: how many agree, and a row for each that does not."""
+def with_declared(parts: tuple[Part, ...], found: Sequence[Held]) -> tuple[Part, ...]:
+    """What was declared beside what the data give, as a last part; of several sets it is said first."""
     if not found:
-        return
+        return parts
+    last = _declared(found)
+    if last.tables and parts and not parts[0].scope:
+        first = replace(parts[0], finding=(*last.finding, *parts[0].finding))
+        return (first, *parts[1:], replace(last, finding=()))
+    return (*parts, last)
+
+
+def _declared(found: Sequence[Held]) -> Part:
+    """How many declared figures agree with the data, and a row for each that does not."""
     off = [one for one in found if not one.agrees]
     columns = (
         Column(say(f"{ID}.column.set")),
@@ -112,7 +124,7 @@ def declared_figures(found: Sequence[Held]) -> Iterator[Part]:
     rows = tuple((_place_name(one), one.measure, one.printed, one.recomputed) for one in off)
     sentence = say(f"{ID}.declared", n=len(found), off=len(off))
     table = PlainTable("advice_accuracy_declared", say(f"{ID}.table_declared"), columns, rows)
-    yield Part((sentence,), title=say(f"{ID}.title_declared"), tables=(table,) if off else ())
+    return Part((sentence,), title=say(f"{ID}.title_declared"), tables=(table,) if off else ())
 
 
 def _place_name(one: Held) -> str:
