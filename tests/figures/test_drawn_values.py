@@ -215,3 +215,20 @@ def test_values_are_the_estimates_unrounded(say: Catalogue) -> None:
     assert [(r["value"], r["low"], r["high"], r["n"]) for r in shown] == [
         (row.estimate.value, row.estimate.low, row.estimate.high, row.estimate.n) for row in rows
     ]
+
+
+@pytest.mark.parametrize("margin", [-0.05, (0.05, -0.05), -0.002, (-0.002, 0.003), -0.3])
+def test_a_margin_is_drawn_and_labelled(margin: Any, say: Catalogue) -> None:
+    drawing = EffectPlot(differences(4), "Change", "points", benefit="right", margin=margin)
+    figure = drawing.draw(say)
+    lines, (left, right) = drawn(figure), figure.axes[1].get_xlim()
+    for i, at in enumerate(drawing.margins):
+        line = lines[f"margin-{i}"]
+        assert set(line.get_xdata()) == {at}
+        assert left < at < right
+        assert line.get_linestyle() == "--"
+    labels = [text for text in written(figure) if text.startswith("margin")]
+    assert len(labels) == len(drawing.margins) == len(margin if isinstance(margin, tuple) else (margin,))
+    row = drawing.values(say)[0]
+    assert [v for name, v in row.items() if name.startswith("margin")] == list(drawing.margins)
+    assert "margin" not in EffectPlot(differences(4), "Change", "points").values(say)[0]

@@ -17,6 +17,7 @@ FEWER_ERRORS = Message("figure.effect.fewer_errors")
 MORE_ERRORS = Message("figure.effect.more_errors")
 EDGE = 2.6  # millimetres from the edge of the plot to a mark that belongs beyond it
 LARGEST = 1e7  # a ratio beyond it, or below its inverse, is drawn at the edge
+MARGIN_ROOM = 3.6  # millimetres that the label of a margin takes above that of no effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ class EffectPlot:
 
     `scale` is ``ratio`` (logarithmic axis, no effect at 1), ``points`` (differences of proportions, no effect
     at 0) or ``difference`` (any other difference). `left` and `right` say what either side of no effect
-    means; `benefit` says which of them is the better one.
+    means; `benefit` says which of them is the better one. A `margin`, or a low and a high one, is drawn as a
+    dashed line with its label.
     """
 
     rows: tuple[EffectRow, ...]
@@ -44,9 +46,19 @@ class EffectPlot:
     left: Message | str = FEWER_ERRORS
     right: Message | str = MORE_ERRORS
     benefit: Literal["left", "right"] = "left"
+    margin: float | tuple[float, float] | None = None
+
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """None, one or two margins, the lower one first."""
+        if self.margin is None:
+            return ()
+        return tuple(sorted(self.margin)) if isinstance(self.margin, tuple) else (self.margin,)
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
-        """Label, value and limits of each row."""
+        """Label, value, limits and margins of each row."""
+        names = ("margin",) if len(self.margins) == 1 else ("margin_low", "margin_high")
+        margins = dict(zip(names, self.margins))
         return [
             {
                 "label": style.said(say, row.label),
@@ -56,6 +68,7 @@ class EffectPlot:
                 "level": row.estimate.level,
                 "n": row.estimate.n,
                 "leads": row.leads,
+                **margins,
             }
             for row in self.rows
         ]
@@ -72,7 +85,8 @@ class EffectPlot:
     def _draw(self, say: Catalogue) -> "Figure":
         quantity = style.said(say, self.quantity)
         header = columns.header(say, quantity, [row.estimate for row in self.rows])
-        low, high = _span([row.estimate for row in self.rows], [row.leads for row in self.rows], self.scale)
+        leads = [row.leads for row in self.rows]
+        low, high = _span([row.estimate for row in self.rows], leads, self.scale, self.margins)
         ratio = self.scale == "ratio"
         share = log(1 / low) / log(high / low) if ratio else -low / (high - low)  # where no effect lies
 
@@ -86,16 +100,18 @@ class EffectPlot:
         def below(left: float, right: float) -> float:
             return 7.0 + max(style.height_of(text, style.TICK) for text in meanings(left, right))
 
-        drawn = columns.lay_out(self._lines(say), header, above=7.0, below=below)
+        above = 7.0 + (MARGIN_ROOM if self.margins else 0.0)
+        drawn = columns.lay_out(self._lines(say), header, above=above, below=below)
         plot, width = drawn.plot, drawn.right - drawn.left
         if ratio:
             plot.set_xscale("log")
-            found = ticks.ratio(low, high, width, lambda x: _ratio_tick(say, x))
+            found = ticks.ratio(low, high, width, lambda x: self._tick(say, x))
         else:
-            found = ticks.linear(low, high, width, lambda x: self._difference_tick(say, x))
+            found = ticks.linear(low, high, width, lambda x: self._tick(say, x))
         plot.set_xlim(low, high)
         columns.tick(plot, found)
         columns.line_of_no_effect(drawn, self._no_effect)
+        self._draw_margins(say, drawn, low, high)
         for i, (row, y) in enumerate(zip(self.rows, drawn.y)):
             _mark(plot, i, row, y, width)
         self._write_axis(say, drawn, drawn.left + share * width, meanings(drawn.left, drawn.right))
@@ -118,6 +134,39 @@ class EffectPlot:
                 )
             )
         return lines
+
+    def _draw_margins(self, say: Catalogue, drawn: columns.Columns, low: float, high: float) -> None:
+        """A dashed line through all rows up to its label, which stands above that of no effect."""
+
+        def across(x: float) -> float:
+            share = log(x / low) / log(high / low) if self.scale == "ratio" else (x - low) / (high - low)
+            return drawn.left + share * (drawn.right - drawn.left)
+
+        size = {"size": style.TICK, "va": "center"}
+        no_effect = style.width_of(say("figure.effect.no_effect"), style.TICK) / 2
+        for i, margin in enumerate(self.margins):
+            at = across(margin)
+            free = abs(at - across(self._no_effect)) > no_effect + 1.0
+            beyond = 1 + (MARGIN_ROOM + 2.4 if free else 2.0) / (drawn.bottom - drawn.top)
+            how: dict[str, Any] = {
+                "color": style.INK,
+                "lw": style.THIN,
+                "ls": (0, (3, 2)),
+                "clip_on": False,
+                "zorder": 1,
+            }
+            drawn.plot.axvline(margin, ymax=beyond, gid=f"margin-{i}", **how)
+            text = say("figure.effect.margin", value=self._tick(say, margin))
+            half = style.width_of(text, style.TICK) / 2
+            if len(self.margins) == 1:
+                middle = min(max(at, half), drawn.right - half)
+            else:  # neither label reaches beyond the middle between the lines
+                lack = half + 1.0 - abs(across(self.margins[1 - i]) - at) / 2
+                middle = at + max(lack, 0.0) * (1 if i else -1)
+            style.write(drawn.sheet, middle, drawn.top - 4.2 - MARGIN_ROOM, text, ha="center", **size)
+
+    def _tick(self, say: Catalogue, value: float) -> str:
+        return _ratio_tick(say, value) if self.scale == "ratio" else self._difference_tick(say, value)
 
     def _difference_tick(self, say: Catalogue, value: float) -> str:
         text = numbers.plain(say, round(numbers.hundredfold(value, self.scale), 10))
@@ -152,12 +201,14 @@ def _ratio_tick(say: Catalogue, value: float) -> str:
     return numbers.plain(say, value)
 
 
-def _span(estimates: list[Estimate], leads: list[bool], scale: str) -> tuple[float, float]:
-    """The part of the axis to show: every estimate and leading interval; some very long ones are cut off."""
+def _span(
+    estimates: list[Estimate], leads: list[bool], scale: str, margins: tuple[float, ...] = ()
+) -> tuple[float, float]:
+    """The part of the axis to show: every estimate, margin and leading interval; not all of long ones."""
     to, back = (log, exp) if scale == "ratio" else (float, float)
     least, largest = (1 / LARGEST, LARGEST) if scale == "ratio" else (-inf, inf)
     no_effect = 1.0 if scale == "ratio" else 0.0
-    held = [to(no_effect)]
+    held = [to(no_effect), *map(to, margins)]
     pairs = []
     for e, leading in zip(estimates, leads):
         drawn = [to(x) for x in (e.value, e.low, e.high) if least <= x <= largest and isfinite(x)]

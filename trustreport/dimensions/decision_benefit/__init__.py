@@ -3,6 +3,7 @@
 from trustreport.dimensions.decision_benefit.beside import beside_results
 from trustreport.dimensions.decision_benefit.changes import baseline_slope, change_counts, strata_results
 from trustreport.dimensions.decision_benefit.endpoints import endpoints, results_of
+from trustreport.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
 from trustreport.dimensions.decision_benefit.telling import part
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding, Part
@@ -40,6 +41,9 @@ def answer(study: Study, plan: Plan) -> Finding:
         own += beside_results(readings, arms, plan, scope)
         results += own
         parts += part(own, found, readings, arms, number, alone=len(pairs) == 1)
+    tested = declared_hypotheses(study, plan, results)
+    results += [t.result for t in tested]
+    parts += hypotheses_part(tested, several_tasks=len(study.readings) > 1)
     not_shown = [say(f"{NAME}.not_shown.regression"), say(f"{NAME}.not_shown.prevalence")]
     if any(readings.sequential for readings, _ in pairs):
         not_shown.append(say("pragmatic_utility.not_shown.sequential"))
