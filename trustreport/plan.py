@@ -188,6 +188,11 @@ class Arm(Group):
     software_version: Text | None = None
     comparator_description: Text | None = declared("C")
 
+    @property
+    def is_aided(self) -> bool | None:
+        """The flag, or what the names "aided" and "unaided" say without one."""
+        return {"aided": True, "unaided": False}.get(self.arm) if self.aided is None else self.aided
+
 
 class Reading(Group):
     design: Literal["crossover", "sequential", "parallel", "split-plot"] | None = declared("C")
@@ -548,7 +553,8 @@ class Plan(Group):
         """Pairs of arms to compare, the aided one first; ("aided", "unaided") where none is declared."""
         if not self.arms:
             return (("aided", "unaided"),)
-        return tuple((a.arm, b.arm) for a in self.arms if a.aided for b in self.arms if not b.aided)
+        aided = [a.arm for a in self.arms if a.is_aided]
+        return tuple((a, b.arm) for a in aided for b in self.arms if b.is_aided is False)
 
     @property
     def expected_prevalence(self) -> float | None:

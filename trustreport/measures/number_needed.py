@@ -66,5 +66,5 @@ def number_needed(difference: Estimate) -> Estimate:
 
 
 def _cleaned(difference: float) -> float:
-    """A difference of rates without the rounding error that equal rates may leave."""
-    return 0.0 if abs(difference) < ROUNDING else difference
+    """A possible difference of rates, without the rounding error that equal rates may leave."""
+    return 0.0 if abs(difference) < ROUNDING else min(max(difference, -1.0), 1.0)

@@ -1,7 +1,5 @@
 """Source reliability: do those who set the reference standard agree, and what accuracy can it show?"""
 
-import numpy as np
-
 from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.source_reliability.nomogram import of_sets
 from trustreport.dimensions.source_reliability.panel import panel_of
@@ -11,10 +9,10 @@ from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.plan import Plan
 from trustreport.results import Result
+from trustreport.seeds import generator
 from trustreport.study import Study
 
 NAME = "source_reliability"
-SEED = 14  # of the bootstrap, where the manifest gives no seed
 
 
 def has_data(study: Study, plan: Plan) -> bool:
@@ -25,14 +23,13 @@ def has_data(study: Study, plan: Plan) -> bool:
 def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences, tables and figures of every panel of raters, and of the stated sets together."""
     level = plan.report.confidence_level
-    seed = SEED if plan.similarity.seed is None else plan.similarity.seed
     parts: list[Part] = []
     results: list[Result] = []
     alone = len(study.raters) == 1 and not study.nomogram
     for number, ratings in enumerate(study.raters, 1):
         scope = {"task": ratings.task} if len(study.raters) > 1 else {}
         panel = panel_of(ratings, plan, scope)
-        own = results_of(panel, level, np.random.default_rng([seed, number]))
+        own = results_of(panel, level, generator(plan.similarity.seed, NAME, ratings.task))
         results += own
         parts.append(part(panel, own, number, alone=alone))
     sets = of_sets(study.nomogram, level)

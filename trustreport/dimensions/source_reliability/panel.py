@@ -58,12 +58,13 @@ def panel_of(ratings: Ratings, plan: Plan, scope: Mapping[str, Any]) -> Panel:
     stated: Any = plan.reference_standard.rater_accuracy
     truth = None
     accuracy = None
-    if stated == MEASURED:
+    # Labels by other names than the classes of the truth cannot be held against it: no accuracy is given.
+    if stated == MEASURED and set(classes) & set(ratings.cases.classes):
         truth = np.full(len(row), -1)
         truth[row] = _truth_codes(ratings, classes)
     elif isinstance(stated, Mapping):
         accuracy = np.array([float(stated.get(name, np.nan)) for name in names])
-    elif stated is not None:
+    elif stated not in (None, MEASURED):
         accuracy = np.full(len(names), float(stated))
     same = accuracy is not None and not isinstance(stated, Mapping)
     return Panel(ratings.task, scope, names, classes, ordered, codes, confidence, accuracy, same, truth)
