@@ -4,7 +4,8 @@ from trustreport.dimensions.decision_benefit.beside import beside_results
 from trustreport.dimensions.decision_benefit.changes import baseline_slope, change_counts, strata_results
 from trustreport.dimensions.decision_benefit.endpoints import endpoints, results_of
 from trustreport.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
-from trustreport.dimensions.decision_benefit.telling import part
+from trustreport.dimensions.decision_benefit.next_study import next_study, next_study_part
+from trustreport.dimensions.decision_benefit.telling import part, title_of
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
@@ -30,6 +31,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     level = plan.report.confidence_level
     pairs = comparable(study, plan)
     parts: list[Part] = []
+    after: list[Part] = []
     results: list[Result] = []
     for number, (readings, arms) in enumerate(pairs, 1):
         scope = {"task": readings.task} if len(study.readings) > 1 else {}
@@ -41,12 +43,19 @@ def answer(study: Study, plan: Plan) -> Finding:
         own += beside_results(readings, arms, plan, scope)
         results += own
         parts += part(own, found, readings, arms, number, alone=len(pairs) == 1)
+        planned = next_study(found[0], readings, arms, plan, scope) if found else None
+        if planned:
+            results += planned.results
+            after += next_study_part(planned, title_of(readings, arms), number, alone=len(pairs) == 1)
     tested = declared_hypotheses(study, plan, results)
     results += [t.result for t in tested]
     parts += hypotheses_part(tested, several_tasks=len(study.readings) > 1)
+    parts += after
     not_shown = [say(f"{NAME}.not_shown.regression"), say(f"{NAME}.not_shown.prevalence")]
     if any(readings.sequential for readings, _ in pairs):
         not_shown.append(say("pragmatic_utility.not_shown.sequential"))
+    if len(after) < len(pairs):
+        not_shown.append(say(f"{NAME}.not_shown.power"))
     if any(readings.seconds is None for readings, _ in pairs):
         not_shown.append(say(f"{NAME}.not_shown.seconds"))
     return Finding(NAME, tuple(parts), tuple(results), tuple(not_shown))

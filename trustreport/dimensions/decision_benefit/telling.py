@@ -49,9 +49,8 @@ def part(
     of_readers = leading(results, f"{ID}.mean_benefit", endpoint=main.name, arms=contrast, subgroup=None)
     assert of_readers is not None
     mean = of_readers.estimate
-    title = readings.task or say("report.tested.contrast", aided=arms[0], unaided=arms[1])
     yield Part(
-        title=None if alone else say("word.name", name=title),
+        title=None if alone else say("word.name", name=title_of(readings, arms)),
         finding=tuple(_sentences(results, main, readings, arms, mean)),
         tables=tuple(_tables(results, endpoints, main, readings, arms, number)),
         figures=(
@@ -60,6 +59,11 @@ def part(
         ),
         scope={"task": readings.task} if readings.task else {},
     )
+
+
+def title_of(readings: Readings, arms: tuple[str, str]) -> Message | str:
+    """What a task or, where it has no name, its contrast is called."""
+    return readings.task or say("report.tested.contrast", aided=arms[0], unaided=arms[1])
 
 
 def name_of(endpoint: str) -> Message:

@@ -1,0 +1,164 @@
+"""The next study: its power by number of readers and cases, from the variance components of this one."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil, isnan
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.dimensions.decision_benefit.endpoints import (
+    AIDED,
+    ID,
+    UNAIDED,
+    Endpoint,
+)
+from trustreport.finding import Column, Part, PlainTable
+from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.auc import fit_auc
+from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, fit_proportions, leading
+from trustreport.measures.mrmc.power import PLANNED, cases_needed, components, power_grid
+from trustreport.messages import Message, say
+from trustreport.plan import Plan
+from trustreport.results import Result
+from trustreport.study import Readings
+
+TEXT = f"{ID}.next_study"
+ALPHA, TARGET = 0.05, 0.8
+# Worth finding where the manifest declares no `limits.power_difference` and this study shows none.
+DIFFERENCE = 0.05
+# Readers and cases of the studies to come, as multiples of those of this one.
+MULTIPLES = (0.5, 1, 1.5, 2, 3)
+LEAST_READERS = 3
+NEARLY_ALL = 0.99
+
+Origin = Literal["declared", "observed", "default"]
+
+
+@dataclass(frozen=True, slots=True)
+class NextStudy:
+    """What studies to come could find; `power` has a row for each number of readers."""
+
+    endpoint: str
+    difference: float
+    origin: Origin
+    n_readers: int
+    n_cases: int
+    power: tuple[tuple[Result, ...], ...]
+    needed: Result
+    note: str
+
+    @property
+    def results(self) -> list[Result]:
+        """Every entry, the cases needed last."""
+        return [*(r for row in self.power for r in row), self.needed]
+
+
+def next_study(
+    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], plan: Plan, scope: Mapping[str, Any]
+) -> NextStudy | None:
+    """Power and cases for the first endpoint; None where this study gives no variance components.
+
+    The difference to find is the declared one; else, where the interval of this study excludes no change,
+    the one found, to a tenth of a point; else five points.
+    """
+    fit = _fit(endpoint, readings.cases.truth)
+    if fit is None:
+        return None
+    pilot = components(fit)
+    if not pilot.arm_reader + pilot.own + pilot.shared > 0:
+        return None
+    difference, origin = _difference(fit, plan.limits.get("power_difference"))
+    readers = sorted({max(LEAST_READERS, ceil(fit.n_readers * m)) for m in MULTIPLES})
+    cases = sorted({max(2, ceil(fit.n_cases * m)) for m in MULTIPLES})
+    here = {**scope, "endpoint": endpoint.name, "arms": list(arms)}
+    grid = power_grid(pilot, difference, readers, cases, alpha=ALPHA)
+    power = tuple(
+        tuple(
+            Result(
+                f"{ID}.power",
+                {**here, "parameters": {"n_readers": r, "n_cases": c, "difference": difference}},
+                estimate,
+                primary=True,
+                details={"alpha": ALPHA},
+            )
+            for c, estimate in zip(cases, row)
+        )
+        for r, row in zip(readers, grid)
+    )
+    needed = Result(
+        f"{ID}.cases_needed",
+        {**here, "parameters": {"n_readers": fit.n_readers, "power": TARGET, "difference": difference}},
+        cases_needed(pilot, difference, fit.n_readers, target=TARGET, alpha=ALPHA),
+        "count",
+        primary=True,
+        details={"alpha": ALPHA},
+    )
+    note = notes.join(PLANNED, pilot.note)
+    return NextStudy(endpoint.name, difference, origin, fit.n_readers, fit.n_cases, power, needed, note)
+
+
+def _fit(endpoint: Endpoint, truth: NDArray[np.int8]) -> ObuchowskiRockette | None:
+    """The fit behind the leading analysis, where every reader read every case and there are several."""
+    outcome = endpoint.outcome
+    if np.isnan(outcome).any() or outcome.shape[1] < 2:
+        return None
+    if endpoint.name == "auc":
+        return fit_auc(outcome, truth[truth >= 0] == 1, "jackknife")
+    return fit_proportions(outcome)
+
+
+def _difference(fit: ObuchowskiRockette, declared: float | None) -> tuple[float, Origin]:
+    """The difference to plan for, and where it comes from."""
+    if declared is not None and declared > 0:
+        return declared, "declared"
+    both = [fit.difference(AIDED, UNAIDED, mode=mode, level=1 - ALPHA) for mode in ("or_rrrc", "or_frrc")]
+    lead = leading(both[0], both[1], fit.n_readers)
+    if lead.low > 0 or lead.high < 0:
+        # A hair is added so that rounding goes the same way whatever the order of readers and cases.
+        return max(round(abs(lead.value) + 1e-9, 3), 0.001), "observed"
+    return DIFFERENCE, "default"
+
+
+# ---------------------------------------------------------------- how it is told
+
+
+def next_study_part(found: NextStudy, name: Message | str, number: int, *, alone: bool) -> Iterator[Part]:
+    """Power in a table of readers by cases, and the cases needed in a sentence."""
+    endpoint, points = say(f"endpoint.{found.endpoint}"), 100 * found.difference
+    cases = [r.scope["parameters"]["n_cases"] for r in found.power[0]]
+    columns = (
+        Column(say(f"{TEXT}.column.readers"), "count"),
+        *(Column(say(f"{TEXT}.column.cases", n=n), "percent.0") for n in cases),
+    )
+    rows = tuple(
+        (row[0].scope["parameters"]["n_readers"], *(_share(r.estimate.value) for r in row))
+        for row in found.power
+    )
+    caption = say(f"{TEXT}.table", endpoint=endpoint, points=points, alpha=ALPHA, note=found.note)
+    yield Part(
+        title=say(f"{TEXT}.title") if alone else say(f"{TEXT}.title_of", name=name),
+        finding=(_needed(found, endpoint, points),),
+        tables=(PlainTable(f"decision_benefit_power_{number}", caption, columns, rows),),
+    )
+
+
+def _share(power: float) -> Message | float:
+    """Power as it is, or that it is over 99 per cent: no study is certain to find what it looks for."""
+    return say(f"{TEXT}.nearly_all", value=NEARLY_ALL) if power > NEARLY_ALL else power
+
+
+def _needed(found: NextStudy, endpoint: Message, points: float) -> Message:
+    e = found.needed.estimate
+    values = {
+        "endpoint": endpoint,
+        "points": points,
+        "origin": say(f"{TEXT}.origin.{found.origin}"),
+        "target": TARGET,
+        "alpha": ALPHA,
+        "readers": found.n_readers,
+    }
+    if isnan(e.value):
+        return say(f"{TEXT}.unreachable", **values)
+    return say(f"{TEXT}.needed", cases=e.value, **values)
