@@ -50,7 +50,11 @@ def sentences(comparison: Comparison) -> Iterable[Message]:
             arm=(comparison.aided if isnan(aided.estimate.value) else comparison.unaided),
         )
         return
-    yield say("pragmatic_utility.rates", aided=aided.estimate.value, unaided=unaided.estimate.value)
+    rates = say("pragmatic_utility.rates", aided=aided.estimate.value, unaided=unaided.estimate.value)
+    elsewhere = _at_prevalence(comparison)
+    turns = elsewhere is not None and elsewhere.key.endswith("_turns")
+    # The first sentence stands on the summary page: it must not keep back that the sign turns.
+    yield say("pragmatic_utility.rates_but", rates=rates, turn=elsewhere) if turns else rates
     ratio = comparison.lead("odds_ratio")
     e = ratio.estimate
     way = _direction(ratio)
@@ -59,7 +63,8 @@ def sentences(comparison: Comparison) -> Iterable[Message]:
     else:
         yield say(f"pragmatic_utility.{way}", value=e.value, low=e.low, high=e.high, level=e.level)
     yield from _number_needed(comparison)
-    yield from _at_prevalence(comparison)
+    if elsewhere is not None and not turns:
+        yield elsewhere
 
 
 def _number_needed(comparison: Comparison) -> Iterable[Message]:
@@ -72,14 +77,14 @@ def _number_needed(comparison: Comparison) -> Iterable[Message]:
         yield say(f"pragmatic_utility.{way}", value=abs(e.value), low=ends[0], high=ends[1], level=e.level)
 
 
-def _at_prevalence(comparison: Comparison) -> Iterable[Message]:
-    """Says so where the sign of the difference turns at the declared share of positives."""
+def _at_prevalence(comparison: Comparison) -> Message | None:
+    """The difference at the declared share of positives, and whether its sign turns there."""
     shifted = _shifted(comparison)
-    if shifted is None:
-        return
+    if shifted is None or isnan(shifted.estimate.value):
+        return None
     here, there = comparison.lead("arr").estimate.value, shifted.estimate.value
     key = "pragmatic_utility.prevalence_turns" if here * there < 0 else "pragmatic_utility.prevalence"
-    yield say(
+    return say(
         key,
         prevalence=shifted.scope["parameters"]["prevalence"],
         value=there,
