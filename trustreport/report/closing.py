@@ -216,6 +216,10 @@ def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) ->
 # ---------------------------------------------------------------- methods and every result
 
 
+# A result with one of these in its scope is one of many that a section tells together.
+PARTS = frozenset({"reader", "subgroup", "parameters"})
+
+
 def methods(assessment: Assessment, most: int | None, say: Catalogue) -> dict[str, Any]:
     """Every method with its source and what it was used for; at most so many of the results."""
     results = assessment.results
@@ -231,8 +235,8 @@ def methods(assessment: Assessment, most: int | None, say: Catalogue) -> dict[st
     finding = say("report.methods.none")
     if results:
         finding = say("report.methods.finding", n=len(results), methods=len(used))
-    # On paper those that lead are enough; the readers' own stand in the table of readers.
-    leads = tuple(r for r in results if r.primary and "reader" not in r.scope)
+    # On paper those that lead are enough; parts of a whole stand in the tables of their sections.
+    leads = tuple(r for r in results if r.primary and PARTS.isdisjoint(r.scope))
     shown = results if most is None else leads[:most]
     return {
         "finding": finding,

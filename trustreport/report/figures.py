@@ -12,7 +12,7 @@ from trustreport.messages import Catalogue, catalogue
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
 
-DOTS_PER_INCH = 200
+DOTS_PER_INCH = 150
 
 
 @dataclass(frozen=True, slots=True)
