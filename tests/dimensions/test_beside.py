@@ -180,7 +180,7 @@ def test_missing_readings_are_left_out() -> None:
 
 
 def test_it_is_told_in_sentences_and_tables() -> None:
-    (part,) = finding().parts
+    part = finding().parts[0]
     said = [EN(text) for text in part.finding]
     assert any(text.startswith("Reading a case took ") and "a change of −1" in text for text in said)
     assert any(text.startswith("Two readers gave the same decision on ") for text in said)
