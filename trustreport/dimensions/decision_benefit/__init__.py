@@ -1,5 +1,10 @@
 """Decision benefit: which readers decide better with the aid, which worse, and what of readers in general?"""
 
+import json
+from collections.abc import Iterable
+
+from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_part, ai_results
+from trustreport.dimensions.decision_benefit.all_arms import all_arms, all_arms_part
 from trustreport.dimensions.decision_benefit.beside import beside_results
 from trustreport.dimensions.decision_benefit.changes import baseline_slope, change_counts, strata_results
 from trustreport.dimensions.decision_benefit.endpoints import endpoints, results_of
@@ -30,35 +35,63 @@ def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences, tables and figures of every task and contrast."""
     level = plan.report.confidence_level
     pairs = comparable(study, plan)
+    alone = len(pairs) == 1
     parts: list[Part] = []
-    after: list[Part] = []
-    results: list[Result] = []
+    by_itself: list[Part] = []
+    planned: list[Part] = []
+    known: dict[str, Result] = {}
+
+    def kept(results: Iterable[Result]) -> list[Result]:
+        """The results, where two contrasts share an arm those of the first."""
+        return [known.setdefault(_key(r), r) for r in results]
+
     for number, (readings, arms) in enumerate(pairs, 1):
         scope = {"task": readings.task} if len(study.readings) > 1 else {}
+        name = title_of(readings, arms)
         found = endpoints(readings, arms, level)
         own = [r for endpoint in found for r in results_of(endpoint, readings, arms, level, scope)]
         own += [r for endpoint in found for r in strata_results(endpoint, readings, arms, level, scope)]
         own += change_counts(readings, arms, level, scope)
         own += [r for endpoint in found[:1] for r in baseline_slope(endpoint, arms, level, scope)]
         own += beside_results(readings, arms, plan, scope)
-        results += own
-        parts += part(own, found, readings, arms, number, alone=len(pairs) == 1)
-        planned = next_study(found[0], readings, arms, plan, scope) if found else None
-        if planned:
-            results += planned.results
-            after += next_study_part(planned, title_of(readings, arms), number, alone=len(pairs) == 1)
-    tested = declared_hypotheses(study, plan, results)
-    results += [t.result for t in tested]
-    parts += hypotheses_part(tested, several_tasks=len(study.readings) > 1)
-    parts += after
+        parts += part(kept(own), found, readings, arms, number, alone=alone)
+        advice = advice_of(readings, arms)
+        if advice:
+            several = sum(r is readings for r, _ in pairs) > 1
+            compared = ai_results(readings, arms, advice, level, scope, several_contrasts=several)
+            by_itself += ai_part(kept(compared), advice, name, number, alone=alone)
+        study_to_come = next_study(found[0], readings, arms, plan, scope) if found else None
+        if study_to_come:
+            kept(study_to_come.results)
+            planned += next_study_part(study_to_come, name, number, alone=alone)
+    together: list[Part] = []
+    for number, readings in enumerate(dict.fromkeys(r for r, _ in pairs), 1):
+        scope = {"task": readings.task} if len(study.readings) > 1 else {}
+        of_all = all_arms(readings, plan, level, scope, list(known.values()))
+        if of_all:
+            kept(of_all.results)
+            together += all_arms_part(of_all, readings.task, number)
+    tested = declared_hypotheses(study, plan, list(known.values()))
+    kept(t.result for t in tested)
+    parts += [
+        *together,
+        *hypotheses_part(tested, several_tasks=len(study.readings) > 1),
+        *by_itself,
+        *planned,
+    ]
     not_shown = [say(f"{NAME}.not_shown.regression"), say(f"{NAME}.not_shown.prevalence")]
     if any(readings.sequential for readings, _ in pairs):
         not_shown.append(say("pragmatic_utility.not_shown.sequential"))
-    if len(after) < len(pairs):
+    if len(planned) < len(pairs):
         not_shown.append(say(f"{NAME}.not_shown.power"))
     if any(readings.seconds is None for readings, _ in pairs):
         not_shown.append(say(f"{NAME}.not_shown.seconds"))
-    return Finding(NAME, tuple(parts), tuple(results), tuple(not_shown))
+    return Finding(NAME, tuple(parts), tuple(known.values()), tuple(not_shown))
+
+
+def _key(result: Result) -> str:
+    """What no two entries share: id, scope and method."""
+    return json.dumps([result.id, result.scope, result.method], sort_keys=True)
 
 
 DIMENSION = Dimension(NAME, lambda study, plan: bool(comparable(study, plan)), answer)

@@ -1,6 +1,6 @@
 """Every number of decision benefit for one task: per reader, per endpoint, over all readers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,7 +97,7 @@ def endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[E
     return found
 
 
-def correct_decisions(readings: Readings, arms: tuple[str, str]) -> Floats:
+def correct_decisions(readings: Readings, arms: Sequence[str]) -> Floats:
     """1.0 where the decision is the truth, 0.0 where it is not, NaN where there is none of either."""
     truth = readings.truth
     assert readings.decision is not None

@@ -1,0 +1,136 @@
+"""The advice by itself against the readers, unaided and aided, as if the device were one more reader."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from trustreport.dimensions.decision_benefit.endpoints import (
+    AIDED,
+    FIRST_COVARIANCE,
+    ID,
+    UNAIDED,
+    by_analysis,
+    correct_decisions,
+)
+from trustreport.estimate import Estimate
+from trustreport.finding import EstimateTable, Part, Row
+from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
+from trustreport.measures.mrmc.obuchowski_rockette import leading
+from trustreport.messages import Message, say
+from trustreport.results import Result
+from trustreport.study import Floats, Readings
+
+TEXT = f"{ID}.ai_alone"
+QUANTITY = f"{ID}.ai_minus_readers"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What the model said of each case, (n_cases,): 0.0, 1.0, NaN where it said nothing or both."""
+
+    by_case: Floats
+    n_known: int
+    n_contradictory: int
+
+
+def advice_of(readings: Readings, arms: tuple[str, str]) -> Advice | None:
+    """The advice on each case, of the compared arm where it is recorded there; None where there is none."""
+    if readings.advice is None:
+        return None
+    given = readings.advice >= 0
+    for arm in arms:
+        rows = given & (readings.arm == readings.arms.index(arm))
+        if rows.any():
+            break
+    else:
+        return None
+    n = len(readings.cases)
+    told = np.bincount(readings.case[rows], minlength=n)
+    positive = np.bincount(readings.case[rows], weights=readings.advice[rows], minlength=n)
+    one = (told > 0) & ((positive == 0) | (positive == told)) & (readings.cases.truth >= 0)
+    by_case = np.where(one, positive > 0, np.nan)
+    return Advice(by_case, int(one.sum()), int(np.count_nonzero((positive > 0) & (positive < told))))
+
+
+def ai_results(
+    readings: Readings,
+    arms: tuple[str, str],
+    advice: Advice,
+    level: float,
+    scope: Mapping[str, Any],
+    *,
+    several_contrasts: bool,
+) -> list[Result]:
+    """Accuracy, sensitivity and specificity of the advice less those of the readers, in both arms."""
+    if readings.decision is None or not advice.n_known:
+        return []
+    truth = readings.cases.truth
+    right = np.where(np.isnan(advice.by_case), np.nan, advice.by_case == truth)
+    correct = correct_decisions(readings, arms)
+    chosen = {"parameters": {"advice_of": arms[AIDED]}} if several_contrasts else {}
+    results = []
+    classes = {"accuracy": truth >= 0, "sensitivity": truth == 1, "specificity": truth == 0}
+    for endpoint, cases in classes.items():
+        cases = cases & ~np.isnan(right)
+        for a in (UNAIDED, AIDED):
+            if cases.any() and not np.isnan(correct[a][:, cases]).all():
+                found = fixed_against_readers(right[cases], correct[a][:, cases], level=level)
+                named = {_analysis(method): e for method, e in found.items()}
+                first = _first(found, correct.shape[1])
+                here = {**scope, "endpoint": endpoint, "arm": arms[a], **chosen}
+                results += by_analysis(QUANTITY, here, named, first, unit="difference")
+    return results
+
+
+def _analysis(method: str) -> str:
+    return f"{method}_{FIRST_COVARIANCE}" if method.startswith("or_") else method
+
+
+def _first(found: Mapping[str, Estimate], n_readers: int) -> str:
+    """The analysis that leads, by the rule of all means over readers."""
+    if "or_rrrc" not in found:
+        return "ustatistic_bdg"
+    return _analysis(leading(found["or_rrrc"], found["or_frrc"], n_readers).method)
+
+
+# ---------------------------------------------------------------- how it is told
+
+
+def ai_part(
+    results: list[Result], advice: Advice, name: Message | str, number: int, *, alone: bool
+) -> Iterator[Part]:
+    """The difference of each endpoint in both arms; accuracy in a sentence for each arm."""
+    lead = [r for r in results if r.primary]
+    if not lead:
+        return
+    rows = tuple(
+        Row(say(f"{TEXT}.label", endpoint=say(f"endpoint.{r.scope['endpoint']}"), arm=r.scope["arm"]), r)
+        for r in lead
+    )
+    said = [_sentence(r) for r in lead if r.scope["endpoint"] == "accuracy"]
+    if advice.n_contradictory:
+        said.append(say(f"{TEXT}.contradictory", n=advice.n_contradictory))
+    yield Part(
+        title=say(f"{TEXT}.title") if alone else say(f"{TEXT}.title_of", name=name),
+        finding=tuple(said),
+        tables=(
+            EstimateTable(f"decision_benefit_ai_{number}", say(f"{TEXT}.table", n=advice.n_known), rows),
+        ),
+    )
+
+
+def _sentence(result: Result) -> Message:
+    e = result.estimate
+    shares = {
+        "arm": result.scope["arm"],
+        "fixed": e.details["fixed"],
+        "readers": e.details["readers"],
+        "value": e.value,
+    }
+    if isnan(e.low):
+        return say(f"{TEXT}.no_interval", reason=e.note, **shares)
+    way = "better" if e.low > 0 else "worse" if e.high < 0 else "either"
+    return say(f"{TEXT}.{way}", low=e.low, high=e.high, level=e.level, **shares)

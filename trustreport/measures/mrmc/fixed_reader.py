@@ -1,0 +1,81 @@
+"""One reader who stays the same, such as a device by itself, against the readers of a study."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.interval import two_sided_p
+from trustreport.measures.mrmc.non_inferiority import reference_df
+from trustreport.measures.mrmc.obuchowski_rockette import MODES, obuchowski_rockette
+from trustreport.measures.mrmc.ustatistic import ustatistic
+
+
+def fixed_against_readers(
+    fixed: NDArray[np.float64], outcome: NDArray[np.float64], *, level: float = 0.95
+) -> dict[str, Estimate]:
+    """What the fixed reader gets right more often than the readers do on average.
+
+    With x_jk = outcome of the fixed reader less that of reader j in case k, d_j = mean of x_jk over cases,
+    r readers, V the covariance of the d_j over cases, cov2 the mean of its off-diagonal elements::
+
+        or_rrrc: D = MS(d) + r max(cov2, 0), t with D^2 (r-1) / MS(d)^2 df
+        or_frrc: D = mean V_jj + (r-1) cov2, normal
+        or_rrfc: D = MS(d),                  t with r-1 df
+        interval: mean d +- quantile x sqrt(D / r)
+
+    that is the Obuchowski-Rockette analysis of one arm, of differences. The fixed reader enters every
+    difference, hence cov2, and needs no variance of its own. ``ustatistic_bdg`` does the same with readings
+    missing.
+
+    Estimand: P(fixed right) - P(reader right) over readers and cases in general, of this very fixed reader.
+
+    Parameters
+    ----------
+    fixed : float array, shape (n_cases,)
+        1.0 counted, 0.0 not, NaN nothing said: the case is left out.
+    outcome : float array, shape (n_readers, n_cases)
+        Of the readers, in one arm; NaN no reading.
+
+    Returns
+    -------
+    dict of Estimate
+        By method; those of Obuchowski-Rockette only where no reading of a case that counts is missing. In
+        [-1, 1], positive: the fixed reader is more often right. `details` hold both shares; `p` tests 0.
+
+    References
+    ----------
+    Chakraborty (2017), Observer Performance Methods for Diagnostic Imaging, chapter 22.
+    Hillis (2014), Stat. Med. 33, 330-360 (one arm).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(3)
+    >>> device = (rng.random(90) < 0.85).astype(float)
+    >>> readers = (rng.random((6, 90)) < 0.75).astype(float)
+    >>> print(fixed_against_readers(device, readers)["or_rrrc"])
+    0.09 (95% CI 0.02 to 0.16; n = 540)
+    """
+    known = ~np.isnan(fixed)
+    difference = fixed[known] - outcome[:, known]
+    arm = difference[None]
+    found: dict[str, Estimate] = {}
+    if not np.isnan(arm).any():
+        fit = obuchowski_rockette(proportions(arm), proportion_covariance(arm), arm.shape[-1])
+        found = {mode: _against_none(fit.arm_mean(0, mode=mode, level=level)) for mode in MODES}
+    found["ustatistic_bdg"] = _against_none(ustatistic(arm).arm_mean(0, level=level))
+    read = ~np.isnan(difference)
+    shares = {
+        "fixed": float(np.where(read, fixed[known], 0.0).sum() / max(read.sum(), 1)),
+        "readers": float(np.where(read, outcome[:, known], 0.0).sum() / max(read.sum(), 1)),
+    }
+    return {name: replace(e, details={**e.details, **shares}) for name, e in found.items()}
+
+
+def _against_none(mean: Estimate) -> Estimate:
+    """The mean difference with the p of its test against 0."""
+    if not mean.se > 0:
+        return mean
+    return replace(mean, p=two_sided_p(mean.value / mean.se, reference_df(mean)))
