@@ -11,7 +11,6 @@ from scipy.special import stdtrit
 
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
-from trustreport.measures.mrmc.gee import gee_odds_ratio
 
 gappy = arrays(float, (2, 3, 5), elements=st.sampled_from([0.0, 1.0, np.nan]))
 SMALL = np.array([[[0.0, 0, 1], [0, 1, 1]], [[1.0, 0, 1], [1, 1, 0]]])
@@ -93,20 +92,3 @@ def test_negative_twoway_variance():
     got = clustered_difference(outcome, "cluster_twoway_z")
     assert (got.value, got.note) == (0, notes.TWOWAY_NOT_POSITIVE)
     assert got.details["variance"] == pytest.approx(-8 / 64 * 8 / 7)
-
-
-def test_gee_equals_the_marginal_table_when_all_read_all():
-    rng = np.random.default_rng(1)
-    outcome = (rng.random((2, 4, 50)) < np.array([0.3, 0.2])[:, None, None]).astype(float)
-    p, q = outcome[1].mean(), outcome[0].mean()
-    assert gee_odds_ratio(outcome).value == pytest.approx(p / (1 - p) / (q / (1 - q)))
-    assert gee_odds_ratio(outcome, compared=0, baseline=1).value == pytest.approx(
-        1 / gee_odds_ratio(outcome).value
-    )
-
-
-def test_gee_without_an_answer():
-    assert gee_odds_ratio(np.zeros((2, 3, 4))).note == notes.ZERO_CELL
-    assert gee_odds_ratio(np.full((2, 3, 4), np.nan)).note == notes.NO_READING
-    assert gee_odds_ratio(SMALL[..., :1]).note == notes.ZERO_CELL
-    assert gee_odds_ratio(np.array([[[0.0], [1]], [[1], [0]]])).note == notes.ONE_CLUSTER
