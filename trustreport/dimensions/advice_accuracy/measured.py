@@ -30,7 +30,10 @@ SCENARIO_MEASURES = ("accuracy", "ppv", "npv", "f1", "threat_score", "mcc")
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What a candidate said of the cases of a data set whose truth is known, (n_cases,) each."""
+    """What a candidate said of the cases of a data set whose truth is known, (n_cases,) each.
+
+    `known` (all cases of the set,) says which those are.
+    """
 
     scope: Mapping[str, Any]
     dataset: Dataset
@@ -38,6 +41,7 @@ class Judged:
     score: Floats | None
     decision: NDArray[np.bool_] | None
     threshold: float | None
+    known: NDArray[np.bool_]
     by_threshold: bool = False
     reversed: bool = False
 
@@ -85,6 +89,7 @@ def judged(dataset: Dataset, plan: Plan) -> Iterator[Judged]:
             score[known] if score is not None else None,
             decision,
             threshold,
+            known,
             by_threshold,
             below,
         )
