@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, nan, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,19 +10,24 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures import notes
-from trustreport.measures.mrmc.interval import two_sided_p
+from trustreport.measures.case_mean import MEAN, case_mean, case_ratio
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.proportion import normal_quantile
 
 Floats = NDArray[np.float64]
 
 NO_POSITIVE = "no case has the condition"
 NO_RELEVANCE = "the cases with the condition have no relevance"
-AT_ONE = "at a threshold of 1 a false positive weighs infinitely"
 BY_DEFINITION = "nobody is treated: zero by definition"
 
 
 def net_benefit(
-    truth: NDArray[np.bool_], score: NDArray[Any], threshold: float, *, level: float = 0.95
+    truth: NDArray[np.bool_],
+    score: NDArray[Any],
+    threshold: float,
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
 ) -> Estimate:
     """True positives per case, less false positives at the rate of exchange that the threshold implies.
 
@@ -44,6 +49,9 @@ def net_benefit(
         On the scale of the threshold: the predicted risk. No NaN.
     threshold : float in [0, 1]
         Risk from which on one acts (score >= threshold); from the clinic, never from these data.
+    cluster : int array, shape (n_cases,), optional
+        Which cluster (patient, video) a case belongs to: then the variance is that of the clusters' sums,
+        and the interval Student's with as many degrees of freedom as there are clusters, less one.
     level : float in (0, 1)
 
     Returns
@@ -65,16 +73,18 @@ def net_benefit(
     0.12 (95% CI -0.29 to 0.54; n = 8)
     """
     _check(truth, score)
-    return _mean(_worth(truth, score >= _checked(threshold), threshold), level)
+    return case_mean(_worth(truth, score >= _checked(threshold), threshold), level, cluster)
 
 
-def treat_all(truth: NDArray[np.bool_], threshold: float, *, level: float = 0.95) -> Estimate:
+def treat_all(
+    truth: NDArray[np.bool_], threshold: float, *, cluster: Clusters | None = None, level: float = 0.95
+) -> Estimate:
     """Net benefit of acting on everybody: prevalence - w (1 - prevalence), w = t / (1 - t).
 
     >>> print(treat_all(np.arange(10) < 3, 0.2))
     0.12 (95% CI -0.23 to 0.48; n = 10)
     """
-    return _mean(_worth(truth, np.ones(truth.shape, dtype=np.bool_), _checked(threshold)), level)
+    return case_mean(_worth(truth, np.ones(truth.shape, dtype=np.bool_), _checked(threshold)), level, cluster)
 
 
 def treat_none(truth: NDArray[np.bool_], *, level: float = 0.95) -> Estimate:
@@ -90,7 +100,12 @@ def treat_none(truth: NDArray[np.bool_], *, level: float = 0.95) -> Estimate:
 
 
 def standardized_net_benefit(
-    truth: NDArray[np.bool_], score: NDArray[Any], threshold: float, *, level: float = 0.95
+    truth: NDArray[np.bool_],
+    score: NDArray[Any],
+    threshold: float,
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
 ) -> Estimate:
     """Net benefit as a share of the best possible, that of finding every case without a false alarm.
 
@@ -121,7 +136,7 @@ def standardized_net_benefit(
     """
     _check(truth, score)
     worth = _worth(truth, score >= _checked(threshold), threshold)
-    return _ratio(worth, truth.astype(np.float64), level, NO_POSITIVE)
+    return case_ratio(worth, truth.astype(np.float64), level, NO_POSITIVE, cluster)
 
 
 def weighted_utility(
@@ -130,6 +145,7 @@ def weighted_utility(
     threshold: Floats,
     relevance: Floats,
     *,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Standardised net benefit in which each case has its own threshold and its own relevance.
@@ -172,7 +188,7 @@ def weighted_utility(
                 f"{name} must lie in [0, {most:g}]; {name} of case {_first(values, most)} does not."
             )
     worth = relevance * _worth(truth, (score >= threshold) & (relevance > 0), threshold)
-    return _ratio(worth, relevance * truth, level, NO_RELEVANCE)
+    return case_ratio(worth, relevance * truth, level, NO_RELEVANCE, cluster)
 
 
 def net_benefit_difference(
@@ -181,6 +197,7 @@ def net_benefit_difference(
     baseline: NDArray[Any],
     threshold: float,
     *,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """How much more net benefit one score brings than another on the same cases.
@@ -211,7 +228,7 @@ def net_benefit_difference(
     same = (compared >= threshold) == (baseline >= threshold)
     ours, theirs = (_worth(truth, score >= threshold, threshold) for score in (compared, baseline))
     with np.errstate(invalid="ignore"):
-        return _mean(np.where(same, 0.0, ours - theirs), level, tested=True)
+        return case_mean(np.where(same, 0.0, ours - theirs), level, cluster, tested=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +249,7 @@ def decision_curve(
     score: NDArray[Any],
     thresholds: Sequence[float] | Floats,
     *,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> DecisionCurve:
     """`net_benefit` at many thresholds, sorting once; the limits hold at each threshold, not for the curve.
@@ -260,13 +278,13 @@ def decision_curve(
     fp = (n - present - np.searchsorted(negative, t, "left")) / n
     weight = t / (1 - t)
     value = tp - weight * fp
-    half = z * np.sqrt(np.maximum(tp + weight**2 * fp - value**2, 0.0) / n)
+    if cluster is None:
+        half = z * np.sqrt(np.maximum(tp + weight**2 * fp - value**2, 0.0) / n)
+    else:
+        found = [case_mean(_worth(truth, score >= at, at), level, cluster) for at in t.tolist()]
+        half = np.array([e.high - e.value for e in found])
     everybody = present / n - weight * (1 - present / n)
     return DecisionCurve(t, value, value - half, value + half, everybody, level, n)
-
-
-MEAN = "case_mean"
-RATIO = "ratio_delta"
 
 
 def _worth(truth: NDArray[np.bool_], decision: NDArray[np.bool_], threshold: float | Floats) -> Floats:
@@ -274,38 +292,6 @@ def _worth(truth: NDArray[np.bool_], decision: NDArray[np.bool_], threshold: flo
     with np.errstate(divide="ignore"):
         weight = np.asarray(threshold, dtype=np.float64) / (1 - np.asarray(threshold, dtype=np.float64))
     return np.where(decision, np.where(truth, 1.0, -weight), 0.0)
-
-
-def _mean(worth: Floats, level: float, *, tested: bool = False) -> Estimate:
-    """Mean over cases with its normal interval."""
-    z, n = normal_quantile(level), worth.size
-    if n == 0:
-        return undefined(0, notes.NO_CASE, level=level, method=MEAN)
-    if not np.isfinite(worth).all():
-        return _infinite(worth, n, level, MEAN)
-    value, se = float(worth.mean()), sqrt(float(worth.var()) / n)
-    note = "" if se else notes.NO_WIDTH
-    p = two_sided_p(value / se) if tested and se else nan
-    return Estimate(value, value - z * se, value + z * se, n, level, MEAN, note, se=se, p=p)
-
-
-def _ratio(worth: Floats, best: Floats, level: float, none: str) -> Estimate:
-    """Sum of worth over sum of the best possible, by the delta method."""
-    z, n = normal_quantile(level), worth.size
-    if n == 0 or not best.any():
-        return undefined(n, none if n else notes.NO_CASE, level=level, method=RATIO)
-    if not np.isfinite(worth).all():
-        return _infinite(worth, n, level, RATIO)
-    value = float(worth.sum() / best.sum())
-    se = sqrt(float(np.mean((worth - value * best) ** 2)) / n) / float(best.mean())
-    note = "" if se else notes.NO_WIDTH
-    return Estimate(value, value - z * se, value + z * se, n, level, RATIO, note, se=se)
-
-
-def _infinite(worth: Floats, n: int, level: float, method: str) -> Estimate:
-    signs = set(np.sign(worth[np.isinf(worth)]).tolist())
-    value = signs.pop() * inf if len(signs) == 1 else nan
-    return Estimate(value, nan, nan, n, level, method, AT_ONE)
 
 
 def _check(truth: NDArray[np.bool_], score: NDArray[Any]) -> None:

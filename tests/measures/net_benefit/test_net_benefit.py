@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis.extra.numpy import arrays
 
 from trustreport.measures import net_benefit as nb
+from trustreport.measures.case_mean import AT_ONE
 from trustreport.measures.confusion.counts import ConfusionCounts
 
 TRUTH = np.array([1, 1, 1, 0, 0, 0, 0, 0], bool)
@@ -150,9 +151,9 @@ def test_threshold_one():
     alarm = np.where(np.arange(8) == 7, 1.0, SCORE)
     for measure in (nb.net_benefit, nb.standardized_net_benefit):
         got = measure(TRUTH, alarm, 1)
-        assert (got.value, got.note) == (-inf, nb.AT_ONE)
+        assert (got.value, got.note) == (-inf, AT_ONE)
         assert isnan(got.low)
-    assert nb.treat_all(TRUTH, 1).note == nb.AT_ONE
+    assert nb.treat_all(TRUTH, 1).note == AT_ONE
     assert nb.net_benefit_difference(TRUTH, alarm, alarm, 1).value == 0
     assert nb.net_benefit_difference(TRUTH, alarm, SCORE, 1).value == -inf
     other = np.where(np.arange(8) == 6, 1.0, SCORE)

@@ -1,16 +1,17 @@
 """H-accuracy of a scoring model, with two classes or more."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isclose, nan
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.h_accuracy import notes
 
 Floats = NDArray[np.float64]
-METHOD = "bootstrap_percentile"
+METHOD, CLUSTERED = "bootstrap_percentile", "bootstrap_clusters"
 BLOCK = 4_000_000  # cases drawn at once
 
 
@@ -22,6 +23,7 @@ def h_accuracy(
     tau: float | None = None,
     priority: Sequence[float] | None = None,
     complexity: Floats | None = None,
+    cluster: Clusters | None = None,
     resamples: int = 2000,
     level: float = 0.95,
 ) -> Estimate:
@@ -55,8 +57,10 @@ def h_accuracy(
         Not negative, sum 1; equal when not given.
     complexity : float array, shape (n_cases,), optional
         Not negative; equal when not given. Its scale does not matter.
+    cluster : int array, shape (n_cases,), optional
+        Which cluster (patient, video) a case belongs to.
     resamples : int
-        Cases are drawn again within each class, this many times; percentile interval.
+        Cases are drawn again within each class, or whole clusters, this many times; percentile interval.
     level : float in (0, 1)
 
     Returns
@@ -86,21 +90,26 @@ def h_accuracy(
     difficulty = np.ones(len(truth)) if complexity is None else np.asarray(complexity, float)
     _check(truth, scores, weights, difficulty)
     credit = credits_of(truth, scores, 1 / n_classes if tau is None else tau)
+    method = METHOD if cluster is None else CLUSTERED
     details, total = {}, 0.0
     drawn = np.zeros(resamples)
+    counts = None if cluster is None else _cluster_draws(cluster, resamples, rng)
     for label in range(n_classes):
         own = truth == label
         if not weights[label]:
             continue
         missing = "" if difficulty[own].any() else notes.NO_COMPLEXITY if own.any() else notes.CLASS_ABSENT
         if missing:
-            return undefined(len(truth), missing, level=level, method=METHOD)
+            return undefined(len(truth), missing, level=level, method=method)
         earned, most = difficulty[own] * credit[own], difficulty[own]
         details[f"class_{label}"] = float(earned.sum() / most.sum())
         total += float(weights[label]) * details[f"class_{label}"]
-        drawn += weights[label] * _resampled(earned, most, resamples, rng)
+        if counts is None:
+            drawn += weights[label] * _resampled(earned, most, resamples, rng)
+        else:
+            drawn += weights[label] * counts(own * difficulty * credit, own * difficulty)
     low, high, note = _percentiles(drawn, level)
-    return Estimate(total, low, high, len(truth), level, METHOD, note, details=details)
+    return Estimate(total, low, high, len(truth), level, method, note, details=details)
 
 
 def two_class_scores(score: NDArray[np.float64]) -> Floats:
@@ -189,6 +198,21 @@ def _resampled(earned: Floats, most: Floats, resamples: int, rng: np.random.Gene
         above, below = earned[chosen].sum(axis=1), most[chosen].sum(axis=1)
         found[start : start + step] = np.where(below > 0, above / np.where(below > 0, below, 1), nan)
     return found
+
+
+def _cluster_draws(
+    cluster: Clusters, resamples: int, rng: np.random.Generator
+) -> Callable[[Floats, Floats], Floats]:
+    """The same resamples of whole clusters for every class: from per-case sums to their ratio."""
+    names, index = np.unique(cluster, return_inverse=True)
+    g = len(names)
+    times = rng.multinomial(g, np.full(g, 1 / g), resamples).astype(np.float64)
+
+    def ratio(earned: Floats, most: Floats) -> Floats:
+        above, below = (times @ np.bincount(index, weights=part) for part in (earned, most))
+        return np.where(below > 0, above / np.where(below > 0, below, 1), nan)
+
+    return ratio
 
 
 def _percentiles(drawn: Floats, level: float) -> tuple[float, float, str]:

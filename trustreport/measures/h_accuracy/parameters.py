@@ -153,8 +153,8 @@ def complexity_from_confidence(confidence: Floats) -> Floats:
     return 1 - complexity_from_ratings(confidence)
 
 
-def hardest(complexity: Floats, share: float) -> Floats:
-    """1 for the most complex cases, 0 for the rest; at least this share, cases of equal complexity together.
+def hardest(complexity: Floats, share: float, *, rest: float = 0.0) -> Floats:
+    """1 for the most complex cases, `rest` for the others; at least this share, equal ones together.
 
     >>> hardest(np.array([0.1, 0.9, 0.4, 0.4]), 0.5)
     array([0., 1., 1., 1.])
@@ -162,16 +162,16 @@ def hardest(complexity: Floats, share: float) -> Floats:
     if not 0 < share <= 1:
         raise ValueError(f"share must lie in (0, 1], got {share:g}.")
     needed = int(np.ceil(share * len(complexity) - 1e-9))
-    return np.where(complexity >= np.sort(complexity)[len(complexity) - needed], 1.0, 0.0)
+    return np.where(complexity >= np.sort(complexity)[len(complexity) - needed], 1.0, rest)
 
 
-def two_levels(complexity: Floats, threshold: float) -> Floats:
-    """1 for cases more complex than the threshold, 1/2 for the rest.
+def two_levels(complexity: Floats, threshold: float, *, rest: float = 0.5) -> Floats:
+    """1 for cases more complex than the threshold, `rest` for the others.
 
     >>> two_levels(np.array([0.1, 0.9, 0.4]), 0.4)
     array([0.5, 1. , 0.5])
     """
-    return np.where(complexity > threshold, 1.0, 0.5)
+    return np.where(complexity > threshold, 1.0, rest)
 
 
 def mixed(parts: Floats, weights: Floats) -> Floats:

@@ -90,6 +90,15 @@ def net_benefit_of(risk_accuracy: float, tau: float, prevalence: float) -> float
     return (_alpha(tau, prevalence) * risk_accuracy - tau * (1 - prevalence)) / (1 - tau)
 
 
+def risk_accuracy_of(net_benefit: float, tau: float, prevalence: float) -> float:
+    """The `risk_accuracy` that goes with a net benefit: `net_benefit_of` turned round.
+
+    >>> round(risk_accuracy_of(0.1875, 0.2, 0.3), 6)
+    0.763158
+    """
+    return ((1 - tau) * net_benefit + tau * (1 - prevalence)) / _alpha(tau, prevalence)
+
+
 def _alpha(tau: float, prevalence: float) -> float:
     if not (0 < prevalence < 1 and 0 <= tau <= 1):
         raise ValueError(f"tau must lie in [0, 1] and prevalence in (0, 1), got {tau:g} and {prevalence:g}.")

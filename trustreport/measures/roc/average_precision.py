@@ -7,9 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
+from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.scores import split
+
+CLUSTERED = "cluster_influence"
 
 
 def logit_binomial(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
@@ -53,14 +57,21 @@ def logit_binomial(truth: NDArray[np.bool_], score: NDArray[Any], *, level: floa
     return _average_precision(truth, score, level, "logit_binomial")
 
 
-def logit_influence(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
+def logit_influence(
+    truth: NDArray[np.bool_],
+    score: NDArray[Any],
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
+) -> Estimate:
     """Average precision with an interval from what each case contributes to it, for 50 positives or more.
 
     The influence of a case is the derivative of AP by its weight, V the sum of their squares::
 
         logit AP +- z sqrt(V) / (AP (1 - AP)),   turned back
 
-    Value, parameters and edges as in `logit_binomial`; no limits with one positive.
+    Value, parameters and edges as in `logit_binomial`; no limits with one positive. With `cluster` (n_cases,)
+    V is that of the clusters' summed influences, and t has as many degrees of freedom as there are, less one.
 
     References
     ----------
@@ -72,23 +83,33 @@ def logit_influence(truth: NDArray[np.bool_], score: NDArray[Any], *, level: flo
     >>> print(logit_influence(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
     0.83 (95% CI 0.39 to 0.97; n = 8)
     """
-    return _average_precision(truth, score, level, "logit_influence")
+    return _average_precision(truth, score, level, "logit_influence", cluster)
 
 
-def _average_precision(truth: NDArray[np.bool_], score: NDArray[Any], level: float, method: str) -> Estimate:
+def _average_precision(
+    truth: NDArray[np.bool_],
+    score: NDArray[Any],
+    level: float,
+    method: str,
+    cluster: Clusters | None = None,
+) -> Estimate:
     z = normal_quantile(level)
+    method = method if cluster is None else CLUSTERED
     positive, negative = split(truth, score)
     n1, n = len(positive), truth.size
     if n1 == 0:
         return undefined(n, notes.NO_POSITIVE, level=level, method=method)
-    positive.sort()
-    negative.sort()
-    above = n1 - np.searchsorted(positive, positive, "left")
-    false = len(negative) - np.searchsorted(negative, positive, "left")
+    highest = np.sort(positive)
+    lowest = np.sort(negative)
+
+    def outranked(ranked: NDArray[Any], by: NDArray[Any]) -> NDArray[np.int64]:
+        return len(by) - np.searchsorted(by, ranked, "left")
+
+    above, false = outranked(highest, highest), outranked(highest, lowest)
     own = above / (above + false)
     value = float(own.mean())
     details = {"prevalence": n1 / n}
-    if value == 1 or (n1 < 2 and method == "logit_influence"):
+    if value == 1 or (n1 < 2 and method != "logit_binomial"):
         note = notes.NO_NEGATIVE if n1 == n else notes.PERFECT if value == 1 else notes.ONE_CASE
         return Estimate(value, nan, nan, n, level, method, note, details=details)
     if method == "logit_binomial":
@@ -96,9 +117,17 @@ def _average_precision(truth: NDArray[np.bool_], score: NDArray[Any], level: flo
     else:
         gain = np.concatenate([[0.0], np.cumsum(false / (above + false) ** 2)])
         loss = np.concatenate([[0.0], np.cumsum(above / (above + false) ** 2)])
-        of_positive = own - value + gain[np.searchsorted(positive, positive, "right")]
-        of_negative = loss[np.searchsorted(positive, negative, "right")]
-        variance = n / (n - 1) * float(of_positive @ of_positive + of_negative @ of_negative) / n1**2
+        share = outranked(positive, highest) / (outranked(positive, highest) + outranked(positive, lowest))
+        influence = np.empty(n)
+        influence[truth] = share - value + gain[np.searchsorted(highest, positive, "right")]
+        influence[~truth] = -loss[np.searchsorted(highest, negative, "right")]
+        if cluster is None:
+            variance = n / (n - 1) * float(influence @ influence) / n1**2
+        else:
+            variance, n_clusters = clustered_variance(influence / n1, cluster)
+            if n_clusters < 2:
+                return Estimate(value, nan, nan, n, level, method, ONE_CLUSTER, details=details)
+            z, details["clusters"] = quantile(n_clusters - 1, level), float(n_clusters)
     half = z * sqrt(variance) / (value * (1 - value))
     centre = log(value / (1 - value))
     low, high = (1 / (1 + exp(-end)) for end in (centre - half, centre + half))

@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trustreport.estimate import Estimate
-from trustreport.measures import notes
-from trustreport.measures.mrmc.interval import two_sided_p
-from trustreport.measures.proportion import normal_quantile
+from trustreport.measures.case_mean import case_mean
+from trustreport.measures.cluster import Clusters, cluster_sums
 from trustreport.measures.utility.matrices import Floats, as_matrix, expected_matrix, weights
-from trustreport.measures.utility.utility_yield import METHOD
 
 TIE = 1e-12  # yields closer than this share of the utilities' span are equal
 
@@ -44,6 +41,7 @@ def rank(
     probability: Sequence[float] | None = None,
     *,
     rng: np.random.Generator,
+    cluster: Clusters | None = None,
     resamples: int = 2000,
 ) -> Ranking:
     """Order candidates by their yield under the expected utilities, on the same cases.
@@ -54,12 +52,14 @@ def rank(
         Class of each case, 0 to k - 1.
     decisions : int array, shape (n_candidates, n_cases)
         Class that each candidate decides for.
-    utilities : matrices, shape (k, k) each
+    utilities : matrices, shape (k, k) each, or (n_cases, k, k) where each case has utilities of its own
         What may be right; one is enough.
     probability : one for each, optional
     rng : numpy Generator
+    cluster : int array, shape (n_cases,), optional
+        Which cluster (patient, video) a case belongs to.
     resamples : int
-        Cases are drawn again, the same for all candidates.
+        Cases, or whole clusters, are drawn again, the same for all candidates.
 
     Examples
     --------
@@ -69,24 +69,25 @@ def rank(
     >>> found.order, found.yields
     ((0, 1), array([0.8, 0.8]))
     """
-    matrices = [as_matrix(u) for u in utilities]
-    share = weights(len(matrices), probability)
-    mean = expected_matrix(matrices, probability)
+    share = weights(len(utilities), probability)
     if decisions.ndim != 2 or decisions.shape[1:] != truth.shape or not truth.size:
         raise ValueError(
             f"decisions must be candidates by cases, got shape {decisions.shape} for {truth.size} cases."
         )
-    worth = mean[decisions, truth]
+    worths = [worth_of(u, decisions, truth) for u in utilities]
+    worth = sum(p * w for p, w in zip(share.tolist(), worths)) if len(worths) > 1 else worths[0]
+    assert not isinstance(worth, int)
+    spans = [max(float(np.ptp(u)), 1e-300) for u in utilities]
+    span = max(spans)
     yields: Floats = worth.mean(axis=1)
-    order = _order(yields, np.ptp(mean))
-    drawn = _resampled(worth, resamples, rng)
-    close = TIE * max(float(np.ptp(mean)), 1e-300)
+    order = _order(yields, span)
+    drawn = _resampled(worth, resamples, rng, cluster)
+    close = TIE * span
     ahead = drawn[:, :, None] - drawn[:, None, :]
     above: Floats = np.mean((ahead > close) + 0.5 * (np.abs(ahead) <= close), axis=0)
     leaders = drawn >= drawn.max(axis=1, keepdims=True) - close
     first: Floats = np.mean(leaders / leaders.sum(axis=1, keepdims=True), axis=0)
-    each = [u[decisions, truth].mean(axis=1) for u in matrices]
-    spans = [float(np.ptp(u)) for u in matrices]
+    each = [w.mean(axis=1) for w in worths]
     orders = [_order(found, span) for found, span in zip(each, spans)]
     kept = [_agrees(found, order, span) for found, span in zip(each, spans)]
     best = [found[order[0]] >= found.max() - TIE * span for found, span in zip(each, spans)]
@@ -101,35 +102,122 @@ def rank(
     )
 
 
+def worth_of(utility: ArrayLike, decisions: NDArray[np.int64], truth: NDArray[np.int64]) -> Floats:
+    """What each decision is worth on each case, shape of `decisions`.
+
+    Parameters
+    ----------
+    utility : array, shape (k, k), or (n_cases, k, k) where each case has utilities of its own
+        Rows decisions, columns truths.
+    decisions : int array, shape (..., n_cases)
+    truth : int array, shape (n_cases,)
+
+    Examples
+    --------
+    >>> worth_of([[1, -4], [0, 5]], np.array([[0, 1], [0, 0]]), np.array([0, 1]))
+    array([[ 1.,  5.],
+           [ 1., -4.]])
+    """
+    of_cases = np.asarray(utility, dtype=np.float64)
+    if of_cases.ndim == 3:
+        if len(of_cases) != truth.size or not np.isfinite(of_cases).all():
+            raise ValueError(f"utilities of cases must be one matrix for each, got shape {of_cases.shape}.")
+        worth: Floats = of_cases[np.arange(truth.size), decisions, truth]
+        return worth
+    return as_matrix(utility)[decisions, truth]
+
+
+def share_of_ranges(
+    cells: NDArray[np.int64],
+    ranges: Sequence[tuple[ArrayLike, ArrayLike]],
+    probability: Sequence[float] | None = None,
+    *,
+    rng: np.random.Generator,
+    draws: int = 5000,
+) -> tuple[float, float, Floats]:
+    """How much of the declared uncertainty leaves the ranking by the expected matrix as it is.
+
+    Each utility is uniform between its two ends, independently; the expected matrix holds the middles.
+
+    Parameters
+    ----------
+    cells : int array, shape (n_candidates, k, k)
+        Cases by decision and truth.
+    ranges : pairs of matrices, least and greatest utilities; equal where a utility is certain
+    probability : one for each pair, optional
+    draws : int
+        Of utilities, in all.
+
+    Returns
+    -------
+    order_holds, best_holds, first
+        Shares of the declared probability in which the whole order, and the best candidate, stay; `first`
+        (n_candidates,) that in which each comes first, ties shared.
+
+    Examples
+    --------
+    >>> cells = np.array([[[27, 15], [23, 35]], [[43, 18], [7, 32]]])
+    >>> low, high = [[15, -335], [-65, 165]], [[45, -335], [-35, 165]]
+    >>> _, best, _ = share_of_ranges(cells, [(low, high)], rng=np.random.default_rng(1))
+    >>> round(best, 1)
+    0.9
+    """
+    ends = [(as_matrix(low), as_matrix(high)) for low, high in ranges]
+    if any((low > high).any() for low, high in ends):
+        raise ValueError("the least utility of a range must not exceed its greatest.")
+    share = weights(len(ends), probability)
+    per_case = cells / cells.sum(axis=(1, 2), keepdims=True)
+    expected = expected_matrix([(low + high) / 2 for low, high in ends], probability)
+    order = _order((per_case * expected).sum(axis=(1, 2)), float(np.ptp(expected)))
+    holds, best, first = 0.0, 0.0, np.zeros(len(cells))
+    for p, (low, high) in zip(share.tolist(), ends):
+        n = 1 if (low == high).all() else draws
+        utilities = low + (high - low) * rng.random((n, *low.shape))
+        yields = np.tensordot(utilities, per_case, ((1, 2), (1, 2)))
+        close = TIE * max(float(np.ptp(utilities)), 1e-300)
+        leaders = yields >= yields.max(axis=1, keepdims=True) - close
+        holds += p * float(np.mean((np.diff(yields[:, list(order)], axis=1) <= close).all(axis=1)))
+        best += p * float(np.mean(leaders[:, order[0]]))
+        first += p * np.mean(leaders / leaders.sum(axis=1, keepdims=True), axis=0)
+    return holds, best, first
+
+
 def yield_difference(
     truth: NDArray[np.int64],
     compared: NDArray[np.int64],
     baseline: NDArray[np.int64],
     utility: ArrayLike,
     *,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Yield of one candidate minus that of another on the same cases: mean of the paired differences.
+
+    `utility` as in `worth_of`.
 
     >>> truth = np.array([0, 0, 0, 1, 1, 1])
     >>> one, other = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 0, 1, 0])
     >>> print(yield_difference(truth, one, other, [[1, -4], [0, 5]]))
     2.83 (95% CI -0.67 to 6.33; n = 6)
     """
-    z, n = normal_quantile(level), truth.size
-    if compared.shape != truth.shape or baseline.shape != truth.shape or n == 0:
+    if compared.shape != truth.shape or baseline.shape != truth.shape or truth.size == 0:
         raise ValueError("truth and both decisions must have one entry per case, and there must be cases.")
-    matrix = as_matrix(utility)
-    gap = matrix[compared, truth] - matrix[baseline, truth]
-    value, se = float(gap.mean()), sqrt(float(gap.var()) / n)
-    p, note = (two_sided_p(value / se), "") if se else (nan, notes.NO_WIDTH)
-    return Estimate(value, value - z * se, value + z * se, n, level, METHOD, note, se=se, p=p)
+    gap = worth_of(utility, compared, truth) - worth_of(utility, baseline, truth)
+    return case_mean(gap, level, cluster, tested=True)
 
 
-def _resampled(worth: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+def _resampled(
+    worth: Floats, resamples: int, rng: np.random.Generator, cluster: Clusters | None = None
+) -> Floats:
     """Yields in resampled case sets, shape (resamples, n_candidates); alike cases are drawn together."""
-    patterns, counts = np.unique(worth, axis=1, return_counts=True)
     n = worth.shape[1]
+    if cluster is not None:
+        sums = np.stack([cluster_sums(row, cluster) for row in worth])
+        sizes = cluster_sums(np.ones(n), cluster)
+        times = rng.multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), resamples)
+        of_clusters: Floats = (times @ sums.T) / (times @ sizes)[:, None]
+        return of_clusters
+    patterns, counts = np.unique(worth, axis=1, return_counts=True)
     drawn: Floats = rng.multinomial(n, counts / n, resamples) @ patterns.T / n
     return drawn
 

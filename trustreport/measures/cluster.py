@@ -1,0 +1,64 @@
+"""The variance of a sum over cases that come in clusters: images of a patient, patients of a site."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Clusters = NDArray[np.int64]
+ONE_CLUSTER = "fewer than two clusters: the spread between them cannot be estimated"
+
+
+def cluster_sums(values: Floats, cluster: Clusters) -> Floats:
+    """Sum of the values of each cluster, shape (n_clusters,), clusters in ascending order.
+
+    Parameters
+    ----------
+    values : float array, shape (n_cases,)
+    cluster : int array, shape (n_cases,)
+        Which cluster a case belongs to; any integers.
+
+    Examples
+    --------
+    >>> cluster_sums(np.array([1.0, 2.0, 4.0]), np.array([7, 2, 7]))
+    array([2., 5.])
+    """
+    if values.shape != cluster.shape:
+        raise ValueError(
+            f"cluster must have one entry per case, got shape {cluster.shape} for {values.shape}."
+        )
+    _, index = np.unique(cluster, return_inverse=True)
+    return np.bincount(index, weights=values).astype(np.float64, copy=False)
+
+
+def clustered_variance(influence: Floats, cluster: Clusters) -> tuple[float, int]:
+    """Variance of an estimate from what each case contributes to it, and the number of clusters.
+
+    With I_g the summed influence of the cases of cluster g, G clusters::
+
+        V = G / (G - 1) sum over g of I_g^2
+
+    With one case in each cluster this is the usual variance with divisor n - 1.
+
+    Parameters
+    ----------
+    influence : float array, shape (n_cases,)
+        Sums to 0 over the cases; for a mean (value - mean) / n.
+
+    Returns
+    -------
+    variance, n_clusters
+        The variance is NaN with fewer than two clusters.
+
+    References
+    ----------
+    Rao, Scott (1992), Biometrics 48, 577-585.
+
+    Examples
+    --------
+    >>> value = np.array([1.0, 1.0, 0.0, 0.0])
+    >>> clustered_variance((value - value.mean()) / 4, np.array([1, 1, 2, 2]))
+    (0.25, 2)
+    """
+    sums = cluster_sums(influence, cluster)
+    n = len(sums)
+    return (float(sums @ sums) * n / (n - 1) if n > 1 else float("nan")), n

@@ -1,0 +1,166 @@
+"""Area under the ROC curve, and its difference, when cases come in clusters."""
+
+from math import exp, log, nan, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
+from trustreport.measures.roc import notes
+from trustreport.measures.roc.auc import placements
+from trustreport.measures.roc.scores import Floats, check_scores
+
+METHOD = "obuchowski_clustered"
+
+
+def clustered_auc(
+    truth: NDArray[np.bool_], score: NDArray[Any], cluster: Clusters, *, level: float = 0.95
+) -> Estimate:
+    """Area under the ROC curve with an interval that allows for cases of a cluster being alike.
+
+    With X, Y of `delong`, X_g and Y_g their sums over the m_g positives and n_g negatives of cluster g, A the
+    area, n1 positives, n0 negatives, G1 and G0 clusters that hold a positive and a negative, G clusters::
+
+        S10 = G1 / ((G1 - 1) n1) sum (X_g - m_g A)^2,   S01 = G0 / ((G0 - 1) n0) sum (Y_g - n_g A)^2
+        S11 = G / (G - 1) sum (X_g - m_g A)(Y_g - n_g A)
+        V = S10 / n1 + S01 / n0 + 2 S11 / (n1 n0)
+
+    and logit A +- t sqrt(V) / (A (1 - A)), turned back, with min(G1, G0) - 1 degrees of freedom.
+
+    Estimand: as `delong`, clusters sampled independently, every pair of cases weighing alike.
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+    score : array of numbers, shape (n_cases,)
+        Higher = more suspicious; no NaN.
+    cluster : int array, shape (n_cases,)
+        Which cluster a case belongs to.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        In [0, 1]; `details` holds the clusters, and the design effect (V over DeLong's variance). NaN with a
+        note when a class is absent; no limits when a class lies in one cluster or the area is 0 or 1.
+
+    Notes
+    -----
+    With one case in each cluster V is DeLong's variance.
+
+    References
+    ----------
+    Obuchowski (1997), Biometrics 53, 567-578.
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> print(clustered_auc(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5]), np.array([1, 1, 2, 3, 1, 2, 3, 4])))
+    0.84 (95% CI 0.32 to 0.98; n = 8)
+    """
+    check_level(level)
+    check_scores(truth, score)
+    n, n1 = truth.size, int(np.count_nonzero(truth))
+    if n1 in (0, n):
+        note = notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
+        return undefined(n, note, level=level, method=METHOD)
+    x, y = placements(truth, score)
+    area = float(x.mean())
+    spread = _Spread(truth, cluster)
+    details = {"clusters": float(spread.least)}
+    variance = spread.variance(x - area, y - area)
+    note = ONE_CLUSTER if spread.least < 2 else notes.PERFECT if area in (0.0, 1.0) else ""
+    if not note and not variance > NEGLIGIBLE:
+        note = notes.ALL_PAIRS_ALIKE
+    if note:
+        return Estimate(area, nan, nan, n, level, METHOD, note, details=details)
+    if min(n1, n - n1) > 1:
+        independent = float(x.var(ddof=1)) / n1 + float(y.var(ddof=1)) / (n - n1)
+        if independent > NEGLIGIBLE:
+            details["design_effect"] = variance / independent
+    df = float(spread.least - 1)
+    half = quantile(df, level) * sqrt(variance) / (area * (1 - area))
+    centre = log(area / (1 - area))
+    low, high = (1 / (1 + exp(-end)) for end in (centre - half, centre + half))
+    return Estimate(area, low, high, n, level, METHOD, se=sqrt(variance), df=df, details=details)
+
+
+def clustered_difference(
+    truth: NDArray[np.bool_],
+    compared: NDArray[Any],
+    baseline: NDArray[Any],
+    cluster: Clusters,
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    """Difference of two scores' areas on the same cases, which come in clusters.
+
+    The variance of `clustered_auc` with the differences of X and of Y in their place; t interval.
+
+    Returns
+    -------
+    Estimate
+        Compared minus baseline, in [-1, 1]; `p` tests 0; edges as `clustered_auc`.
+
+    References
+    ----------
+    Obuchowski (1997), Biometrics 53, 567-578, section 3.
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> one, other = np.array([1, 2, 2, 3, 2, 3, 4, 5]), np.array([1, 3, 2, 2, 2, 1, 4, 3])
+    >>> print(clustered_difference(truth, one, other, np.array([1, 1, 2, 3, 1, 2, 3, 4])))
+    0.22 (95% CI -0.68 to 1.12; n = 8)
+    """
+    check_level(level)
+    check_scores(truth, compared, baseline)
+    n, n1 = truth.size, int(np.count_nonzero(truth))
+    if n1 in (0, n):
+        note = notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
+        return undefined(n, note, level=level, method=METHOD)
+    x, y = (one - other for one, other in zip(placements(truth, compared), placements(truth, baseline)))
+    value, spread = float(x.mean()), _Spread(truth, cluster)
+    variance = spread.variance(x - value, y - value)
+    if spread.least < 2 or not variance > NEGLIGIBLE:
+        note = ONE_CLUSTER if spread.least < 2 else notes.NO_VARIATION
+        return Estimate(value, nan, nan, n, level, METHOD, note)
+    df, se = float(spread.least - 1), sqrt(variance)
+    half = quantile(df, level) * se
+    p = two_sided_p(value / se, df)
+    details = {"clusters": float(spread.least)}
+    return Estimate(value, value - half, value + half, n, level, METHOD, se=se, df=df, p=p, details=details)
+
+
+class _Spread:
+    """Which clusters hold which cases, and the variance that follows."""
+
+    def __init__(self, truth: NDArray[np.bool_], cluster: Clusters) -> None:
+        if cluster.shape != truth.shape:
+            raise ValueError(
+                f"cluster must have one entry per case, got shape {cluster.shape} for {truth.shape}."
+            )
+        self.truth, self.cluster = truth, cluster
+        self.n_clusters = len(np.unique(cluster))
+        self.with_positive, self.with_negative = (
+            len(np.unique(cluster[own])) for own in (truth, ~truth)
+        )
+        self.least = min(self.with_positive, self.with_negative)
+
+    def variance(self, of_positive: Floats, of_negative: Floats) -> float:
+        """V from the centred placements of positives and of negatives."""
+        if self.least < 2:
+            return nan
+        n1, n0 = len(of_positive), len(of_negative)
+        up, down = np.zeros(self.truth.size), np.zeros(self.truth.size)
+        up[self.truth], down[~self.truth] = of_positive, of_negative
+        positive, negative = (cluster_sums(part, self.cluster) for part in (up, down))
+        g1, g0, g = self.with_positive, self.with_negative, self.n_clusters
+        return float(
+            g1 / (g1 - 1) * (positive @ positive) / n1**2
+            + g0 / (g0 - 1) * (negative @ negative) / n0**2
+            + 2 * g / (g - 1) * (positive @ negative) / (n1 * n0)
+        )
