@@ -336,13 +336,14 @@ class Utility(Group):
 
 
 class Similarity(Group):
-    standardise: Literal["training", "none"] = "training"
-    metric: Text = "euclidean"
+    standardise: Literal["training", "pooled", "none"] = "training"
+    metric: Literal["euclidean", "cityblock"] = "euclidean"
     permutations: int = Field(default=9999, ge=1)
     seed: int | None = None
     missing: Literal["impute", "drop"] | None = None
     categorical: tuple[Text, ...] = ()
     subsample: int | None = Field(default=None, ge=2)
+    most_cases: int = Field(default=3000, ge=20)
 
 
 class PrecisionTarget(Group):
@@ -508,7 +509,7 @@ class Reported(Group):
     @model_validator(mode="after")
     def _totals(self) -> "Reported":
         if self.total is None and (self.positives is None or self.negatives is None):
-            raise ValueError("give positives and negatives, or total")
+            raise ValueError("positives and negatives, or total")
         return self
 
 

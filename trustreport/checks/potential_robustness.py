@@ -75,8 +75,8 @@ def _too_small(short: list[Result]) -> Message:
     ]
     return say(
         "checks.P39.fired",
-        positive=details["positives"],
-        negative=details["negatives"],
+        positive=say("checks.P39.positives", n=details["positives"]),
+        negative=say("checks.P39.negatives", n=details["negatives"]),
         needs=names,
     )
 

@@ -1,27 +1,22 @@
 """The area under one reader's ROC curve, and its change between two arms."""
 
 from dataclasses import replace
-from math import exp, log, nan, sqrt
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import auc_covariance, fit_auc, reader_auc
-from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile
+from trustreport.measures.mrmc.auc import fit_auc, reader_auc
+from trustreport.measures.mrmc.interval import no_interval
+from trustreport.measures.roc.auc import logit_delong
 
 
 def reader_auc_estimate(
     rating: NDArray[np.float64], truth: NDArray[np.bool_], *, level: float = 0.95
 ) -> Estimate:
-    """Area under the ROC curve of one reader in one arm, cases sampled.
-
-    ::
-
-        logit A +- z sqrt(V) / (A (1 - A)), turned back; V by DeLong
-
-    so that the limits stay in (0, 1).
+    """Area under the ROC curve of one reader in one arm, cases sampled: `logit_delong` of the rated cases.
 
     Parameters
     ----------
@@ -32,13 +27,7 @@ def reader_auc_estimate(
     Returns
     -------
     Estimate
-        In [0, 1]; `n` counts rated cases. No limits, and a note, for a perfect area or a class of one case;
-        NaN with a note where a class is absent.
-
-    References
-    ----------
-    DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845.
-    Pepe (2003), The Statistical Evaluation of Medical Tests, section 5.2 (logit).
+        In [0, 1]; `n` counts rated cases; edges as there.
 
     Examples
     --------
@@ -46,20 +35,7 @@ def reader_auc_estimate(
     0.83 (95% CI 0.25 to 0.99; n = 6)
     """
     rated = ~np.isnan(rating)
-    n, positives = int(rated.sum()), int((rated & truth).sum())
-    if positives in (0, n):
-        return undefined(n, notes.ONE_CLASS, level=level, method="logit_delong")
-    own, present = rating[None, None, rated], truth[rated]
-    area = float(reader_auc(own, present)[0, 0])
-    if min(positives, n - positives) < 2:
-        return no_interval(area, n, notes.ONE_CASE, level=level, method="logit_delong")
-    variance = float(auc_covariance(own, present, "delong")[0, 0])
-    if not variance > NEGLIGIBLE or area in (0.0, 1.0):
-        return no_interval(area, n, notes.NO_VARIATION, level=level, method="logit_delong")
-    half = quantile(np.inf, level) * sqrt(variance) / (area * (1 - area))
-    centre = log(area / (1 - area))
-    low, high = (1 / (1 + exp(-end)) for end in (centre - half, centre + half))
-    return Estimate(area, low, high, n, level, "logit_delong", se=sqrt(variance))
+    return logit_delong(truth[rated], rating[rated], level=level)
 
 
 def reader_auc_benefit(
