@@ -1,0 +1,234 @@
+"""Whether a device does as well in one group of cases as in another: differences, and a test over all groups."""
+
+from dataclasses import replace
+from math import nan, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.cluster import ONE_CLUSTER, clustered_variance
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
+from trustreport.measures.proportion import check_counts
+from trustreport.measures.roc.auc import area_and_variance, placements
+from trustreport.measures.two_arm.difference import miettinen_nurminen
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+EMPTY_GROUP = "a group has no case of this kind"
+NO_SPREAD = "nothing varies between the cases of the groups: no interval"
+FEWER_THAN_TWO = "fewer than two groups in which the measure and its variance are defined"
+A_TEST = "a test that all groups are alike, without an interval"
+
+
+def share_difference(x1: int, n1: int, x2: int, n2: int, *, level: float = 0.95) -> Estimate:
+    """Difference of the shares in two groups of cases, with the test that its interval inverts.
+
+    Value and limits are those of `miettinen_nurminen`. With p the share in both groups together and
+    N = n1 + n2, the test of no difference is::
+
+        chi2 = (p1 - p2)^2 / (p (1 - p) (1/n1 + 1/n2)) * (N - 1) / N,   1 degree of freedom
+
+    Estimand: share of events in the first group minus that in the second, cases independent.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : int
+        Events and cases of either group.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1]; `n` counts both groups; `p` is 1 where all cases are alike; NaN with a note when a group is
+        empty.
+
+    References
+    ----------
+    Miettinen and Nurminen (1985), Stat. Med. 4, 213-226. Campbell (2007), Stat. Med. 26, 3661-3675 (N - 1).
+
+    Examples
+    --------
+    >>> est = share_difference(56, 70, 48, 80)
+    >>> print(f"{est.value:.2f} ({est.low:.3f} to {est.high:.3f}), p = {est.p:.4f}")
+    0.20 (0.053 to 0.338), p = 0.0083
+    """
+    (x1, n1), (x2, n2) = check_counts(x1, n1), check_counts(x2, n2)
+    found = miettinen_nurminen(x1, n1, x2, n2, level)
+    if not n1 or not n2:
+        return replace(found, note=EMPTY_GROUP)
+    n, events = n1 + n2, x1 + x2
+    if events in (0, n):
+        return replace(found, p=1.0)
+    pooled = events / n
+    chi2 = found.value**2 / (pooled * (1 - pooled) * (1 / n1 + 1 / n2)) * (n - 1) / n
+    return replace(found, p=float(chdtrc(1, chi2)))
+
+
+def clustered_share_difference(
+    event: Flags, first: Flags, second: Flags, cluster: NDArray[np.int64], *, level: float = 0.95
+) -> Estimate:
+    """Difference of the shares in two groups of cases that come in clusters: images of a patient.
+
+    A cluster may have cases in both groups. With I_k = (event - p1) / n1 for a case of the first group and
+    -(event - p2) / n2 for one of the second, V is the clustered variance of their sum
+    (`cluster.clustered_variance`) and the interval p1 - p2 +- t sqrt(V), with as many degrees of freedom as
+    the group found in fewer clusters has clusters, less one.
+
+    Parameters
+    ----------
+    event, first, second : bool arrays, shape (n_cases,)
+        What is counted; the two groups, which hold no case in common.
+    cluster : int array, shape (n_cases,)
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1], limits not cut; `n` counts the cases of both groups, `details` the clusters; NaN with a
+        note when a group is empty; no limits with one cluster or without spread.
+
+    References
+    ----------
+    Rao and Scott (1992), Biometrics 48, 577-585.
+
+    Examples
+    --------
+    >>> event = np.array([1, 1, 0, 1, 0, 0, 1, 0], bool)
+    >>> first = np.array([1, 1, 1, 1, 0, 0, 0, 0], bool)
+    >>> print(clustered_share_difference(event, first, ~first, np.array([1, 1, 2, 3, 4, 4, 5, 6])))
+    0.50 (95% CI -1.06 to 2.06; n = 8)
+    """
+    check_level(level)
+    method = "cluster_linear"
+    n1, n2 = int(first.sum()), int(second.sum())
+    if not n1 or not n2:
+        return undefined(n1 + n2, EMPTY_GROUP, level=level, method=method)
+    p1, p2 = float(event[first].mean()), float(event[second].mean())
+    influence = np.zeros(event.shape)
+    influence[first] = (event[first] - p1) / n1
+    influence[second] = -(event[second] - p2) / n2
+    kept = first | second
+    least = min(len(np.unique(cluster[group])) for group in (first, second))
+    return _linear(p1 - p2, influence[kept], cluster[kept], least, level, method)
+
+
+def clustered_auc_difference(
+    truth: Flags,
+    score: NDArray[Any],
+    first: Flags,
+    second: Flags,
+    cluster: NDArray[np.int64],
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    """Difference of the areas under the ROC curve in two groups of cases that come in clusters.
+
+    As `clustered_share_difference`, with (X - A) / n1 of each positive and (Y - A) / n0 of each negative (X, Y
+    of `delong`) as what a case contributes to the area A of its group.
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1]; `n` counts the cases of both groups; NaN with a note when a class is absent from a group.
+
+    References
+    ----------
+    Obuchowski (1997), Biometrics 53, 567-578.
+
+    Examples
+    --------
+    >>> truth = np.array([0, 1, 0, 1, 0, 1, 0, 1], bool)
+    >>> score, first = np.array([1, 2, 2, 2, 3, 2, 1, 3]), np.arange(8) < 4
+    >>> est = clustered_auc_difference(truth, score, first, ~first, np.array([1, 1, 2, 2, 3, 3, 4, 4]))
+    >>> print(f"{est.value:.3f}")
+    0.125
+    """
+    check_level(level)
+    method = "cluster_linear"
+    areas, influence, held = [], np.zeros(truth.shape), []
+    for group, sign in ((first, 1.0), (second, -1.0)):
+        own = truth[group]
+        if own.all() or not own.any():
+            n = int(first.sum() + second.sum())
+            return undefined(n, EMPTY_GROUP, level=level, method=method)
+        x, y = placements(own, score[group])
+        area = float(x.mean())
+        part = np.empty(own.shape)
+        part[own], part[~own] = (x - area) / len(x), (y - area) / len(y)
+        influence[group] = sign * part
+        areas.append(area)
+        held += [len(np.unique(cluster[group][of])) for of in (own, ~own)]
+    kept = first | second
+    return _linear(areas[0] - areas[1], influence[kept], cluster[kept], min(held), level, method)
+
+
+def _linear(
+    value: float, influence: Floats, cluster: NDArray[np.int64], least: int, level: float, method: str
+) -> Estimate:
+    """The t interval of a value from what each case contributes to it."""
+    n = len(influence)
+    variance, clusters = clustered_variance(influence, cluster)
+    details = {"clusters": float(clusters)}
+    note = ONE_CLUSTER if least < 2 else "" if variance > NEGLIGIBLE else NO_SPREAD
+    if note:
+        return Estimate(value, nan, nan, n, level, method, note, details=details)
+    se, df = sqrt(variance), float(least - 1)
+    half = quantile(df, level) * se
+    p = two_sided_p(value / se, df)
+    return Estimate(value, value - half, value + half, n, level, method, se=se, df=df, p=p, details=details)
+
+
+def areas_alike(truth: Flags, score: NDArray[Any], group: NDArray[np.int64], *, level: float = 0.95) -> Estimate:
+    """Test that the areas under the ROC curve are the same in several groups of cases.
+
+    With A_g the area of group g, V_g DeLong's variance, w = 1/V and A their weighted mean::
+
+        Q = sum over g of w_g (A_g - A)^2,   groups - 1 degrees of freedom
+
+    Estimand: largest area minus smallest area, the groups independent.
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+    score : array of numbers, shape (n_cases,)
+        Higher = more suspicious; no NaN.
+    group : int array, shape (n_cases,)
+        Which group a case belongs to, -1 where to none.
+
+    Returns
+    -------
+    Estimate
+        Largest minus smallest area, and `p`; a group without an area or its variance does not count. NaN with
+        a note when fewer than two remain.
+
+    References
+    ----------
+    Cochran (1954), Biometrics 10, 101-129.
+
+    Examples
+    --------
+    >>> truth = np.tile(np.array([0, 0, 0, 0, 1, 1, 1, 1], bool), 2)
+    >>> score = np.array([1, 2, 2, 3, 2, 3, 4, 5, 1, 3, 2, 2, 2, 1, 4, 3])
+    >>> test = areas_alike(truth, score, np.repeat([0, 1], 8))
+    >>> print(f"{test.value:.2f}, p = {test.p:.3f}")
+    0.22, p = 0.407
+    """
+    check_level(level)
+    found = []
+    for g in np.unique(group[group >= 0]):
+        area, variance, *_ = area_and_variance(truth[group == g], score[group == g])
+        if variance > NEGLIGIBLE:
+            found.append((area, variance, int(np.count_nonzero(group == g))))
+    n = sum(size for *_, size in found)
+    if len(found) < 2:
+        return undefined(n, FEWER_THAN_TWO, level=level, method="cochran_q")
+    areas, variances = (np.array(column) for column in list(zip(*found))[:2])
+    mean = float((areas / variances).sum() / (1 / variances).sum())
+    q = float(((areas - mean) ** 2 / variances).sum())
+    df = float(len(found) - 1)
+    p = float(chdtrc(df, q))
+    spread = float(areas.max() - areas.min())
+    return Estimate(spread, nan, nan, n, level, "cochran_q", A_TEST, df=df, p=p, details={"statistic": q})
