@@ -75,6 +75,7 @@ class Report(Group):
     date: Date | None = None
     notice: Text | None = None
     page: Literal["A4", "Letter"] = "A4"
+    release: Literal["internal", "public"] = "internal"
 
 
 class Device(Group):
@@ -313,6 +314,7 @@ class Subgroup(Group):
     definition: Text | None = declared("C")
     prespecified: bool | None = declared("C")
     protected_attribute: bool | None = None
+    reference: Text | None = None
     min_positives: Count | None = None
     min_negatives: Count | None = None
 
