@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from trustreport.measures.mrmc import auc as module
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import (
     COVARIANCE_METHODS,
@@ -16,6 +17,7 @@ from trustreport.measures.mrmc.auc import (
     auc_ustatistic,
     fit_auc,
     reader_auc,
+    same_pair,
 )
 from trustreport.measures.mrmc.obuchowski_rockette import MODES
 
@@ -38,6 +40,18 @@ def check(got, leaf):
 
 def psi(positive, negative):
     return (positive > negative) + 0.5 * (positive == negative)
+
+
+@given(gappy)
+@settings(deadline=None)
+def test_same_pair_is_the_sum_written_out_whatever_the_block(rating):
+    rows = rating.reshape(-1, 6)
+    kernels = [np.where(np.isnan(r[:3, None] + r[None, 3:]), 0, psi(r[:3, None], r[None, 3:])) for r in rows]
+    wanted = [[(one * other).sum() for other in kernels] for one in kernels]
+    np.testing.assert_array_equal(same_pair(rating, TRUTH), wanted)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "BLOCK", 20)
+        np.testing.assert_array_equal(same_pair(rating, TRUTH), wanted)
 
 
 @pytest.mark.parametrize("name", ["vandyke", "viper-screening-high", "sim-missing10", "sim-unbalanced"])

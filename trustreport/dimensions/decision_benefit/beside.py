@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from trustreport.dimensions.decision_benefit.endpoints import AIDED, ID, UNAIDED, correct_decisions
 from trustreport.measures.agreement.fleiss import fleiss_kappa
 from trustreport.measures.agreement.percent import percent_agreement
-from trustreport.measures.mrmc.bootstrap import LEAST_DRAWS, Statistic, ratio_difference, ratio_mean
-from trustreport.measures.mrmc.draws import Draws, canonical_order, combined
+from trustreport.measures.mrmc.bootstrap import Draws, Statistic, canonical_order
 from trustreport.measures.mrmc.reader_agreement import Coefficient, agreement_difference
 from trustreport.measures.mrmc.reading_order import halves, trend
+from trustreport.measures.mrmc.weighted import combined, ratio_difference, ratio_mean
 from trustreport.plan import Plan
 from trustreport.results import Result, Unit
 from trustreport.seeds import DEFAULT, generator
@@ -100,7 +100,7 @@ def _shared(readings: Readings, arms: tuple[str, str], plan: Plan, scope: Mappin
         list(readings.readers.labels), np.concatenate([*found.values(), of_cases])
     )
     seed = plan.similarity.seed
-    draws = Draws.of(len(readers), truth[cases], generator(seed, ID, readings.task), draws=LEAST_DRAWS)
+    draws = Draws.of(len(readers), truth[cases], generator(seed, ID, readings.task))
     grids = {name: grid[:, readers][:, :, cases] for name, grid in found.items()}
     level = plan.report.confidence_level
     return Shared(scope, arms, level, DEFAULT if seed is None else seed, grids, truth[cases], draws)

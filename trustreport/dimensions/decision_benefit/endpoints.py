@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
-from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc
+from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc, same_pair
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions, leading
 from trustreport.measures.mrmc.reader_auc import reader_auc_benefit, reader_auc_estimate
 from trustreport.measures.mrmc.reader_effects import (
@@ -134,8 +134,9 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
     def analyse(part: Floats) -> Analysis:
         complete = not np.isnan(part).any()
         methods = COVARIANCE_METHODS if complete else ()
-        fits: dict[str, ObuchowskiRockette] = {method: fit_auc(part, truth, method) for method in methods}
-        return Analysis(auc_ustatistic(part, truth), fits)
+        alike = same_pair(part, truth)
+        fits: dict[str, ObuchowskiRockette] = {m: fit_auc(part, truth, m, alike=alike) for m in methods}
+        return Analysis(auc_ustatistic(part, truth, alike=alike), fits)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)

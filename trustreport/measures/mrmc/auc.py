@@ -11,7 +11,8 @@ from trustreport.measures.mrmc.ustatistic import Sums, UStatistic, from_sums
 
 CovarianceMethod = Literal["jackknife", "delong", "unbiased"]
 COVARIANCE_METHODS: tuple[CovarianceMethod, ...] = ("jackknife", "delong", "unbiased")
-BLOCK = 4_000_000  # comparisons held at once
+BLOCK = 8_000_000  # outcomes of comparisons held at once
+EXACT = 2**22  # so many products of 0, 1 and 2 add up without rounding in single precision
 
 
 def reader_auc(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -49,7 +50,11 @@ def reader_auc(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray
 
 
 def auc_covariance(
-    rating: NDArray[np.float64], truth: NDArray[np.bool_], method: CovarianceMethod = "jackknife"
+    rating: NDArray[np.float64],
+    truth: NDArray[np.bool_],
+    method: CovarianceMethod = "jackknife",
+    *,
+    alike: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Covariance, over cases, of the areas of all arms and readers; no reading may be missing.
 
@@ -63,6 +68,8 @@ def auc_covariance(
     ----------
     rating, truth
         As in `reader_auc`, without NaN.
+    alike : float array, optional
+        `same_pair` of these ratings, where it is known; used by "unbiased".
 
     Returns
     -------
@@ -89,7 +96,7 @@ def auc_covariance(
         centred = without - without.mean(axis=1, keepdims=True)
         covariance = (n1 + n0 - 1) / (n1 + n0) * centred @ centred.T
     else:
-        both = _same_pair(rows[:, truth], rows[:, ~truth])
+        both = same_pair(rating, truth) if alike is None else alike
         same_positive = of_positives @ of_positives.T * n0**2
         same_negative = of_negatives @ of_negatives.T * n1**2
         product = area @ area.T
@@ -99,7 +106,11 @@ def auc_covariance(
 
 
 def fit_auc(
-    rating: NDArray[np.float64], truth: NDArray[np.bool_], method: CovarianceMethod = "jackknife"
+    rating: NDArray[np.float64],
+    truth: NDArray[np.bool_],
+    method: CovarianceMethod = "jackknife",
+    *,
+    alike: NDArray[np.float64] | None = None,
 ) -> ObuchowskiRockette:
     """Obuchowski-Rockette fit of the areas under the readers' ROC curves.
 
@@ -121,14 +132,18 @@ def fit_auc(
         )
     if truth.all() or not truth.any():
         raise ValueError(f"{notes.ONE_CLASS}; all {truth.size} cases have truth {bool(truth.all()):d}.")
-    return obuchowski_rockette(reader_auc(rating, truth), auc_covariance(rating, truth, method), truth.size)
+    covariance = auc_covariance(rating, truth, method, alike=alike)
+    return obuchowski_rockette(reader_auc(rating, truth), covariance, truth.size)
 
 
-def auc_ustatistic(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> UStatistic:
+def auc_ustatistic(
+    rating: NDArray[np.float64], truth: NDArray[np.bool_], *, alike: NDArray[np.float64] | None = None
+) -> UStatistic:
     """U-statistic of the area under the ROC curve, for any pattern of readings.
 
     A *comparison* is one reader's ratings of one positive and one negative case in one arm; all weigh alike.
-    Parameters as in `reader_auc`. In a crossed design the mean is the mean of the readers' areas.
+    Parameters as in `auc_covariance`, with NaN where there is no reading. In a crossed design the mean is
+    the mean of the readers' areas.
 
     Examples
     --------
@@ -140,53 +155,96 @@ def auc_ustatistic(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> USt
     0.06 (95% CI -0.02 to 0.13; n = 419)
     """
     arms, readers, _ = rating.shape
-    positive, negative = rating[..., truth], rating[..., ~truth]
-    rated_positive, rated_negative = (~np.isnan(part) for part in (positive, negative))
-    won = np.zeros((arms, positive.shape[2], negative.shape[2]))
-    inclusive, weight = np.zeros((2, arms, arms, 2, 2, 2))
-    for j in range(readers):
-        psi = np.stack([_kernel(positive[i, j], negative[i, j]) for i in range(arms)])
-        won += psi
-        inclusive[..., 1, :, :] += _by_cases(psi)
-        weight[..., 1, :, :] += _weights(rated_positive[:, j] * 1.0, rated_negative[:, j] * 1.0)
-    made = np.einsum("ija,ijb->iab", rated_positive * 1.0, rated_negative * 1.0, optimize=True)
-    inclusive[..., 0, :, :] = _by_cases(won)
-    weight[..., 0, :, :] = _by_cases(made)
-    comparisons = made.sum(axis=(1, 2))
-    means = np.where(comparisons > 0, won.sum(axis=(1, 2)) / np.maximum(comparisons, 1), np.nan)
+    rated = ~np.isnan(rating)
+    won = [np.zeros((arms, readers, int(of.sum()))) for of in (truth, ~truth)]
+    for arm, reader in np.ndindex(arms, readers):
+        one, known = rating[arm, reader], rated[arm, reader]
+        n1, n0 = int((known & truth).sum()), int((known & ~truth).sum())
+        if n1 and n0:
+            of_positive, of_negative = _placements(one[truth], one[~truth])
+            won[0][arm, reader, known[truth]] = of_positive * n0
+            won[1][arm, reader, known[~truth]] = of_negative * n1
+    if alike is None:
+        alike = same_pair(rating, truth)
+    read = rated.astype(np.float64)
+    positive, negative = (read[..., of].reshape(arms * readers, -1) for of in (truth, ~truth))
+    shared = (positive @ positive.T) * (negative @ negative.T)
+    made = (
+        read[..., truth] * read[..., ~truth].sum(axis=2, keepdims=True),
+        read[..., ~truth] * read[..., truth].sum(axis=2, keepdims=True),
+    )
+    inclusive, weight = _sums(*won, alike), _sums(*made, shared)
+    comparisons = made[0].sum(axis=(1, 2))
+    means = np.where(comparisons > 0, won[0].sum(axis=(1, 2)) / np.maximum(comparisons, 1), np.nan)
     pairs = {(i, k): Sums(inclusive[i, k], weight[i, k]) for i in range(arms) for k in range(i, arms)}
-    return from_sums(means, pairs, (~np.isnan(rating)).sum(axis=(1, 2)))
+    return from_sums(means, pairs, rated.sum(axis=(1, 2)))
 
 
-def _kernel(positive: NDArray[np.float64], negative: NDArray[np.float64]) -> NDArray[np.float64]:
-    """psi of every positive (rows) against every negative case; 0 where either was not rated."""
-    above = np.greater.outer(positive, negative)
-    return (above + 0.5 * np.equal.outer(positive, negative)).astype(np.float64, copy=False)
+def _sums(
+    of_positive: NDArray[np.float64], of_negative: NDArray[np.float64], alike: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Sums of psi psi' for all pairs of arms; the last three axes: same reader, same positive, same negative.
 
-
-def _by_cases(psi: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sums of psi psi' for all pairs of arms; the last two axes: same positive case, same negative case."""
-    arms = len(psi)
-    of_positive, of_negative, flat = psi.sum(axis=2), psi.sum(axis=1), psi.reshape(arms, -1)
-    total = of_positive.sum(axis=1)
-    sums = np.empty((arms, arms, 2, 2))
-    sums[..., 0, 0] = np.outer(total, total)
-    sums[..., 1, 0] = of_positive @ of_positive.T
-    sums[..., 0, 1] = of_negative @ of_negative.T
-    sums[..., 1, 1] = flat @ flat.T
+    `of_positive` and `of_negative` (n_arms, n_readers, cases of the class) hold sums of psi by case.
+    """
+    arms, readers, _ = of_positive.shape
+    four = alike.reshape(arms, readers, arms, readers)
+    total = of_positive.sum(axis=2)
+    sums = np.empty((arms, arms, 2, 2, 2))
+    sums[..., 0, 0, 0] = np.outer(total.sum(axis=1), total.sum(axis=1))
+    sums[..., 1, 0, 0] = total @ total.T
+    for place, part in (((1, 0), of_positive), ((0, 1), of_negative)):
+        pooled, flat = part.sum(axis=1), part.reshape(arms, -1)
+        sums[:, :, 0, place[0], place[1]] = pooled @ pooled.T
+        sums[:, :, 1, place[0], place[1]] = flat @ flat.T
+    sums[..., 0, 1, 1] = four.sum(axis=(1, 3))
+    sums[..., 1, 1, 1] = np.einsum("ijkj->ik", four)
     return sums
 
 
-def _weights(positive: NDArray[np.float64], negative: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`_by_cases` of the comparisons one reader made: products of what that reader rated of each class."""
-    n1, n0 = positive.sum(axis=1), negative.sum(axis=1)
-    shared_positive, shared_negative = positive @ positive.T, negative @ negative.T
-    sums = np.empty((len(n1), len(n1), 2, 2))
-    sums[..., 0, 0] = np.outer(n1 * n0, n1 * n0)
-    sums[..., 1, 0] = shared_positive * np.outer(n0, n0)
-    sums[..., 0, 1] = shared_negative * np.outer(n1, n1)
-    sums[..., 1, 1] = shared_positive * shared_negative
-    return sums
+def same_pair(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Sums of psi psi' over all pairs of a positive and a negative case, for all pairs of arms and readers.
+
+    Both the unbiased covariance and the U-statistic need it: the one part of theirs that grows with the
+    number of comparisons. In single precision and by blocks, exact all the same: each block adds up whole
+    numbers.
+
+    Parameters
+    ----------
+    rating, truth
+        As in `reader_auc`; a case that was not rated adds 0.
+
+    Returns
+    -------
+    float array, shape (n_arms * n_readers, n_arms * n_readers)
+        Readers of the first arm first.
+
+    Examples
+    --------
+    >>> same_pair(np.array([[[1.0, 2, 2, 5]], [[1, 1, 2, 3]]]), np.array([False, False, True, True]))
+    array([[3.25, 3.5 ],
+           [3.5 , 4.  ]])
+    """
+    rows = rating.reshape(-1, rating.shape[-1])
+    # Ranks compare as ratings do, in a quarter of the time; 0 is a positive, and the highest a negative, that
+    # was not rated, so that neither is ever above the other.
+    ranks = np.array([np.unique(one, return_inverse=True)[1] for one in rows]).reshape(rows.shape) + 1
+    highest = rows.shape[1] + 1
+    kind = np.uint16 if highest < 2**16 else np.uint32
+    unrated = np.isnan(rows)
+    positive = np.where(unrated, 0, ranks)[:, truth].astype(kind)
+    negative = np.where(unrated, highest, ranks)[:, ~truth].astype(kind)
+    n_rows, n1, n0 = len(rows), positive.shape[1], negative.shape[1]
+    total = np.zeros((n_rows, n_rows))
+    step = max(1, min(BLOCK // max(n_rows, 1), EXACT) // max(n0, 1))
+    for start in range(0, n1, step):
+        some = positive[:, start : start + step, None]
+        twice = np.greater(some, negative[:, None]).view(np.uint8) + np.greater_equal(
+            some, negative[:, None]
+        ).view(np.uint8)
+        flat = twice.reshape(n_rows, -1).astype(np.float32)
+        total += flat @ flat.T
+    return total / 4
 
 
 def _placements(
@@ -198,15 +256,3 @@ def _placements(
     of_positive = (np.searchsorted(down, positive, "left") + np.searchsorted(down, positive, "right")) / 2
     below = (np.searchsorted(up, negative, "left") + np.searchsorted(up, negative, "right")) / 2
     return of_positive / len(negative), 1 - below / len(positive)
-
-
-def _same_pair(positive: NDArray[np.float64], negative: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sums of psi psi' over all pairs of cases, for all pairs of rows; in blocks of positive cases."""
-    rows, n1 = positive.shape
-    step = max(1, BLOCK // (rows * negative.shape[1]))
-    total = np.zeros((rows, rows))
-    for start in range(0, n1, step):
-        some = positive[:, start : start + step, None]
-        psi = ((some > negative[:, None]) + 0.5 * (some == negative[:, None])).reshape(rows, -1)
-        total += psi @ psi.T
-    return total

@@ -13,7 +13,7 @@ Coefficient = Literal["percent_agreement", "fleiss_kappa"]
 def agreement_difference(
     decision: NDArray[np.float64], coefficient: Coefficient, *, compared: int = 1, baseline: int = 0
 ) -> Statistic:
-    """Difference of two arms in how far their readers agree, for `Draws.estimate` or `bootstrap`.
+    """Difference of two arms in how far their readers agree, for `Draws.estimate`.
 
     With n readers of a case, n_k of them deciding k, and p_k the mean over cases of n_k / n::
 
