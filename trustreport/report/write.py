@@ -100,8 +100,18 @@ def provenance(assessment: Assessment) -> dict[str, Any]:
             for source in assessment.study.sources
         ],
         "seed": DEFAULT if (seed := assessment.plan.similarity.seed) is None else seed,
-        "iterations": {},
+        "iterations": _iterations(assessment),
     }
+
+
+def _iterations(assessment: Assessment) -> dict[str, int]:
+    """How often each method that draws at random drew: the most of its entries."""
+    most: dict[str, int] = {}
+    for r in assessment.results:
+        drawn = r.details.get("iterations") or r.scope.get("parameters", {}).get("permutations")
+        if drawn:
+            most[r.method] = max(most.get(r.method, 0), int(drawn))
+    return most
 
 
 def attachments(assessment: Assessment, results: bytes, say: Catalogue) -> list[tuple[str, bytes, str]]:
