@@ -127,7 +127,7 @@ def test_without_the_bundled_face_figures_are_drawn_in_dejavu(tmp_path: Path) ->
         "say = catalogue()\n"
         f"style.folder = lambda kind: Path({str(tmp_path)!r})\n"
         "figure = DRAWINGS['effect-5'].draw(say)\n"
-        "assert {t.get_fontfamily()[0] for t in figure.axes[0].texts} == {'DejaVu Sans'}\n"
+        "assert {t.get_fontfamily()[0] for t in figure.axes[0].texts} == {style.SIGNS_FACE}\n"
     )
     run(code)
 

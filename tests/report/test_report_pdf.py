@@ -13,7 +13,7 @@ import page as conformance
 import pikepdf
 import pydyf
 import pytest
-from made_up import HASH, HOSTILE, about, assessment, manifest, part
+from made_up import HASH, HOSTILE, Bars, about, assessment, manifest, part
 
 from trustreport.errors import MissingLibrary
 from trustreport.plan import Plan
@@ -120,6 +120,21 @@ def test_only_bundled_fonts_are_used(made):
     }
     assert names
     assert all("+Report-" in name for name in names)
+
+
+def test_labels_of_figures_can_be_searched(made):
+    assert "odds ratio of an error" in " ".join(pages(made))
+
+
+def test_a_label_in_signs_that_no_font_has_conforms():
+    # Cuneiform is in none of the faces; an empty box in its place is what PDF/A forbids.
+    told = part("x")
+    labelled = replace(told.figures[0], drawing=Bars((("\N{CUNEIFORM SIGN A} readings", 0.9, 0.8, 1.1),)))
+    plan = Plan.model_validate(manifest("x"))
+    one = assessment((replace(told, figures=(labelled,)),), plan, ())
+    made = pdf.render(one, **about(one))
+    assert conformance.validate_pdf_bytes(made, profile="3a").is_compliant
+    assert "\N{REPLACEMENT CHARACTER} readings" in " ".join(pages(made))
 
 
 def test_nothing_is_fetched():

@@ -6,8 +6,9 @@ Draw *and save* inside `settings()`: matplotlib reads some of them (``svg.hashsa
 
 import re
 import threading
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,11 @@ LABEL = 7.8
 TICK = 7.2
 SMALL = 6.8
 SMALLEST = 6.5
-REGULAR, SEMIBOLD = 400, 600
+REGULAR, SEMIBOLD, BOLD = 400, 600, 700
 HAIR, THIN, LINE, HEAVY = 0.5, 0.8, 1.3, 2.2
+
+# Families of the text, and of the signs that it lacks; not the names of fonts that may be installed.
+TEXT_FACE, SIGNS_FACE = "Report Text", "Report Signs"
 
 # Millimetres.
 TEXT_WIDTH = 170.0
@@ -54,7 +58,9 @@ def settings() -> Iterator[None]:
     """matplotlib as all figures want it. Its settings are global, so one thread draws at a time."""
     import matplotlib as mpl
 
-    with _one_at_a_time, mpl.rc_context():
+    with _one_at_a_time, mpl.rc_context(), warnings.catch_warnings():
+        # Names of a study may hold signs that no face has: the box in their place tells the reader enough.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         mpl.rcParams.update(
             {
                 "font.family": _faces(),
@@ -77,23 +83,28 @@ def settings() -> Iterator[None]:
         yield
 
 
+def labels_as_text() -> AbstractContextManager[None]:
+    """Within `settings()`: an SVG saved here holds its labels as text, not as outlines."""
+    import matplotlib as mpl
+
+    return mpl.rc_context({"svg.fonttype": "none"})
+
+
 @cache
 def _faces() -> list[str]:
-    """The faces of text in order of preference; the bundled one goes before an installed one of its name."""
+    """The faces of text in order of preference, made known to matplotlib under our own names."""
     from matplotlib.font_manager import fontManager
 
     known = len(fontManager.ttflist)
     for path in sorted((folder("templates") / "assets" / "fonts").glob("*.ttf")):
         fontManager.addfont(path)
     bundled, installed = fontManager.ttflist[known:], fontManager.ttflist[:known]
-    # DejaVu Sans has no semibold: without this entry matplotlib would log that it takes the bold one.
-    semibold = [
-        replace(face, weight=SEMIBOLD)
-        for face in installed
-        if (face.name, face.weight, face.style, face.stretch) == ("DejaVu Sans", 700, "normal", "normal")
-    ]
-    fontManager.ttflist[:] = bundled + installed + semibold[:1]
-    return (["Inter"] if bundled else []) + ["DejaVu Sans"]
+    signs = [face for face in installed if face.name == "DejaVu Sans" and face.style == "normal"]
+    # DejaVu Sans has no semibold: without that entry matplotlib would log that it takes the bold one.
+    signs += [replace(face, weight=SEMIBOLD) for face in signs if face.weight == BOLD][:1]
+    text = [replace(face, name=TEXT_FACE) for face in bundled]
+    fontManager.ttflist[:] = text + [replace(face, name=SIGNS_FACE) for face in signs] + installed
+    return [TEXT_FACE, SIGNS_FACE] if bundled else [SIGNS_FACE]
 
 
 def figure(width: float, height: float) -> "tuple[Figure, Axes]":

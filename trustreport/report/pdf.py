@@ -2,12 +2,14 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from trustreport.assessment import Assessment
 from trustreport.errors import MissingLibrary
+from trustreport.figures.style import SIGNS_FACE, TEXT_FACE
 from trustreport.report import html
 from trustreport.report.doctor import INSTALL
 from trustreport.report.figures import Drawn
@@ -16,12 +18,12 @@ from trustreport.resources import folder
 
 Attached = tuple[str, bytes, str]  # name, content, description
 
-# Faces of the text, and those for what they lack. Their names are not those of fonts that may be installed.
+# Faces of the text, and those for what they lack.
 FACES = (
-    ("Report Text", 400, "Inter-Regular.ttf"),
-    ("Report Text", 600, "Inter-SemiBold.ttf"),
-    ("Report Signs", 400, "DejaVuSans.ttf"),
-    ("Report Signs", 600, "DejaVuSans-Bold.ttf"),
+    (TEXT_FACE, 400, "Inter-Regular.ttf"),
+    (TEXT_FACE, 600, "Inter-SemiBold.ttf"),
+    (SIGNS_FACE, 400, "DejaVuSans.ttf"),
+    (SIGNS_FACE, 600, "DejaVuSans-Bold.ttf"),
     ("Report Mono", 400, "DejaVuSansMono.ttf"),
     ("Report Mono", 600, "DejaVuSansMono-Bold.ttf"),
 )
@@ -82,17 +84,18 @@ def render(
     lacking: set[int] = set()
 
     def laid_out(room: Room, *, summary_only: bool = False) -> Any:
+        pages = {name: _legible(figure.page.decode(), lacking).encode() for name, figure in drawn.items()}
         text = html.body(
             assessment,
             medium="page",
             results_hash=results_hash,
             provenance=provenance,
-            drawn=drawn,
+            drawn={name: replace(figure, svg=pages[name]) for name, figure in drawn.items()},
             sheets=html.style(_faces(), assessment.plan.report.page, "report.css", "page.css"),
             room=room,
             summary_only=summary_only,
         )
-        text = text.translate(dict.fromkeys(lacking, NO_SIGN))
+        text = _legible(text, lacking)
         return weasyprint.HTML(string=text, url_fetcher=fetcher).render(**options)
 
     def written(document: Any) -> bytes:
@@ -135,6 +138,11 @@ def _attachments(assessment: Assessment, attached: Sequence[Attached], fetcher: 
         )
         for name, content, description in attached
     ]
+
+
+def _legible(text: str, lacking: set[int]) -> str:
+    """The text with a sign of its own in place of those that no font has."""
+    return text.translate(dict.fromkeys(lacking, NO_SIGN))
 
 
 def _summary_pages(document: Any) -> int:
