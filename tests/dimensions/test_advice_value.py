@@ -20,15 +20,16 @@ from tests.dimensions.test_potential_robustness import (
     rules_hold,
     texts,
 )
-from tests.studies import plan
+from tests.studies import plan, readings
 from trustreport.dimensions.advice_value import DIMENSION, measured
-from trustreport.dimensions.advice_value.telling import ADVICE, EACH_UP_TO, MASS, WIDTH
+from trustreport.dimensions.advice_value.tables import ADVICE, ADVICE_GICI, MASS, WIDTH
+from trustreport.dimensions.advice_value.telling import EACH_UP_TO
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.measures.calibration import notes
 from trustreport.messages import catalogue
 from trustreport.plan import Plan
-from trustreport.study import Scores, Study
+from trustreport.study import Coded, Labels, Scores, Study
 
 EN = catalogue("en")
 
@@ -42,7 +43,7 @@ def told(study: Study, given_plan: Plan | None = None) -> Finding:
 
 
 def value(found: Finding, name: str, **parameters: Any) -> Estimate:
-    return only(found, name, parameters=parameters or None)
+    return only(found, name, parameters=parameters or None, **{"class": None, "subgroup": None})
 
 
 def calibrated(n: int = 400, *, seed: int = 2, power: float = 1.0) -> Study:
@@ -67,7 +68,7 @@ def test_hand_counts() -> None:
     bins = {
         (r.scope["parameters"]["low"], r.estimate.value)
         for r in found.results
-        if r.id.endswith(".advice_value")
+        if r.id.endswith(".advice_value") and "local_calibration" not in r.scope["parameters"]
     }
     assert {(round(low, 2), round(v, 2)) for low, v in bins} == {(0.6, 0.36), (0.7, 0.49), (0.9, 0.81)}
 
@@ -196,3 +197,95 @@ def test_any_scores_give_results_and_texts(seed: int) -> None:
     found = told(study_of(rng.integers(-1, 2, n), score))
     rules_hold(found)
     assert texts(found)
+
+
+def test_the_gici_form_stands_beside_the_plain_gap() -> None:
+    found = told(study_of([1, 1, 0, 0], [0.9, 0.9, 0.4, 0.3]))
+    # confidence less gap: .9 - .1 twice, .6 - .4, .7 - .3
+    assert value(found, "advisory_value", **ADVICE_GICI).value == pytest.approx((0.8 + 0.8 + 0.2 + 0.4) / 4)
+    named = {
+        r.estimate.value
+        for r in found.results
+        if r.id.endswith(".advice_value") and r.scope["parameters"].get("local_calibration") == "gici"
+    }
+    assert sorted(named) == pytest.approx([0.2, 0.4, 0.8])
+
+
+def test_the_value_of_advice_by_class_and_by_declared_group() -> None:
+    study = calibrated()
+    first = study.datasets[0]
+    code = (np.arange(400) % 3).astype(np.int32) - 1  # a third of the cases without a group
+    grouped = replace(first.cases, groups={"sex": Coded(code, Labels(("female", "male")))})
+    study = Study(datasets=(replace(first, cases=grouped),))
+    found = told(study, plan(subgroups=[{"name": "sex"}, {"name": "unknown"}]))
+    rules_hold(found)
+    score = first.scores[""].score
+    assert score is not None
+    for name, members in (
+        ({"class": "1"}, score >= 0.5),
+        ({"class": "0"}, score < 0.5),
+        ({"subgroup": "sex: female"}, code == 0),
+        ({"subgroup": "sex: male"}, code == 1),
+    ):
+        e = only(found, "advisory_value", **{"class": None, "subgroup": None, **name}, parameters=ADVICE)
+        assert e.n == members.sum()
+        alone = told(study_of(grouped.truth[members], score[members]))
+        assert e.value == pytest.approx(value(alone, "advisory_value", **ADVICE).value)
+    assert {"advice: present", "sex: male"} <= set(texts(found))
+    assert not any("within groups of patients" in text for text in texts(found))
+
+
+def test_advice_of_one_class_only_says_so() -> None:
+    found = told(study_of([1, 0, 1, 1], [0.9, 0.8, 0.7, 0.6]))
+    rules_hold(found)
+    e = only(found, "advisory_value", **{"class": "0"})
+    assert e.note == measured.NO_ADVICE
+    texts(found)
+
+
+COSTS = {"cost_fp": 1, "cost_fn": 5}
+
+
+def test_costs_give_the_value_of_information_of_readings_and_of_advice() -> None:
+    rng = np.random.default_rng(3)
+    correct = rng.random((2, 6, 80)) < np.array([0.7, 0.85])[:, None, None]
+    given_plan = plan(utility=COSTS, operating_point={"threshold": 0.5})
+    study = replace(readings(correct), datasets=calibrated().datasets)
+    found = told(study, given_plan)
+    rules_hold(found)
+    truth = np.arange(80) % 2 == 1
+    loss = np.where(truth, 5, 1)
+    gain = ((~correct[0]) * loss).mean() - ((~correct[1]) * loss).mean()
+    e = only(found, "voi", arms=["aided", "unaided"])
+    assert e.value == pytest.approx(gain)
+    assert e.low > 0
+    assert only(found, "voi", dataset="set").n == 400
+    said = texts(found)
+    assert any("a gain in this sample" in text for text in said)
+    assert any("Another choice" in text or "another choice" in text for text in said)
+    alone = told(readings(correct), given_plan)
+    rules_hold(alone)
+    assert len(alone.parts) == 1
+    assert not DIMENSION.has_data(readings(correct), plan())
+
+
+def test_utilities_by_name_their_mean_and_another_share_of_positives() -> None:
+    rng = np.random.default_rng(5)
+    correct = rng.random((2, 5, 60)) < 0.75
+    matrices = [
+        {"name": "mild", "matrix": [[0, -1], [-1, 0]], "probability": 0.75},
+        {"name": "harsh", "matrix": [[0, -9], [-1, 0]], "probability": 0.25},
+    ]
+    found = told(
+        readings(correct),
+        plan(utility={"matrices": matrices}, intended_use={"prevalence_expected": 0.1}),
+    )
+    rules_hold(found)
+
+    def voi(**parameters: Any) -> float:
+        return only(found, "voi", parameters=parameters).value
+
+    mean = 0.75 * voi(utility="mild") + 0.25 * voi(utility="harsh")
+    assert voi(utility="mean of the matrices") == pytest.approx(mean)
+    assert voi(utility="mild", prevalence=0.1) != pytest.approx(voi(utility="mild"), abs=1e-6)
+    assert any("at the declared 10.0% positives" in text for text in texts(found))

@@ -1,35 +1,51 @@
 """Advice value: do the scores mean what they say, and what is advice of such confidence worth?"""
 
-from trustreport.dimensions.advice_accuracy.measured import judged
+from collections.abc import Iterator
+
+from trustreport.dimensions.advice_accuracy.measured import Judged, judged
+from trustreport.dimensions.advice_value.information import compares, of_advice, of_readings, utilities
 from trustreport.dimensions.advice_value.measured import ID, calibrated, results_of
-from trustreport.dimensions.advice_value.telling import EACH_UP_TO, overview, part
+from trustreport.dimensions.advice_value.telling import EACH_UP_TO, information_part, overview, part
 from trustreport.dimensions.dimension import Dimension
-from trustreport.finding import Finding
+from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.plan import Plan
+from trustreport.results import Result
 from trustreport.study import Study
 
 
 def has_data(study: Study, plan: Plan) -> bool:
-    """Whether a data set holds scores of cases whose truth can be known."""
-    return any(case.score is not None for d in study.datasets for case in judged(d, plan))
+    """Whether a data set holds scores of known truth, or utilities and readings in two arms are given."""
+    if any(case.score is not None for case in _judged(study, plan)):
+        return True
+    return bool(utilities(plan)) and any(compares(readings, plan) for readings in study.readings)
 
 
 def answer(study: Study, plan: Plan) -> Finding:
-    """Results, sentences, tables and figures of every data set and candidate."""
+    """Results, sentences, tables and figures of every data set and candidate, and of every contrast."""
     told = [
         calibrated(case, results_of(case, plan), plan)
-        for dataset in study.datasets
-        for case in judged(dataset, plan)
+        for case in _judged(study, plan)
         if case.score is not None
     ]
-    parts = [] if len(told) == 1 else list(overview(told))
+    informed = [*of_readings(study, plan), *of_advice(_judged(study, plan), plan)]
+    parts: list[Part] = list(overview(told)) if len(told) > 1 else []
     if len(told) <= EACH_UP_TO:
-        parts += [part(one, i, alone=len(told) == 1) for i, one in enumerate(told, 1)]
-    not_shown = [say(f"{ID}.not_shown.within"), say(f"{ID}.not_shown.readers")]
+        alone = len(told) == 1 and not informed
+        parts += [part(one, single=len(told) == 1, alone=alone) for one in told]
+    if informed:
+        parts.append(information_part(informed, alone=not told))
+    results: list[Result] = [r for one in told for r in one.results]
+    results += [r for one in informed for r in one.results]
+    not_shown = [say(f"{ID}.not_shown.within")] if told and not plan.subgroups else []
     if any(one.dataset.role == "training" for one in told):
         not_shown.insert(0, say(f"{ID}.not_shown.training"))
-    return Finding(ID, tuple(parts), tuple(r for one in told for r in one.results), tuple(not_shown))
+    not_shown.append(say(f"{ID}.not_shown.{'utilities' if informed else 'readers'}"))
+    return Finding(ID, tuple(parts), tuple(results), tuple(not_shown))
+
+
+def _judged(study: Study, plan: Plan) -> Iterator[Judged]:
+    return (case for dataset in study.datasets for case in judged(dataset, plan))
 
 
 DIMENSION = Dimension(ID, has_data, answer)

@@ -6,10 +6,11 @@ from math import nan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustreport.dimensions.advice_accuracy.measured import Judged
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.calibration.advice import AdviceBin, advice_values, advisory_value
+from trustreport.measures.calibration.advice import AdviceBin, Local, advice_values, advisory_value
 from trustreport.measures.calibration.bins import Bins, equal_width
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.curve import CurvePoint, calibration_curve
@@ -21,7 +22,7 @@ from trustreport.measures.calibration.smooth import smooth_curve, smooth_error
 from trustreport.plan import Plan
 from trustreport.results import Result, Unit, answers, leading
 from trustreport.seeds import generator
-from trustreport.study import Dataset
+from trustreport.study import Cases, Coded, Dataset
 
 ID = "advice_value"
 BINS = 10
@@ -32,6 +33,14 @@ HISTOGRAM_BINS = 20
 RESAMPLED_UP_TO = 5_000
 CURVE_POINTS = 80
 
+LOCALS: tuple[Local, ...] = ("absolute_gap", "gici")
+# Advice "condition present" and "absent", by the class that is advised.
+CLASSES = ("1", "0")
+# What the scope of a result on all cases of a set lacks.
+WHOLE: Mapping[str, Any] = {"class": None, "subgroup": None}
+
+NO_ADVICE = "no advice of this class"
+NO_CASE_OF_GROUP = "no case of this group has a score and a truth"
 NOT_RISKS = "the scores are not all within 0 and 1: they are no probabilities"
 REVERSED = "a lower score speaks for the condition: it is no probability of it"
 # What a score that is no probability leaves undefined, with the unit of each.
@@ -64,8 +73,13 @@ class Calibrated:
     advice: tuple[AdviceBin, ...] = ()
 
     def lead(self, quantity: str, **parameters: Any) -> Result | None:
-        """The leading entry of a quantity with these parameters, or with none."""
-        return leading(self.results, f"{ID}.{quantity}", parameters=parameters or None)
+        """The leading entry of a quantity for all cases with these parameters, or with none."""
+        return leading(self.results, f"{ID}.{quantity}", parameters=parameters or None, **WHOLE)
+
+    @property
+    def of_parts(self) -> list[Result]:
+        """The advisory value of each class of advice, then of each group."""
+        return [r for r in self.results if not r.within(**WHOLE)]
 
     def estimate(self, quantity: str, **parameters: Any) -> Estimate:
         """Its estimate; undefined where there is no such entry."""
@@ -137,21 +151,63 @@ def _in_bins(case: Judged, plan: Plan) -> Iterator[Result]:
 
 
 def _advice(case: Judged, plan: Plan) -> Iterator[Result]:
-    """The value of advice given with a certain confidence, and its mean over cases."""
+    """The value of advice given with a certain confidence, its mean over cases, by class and by group."""
     truth, score, level = case.truth, case.score, plan.report.confidence_level
     assert score is not None
-    for found in advice_values(truth, score, bins=BINS, level=level):
-        here = {**case.scope, "parameters": {"bins": BINS, "low": found.low, "high": found.high}}
-        details = {
-            "mean_confidence": found.confidence,
-            "share_right": found.share_right.value,
-            "local_calibration": found.local_calibration.value,
-        }
-        yield Result(f"{ID}.advice_value", here, found.advice_value, "score", True, details)
-    rng = generator(plan.similarity.seed, ID, "advisory_value", str(case.scope))
-    one = advisory_value(truth, score, bins=BINS, rng=rng, level=level)
-    here = {**case.scope, "parameters": {"bins": BINS, "local_calibration": "absolute_gap"}}
+    for local in LOCALS:
+        for found in advice_values(truth, score, bins=BINS, local=local, level=level):
+            # The plain gap is the form that carries no name of its own among the bins.
+            named = {} if local == "absolute_gap" else {"local_calibration": local}
+            here = {**case.scope, "parameters": {"bins": BINS, "low": found.low, "high": found.high, **named}}
+            details = {
+                "mean_confidence": found.confidence,
+                "share_right": found.share_right.value,
+                "local_calibration": found.local_calibration.value,
+            }
+            yield Result(f"{ID}.advice_value", here, found.advice_value, "score", True, details)
+        yield from _advisory(case, plan, case.scope, np.ones(len(truth), bool), local)
+    positive = score >= 0.5
+    for name, advised in zip(CLASSES, (positive, ~positive)):
+        yield from _advisory(case, plan, {**case.scope, "class": name}, advised, none=NO_ADVICE)
+    for name, members in _groups(case, plan):
+        yield from _advisory(case, plan, {**case.scope, "subgroup": name}, members, none=NO_CASE_OF_GROUP)
+
+
+def _advisory(
+    case: Judged,
+    plan: Plan,
+    scope: Mapping[str, Any],
+    of: NDArray[np.bool_],
+    local: Local = "absolute_gap",
+    none: str = "",
+) -> Iterator[Result]:
+    """The advisory value of some cases, calibrated among themselves."""
+    assert case.score is not None
+    level = plan.report.confidence_level
+    here = {**scope, "parameters": {"bins": BINS, "local_calibration": local}}
+    if none and not of.any():
+        one = undefined(0, none, level=level)
+    else:
+        # All cases of a set have drawn under this name from the first.
+        named = str(scope) if local == "absolute_gap" else str(here)
+        rng = generator(plan.similarity.seed, ID, "advisory_value", named)
+        one = advisory_value(case.truth[of], case.score[of], bins=BINS, local=local, rng=rng, level=level)
     yield from answers(f"{ID}.advisory_value", here, [one], leads=one.method, unit="score")
+
+
+def _groups(case: Judged, plan: Plan) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Each group of the subgroups that the manifest declares, and which of the judged cases are in it."""
+    for subgroup in plan.subgroups:
+        column = _column(case.dataset.cases, subgroup.name)
+        if column is None:
+            continue
+        codes = column.codes[case.known]
+        for code, label in enumerate(column.labels):
+            yield f"{subgroup.name}: {label}", codes == code
+
+
+def _column(cases: Cases, name: str) -> Coded | None:
+    return cases.groups.get(name) or (cases.site if name == "site" else None)
 
 
 def calibrated(case: Judged, results: list[Result], plan: Plan) -> Calibrated:

@@ -1,17 +1,19 @@
 """Advice value: how sure the advice is, times how far its certainty can be trusted."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import check, equal_width
+from trustreport.measures.calibration.bins import Bins, check, equal_width, places
 from trustreport.measures.calibration.resample import METHOD, REPLICATES, Counts, with_interval
 from trustreport.measures.proportion import wilson
 
 Floats = NDArray[np.float64]
+Local = Literal["absolute_gap", "gici"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ def advisory_value(
     score: Floats,
     *,
     bins: int = 10,
+    local: Local = "absolute_gap",
     rng: np.random.Generator | None = None,
     replicates: int = REPLICATES,
     level: float = 0.95,
@@ -40,7 +43,8 @@ def advisory_value(
     The advised class is positive from a score of .5 on; its confidence is the score or 1 - score. Over
     equal-width bins b of the confidence on [.5, 1] with mean confidence c_b and share of right advice r_b::
 
-        local_b = 1 - |r_b - c_b|
+        local_b = 1 - |r_b - c_b|            absolute_gap
+        local_b = 1 - |r_b - c_b| / c_b      gici: by the largest gap that such confidence could have
         AdV = mean over cases of confidence x local_b = sum_b n_b / n c_b local_b
 
     Estimand: the same in the population, with these bins.
@@ -52,6 +56,8 @@ def advisory_value(
     score : float array, shape (n_cases,)
         Probability of the condition.
     bins : int
+    local : {"absolute_gap", "gici"}
+        How a gap is turned into a calibration.
     rng : numpy.random.Generator, optional
         Without it there is no interval.
     replicates : int
@@ -60,8 +66,8 @@ def advisory_value(
     Returns
     -------
     Estimate
-        In [0, 1], 1 = always sure and always right. Bootstrap interval (`pivot_interval`). NaN with a note
-        without cases.
+        In [0, 1], 1 = always sure and always right. Bootstrap interval (`pivot_interval`); `details` hold
+        the least, the median and the greatest value of a piece of advice. NaN with a note without cases.
 
     Notes
     -----
@@ -70,6 +76,7 @@ def advisory_value(
     References
     ----------
     Cabitza, Campagner et al. (2023), HEALTHINF 2023, section 2.4 (advice value, advisory value).
+    Cabitza, Campagner, Famiglini (2022), CD-MAKE, LNCS 13480 (local calibration of the GICI).
 
     Examples
     --------
@@ -82,12 +89,16 @@ def advisory_value(
     if not score.size:
         return undefined(0, notes.NO_CASE, level=level, method=METHOD)
     within = equal_width(right, confidence, bins, low=0.5)
+    each = confidence * _local_of(within, local)[places(confidence, within)]
     details = {
         "mean_confidence": float(within.total.sum() / within.n.sum()),
         "share_right": float(within.events.sum() / within.n.sum()),
+        "least": float(each.min()),
+        "median": float(np.median(each)),
+        "greatest": float(each.max()),
     }
     return with_interval(
-        _of_bins,
+        _of_bins_gici if local == "gici" else _of_bins,
         within,
         right,
         confidence,
@@ -98,14 +109,46 @@ def advisory_value(
     )
 
 
+def advice_of_cases(
+    truth: NDArray[np.bool_], score: Floats, *, bins: int = 10, local: Local = "absolute_gap"
+) -> Floats:
+    """The value of each piece of advice: its own confidence x the local calibration of its bin.
+
+    Parameters
+    ----------
+    truth, score, bins, local
+        As in `advisory_value`, which is the mean of what is returned.
+
+    Returns
+    -------
+    float array, shape (n_cases,)
+        In [0, 1]; empty without cases.
+
+    Examples
+    --------
+    >>> truth, score = np.array([True, True, False, False]), np.array([0.9, 0.9, 0.4, 0.3])
+    >>> advice_of_cases(truth, score).round(2)
+    array([0.81, 0.81, 0.36, 0.49])
+    """
+    right, confidence = _advice(truth, score)
+    within = equal_width(right, confidence, bins, low=0.5)
+    each: Floats = confidence * _local_of(within, local)[places(confidence, within)]
+    return each
+
+
 def advice_values(
-    truth: NDArray[np.bool_], score: Floats, *, bins: int = 10, level: float = 0.95
+    truth: NDArray[np.bool_],
+    score: Floats,
+    *,
+    bins: int = 10,
+    local: Local = "absolute_gap",
+    level: float = 0.95,
 ) -> tuple[AdviceBin, ...]:
     """The value of advice given with a certain confidence: confidence x local calibration, per bin.
 
     Parameters
     ----------
-    truth, score, bins, level
+    truth, score, bins, local, level
         As in `advisory_value`.
 
     Returns
@@ -131,11 +174,10 @@ def advice_values(
         share = wilson(int(events), int(n), level)
         gaps = abs(share.low - mean), abs(share.high - mean)
         least = 0.0 if share.low <= mean <= share.high else min(gaps)
-        local = 1 - abs(share.value - mean), 1 - max(gaps), 1 - least
+        most = mean if local == "gici" else 1.0
+        local_calibration = (1 - abs(share.value - mean) / most, 1 - max(gaps) / most, 1 - least / most)
         calibration, value = (
-            Estimate(
-                float(by * local[0]), float(by * local[1]), float(by * local[2]), int(n), level, "wilson"
-            )
+            Estimate(*(float(by * part) for part in local_calibration), int(n), level, "wilson")
             for by in (1.0, mean)
         )
         found.append(AdviceBin(float(low), float(high), float(mean), share, calibration, value))
@@ -148,8 +190,23 @@ def _advice(truth: NDArray[np.bool_], score: Floats) -> tuple[NDArray[np.bool_],
     return positive == truth, np.where(positive, score, 1 - score)
 
 
+def _local_of(within: Bins, local: Local) -> Floats:
+    """Local calibration of each bin, 1 in those without cases."""
+    held = np.maximum(within.n, 1)
+    gap = np.abs(within.events - within.total) / held
+    if local == "gici":
+        gap = gap / np.where(within.n > 0, within.total / held, 1.0)
+    return np.asarray(1 - gap, np.float64)
+
+
 def _of_bins(n: Counts, events: Counts, total: Floats) -> Floats:
     held = np.maximum(n, 1)
     local = 1 - np.abs(events - total) / held
     value: Floats = (total * local).sum(axis=-1) / n.sum(axis=-1)
+    return value
+
+
+def _of_bins_gici(n: Counts, events: Counts, total: Floats) -> Floats:
+    # confidence x (1 - gap / confidence) is the confidence less the gap
+    value: Floats = (total - np.abs(events - total)).sum(axis=-1) / n.sum(axis=-1)
     return value

@@ -1,0 +1,115 @@
+"""Value of information: expected utility with the advice less that without it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trustreport.dimensions.advice_accuracy.measured import Judged, counts_of
+from trustreport.dimensions.advice_value.measured import ID
+from trustreport.measures.utility.information import voi_of_advice, voi_of_readings
+from trustreport.measures.utility.matrices import expected_matrix
+from trustreport.plan import Plan
+from trustreport.results import Result, answers
+from trustreport.study import Floats, Readings, Study
+
+# Names of utilities that the manifest gives by other means than a matrix of its own.
+COSTS, EXPECTED = "costs of errors", "mean of the matrices"
+ANALYSIS = "mrmc"
+
+
+@dataclass(frozen=True, eq=False)
+class Informed:
+    """The value of information of one contrast of readings, or of the advice of one data set."""
+
+    name: str
+    results: tuple[Result, ...]
+    readers: bool
+
+    @property
+    def leads(self) -> tuple[Result, ...]:
+        """The leading entry for each utility, and for each share of positives."""
+        return tuple(r for r in self.results if r.primary)
+
+
+def utilities(plan: Plan) -> dict[str, Floats]:
+    """Every declared utility of two classes, rows the decision 0, 1 and columns the truth 0, 1.
+
+    Without matrices the costs of a false positive and of a missed case, both of them, make one. Where every
+    matrix has a probability, their mean stands beside them.
+    """
+    declared = plan.utility
+    two = [m for m in declared.matrices if len(m.matrix) == 2]
+    found = {m.name: np.array(m.matrix, float) for m in two}
+    if two:
+        probability = [m.probability for m in two if m.probability is not None]
+        if len(two) > 1 and len(probability) == len(two) and abs(sum(probability) - 1) < 1e-9:
+            found[EXPECTED] = expected_matrix(list(found.values()), probability)
+    elif declared.cost_fp is not None and declared.cost_fn is not None:
+        found[COSTS] = np.array([[0.0, -declared.cost_fn], [-declared.cost_fp, 0.0]])
+    return found
+
+
+def compares(readings: Readings, plan: Plan) -> bool:
+    """Whether readings have decisions in two arms that are to be compared, and truths."""
+    return (
+        readings.decision is not None
+        and any({a, b} <= set(readings.arms) for a, b in plan.contrasts)
+        and bool((readings.cases.truth >= 0).any())
+    )
+
+
+def of_readings(study: Study, plan: Plan) -> Iterator[Informed]:
+    """Every contrast of every task, under every declared utility."""
+    declared = utilities(plan)
+    for readings in study.readings if declared else ():
+        if not compares(readings, plan):
+            continue
+        of_task = {"task": readings.task} if len(study.readings) > 1 else {}
+        for arms in plan.contrasts:
+            if set(arms) <= set(readings.arms):
+                scope = {**of_task, "arms": list(arms)}
+                results = tuple(_contrast(readings, arms, declared, scope, plan))
+                name = readings.task if of_task else ""
+                yield Informed(name, results, True)
+
+
+def _contrast(
+    readings: Readings,
+    arms: tuple[str, str],
+    declared: Mapping[str, Floats],
+    scope: Mapping[str, Any],
+    plan: Plan,
+) -> Iterator[Result]:
+    assert readings.decision is not None
+    judged = (readings.decision >= 0) & (readings.truth >= 0)
+    grid = readings.grid(np.where(judged, readings.decision.astype(float), np.nan), arms)
+    known = readings.cases.truth >= 0
+    grid, truth = grid[:, :, known], readings.cases.truth[known] == 1
+    anybody = (~np.isnan(grid)).any(axis=(0, 2))
+    for name, matrix in declared.items():
+        for prevalence in dict.fromkeys((None, plan.expected_prevalence)):
+            if prevalence in (0, 1):
+                continue
+            chosen = {"utility": name, **({} if prevalence is None else {"prevalence": prevalence})}
+            level = plan.report.confidence_level
+            found = voi_of_readings(grid[:, anybody], truth, matrix, prevalence=prevalence, level=level)
+            here = {**scope, "analysis": ANALYSIS, "parameters": chosen}
+            yield from answers(f"{ID}.voi", here, found, leads=found[0].method, unit="utility")
+
+
+def of_advice(cases: Iterator[Judged], plan: Plan) -> Iterator[Informed]:
+    """The advice of every data set and candidate by itself, against one decision for everybody."""
+    declared = utilities(plan)
+    for case in cases if declared else ():
+        counts = counts_of(case)
+        if counts is None:
+            continue
+        cells = [[counts.tn, counts.fn], [counts.fp, counts.tp]]
+        results: list[Result] = []
+        for name, matrix in declared.items():
+            one = voi_of_advice(cells, matrix, level=plan.report.confidence_level)
+            here = {**case.scope, "parameters": {"utility": name}}
+            results += answers(f"{ID}.voi", here, [one], leads=one.method, unit="utility")
+        yield Informed(case.name, tuple(results), False)
