@@ -138,6 +138,15 @@ class OperatingPoint(Group):
     threshold_origin: Text | None = declared("C")
     threshold_fixed_on: Date | None = declared("C")
     indeterminate_rule: Text | None = declared("C")
+    indeterminate_as: Literal["wrong", "positive", "negative"] | None = None
+    fpr_groups: tuple[tuple[Share, Share], ...] | None = None
+
+    @field_validator("fpr_groups")
+    @classmethod
+    def _upwards(cls, value: Any) -> Any:
+        if any(low >= high for low, high in value or ()):
+            raise ValueError("pairs of false positive rates, the lower one first")
+        return value
 
 
 class Claim(Group):
@@ -149,6 +158,7 @@ class Claim(Group):
     section: Text | None = None
     arm: Text | None = None
     dataset: Text | None = None
+    candidate: Text | None = None
     set: Text | None = None
 
 
@@ -242,10 +252,30 @@ class Exclusion(Group):
     decided_before_results: bool | None = None
 
 
+class Complexity(Group):
+    """How complex a case is: a column or what raters did with it, as it is or cut into two levels."""
+
+    source: Literal["column", "errors", "confidence"] = "column"
+    scale: tuple[float, float] | None = None
+    top: float | None = Field(default=None, gt=0, le=1)
+    above: float | None = None
+    rest: float = Field(default=0.5, ge=0, lt=1)
+    relevance_weight: float | None = Field(default=None, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _one_cut(self) -> "Complexity":
+        if self.top is not None and self.above is not None:
+            raise ValueError("top or above, not both")
+        if self.scale is not None and not self.scale[0] < self.scale[1]:
+            raise ValueError("a scale of two numbers, the lower one first")
+        return self
+
+
 class HAccuracy(Group):
-    tau: float | None = None
-    priority: tuple[float, ...] | None = None
-    complexity: bool = False
+    tau: float | Literal["right_answers", "mean_confidence", "best_rater"] | None = None
+    tau_share: float = Field(default=0.8, gt=0, le=1)
+    priority: tuple[float, ...] | Literal["raters", "prevalence", "rare_first"] | None = None
+    complexity: bool | Complexity = False
 
 
 class TableFile(Group):
@@ -307,6 +337,23 @@ class Endpoint(Group):
     alpha: float | None = Field(default=None, gt=0, lt=1)
     multiplicity_family: Text | None = declared("C")
     clinical_severity: Text | None = None
+    sides: Literal[1, 2] | None = None
+    dataset: Text | None = None
+    candidate: Text | tuple[Text, Text] | None = None
+    set: Text | None = None
+    task: Text | None = None
+    site: Text | None = None
+    subgroup: Text | None = None
+    period: Text | None = None
+    threshold: float | None = None
+
+
+class Family(Group):
+    """Criteria that are judged together, and by which rule their alpha is kept."""
+
+    family: Text
+    rule: Literal["holm", "bonferroni", "fixed sequence", "co-primary", "none"]
+    alpha: float | None = Field(default=None, gt=0, lt=1)
 
 
 class Subgroup(Group):
@@ -324,7 +371,20 @@ class UtilityMatrix(Group):
 
     name: Text
     matrix: tuple[tuple[float, ...], ...]
+    plus_minus: float | tuple[tuple[float, ...], ...] | None = None
     probability: Share | None = None
+
+    @model_validator(mode="after")
+    def _alike(self) -> "UtilityMatrix":
+        if isinstance(self.plus_minus, tuple):
+            if [len(row) for row in self.plus_minus] != [len(row) for row in self.matrix]:
+                raise ValueError("plus_minus: a number, or a matrix of the same size")
+            least = min((x for row in self.plus_minus for x in row), default=0.0)
+        else:
+            least = self.plus_minus or 0.0
+        if least < 0:
+            raise ValueError("plus_minus: 0 or more")
+        return self
 
 
 class Utility(Group):
@@ -334,6 +394,7 @@ class Utility(Group):
     cost_fn: float | None = None
     rationale: Text | None = None
     prevalence_range: tuple[Share, Share] | None = declared("P")
+    minimum_accuracy: Share | None = None
     matrices: tuple[UtilityMatrix, ...] = ()
 
 
@@ -473,6 +534,7 @@ class Confusion(Group):
     tn: Count
     indeterminate_positives: Count | None = None
     indeterminate_negatives: Count | None = None
+    frames_per_finding: Count | None = Field(default=None, gt=0)
     readers: Count | None = None
     cases: Count | None = None
     paired: bool | None = None
@@ -531,6 +593,7 @@ class Plan(Group):
     datasets: tuple[DatasetFacts, ...] = ()
     tables: dict[str, TableFile] = Field(default_factory=dict)
     endpoints: tuple[Endpoint, ...] = ()
+    families: tuple[Family, ...] = ()
     subgroups: tuple[Subgroup, ...] = ()
     utility: Utility = Utility()
     similarity: Similarity = Similarity()
