@@ -9,11 +9,24 @@ from pathlib import Path
 
 from trustreport import ingest
 from trustreport.assessment import Assessment, Cancel, Progress, assess
+from trustreport.parallel import BACKENDS, Backend, workers
 from trustreport.plan import Plan
 from trustreport.report.write import FORMATS, Written, write
 from trustreport.study import Study
 
-__all__ = ["FORMATS", "Assessment", "Cancel", "Progress", "Written", "assess", "read_study", "write_report"]
+__all__ = [
+    "BACKENDS",
+    "FORMATS",
+    "Assessment",
+    "Backend",
+    "Cancel",
+    "Progress",
+    "Written",
+    "assess",
+    "read_study",
+    "workers",
+    "write_report",
+]
 
 
 def read_study(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Study, Plan]:

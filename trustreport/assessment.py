@@ -8,6 +8,7 @@ from trustreport.dimensions import DIMENSIONS
 from trustreport.dimensions.flow import TaskFlow, flow_figures, task_flows
 from trustreport.errors import Cancelled
 from trustreport.finding import CheckOutcome, Figure, Finding, Unanswered
+from trustreport.measures.similarity.tasks import Run, one_by_one
 from trustreport.plan import Plan, undeclared
 from trustreport.results import Result
 from trustreport.study import Study
@@ -50,7 +51,12 @@ class Assessment:
 
 
 def assess(
-    study: Study, plan: Plan, *, progress: Progress | None = None, cancel: Cancel | None = None
+    study: Study,
+    plan: Plan,
+    *,
+    progress: Progress | None = None,
+    cancel: Cancel | None = None,
+    run: Run = one_by_one,
 ) -> Assessment:
     """Answer every question of trust that the study can answer.
 
@@ -60,6 +66,7 @@ def assess(
     ----------
     progress : called with the name of the step and the share of the work done, in [0, 1]
     cancel : asked between steps; true ends the work with `Cancelled`
+    run : how independent pieces of work are computed (`trustreport.parallel.workers`); nothing depends on it
     """
     findings: list[Finding] = []
     unanswered: list[Unanswered] = []
@@ -72,7 +79,8 @@ def assess(
         if lacking is not None:
             unanswered.append(lacking)
         elif dimension.answer is not None:
-            findings.append(dimension.answer(study, plan))
+            shared = {"run": run} if dimension.shared else {}
+            findings.append(dimension.answer(study, plan, **shared))
     if progress:
         progress("checks", len(DIMENSIONS) / (len(DIMENSIONS) + 1))
     evidence = Evidence(study, plan, tuple(r for f in findings for r in f.results))

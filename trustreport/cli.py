@@ -11,12 +11,14 @@ import click
 import trustreport
 
 if TYPE_CHECKING:
+    from trustreport.api import Backend
     from trustreport.errors import StudyError
     from trustreport.measures.reported.printed import Rounding
     from trustreport.plan import Kind
 
 PROBLEMS = 1
 KINDS = ("certification", "procurement", "vigilance")
+BACKENDS = ("loky", "threading", "dask", "ray")
 FORMATS = ("html", "pdf", "json")
 
 
@@ -82,9 +84,26 @@ def check(study: Path, allow_outside: bool) -> None:
     "--formats", default=",".join(FORMATS), show_default=True, help="What to write, separated by commas."
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of what is drawn at random.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Workers that share the work."
+)
+@click.option(
+    "--backend",
+    type=click.Choice(BACKENDS),
+    default=BACKENDS[0],
+    show_default=True,
+    help="What the workers are. No number depends on it.",
+)
 @click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
 def build(
-    study: Path, out: Path, kind: str | None, formats: str, seed: int | None, allow_outside: bool
+    study: Path,
+    out: Path,
+    kind: str | None,
+    formats: str,
+    seed: int | None,
+    jobs: int,
+    backend: "Backend",
+    allow_outside: bool,
 ) -> None:
     """Read STUDY, compute, and write the report into a folder."""
     wanted = [word.strip() for word in formats.split(",") if word.strip()]
@@ -102,7 +121,8 @@ def build(
     # One report and the process ends: looking for rubbish more rarely saves a tenth of the time.
     gc.set_threshold(100_000, 50, 1000)
     start = perf_counter()
-    from trustreport.api import assess, read_study, write_report
+    from trustreport.api import assess, read_study, workers, write_report
+    from trustreport.errors import MissingLibrary
 
     imported = perf_counter()
     with steps() as tell:
@@ -114,7 +134,13 @@ def build(
         if seed is not None:
             plan = plan.model_copy(update={"similarity": plan.similarity.model_copy(update={"seed": seed})})
         ingested = perf_counter()
-        assessment = assess(read, plan, progress=lambda step, share: tell(step, 0.1 + 0.3 * share))
+        try:
+            with workers(jobs, backend) as run:
+                assessment = assess(
+                    read, plan, progress=lambda step, share: tell(step, 0.1 + 0.3 * share), run=run
+                )
+        except MissingLibrary as error:
+            raise click.UsageError(str(error)) from error
         timed = {
             "import": round(imported - start, 3),
             "read": round(ingested - imported, 3),

@@ -326,21 +326,32 @@ def test_partly_shared_and_empty_features_are_said() -> None:
 
 
 def test_declarations_that_cannot_be_followed_are_said() -> None:
-    for group, why in (
-        ({"metric": "mahalanobis"}, pairs.OTHER_DISTANCE),
-        ({"permutations": 9}, similar.TOO_FEW_PERMUTATIONS),
-    ):
-        given = declared(similarity={**QUICK["similarity"], **group})
-        assert only(answer(validation(1), given), "energy_distance", dataset="site 0").note == why
+    given = declared(similarity={**QUICK["similarity"], "permutations": 9})
+    few = only(answer(validation(1), given), "energy_distance", dataset="site 0")
+    assert few.note == similar.TOO_FEW_PERMUTATIONS
     given = declared(operating_point={})
     assert only(answer(validation(1), given), "mss_net_benefit", dataset="site 0").note == sizes.NO_THRESHOLD
 
 
-def test_a_large_set_is_represented_by_a_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "LARGEST", 100)
-    e = only(answer(validation(1)), "degree_of_correspondence", dataset="site 0")
-    assert pairs.PART in e.note
+def test_a_large_set_is_represented_by_a_part_of_it() -> None:
+    given = declared(similarity={**QUICK["similarity"], "most_cases": 100})
+    e = only(answer(validation(1), given), "degree_of_correspondence", dataset="site 0")
+    assert pairs.PART.format(n=100) in e.note
     assert (e.details["training_cases"], e.details["external_cases"]) == (100, 100)
+    same = only(answer(validation(1), given), "degree_of_correspondence", dataset="site 0")
+    assert e == same
+
+
+def test_scaling_and_metric_are_those_declared_and_stand_beside_the_number() -> None:
+    found = {}
+    for scaling in ("training", "pooled", "none"):
+        for metric in ("euclidean", "cityblock"):
+            chosen = {**QUICK["similarity"], "standardise": scaling, "metric": metric}
+            hits = answer(validation(1), declared(similarity=chosen)).results
+            one = next(r for r in hits if r.id.endswith(".energy_distance"))
+            assert contains(one.scope["parameters"], {"standardise": scaling, "metric": metric})
+            found[scaling, metric] = one.estimate.value
+    assert len({round(value, 9) for value in found.values()}) == 6
 
 
 def test_candidates_are_told_apart_but_share_their_similarity() -> None:

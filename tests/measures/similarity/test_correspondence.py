@@ -19,8 +19,10 @@ from trustreport.measures.similarity import notes, permutation
 from trustreport.measures.similarity.correspondence import correspondence
 from trustreport.measures.similarity.distances import as_ties, distances, neighbours
 from trustreport.measures.similarity.features import Features, standardise
+from trustreport.measures.similarity.mmd import mmd
 from trustreport.measures.similarity.permutation import divisions, observed, random_divisions, upper_tail
-from trustreport.measures.similarity.tasks import with_joblib
+from trustreport.measures.similarity.tasks import one_by_one
+from trustreport.parallel import Backend, workers
 
 Floats = NDArray[np.float64]
 
@@ -143,22 +145,41 @@ def test_shortcuts_change_nothing(n: int, m: int, values: str, monkeypatch: pyte
     assert divisions(remade, inside, order).correspondence == pytest.approx(wanted, rel=1e-12, abs=1e-9)
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_any_backend_gives_the_same(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("backend", ["threading", "loky", pytest.param("dask", marks=pytest.mark.slow)])
+def test_any_backend_gives_the_same(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(6)
     both = standardise(rng.normal(size=(80, 3)), rng.normal(0.1, 1, (50, 3)))
     alone = correspondence(both, np.random.default_rng(3), permutations=999)
-    run = with_joblib(n_jobs=2, backend=backend)
-    other = correspondence(both, np.random.default_rng(3), permutations=999, run=run)
-    for name in ("degree_of_correspondence", "energy_distance"):
-        one, two = getattr(alone, name), getattr(other, name)
-        assert one.p == two.p
-        assert dict(one.details) == pytest.approx(dict(two.details), rel=1e-12)
-    monkeypatch.setattr(permutation, "HELD", 130 * 256)
+    monkeypatch.setattr(permutation, "HELD", 130 * 512)
+    monkeypatch.setattr(permutation, "ROWS", 40)
     remade = distances(both.pooled, held=0)
-    by_rows = correspondence(both, np.random.default_rng(3), permutations=999, between=remade, run=run)
-    assert by_rows.degree_of_correspondence.p == alone.degree_of_correspondence.p
-    assert by_rows.energy_distance.p == alone.energy_distance.p
+    with workers(2, backend) as run:
+        by_rows, here = (
+            correspondence(both, np.random.default_rng(3), permutations=999, between=remade, run=how)
+            for how in (run, one_by_one)
+        )
+        kernel, kernel_here = (
+            mmd(both, np.random.default_rng(3), permutations=199, run=how) for how in (run, one_by_one)
+        )
+    assert kernel.p == kernel_here.p
+    assert dict(kernel.details) == pytest.approx(dict(kernel_here.details), rel=1e-12)
+    for name in ("degree_of_correspondence", "energy_distance"):
+        one, two, three = (getattr(found, name) for found in (by_rows, here, alone))
+        assert one.p == two.p == three.p
+        assert dict(one.details) == pytest.approx(dict(two.details), rel=1e-12)
+
+
+def test_city_block_distances_serve_neighbours_and_sums() -> None:
+    """Hand count: by the city-block distance (3, 3) is nearer to (0, 5) than to (0, 0), by the other not."""
+    training = np.array([[0.0, 0], [0, 5.5], [9, 9], [-9, 9]])
+    external = np.array([[3.0, 3], [0, 5.5], [9, 9], [-9, 9]])
+    both = Features(training, external)
+    found = correspondence(both, np.random.default_rng(0), permutations=19, metric="cityblock")
+    of_training = np.abs(training[:, None] - training).sum(axis=(1, 2))
+    to_training = np.abs(external[:, None] - training).sum(axis=(1, 2))
+    wanted = (to_training - of_training[[1, 1, 2, 3]]).mean()
+    assert found.degree_of_correspondence.details["statistic"] == pytest.approx(wanted)
+    assert notes.BY_FEATURE in found.energy_distance.note
 
 
 def test_same_seed_same_result_other_seed_another() -> None:

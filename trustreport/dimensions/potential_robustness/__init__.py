@@ -22,9 +22,9 @@ from trustreport.dimensions.potential_robustness.similar import similarity_resul
 from trustreport.dimensions.potential_robustness.sizes import performance, size_results
 from trustreport.dimensions.potential_robustness.telling import parts
 from trustreport.finding import Finding
+from trustreport.measures.similarity.tasks import Run, one_by_one
 from trustreport.messages import say
 from trustreport.plan import Plan
-from trustreport.results import Result
 from trustreport.study import Study
 
 # Sets whose sample size is judged.
@@ -38,12 +38,10 @@ def has_data(study: Study, plan: Plan) -> bool:
     return bool(held) and (bool(training_sets(study)) or any(d.role == "external" for d in held))
 
 
-def answer(study: Study, plan: Plan) -> Finding:
-    """Results, sentences, tables and figures over all sets."""
+def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
+    """Results, sentences, tables and figures over all sets; `run` shares out the permutation tests."""
     training, compared = training_sets(study), compared_sets(study)
-    results: list[Result] = []
-    for dataset in compared:
-        results += similarity_results(paired(training, dataset, plan), plan)
+    results = similarity_results([paired(training, d, plan) for d in compared], plan, run)
     cases = [
         case
         for dataset in study.datasets
@@ -70,4 +68,4 @@ def answer(study: Study, plan: Plan) -> Finding:
     return Finding(ID, parts(results, compared, scored, plan), tuple(results), tuple(not_shown))
 
 
-DIMENSION = Dimension(ID, has_data, answer)
+DIMENSION = Dimension(ID, has_data, answer, shared=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustreport.measures.similarity.features import Features, mixed
 from trustreport.plan import Plan
@@ -14,13 +14,11 @@ from trustreport.study import Dataset, Floats, Study
 ID = "potential_robustness"
 # Sets that are held against the training set.
 COMPARED = ("external", "local", "internal test")
-# With more cases than this a set is represented by a random part of it: the work grows with their square.
-LARGEST = 3_000
-
+# Under this number of training cases the permutation test is off its level (benchmarks/similarity_level.py).
+FEW_TO_STANDARDISE_BY = 200
 NO_TRAINING = "no training set was handed in"
 NO_FEATURES = "features of the training set or of this set were not handed in"
 NO_COMMON = "this set has no feature in common with the training set"
-OTHER_DISTANCE = "a distance other than the euclidean one is declared: it is not computed"
 MISSING = (
     "feature values are missing, and how to treat them is not declared (similarity.missing: impute or drop)"
 )
@@ -29,7 +27,10 @@ EMPTY = "a feature without any value in a set is left out"
 IMPUTED = "missing feature values stand as the median of the training cases"
 IMPUTED_CATEGORY = "missing categories stand as the most frequent one of the training cases"
 DROPPED = "cases with a missing feature value are left out"
-PART = "from 3,000 random cases of a larger set"
+PART = "a random part stands for a set of more than {n:,} cases (similarity.most_cases), drawn with the seed"
+SMALL_TRAINING = (
+    "standardised by fewer than 200 training cases: p comes out too small where features have heavy tails"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,74 +54,103 @@ def compared_sets(study: Study) -> list[Dataset]:
 
 
 def paired(training: Sequence[Dataset], dataset: Dataset, plan: Plan) -> Pair:
-    """Both sets by their common features, in training means and SDs unless declared otherwise."""
+    """Both sets by their common features, in training means and SDs unless declared otherwise.
+
+    Of a set with more cases than declared a random part is taken before anything is copied: ten million
+    cases cost no more room than their features.
+    """
     if not training:
         return Pair(dataset, why=NO_TRAINING)
     if dataset.features is None or any(d.features is None for d in training):
         return Pair(dataset, why=NO_FEATURES)
-    if plan.similarity.metric.lower() != "euclidean":
-        return Pair(dataset, why=OTHER_DISTANCE)
     sets = [*training, dataset]
     every = training[0].feature_names
     common = [name for name in every if all(name in d.feature_names for d in sets)]
-    known, other = _rows(training, common), _rows([dataset], common)
-    empty = np.asarray(np.isnan(known).all(axis=0) | np.isnan(other).all(axis=0))
-    names = [name for name, left_out in zip(common, empty) if not left_out]
+    gaps = [np.array([_missing(one, name) for name in common], np.int64) for one in sets]
+    in_training, in_other = np.sum(gaps[:-1], axis=0), gaps[-1]
+    left_out = (in_training == sum(len(d.cases) for d in training)) | (in_other == len(dataset.cases))
+    names = [name for name, out in zip(common, left_out) if not out]
     if not names:
         return Pair(dataset, why=NO_COMMON)
     notes = [PARTLY] if len(common) < max(len(d.feature_names) for d in sets) else []
-    notes += [EMPTY] if empty.any() else []
-    known, other = known[:, ~empty], other[:, ~empty]
-    categorical = [i for i, name in enumerate(names) if name in dataset.feature_levels]
+    notes += [EMPTY] if left_out.any() else []
+    of_training, of_other = int(in_training[~left_out].sum()), int(in_other[~left_out].sum())
     details = {
         "features": float(len(names)),
-        "training_missing": float(np.isnan(known).sum()),
-        "external_missing": float(np.isnan(other).sum()),
+        "training_missing": float(of_training),
+        "external_missing": float(of_other),
     }
-    if np.isnan(known).any() or np.isnan(other).any():
-        match plan.similarity.missing:
-            case "impute":
-                known, other, said = _imputed(known, other, categorical)
-                notes += said
-            case "drop":
-                known, other = (rows[~np.isnan(rows).any(axis=1)] for rows in (known, other))
-                notes.append(DROPPED)
-            case _:
-                return Pair(dataset, why=MISSING, details=details)
-    rng = generator(plan.similarity.seed, ID, "part", dataset.name)
-    parts = [_part(rows, rng) for rows in (known, other)]
-    if len(parts[0]) + len(parts[1]) < len(known) + len(other):
-        notes.append(PART)
+    treated = plan.similarity.missing if of_training or of_other else None
+    if (of_training or of_other) and treated is None:
+        return Pair(dataset, why=MISSING, details=details)
+    if treated == "drop":
+        notes.append(DROPPED)
+    rng, most = generator(plan.similarity.seed, ID, "part", dataset.name), plan.similarity.most_cases
+    drawn = [_part(own, names, treated == "drop", most, rng) for own in (training, [dataset])]
+    parts = [rows for rows, _ in drawn]
+    if not all(whole for _, whole in drawn):
+        notes.append(PART.format(n=most))
+    categorical = [i for i, name in enumerate(names) if name in dataset.feature_levels]
+    if treated == "impute":
+        parts, said = _imputed(training, names, parts, categorical, np.sum(gaps, axis=0)[~left_out] > 0)
+        notes += said
     details |= {"training_cases": float(len(parts[0])), "external_cases": float(len(parts[1]))}
-    by: Any = plan.similarity.standardise
+    by = plan.similarity.standardise
+    if by == "training" and len(parts[0]) < FEW_TO_STANDARDISE_BY:
+        notes.append(SMALL_TRAINING)
     both = mixed(parts[0], parts[1], categorical, by=by)
     said = [*notes, both.note] if both.note else notes
     return Pair(dataset, Features(both.training, both.external, "; ".join(said)), details=details)
 
 
-def _rows(sets: Sequence[Dataset], names: Sequence[str]) -> Floats:
-    """The cases of all sets, one below the other, by these features."""
+def _column(dataset: Dataset, name: str) -> Floats:
+    assert dataset.features is not None
+    return dataset.features[:, dataset.feature_names.index(name)]
+
+
+def _missing(dataset: Dataset, name: str) -> int:
+    return int(np.isnan(_column(dataset, name)).sum())
+
+
+def _part(
+    sets: Sequence[Dataset], names: Sequence[str], drop: bool, most: int, rng: np.random.Generator
+) -> tuple[Floats, bool]:
+    """The cases of all sets, one below the other; at most so many, and whether these are all."""
+    n = sum(len(d.cases) for d in sets)
+    rows = np.arange(n)
+    if drop:
+        gap = np.zeros(n, bool)
+        for name in names:
+            gap |= np.isnan(np.concatenate([_column(d, name) for d in sets]))
+        rows = rows[~gap]
+    whole = len(rows) <= most
+    if not whole:
+        rows = rows[np.sort(rng.choice(len(rows), most, replace=False))]
+    starts = np.cumsum([0, *(len(d.cases) for d in sets)])
     parts = []
-    for one in sets:
-        assert one.features is not None
-        parts.append(one.features[:, [one.feature_names.index(name) for name in names]])
-    return np.vstack(parts)
+    for one, start, end in zip(sets, starts, starts[1:]):
+        own = rows[(rows >= start) & (rows < end)] - start
+        parts.append(np.column_stack([_column(one, name)[own] for name in names]))
+    return np.vstack(parts), whole
 
 
-def _imputed(known: Floats, other: Floats, categorical: Sequence[int]) -> tuple[Floats, Floats, list[str]]:
-    """What is missing, filled with the training median, or the most frequent category."""
-    typical = np.nanmedian(known, axis=0)
-    for column in categorical:
-        codes, counts = np.unique(known[~np.isnan(known[:, column]), column], return_counts=True)
-        typical[column] = codes[counts.argmax()]
-    gaps = np.asarray(np.isnan(np.vstack([known, other])).any(axis=0))
+def _imputed(
+    training: Sequence[Dataset],
+    names: Sequence[str],
+    parts: Sequence[Floats],
+    categorical: Sequence[int],
+    gaps: NDArray[np.bool_],
+) -> tuple[list[Floats], list[str]]:
+    """What is missing, filled with the median of all training cases, or their most frequent category."""
+    typical = np.zeros(len(names))
+    for column, name in enumerate(names):
+        known = np.concatenate([_column(d, name) for d in training])
+        known = known[~np.isnan(known)]
+        if column in categorical:
+            codes, counts = np.unique(known, return_counts=True)
+            typical[column] = codes[counts.argmax()]
+        else:
+            typical[column] = np.median(known)
     said = [IMPUTED] if any(gaps[i] for i in range(len(gaps)) if i not in categorical) else []
     said += [IMPUTED_CATEGORY] if any(gaps[i] for i in categorical) else []
-    filled = [np.where(np.isnan(rows), typical, rows) for rows in (known, other)]
-    return filled[0], filled[1], said
-
-
-def _part(rows: Floats, rng: np.random.Generator) -> Floats:
-    if len(rows) <= LARGEST:
-        return rows
-    return rows[np.sort(rng.choice(len(rows), LARGEST, replace=False))]
+    return [np.where(np.isnan(rows), typical, rows) for rows in parts], said

@@ -1,6 +1,6 @@
 """How alike a set is to the training set: tests of one source, and sizes that do not grow with the cases."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from typing import Any
@@ -8,11 +8,13 @@ from typing import Any
 from trustreport.dimensions.potential_robustness.pairs import ID, Pair
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.similarity.correspondence import correspondence
-from trustreport.measures.similarity.distances import distances
+from trustreport.measures.similarity.distances import HELD, distances
 from trustreport.measures.similarity.effect import domain_classifier, normalised_energy
+from trustreport.measures.similarity.features import Features
 from trustreport.measures.similarity.fixed_size import at_fixed_size
 from trustreport.measures.similarity.mmd import mmd
-from trustreport.plan import Plan
+from trustreport.measures.similarity.tasks import Run, one_by_one
+from trustreport.plan import Plan, Similarity
 from trustreport.results import Result, Unit, answers
 from trustreport.seeds import DEFAULT, generator
 
@@ -29,58 +31,92 @@ def band(similarity: float) -> str:
     return next(name for end, name in BANDS if similarity < end)
 
 
-def similarity_results(pair: Pair, plan: Plan) -> list[Result]:
-    """Degree of correspondence, energy distance and MMD with their p-values, and effect sizes."""
-    declared, scope = plan.similarity, {"dataset": pair.dataset.name}
-    permutations = declared.permutations
-    why = pair.why or (TOO_FEW_PERMUTATIONS if permutations < LEAST_PERMUTATIONS else "")
-    chosen = {
-        "permutations": permutations,
+def similarity_results(pairs: Sequence[Pair], plan: Plan, run: Run) -> list[Result]:
+    """Degree of correspondence, energy distance and MMD with their p-values, and effect sizes; set by set.
+
+    Small sets are shared out as wholes; of a large one, `run` shares out the blocks.
+    """
+    level = plan.report.confidence_level
+    tasks = [
+        (pair.features, pair.dataset.name, pair.details, plan.similarity, level)
+        for pair in pairs
+        if pair.features is not None and not _undecidable(pair, plan.similarity)
+    ]
+    small = [task for task in tasks if len(task[0].pooled) ** 2 <= HELD]
+    done = dict(zip([task[1] for task in small], run(compared, small))) if len(small) > 1 else {}
+    for task in tasks:
+        if task[1] not in done:
+            done[task[1]] = compared(*task, run=run)
+    return [r for pair in pairs for r in done.get(pair.dataset.name) or _undefined(pair, plan)]
+
+
+def _undecidable(pair: Pair, declared: Similarity) -> str:
+    return pair.why or (TOO_FEW_PERMUTATIONS if declared.permutations < LEAST_PERMUTATIONS else "")
+
+
+def _chosen(declared: Similarity, **more: Any) -> dict[str, Any]:
+    return {
+        "permutations": declared.permutations,
         "seed": DEFAULT if declared.seed is None else declared.seed,
         "standardise": declared.standardise,
+        "metric": declared.metric,
+        **more,
     }
-    here: dict[str, Any] = {**scope, "parameters": chosen}
-    if why or pair.features is None:
-        n, level = len(pair.dataset.cases), plan.report.confidence_level
-        none = undefined(n, why, level=level, method="permutation")
-        effect = undefined(n, why, level=level, method="influence")
-        return [
-            Result(f"{ID}.degree_of_correspondence", here, none, "p", True),
-            Result(f"{ID}.energy_distance", here, none, "score", True),
-            Result(f"{ID}.mmd", here, none, "score", True),
-            Result(f"{ID}.similarity_effect", scope, effect, "score", True),
-        ]
-    return _compared(pair, plan, here)
 
 
-def _compared(pair: Pair, plan: Plan, here: dict[str, Any]) -> list[Result]:
-    both, level = pair.features, plan.report.confidence_level
-    assert both is not None
-    permutations = here["parameters"]["permutations"]
+def _undefined(pair: Pair, plan: Plan) -> list[Result]:
+    why, n, level = _undecidable(pair, plan.similarity), len(pair.dataset.cases), plan.report.confidence_level
+    scope = {"dataset": pair.dataset.name}
+    here = {**scope, "parameters": _chosen(plan.similarity)}
+    none = undefined(n, why, level=level, method="permutation")
+    effect = undefined(n, why, level=level, method="influence")
+    return [
+        Result(f"{ID}.degree_of_correspondence", here, none, "p", True),
+        Result(f"{ID}.energy_distance", here, none, "score", True),
+        Result(f"{ID}.mmd", here, none, "score", True),
+        Result(f"{ID}.similarity_effect", scope, effect, "score", True),
+    ]
+
+
+def compared(
+    both: Features,
+    name: str,
+    known: Mapping[str, float],
+    declared: Similarity,
+    level: float,
+    run: Run = one_by_one,
+) -> list[Result]:
+    """Everything on how alike one set is, from its features beside those of the training set."""
+    scope: dict[str, Any] = {"dataset": name}
+    metric = declared.metric
 
     def drawn(what: str) -> Any:
-        return generator(plan.similarity.seed, ID, what, pair.dataset.name)
+        return generator(declared.seed, ID, what, name)
 
-    between = distances(both.pooled)
-    found = correspondence(both, drawn("correspondence"), permutations=permutations, between=between)
-    fewer = min(permutations, MMD_PERMUTATIONS)
-    kernel = mmd(both, drawn("mmd"), permutations=fewer)
+    between = distances(both.pooled, metric=metric)
+    found = correspondence(
+        both, drawn("correspondence"), permutations=declared.permutations, between=between, run=run
+    )
+    fewer = min(declared.permutations, MMD_PERMUTATIONS)
+    kernel = mmd(both, drawn("mmd"), permutations=fewer, run=run)
     results: list[Result] = []
 
     def add(name: str, scope: dict[str, Any], *estimates: Estimate, unit: Unit) -> None:
-        mended = [replace(e, level=level, details={**pair.details, **e.details}) for e in estimates]
+        mended = [replace(e, level=level, details={**known, **e.details}) for e in estimates]
         results.extend(answers(f"{ID}.{name}", scope, mended, leads=mended[0].method, unit=unit))
 
+    here = {**scope, "parameters": _chosen(declared)}
     add("degree_of_correspondence", here, found.degree_of_correspondence, unit="p")
     add("energy_distance", here, found.energy_distance, unit="score")
-    add("mmd", _with(here, permutations=fewer), kernel, unit="score")
+    by_kernel = {**scope, "parameters": _chosen(declared, permutations=fewer, metric="gaussian kernel")}
+    add("mmd", by_kernel, kernel, unit="score")
     sizes: list[Callable[[], Estimate]] = [
         lambda: normalised_energy(both, level=level, between=between),
         lambda: domain_classifier(both, drawn("domain_classifier"), level=level),
         lambda: found.standardised_statistic,
     ]
-    add("similarity_effect", {"dataset": pair.dataset.name}, *(size() for size in sizes), unit="score")
-    size = plan.similarity.subsample or FIXED_SIZE
+    add("similarity_effect", scope, *(size() for size in sizes), unit="score")
+    size = declared.subsample or FIXED_SIZE
     if size >= 4:
         fixed = at_fixed_size(
             both,
@@ -88,17 +124,10 @@ def _compared(pair: Pair, plan: Plan, here: dict[str, Any]) -> list[Result]:
             size=size,
             repeats=FIXED_REPEATS,
             permutations=FIXED_PERMUTATIONS,
+            metric=metric,
         )
         one, energy = fixed.degree_of_correspondence, fixed.energy_distance
-        known = {} if isnan(energy.p) else {"energy_p": energy.p}
-        add(
-            "degree_of_correspondence",
-            _with(here, permutations=FIXED_PERMUTATIONS, subsample=size),
-            replace(one, details={**one.details, **known}),
-            unit="p",
-        )
+        also = {} if isnan(energy.p) else {"energy_p": energy.p}
+        cut = {**scope, "parameters": _chosen(declared, permutations=FIXED_PERMUTATIONS, subsample=size)}
+        add("degree_of_correspondence", cut, replace(one, details={**one.details, **also}), unit="p")
     return results
-
-
-def _with(here: dict[str, Any], **chosen: Any) -> dict[str, Any]:
-    return {**here, "parameters": {**here["parameters"], **chosen}}

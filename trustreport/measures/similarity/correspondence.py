@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.similarity import notes
-from trustreport.measures.similarity.distances import Distances, distances, neighbours
+from trustreport.measures.similarity.distances import Distances, Metric, distances, neighbours
 from trustreport.measures.similarity.features import Features
 from trustreport.measures.similarity.permutation import (
     Sums,
@@ -35,12 +35,13 @@ def correspondence(
     rng: np.random.Generator,
     *,
     permutations: int = 9999,
+    metric: Metric = "euclidean",
     between: Distances | None = None,
     run: Run = one_by_one,
 ) -> Correspondence:
     """How often sets drawn at random from all cases differ as much as training and external cases do.
 
-    With d the Euclidean distance, A the n training and B the m external cases, R(u) the sum of d(u, a) over
+    With d the distance, A the n training and B the m external cases, R(u) the sum of d(u, a) over
     A, and a(x) the training case nearest to x::
 
         degree of correspondence: statistic = mean over x in B of R(x) - R(a(x))
@@ -64,8 +65,11 @@ def correspondence(
         Generators for blocks of permutations are spawned from it.
     permutations : int
         At least 19.
+    metric : {"euclidean", "cityblock"}
+        One for the nearest training case and for the sums. By the city-block distance, the energy distance
+        sees how each feature is spread, not how features go together.
     between : Distances, optional
-        The pooled cases' `distances`, where they are at hand already.
+        The pooled cases' `distances`, where they are at hand already; then `metric` is theirs.
     run
         How independent blocks are computed (`tasks.with_joblib`); no result depends on it.
 
@@ -101,15 +105,16 @@ def correspondence(
     if why := features.undefined_because:
         none = undefined(m, why, method="permutation")
         return Correspondence(none, none, undefined(m, why, method="null_sd"))
-    between = between or distances(features.pooled)
+    between = between or distances(features.pooled, metric=metric)
     order = neighbours(between, n, run=run)
-    seen, total = observed(between, n, order)
+    seen, total = observed(between, n, order, run)
     drawn = random_divisions(between, n, permutations, rng, order=order, run=run)
     degree = upper_tail(float(seen.correspondence[0]), drawn.correspondence)
+    by_feature = notes.BY_FEATURE if between.metric == "cityblock" else ""
     energy = upper_tail(float(_energy(seen, total, n, m)[0]), _energy(drawn, total, n, m))
     return Correspondence(
         _test(degree, degree.p, m, features.note),
-        _test(energy, energy.observed, m, features.note),
+        _test(energy, energy.observed, m, notes.join(features.note, by_feature)),
         _standardised(degree, m, features.note),
     )
 

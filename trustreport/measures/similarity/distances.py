@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, log, log1p
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +19,20 @@ ORDERED = 25_000_000  # neighbours held at once
 RESOLUTION = 1e-9  # training SDs; nearer to each other than this, two distances are a tie
 
 
+Metric = Literal["euclidean", "cityblock"]
+
+
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """Euclidean distances between the rows of `points`; `matrix` holds them all where they fit.
+    """Distances between the rows of `points` in a metric; `matrix` holds them all where they fit.
 
-    `gamma`, where positive, makes them Gaussian kernels: exp(-gamma x distance squared).
+    `gamma`, where positive, makes them Gaussian kernels: exp(-gamma x Euclidean distance squared).
     """
 
     points: NDArray[np.float64]
     matrix: NDArray[np.float64] | None = None
     gamma: float = 0.0
+    metric: Metric = "euclidean"
 
     def __len__(self) -> int:
         return len(self.points)
@@ -48,7 +53,7 @@ class Distances:
         into: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """From each of some to each of other points, without the matrix."""
-        metric = "sqeuclidean" if self.gamma else "euclidean"
+        metric = "sqeuclidean" if self.gamma else self.metric
         room = None if into is None else into[: len(some)]
         found: NDArray[np.float64] = np.asarray(cdist(some, others, metric, out=room))
         if self.gamma:
@@ -56,23 +61,32 @@ class Distances:
             np.exp(found, out=found)
         return found
 
-    def every_block(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-        """All rows, at once where the matrix is held; else by blocks, each gone when the next comes."""
-        n = len(self)
+    def every_block(
+        self, first: int = 0, last: int | None = None
+    ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Rows first to last (excluded), at once where the matrix is held; else by blocks.
+
+        Each block is gone when the next comes.
+        """
+        last = len(self) if last is None else last
         if self.matrix is not None:
-            yield slice(0, n), self.matrix
+            yield slice(first, last), self.matrix[first:last]
             return
-        step = max(1, BLOCK // n)
-        room = np.empty((min(step, n), n))
-        for start in range(0, n, step):
-            stop = min(start + step, n)
+        step = max(1, BLOCK // len(self))
+        room = np.empty((min(step, last - first), len(self)))
+        for start in range(first, last, step):
+            stop = min(start + step, last)
             yield slice(start, stop), self.rows(start, stop, room)
 
 
-def distances(points: NDArray[np.float64], *, gamma: float = 0.0, held: int = HELD) -> Distances:
+def distances(
+    points: NDArray[np.float64], *, gamma: float = 0.0, metric: Metric = "euclidean", held: int = HELD
+) -> Distances:
     """All distances between points: held where there are at most `held`, otherwise made when asked."""
-    one = Distances(points, gamma=gamma)
-    return Distances(points, one.between(points, points), gamma) if len(points) ** 2 <= held else one
+    one = Distances(points, None, gamma, metric)
+    if len(points) ** 2 > held:
+        return one
+    return Distances(points, one.between(points, points), gamma, metric)
 
 
 def neighbours(between: Distances, n_training: int, *, run: Run = one_by_one) -> NDArray[np.int32]:
@@ -84,6 +98,8 @@ def neighbours(between: Distances, n_training: int, *, run: Run = one_by_one) ->
     needed = ceil(log(100 * m) / -log1p(-n_training / n))
     k = max(1, min(needed, n - 1, ORDERED // n))
     tasks = [(between, start, min(start + TASK, n), k) for start in range(0, n, TASK)]
+    if between.matrix is not None:  # moving the matrix to workers would take longer than the work
+        run = one_by_one
     return np.hstack(list(run(_nearest, tasks)))
 
 
@@ -107,9 +123,8 @@ def _nearest(between: Distances, start: int, stop: int, k: int) -> NDArray[np.in
         keys = as_ties(between.rows(first, last, room), n)
         keys *= n
         keys += np.arange(n)
-        keys[np.arange(last - first), np.arange(first, last)] = np.iinfo(
-            np.int64
-        ).max  # not its own neighbour
+        own = np.arange(last - first), np.arange(first, last)
+        keys[own] = np.iinfo(np.int64).max  # not its own neighbour
         if k < n:
             keys.partition(k - 1, axis=1)
         nearest = np.sort(keys[:, :k], axis=1)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.similarity import notes
 from trustreport.measures.similarity.correspondence import correspondence
+from trustreport.measures.similarity.distances import Metric
 from trustreport.measures.similarity.features import Features
 
 
@@ -27,6 +28,7 @@ def at_fixed_size(
     size: int = 100,
     repeats: int = 50,
     permutations: int = 199,
+    metric: Metric = "euclidean",
 ) -> FixedSize:
     """What the similarity p-values would be with `size` training and `size` external cases.
 
@@ -43,6 +45,7 @@ def at_fixed_size(
     rng : numpy.random.Generator
     size, repeats, permutations : int
         Cases drawn from each set, how often, and permutations each time.
+    metric : {"euclidean", "cityblock"}
 
     Returns
     -------
@@ -75,7 +78,7 @@ def at_fixed_size(
             features.training[one.choice(n, size, replace=False)],
             features.external[one.choice(m, size, replace=False)],
         )
-        both = correspondence(some, one, permutations=permutations)
+        both = correspondence(some, one, permutations=permutations, metric=metric)
         found.append((both.degree_of_correspondence.p, both.energy_distance.p))
     return FixedSize(*(_median(np.array(p), size, m, features.note) for p in zip(*found)))
 

@@ -69,7 +69,7 @@ def mmd(
     if not width:
         return undefined(m, notes.HALF_ALIKE, method="permutation")
     kernel = distances(points, gamma=1 / (2 * width**2))
-    seen, total = observed(kernel, n)
+    seen, total = observed(kernel, n, run=run)
     drawn = random_divisions(kernel, n, permutations, rng, run=run)
     tail = upper_tail(float(_squared(seen, total, n, m)[0]), _squared(drawn, total, n, m))
     note = notes.join(

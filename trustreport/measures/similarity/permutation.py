@@ -17,6 +17,7 @@ from trustreport.measures.similarity.tasks import Run, one_by_one
 
 BLOCK = 256  # divisions drawn by one random generator; another number gives other divisions
 HELD = 55_000_000  # divisions times cases in work at once where distances are made anew
+ROWS = 5_000  # rows of distances that one task makes anew
 SEARCHED = 2_000_000  # divisions times cases whose nearest training cases are looked up at once
 
 
@@ -96,54 +97,75 @@ def random_divisions(
     counts = [min(BLOCK, permutations - start) for start in range(0, permutations, BLOCK)]
     blocks = list(zip(rng.spawn(len(counts)), counts))
     together = 1 if distances.matrix is not None else max(1, HELD // (BLOCK * len(distances)))
-    tasks = [
-        (distances, n_training, order, blocks[start : start + together])
+    return _joined(
+        divisions(distances, _drawn(len(distances), n_training, blocks[start : start + together]), order, run)
         for start in range(0, len(blocks), together)
-    ]
-    return _joined(run(_drawn, tasks))
+    )
 
 
 def divisions(
-    distances: Distances, inside: NDArray[np.bool_], order: NDArray[np.int32] | None = None
+    distances: Distances,
+    inside: NDArray[np.bool_],
+    order: NDArray[np.int32] | None = None,
+    run: Run = one_by_one,
 ) -> Sums:
-    """Sums of given divisions: `inside`, shape (N, divisions), is True where a case counts as training."""
-    member = inside.astype(np.float64)
+    """Sums of given divisions: `inside`, shape (N, divisions), is True where a case counts as training.
+
+    Where the distances are made anew, `run` shares out the rows, always the same ones together: whoever
+    computes them, the parts are added in one order.
+    """
+    n, width = inside.shape
     weight = None
     if order is not None:
         weight = np.empty(inside.shape, dtype=np.int32)
-        step = max(1, SEARCHED // len(inside))
-        for start in range(0, inside.shape[1], step):
+        step = max(1, SEARCHED // n)
+        for start in range(0, width, step):
             some = np.ascontiguousarray(inside[:, start : start + step])
             weight[:, start : start + step] = _external_less_nearest(distances, some, order)
-    within, towards, weighted = np.zeros((3, inside.shape[1]))
-    for rows, distance in distances.every_block():
-        to_training = distance @ member
-        if weight is not None:
-            weighted += np.einsum("rb,rb->b", weight[rows], to_training)
-        within += np.einsum("rb,rb->b", member[rows], to_training)
-        towards += to_training.sum(axis=0)
+    if distances.matrix is not None:
+        within, towards, weighted = _of_rows(distances, 0, n, inside, weight)
+    else:
+        tasks = [(distances, start, min(start + ROWS, n), inside, weight) for start in range(0, n, ROWS)]
+        within, towards, weighted = sum(run(_of_rows, tasks), np.zeros((3, width)))
     correspondence = (
-        weighted / np.maximum((~inside).sum(axis=0), 1) if weight is not None else np.full(len(within), nan)
+        weighted / np.maximum((~inside).sum(axis=0), 1) if weight is not None else np.full(width, nan)
     )
     return Sums(within, towards - within, correspondence)
 
 
+def _of_rows(
+    distances: Distances,
+    first: int,
+    last: int,
+    inside: NDArray[np.bool_],
+    weight: NDArray[np.int32] | None,
+) -> NDArray[np.float64]:
+    """What some rows add to the sums of each division, shape (3, divisions): within, towards, weighted."""
+    member = inside.astype(np.float64)
+    sums = np.zeros((3, inside.shape[1]))
+    for rows, distance in distances.every_block(first, last):
+        to_training = distance @ member
+        sums[0] += np.einsum("rb,rb->b", member[rows], to_training)
+        sums[1] += to_training.sum(axis=0)
+        if weight is not None:
+            sums[2] += np.einsum("rb,rb->b", weight[rows], to_training)
+    return sums
+
+
 def observed(
-    distances: Distances, n_training: int, order: NDArray[np.int32] | None = None
+    distances: Distances,
+    n_training: int,
+    order: NDArray[np.int32] | None = None,
+    run: Run = one_by_one,
 ) -> tuple[Sums, float]:
     """Sums of the division that was observed (the first cases are training), and the sum of all distances."""
     n = len(distances)
-    both = divisions(distances, np.arange(n)[:, None] < [n_training, n], order)
+    both = divisions(distances, np.arange(n)[:, None] < [n_training, n], order, run)
     return both[:1], float(both.within[1])  # all cases counted as training: everything lies within
 
 
-def _drawn(
-    distances: Distances,
-    n_training: int,
-    order: NDArray[np.int32] | None,
-    blocks: list[tuple[np.random.Generator, int]],
-) -> Sums:
-    n = len(distances)
+def _drawn(n: int, n_training: int, blocks: list[tuple[np.random.Generator, int]]) -> NDArray[np.bool_]:
+    """Random divisions as columns; each block of them by its own generator."""
     fewer = min(n_training, n - n_training)
     drawn = np.zeros((sum(count for _, count in blocks), n), dtype=bool)
     start = 0
@@ -151,8 +173,7 @@ def _drawn(
         for one in drawn[start : start + count]:
             one[rng.choice(n, fewer, replace=False, shuffle=False)] = True
         start += count
-    inside = drawn.T if fewer == n_training else ~drawn.T
-    return divisions(distances, np.ascontiguousarray(inside), order)
+    return np.ascontiguousarray(drawn.T if fewer == n_training else ~drawn.T)
 
 
 def _joined(parts: Iterable[Sums]) -> Sums:

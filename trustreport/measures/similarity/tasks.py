@@ -12,15 +12,17 @@ one_by_one: Run = starmap
 
 
 def with_joblib(**options: Any) -> Run:
-    """A `Run` by ``joblib.Parallel(**options)``: ``with_joblib(n_jobs=2, backend="loky")``.
+    """A `Run` by joblib, configured as ``joblib.parallel_config``: ``with_joblib(n_jobs=2, backend="loky")``.
 
-    The tasks carry their own random generators, so the results are those of `one_by_one`.
+    The tasks carry their own random generators, so the results are those of `one_by_one`; sums may differ in
+    their last bits, where a worker's linear algebra uses another number of threads.
     """
 
     def run(function: Callable[..., R], arguments: Iterable[Sequence[Any]]) -> Iterable[R]:
-        from joblib import Parallel, delayed
+        from joblib import Parallel, delayed, parallel_config
 
-        done: Iterable[R] = Parallel(**options)(delayed(function)(*some) for some in arguments)
+        with parallel_config(**options):
+            done: Iterable[R] = Parallel()(delayed(function)(*some) for some in arguments)
         return done
 
     return run

@@ -1,0 +1,100 @@
+"""Where the work is done changes no number, on this machine's cores or on a cluster of worker processes."""
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.studies import plan
+from trustreport import parallel
+from trustreport.assessment import assess
+from trustreport.errors import MissingLibrary
+from trustreport.measures.similarity.tasks import one_by_one
+from trustreport.parallel import Backend, workers
+from trustreport.results import Result
+from trustreport.study import Cases, Dataset, Labels, Scores, Study
+
+CLUSTER = pytest.param("dask", marks=pytest.mark.slow)
+
+
+def study() -> Study:
+    """A training set and two external ones."""
+    rng = np.random.default_rng(4)
+    sets = []
+    for name, role, n, shift in (
+        ("train", "training", 120, 0.0),
+        ("a", "external", 60, 0.1),
+        ("b", "external", 70, 0.4),
+    ):
+        x = rng.normal(shift, 1, (n, 3))
+        risk = 1 / (1 + np.exp(-x[:, 0]))
+        truth = (rng.random(n) < risk).astype(np.int8)
+        features: dict[str, Any] = {"features": x, "feature_names": ("x", "y", "z")}
+        sets.append(Dataset(name, role, Cases(Labels(n=n), truth), {"": Scores(risk)}, **features))
+    return Study(datasets=tuple(sets))
+
+
+def numbers(results: tuple[Result, ...]) -> dict[str, float]:
+    """Every number, to the digits that a report holds."""
+    found = {}
+    for r in results:
+        e = r.estimate
+        for field, value in {"value": e.value, "low": e.low, "p": e.p, **e.details}.items():
+            found[f"{r.id} {r.scope} {r.method} {field}"] = value
+    return found
+
+
+@pytest.fixture(scope="module")
+def alone() -> dict[str, float]:
+    return numbers(assess(study(), given()).results)
+
+
+def given() -> Any:
+    return plan(similarity={"permutations": 99, "seed": 2}, operating_point={"threshold": 0.5})
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", CLUSTER])
+def test_no_number_depends_on_the_backend(backend: Backend, alone: dict[str, float]) -> None:
+    with workers(2, backend) as run:
+        found = numbers(assess(study(), given(), run=run).results)
+    assert found == pytest.approx(alone, rel=1e-12, nan_ok=True)
+    permuted = [key for key in alone if key.endswith("permutation p")]
+    assert len(permuted) == 6
+    assert [found[key] for key in permuted] == [alone[key] for key in permuted]
+
+
+@pytest.mark.parametrize(
+    "backend, other",
+    [("threading", False), ("loky", True), pytest.param("dask", True, marks=pytest.mark.slow)],
+)
+def test_work_is_done_where_it_was_asked(backend: Backend, other: bool) -> None:
+    with workers(2, backend) as run:
+        seen = set(run(os.getpid, [()] * 8))
+    assert (os.getpid() not in seen) == other
+
+
+def test_one_job_needs_nobody_else() -> None:
+    with workers() as run:
+        assert run is one_by_one
+
+
+def test_a_backend_that_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingLibrary, match=r"pip install 'trustreport\[ray\]'"), workers(2, "ray"):
+        pass
+
+
+@pytest.mark.parametrize(
+    "jobs, backend, match", [(0, "loky", "jobs must be 1"), (2, "mpi", "backend must be one of")]
+)
+def test_wrong_use_is_refused(jobs: int, backend: Any, match: str) -> None:
+    with pytest.raises(ValueError, match=match), workers(jobs, backend):
+        pass
+
+
+def test_the_command_line_offers_every_backend() -> None:
+    from trustreport import cli
+
+    assert cli.BACKENDS == parallel.BACKENDS
