@@ -1,0 +1,1 @@
+"""Monitoring over time: sequential charts, funnel limits, standardised change, drift, rare events."""

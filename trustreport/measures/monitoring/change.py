@@ -1,0 +1,87 @@
+"""Change of a quantity between two independent sets of cases, from the value and standard error of each."""
+
+from math import exp, isfinite, log, nan, sqrt
+
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.monitoring import notes
+from trustreport.measures.mrmc.interval import quantile, two_sided_p
+from trustreport.measures.proportion import normal_quantile
+
+
+def wald_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estimate:
+    """Difference of two independent estimates by their standard errors.
+
+    ::
+
+        now - then +- q sqrt(se^2 + se'^2)
+
+    q is normal; where the standard errors have degrees of freedom (clusters), Student's t with
+    Satterthwaite's.
+
+    Returns
+    -------
+    Estimate
+        `n` counts both sets; `p` tests no change. NaN with the note of the one that is undefined; no limits
+        where one has no standard error.
+
+    References
+    ----------
+    Satterthwaite (1946), Biom. Bull. 2, 110-114.
+
+    Examples
+    --------
+    >>> one, other = (Estimate(v, nan, nan, 50, se=0.3) for v in (1.0, 0.4))
+    >>> print(wald_change(one, other))
+    0.60 (95% CI -0.23 to 1.43; n = 100)
+    """
+    method, n = "wald_independent", now.n + then.n
+    normal_quantile(level)
+    for part in (now, then):
+        if part.value != part.value:
+            return undefined(n, part.note, level=level, method=method)
+    value = now.value - then.value
+    if not (now.se > 0 and then.se > 0):
+        return Estimate(value, nan, nan, n, level, method, notes.NO_INTERVAL)
+    v, w = now.se**2, then.se**2
+    df = nan
+    if isfinite(now.df) and isfinite(then.df) and now.df > 0 and then.df > 0:
+        df = (v + w) ** 2 / (v * v / now.df + w * w / then.df)
+    se = sqrt(v + w)
+    q = quantile(df, level) if df == df else normal_quantile(level)
+    p = two_sided_p(value / se, df) if df == df else two_sided_p(value / se)
+    return Estimate(value, value - q * se, value + q * se, n, level, method, se=se, df=df, p=p)
+
+
+def ratio_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estimate:
+    """Ratio of two independent ratios whose standard errors are those of their logarithms.
+
+    ::
+
+        exp(ln now - ln then +- z sqrt(se^2 + se'^2))
+
+    Returns
+    -------
+    Estimate
+        1 = no change; `se` on the scale of the logarithm; NaN with a note where one is undefined, 0 or
+        infinite.
+
+    Examples
+    --------
+    >>> one, other = (Estimate(v, nan, nan, 50, se=0.3) for v in (2.0, 1.0))
+    >>> print(ratio_change(one, other))
+    2.00 (95% CI 0.87 to 4.59; n = 100)
+    """
+    method, n = "log_wald_independent", now.n + then.n
+    z = normal_quantile(level)
+    for part in (now, then):
+        if part.value != part.value:
+            return undefined(n, part.note, level=level, method=method)
+    if not (0 < now.value < float("inf") and 0 < then.value < float("inf")):
+        return undefined(n, notes.INFINITE_RATIO, level=level, method=method)
+    value = now.value / then.value
+    if not (now.se > 0 and then.se > 0):
+        return Estimate(value, nan, nan, n, level, method, notes.NO_INTERVAL)
+    se = sqrt(now.se**2 + then.se**2)
+    factor = exp(z * se)
+    p = two_sided_p(log(value) / se)
+    return Estimate(value, value / factor, value * factor, n, level, method, se=se, p=p)

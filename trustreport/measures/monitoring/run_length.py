@@ -1,0 +1,163 @@
+"""Run lengths of charts whose statistic moves in whole steps: exact, by the Markov chain of its states."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from math import inf
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import MatrixRankWarning, spsolve
+from scipy.special import gammaln, xlog1py, xlogy
+
+Floats = NDArray[np.float64]
+Step = Mapping[int, float]
+# Looks after which the share of charts that go on is tested for having become constant.
+TESTED_EVERY = 64
+CONSTANT = 1e-13
+
+
+def bernoulli(rate: float, up: int, down: int) -> dict[int, float]:
+    """The step of one case: `up` with probability `rate`, else `-down`.
+
+    >>> bernoulli(0.25, 3, 1)
+    {3: 0.25, -1: 0.75}
+    """
+    return {up: rate, -down: 1 - rate}
+
+
+def binomial(n: int, rate: float, up: int, down: int) -> dict[int, float]:
+    """The step of a look at n cases at once.
+
+    >>> {k: round(p, 4) for k, p in binomial(2, 0.25, 3, 1).items()}
+    {-2: 0.5625, 2: 0.375, 6: 0.0625}
+    """
+    x = np.arange(n + 1)
+    logs = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1) + xlogy(x, rate) + xlog1py(n - x, -rate)
+    steps = x * up - (n - x) * down
+    return dict(zip(steps.tolist(), np.exp(logs).tolist()))
+
+
+def cusum_moves(step: Step, limit: int) -> csr_array:
+    """Transitions between the states 0 ... limit - 1 of a CUSUM that never falls below 0.
+
+    Rows are where it stands, columns where it goes; what a row lacks to 1 is the chance of an alert.
+    """
+    return _moves(step, 0, limit - 1, held=True)
+
+
+def sprt_moves(step: Step, low: int, high: int) -> csr_array:
+    """Transitions between the states low + 1 ... high - 1 of a sum that ends at or beyond either limit."""
+    return _moves(step, low + 1, high - 1, held=False)
+
+
+def _moves(step: Step, first: int, last: int, *, held: bool) -> csr_array:
+    states = np.arange(first, last + 1)
+    rows, columns, shares = [], [], []
+    for by, share in step.items():
+        to = states + by
+        to = np.maximum(to, first) if held else to
+        inside = (to >= first) & (to <= last)
+        rows.append(np.flatnonzero(inside))
+        columns.append(to[inside] - first)
+        shares.append(np.full(int(inside.sum()), share))
+    size = len(states)
+    where = (np.concatenate(rows), np.concatenate(columns))
+    return csr_array((np.concatenate(shares), where), shape=(size, size))
+
+
+def reaches_high(step: Step, low: int, high: int) -> float:
+    """The chance that a sum, begun at 0, comes to `high` or beyond before it comes to `low` or beyond.
+
+    >>> round(reaches_high({1: 0.5, -1: 0.5}, -2, 3), 9)  # the gambler's ruin
+    0.4
+    """
+    moves = sprt_moves(step, low, high)
+    states = np.arange(low + 1, high)
+    beyond = np.zeros(len(states))
+    for by, share in step.items():
+        beyond += share * (states + by >= high)
+    return float(_solved(moves, beyond)[-low - 1])
+
+
+def average_run_length(moves: csr_array, start: int = 0) -> float:
+    """Looks on average until the chart ends, from a state on (0 = the first one).
+
+    ::
+
+        (I - Q) L = 1,   Q the transitions between the states in which the chart goes on
+
+    Returns
+    -------
+    float
+        1 or more; infinite where the chart can never end.
+
+    References
+    ----------
+    Brook, Evans (1972), Biometrika 59, 539-549.
+
+    Examples
+    --------
+    An alert after the first event: the mean of a geometric distribution.
+
+    >>> round(average_run_length(cusum_moves(bernoulli(0.1, 5, 1), 5)), 9)
+    10.0
+    """
+    length = float(_solved(moves, np.ones(moves.shape[0]))[start])
+    return length if np.isfinite(length) and length >= 1 else inf
+
+
+def _solved(moves: csr_array, right: Floats) -> Floats:
+    """The x with (I - Q) x = right; infinite where the chart can go on for ever."""
+    every = np.arange(len(right))
+    identity = csr_array((np.ones(len(right)), (every, every)), shape=moves.shape)
+    with catch_warnings():
+        simplefilter("ignore", MatrixRankWarning)
+        return np.atleast_1d(spsolve((identity - moves).tocsc(), right))
+
+
+def going_on(moves: Iterable[csr_array], start: int = 0) -> float:
+    """The chance that the chart has not ended after all looks, one matrix of transitions a look.
+
+    Equal matrices in a row should be the same object: then the work ends where the share of charts that go on
+    from one look to the next has become constant.
+
+    >>> round(going_on([cusum_moves(bernoulli(0.1, 5, 1), 5)] * 3), 9)
+    0.729
+    """
+    standing: Floats | None = None
+    share = 1.0
+    for _, same in groupby(moves, key=id):
+        block = list(same)
+        matrix = block[0].T.tocsr()
+        if standing is None:
+            standing = np.zeros(matrix.shape[0])
+            standing[start] = 1.0
+        standing, factor = _walk(matrix, standing, len(block))
+        share *= factor
+    return share if standing is None else share * float(standing.sum())
+
+
+def _walk(matrix: csr_array, standing: Floats, looks: int) -> tuple[Floats, float]:
+    """The states after so many looks, scaled, and the scale."""
+    scale, before = 1.0, 0.0
+    for look in range(looks):
+        standing = matrix @ standing
+        if (look + 1) % TESTED_EVERY:
+            continue
+        total = float(standing.sum())
+        if total <= 0:
+            return standing, 0.0
+        standing, scale = standing / total, scale * total
+        if abs(total - before) <= CONSTANT * total:
+            rest = looks - look - 1
+            return standing, scale * float(total ** (rest / TESTED_EVERY))
+        before = total
+    return standing, scale
+
+
+def per_look(sizes: Sequence[int], rate: float, up: int, down: int, limit: int) -> list[csr_array]:
+    """The transitions of a CUSUM at each look, of looks at so many cases each."""
+    made = {n: cusum_moves(binomial(n, rate, up, down), limit) for n in set(sizes)}
+    return [made[n] for n in sizes]
