@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from trustreport.checks import CHECKS, Evidence
 from trustreport.dimensions import DIMENSIONS
+from trustreport.dimensions.case_mix import CaseMix, Errors, case_mixes, errors
 from trustreport.dimensions.flow import TaskFlow, flow_figures, task_flows
 from trustreport.errors import Cancelled
 from trustreport.finding import CheckOutcome, Figure, Finding, Unanswered
@@ -29,6 +30,8 @@ class Assessment:
     flows: tuple[TaskFlow, ...]
     flow_figures: tuple[Figure, ...]
     not_declared: tuple[str, ...]
+    case_mixes: tuple[CaseMix, ...] = ()
+    errors: tuple[Errors, ...] = ()
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -96,4 +99,6 @@ def assess(
         flows=task_flows(study, plan),
         flow_figures=flow_figures(study, plan),
         not_declared=tuple(undeclared(plan, plan.report.kind)),
+        case_mixes=case_mixes(study),
+        errors=errors(study, plan),
     )

@@ -69,13 +69,17 @@ class PlainTable:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One set, task or data set within a dimension: its finding sentences, then what bears them out."""
+    """One set, task or data set within a dimension: its finding sentences, then what bears them out.
+
+    One that carries the id of an element of the report (``"E35"``) stands where the outline has that element.
+    """
 
     finding: tuple[Message, ...]
     title: Message | None = None
     tables: tuple[EstimateTable | PlainTable, ...] = ()
     figures: tuple[Figure, ...] = ()
     scope: Mapping[str, Any] = field(default_factory=dict)
+    element: str = ""
 
 
 @dataclass(frozen=True, slots=True)

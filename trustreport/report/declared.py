@@ -34,19 +34,18 @@ class Group:
     more: int = 0
 
 
-def groups(plan: Plan, not_declared: Iterable[str], say: Catalogue) -> list[Group]:
-    """Every group that says something or lacks something, in the manifest's order."""
+def groups(plan: Plan, not_declared: Iterable[str], say: Catalogue) -> dict[str, Group]:
+    """Every group that says something or lacks something, by its name, in the manifest's order."""
     missing = _missing(plan, not_declared, say)
-    found = []
+    found = {}
     for name in type(plan).model_fields:
         stated = (
             [] if name in NOT_PRINTED or name not in plan.model_fields_set else list(_stated(plan, name, say))
         )
         lacks = tuple(missing.get(name, ()))
         if stated or lacks:
-            found.append(
-                Group(label(name, say), tuple(stated[:MOST_ITEMS]), lacks, max(len(stated) - MOST_ITEMS, 0))
-            )
+            more = max(len(stated) - MOST_ITEMS, 0)
+            found[name] = Group(label(name, say), tuple(stated[:MOST_ITEMS]), lacks, more)
     return found
 
 

@@ -11,14 +11,11 @@ from markupsafe import Markup
 
 from trustreport.assessment import Assessment
 from trustreport.messages import catalogue
-from trustreport.report import closing, declared, summary
+from trustreport.report import cover, outline, summary
 from trustreport.report.figures import Drawn
-from trustreport.report.sections import sections
 from trustreport.report.wording import breakable, shorten
 from trustreport.resources import folder
 
-# More rows make the tagged PDF slow and nobody reads them in print; results.json has all of them.
-ROWS_ON_PAPER = 200
 HASH_DIGITS = 8
 NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 85  # characters
 
@@ -72,7 +69,11 @@ def body(
     device = summary.device_name(plan, say)
     shown = device if plan.device.trade_name else say("word.not_declared")
     running_head, running_notice, running_foot = _running(assessment, results_hash)
-    most = ROWS_ON_PAPER if medium == "page" else None
+    chapters = (
+        ()
+        if summary_only
+        else outline.chapters(assessment, drawn, say, on_screen=medium == "screen", provenance=provenance)
+    )
     return (
         _environment()
         .get_template("report.html.j2")
@@ -92,19 +93,11 @@ def body(
             running_notice=running_notice,
             running_foot=running_foot,
             results_hash=results_hash,
-            cover=closing.cover(assessment, results_hash, say),
-            approvals=closing.approvals(assessment, say),
+            cover=cover.cover(assessment, results_hash, say),
+            approvals=cover.approvals(assessment, say),
             summary=summary.summary(assessment, say, room),
             summary_only=summary_only,
-            sections=sections(assessment, drawn, say),
-            blocks=closing.blocks(say),
-            open=closing.open_questions(assessment, say),
-            read=closing.read(assessment, drawn, say),
-            declared=declared.groups(plan, assessment.not_declared, say),
-            n_not_declared=len(assessment.not_declared),
-            checks=closing.checks(assessment, say),
-            methods=closing.methods(assessment, most, say),
-            provenance=closing.provenance(provenance, say),
+            chapters=chapters,
         )
     )
 

@@ -1,0 +1,122 @@
+"""The outlines: every kind of report has a place for everything, once, and says what it lacks."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from html import unescape
+from typing import get_args
+
+import pytest
+from made_up import about, assessment, manifest, part
+
+from trustreport.dimensions import DIMENSIONS
+from trustreport.messages import catalogue
+from trustreport.plan import Kind, Plan
+from trustreport.report import declared, html
+from trustreport.report.elements import ELEMENTS, GROUPS_OF
+from trustreport.report.outline import OUTLINES
+
+say = catalogue()
+KINDS = get_args(Kind)
+OWN_GROUPS = {"report", "tables", "approvals"}  # title page; how files are read
+
+
+def text_of(page: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.split("</style>")[1])).split())
+
+
+def rendered(kind: str, parts: tuple = (), **groups: object) -> str:
+    given = {**manifest(), **groups}
+    given["report"] = {**given["report"], "kind": kind}
+    one = assessment(parts or (part("one", titled=False),), Plan.model_validate(given), ("one",))
+    return html.render(one, **about(one))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_has_one_place(kind):
+    words = Counter(word for chapter in OUTLINES[kind].values() for word in chapter)
+    assert set(words.values()) == {1}
+    names = {d.name for d in DIMENSIONS}
+    assert names <= set(words)
+    assert set(ELEMENTS) <= set(words)
+    for word in set(words) - names:
+        assert say(f"element.{word}.title")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_chapter_asks_and_says_what_it_does_not_show(kind):
+    page = text_of(rendered(kind))
+    for name in OUTLINES[kind]:
+        for key in ("title", "question", "not_shown"):
+            assert say(f"outline.{kind}.{name}.{key}") in page
+    asked = [say(f"outline.{kind}.{name}.question") for name in OUTLINES[kind]]
+    assert all(question.endswith("?") for question in asked)
+
+
+def test_a_group_of_the_manifest_is_printed_by_one_element():
+    printed = [group for groups in GROUPS_OF.values() for group in groups]
+    assert len(printed) == len(set(printed))
+    assert set(printed) <= set(Plan.model_fields) - OWN_GROUPS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_declared_is_printed_once(kind):
+    stated = {
+        "documents": [{"id": "DOC-77", "kind": "risk management file"}],
+        "reference_standard": {"definition": "Histology of every case"},
+        "vigilance": {"plan_id": "PLAN-31"},
+        "site_context": {"department": "Radiology of the example"},
+        "incidents": [{"incident": "INC-5", "seriousness": "minor"}],
+    }
+    page = text_of(rendered(kind, **stated))
+    for words in ("Histology of every case", "PLAN-31", "Radiology of the example", "INC-5"):
+        assert page.count(words) >= 1, words
+    assert "DOC-77" in page
+
+
+@pytest.mark.parametrize(
+    "kind, path", [("certification", "study"), ("procurement", "site_context"), ("vigilance", "vigilance")]
+)
+def test_a_mandatory_group_left_out_is_said(kind, path):
+    page = rendered(kind)
+    group = re.search(rf"<h4>{re.escape(declared.label(path, say))}</h4>.*?</section>", page, re.S)
+    assert "NOT DECLARED" in group[0]
+
+
+def test_a_part_stands_with_the_element_that_it_names():
+    tagged = replace(part("elsewhere"), element="E35")
+    parts = (part("here", titled=False), tagged)
+    heading = "<h4><bdi>elsewhere</bdi></h4>"
+    procurement = rendered("procurement", parts)
+    assert procurement.count(heading) == 1
+    assert (
+        procurement.index('id="pragmatic_utility"')
+        < procurement.index('id="E35"')
+        < procurement.index(heading)
+    )
+    certification = rendered("certification", parts)
+    assert 'id="E35"' not in certification
+    assert certification.index('id="pragmatic_utility"') < certification.index(heading)
+
+
+def test_a_claim_that_the_data_cannot_speak_of_is_named():
+    page = text_of(
+        rendered(
+            "procurement",
+            performance_claims=[{"measure": "auc", "value": "0.97", "source_document": "IFU-3"}],
+        )
+    )
+    assert "0.97" in page
+    assert "these data cannot speak of it" in page
+    assert "IFU-3" in page
+
+
+def test_documents_are_found_by_what_they_are():
+    page = rendered(
+        "procurement",
+        documents=[{"id": "DPIA-1", "kind": "DPIA"}, {"id": "S-2", "title": "Cybersecurity file"}],
+    )
+    for item, document in (("data_protection", "DPIA-1"), ("security", "S-2")):
+        row = re.search(rf"{say(f'element.E50.{item}')}.*?</tr>", page, re.S)[0]
+        assert document in row
+    assert "NOT DECLARED" in re.search(rf"{say('element.E50.contract')}.*?</tr>", page, re.S)[0]

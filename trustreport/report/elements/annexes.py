@@ -1,0 +1,188 @@
+"""Annexes: methods and every result, provenance, files, frameworks, and what others must supply."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from trustreport.messages import Catalogue
+from trustreport.plan import Document
+from trustreport.report import declared
+from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.tables import (
+    Cell,
+    Head,
+    Line,
+    Table,
+    common_places,
+    interval_text,
+    method_text,
+    value_text,
+)
+from trustreport.results import Result
+
+GROUPS = {"E50": ("documents",)}
+# What this report does not contain, and the words by which a declared document that holds it is known.
+ELSEWHERE = {
+    "clinical_evaluation": ("cer", "clinical evaluation"),
+    "literature": ("literature", "equivalence", "clinical association"),
+    "risk_file": ("risk",),
+    "follow_up": ("pmcf", "pms", "post-market"),
+    "instructions": ("ifu", "instructions for use"),
+    "security": ("security", "cyber"),
+    "integration": ("integration", "interoperab", "dicom"),
+    "data_protection": ("dpia", "data protection", "privacy"),
+    "usability": ("usability", "human factors"),
+    "economics": ("econom", "cost", "budget"),
+    "contract": ("contract", "service level", "sla"),
+}
+
+
+def methods(context: Context) -> Element:
+    """Every method with its source and what it was used for; on a screen every result too.
+
+    On paper the tables of the chapters are enough: nobody reads hundreds of rows in print, and the file that
+    has all of them is attached.
+    """
+    say, results = context.say, context.assessment.results
+    used: dict[str, dict[str, dict[str, None]]] = {}
+    for r in results:
+        dimension, _, quantity = r.id.partition(".")
+        used.setdefault(r.method, {}).setdefault(dimension, {})[quantity] = None
+    listed = []
+    for word in sorted(used, key=lambda w: method_text(w, say)):
+        key = f"method.{word}.source"
+        source = say(key) if key in say else say("report.methods.unknown")
+        listed.append({"word": word, "text": method_text(word, say), "source": source, "used": used[word]})
+    finding = say("report.methods.none")
+    if results:
+        finding = say("report.methods.finding", n=len(results), methods=len(used))
+    names = dict.fromkeys(r.id.split(".")[0] for r in results) if context.on_screen else ()
+    return Element(
+        (finding,),
+        template="report/methods.html.j2",
+        extra={
+            "methods": listed,
+            "results": [_all_results(name, results, say) for name in names],
+            "n": len(results),
+        },
+    )
+
+
+def _all_results(dimension: str, results: Sequence[Result], say: Catalogue) -> Table:
+    """The results of one question of trust; their ids without the name of the question."""
+    heads = (
+        Head(say("report.methods.id")),
+        Head(say("report.methods.scope")),
+        Head(say("table.estimate"), True),
+        Head(say("table.interval_mixed"), True),
+        Head(say("table.n"), True),
+        Head(say("table.method")),
+    )
+    lines = []
+    for r in results:
+        name, _, quantity = r.id.partition(".")
+        if name != dimension:
+            continue
+        places = common_places([r])[r.unit]
+        cells = (
+            Cell(quantity),
+            Cell("; ".join(_scope(r.scope, say))),
+            Cell(value_text(r, say, places), True),
+            Cell(interval_text(r, say, places), True),
+            Cell(say.numbers.count(r.estimate.n), True),
+            Cell(r.method, aside=r.estimate.note),
+        )
+        lines.append(Line(cells, r.primary))
+    return Table(say("report.methods.all_caption", id=dimension), heads, tuple(lines))
+
+
+def _scope(scope: Mapping[str, Any], say: Catalogue) -> Iterator[str]:
+    """What a number is of, each value in words."""
+    for key, value in scope.items():
+        if value is None:
+            continue
+        if key == "arms":
+            yield say("report.tested.contrast", aided=value[0], unaided=value[1])
+        elif isinstance(value, Mapping):
+            yield from (f"{name} {declared.text(given, say)}" for name, given in value.items())
+        else:
+            yield declared.text(value, say)
+
+
+def provenance(context: Context) -> Element:
+    """Inputs with their hashes, versions, seed, and the command that makes the report again."""
+    say, given = context.say, context.provenance
+    heads = (
+        Head(say("report.provenance.input")),
+        Head(say("report.provenance.bytes"), True),
+        Head(say("report.provenance.sha256")),
+    )
+    lines = tuple(
+        Line((Cell(i["file"]), Cell(say.numbers.count(i["bytes"]), True), Cell(i["sha256"])))
+        for i in given.get("inputs", ())
+    )
+    facts = [
+        (say("report.provenance.command"), given.get("command") or say("report.provenance.default_command"))
+    ]
+    if given.get("seed") is not None:
+        facts.append((say("report.provenance.seed"), str(given["seed"])))
+    facts += [
+        (say("report.provenance.iterations_of", name=name), str(n))
+        for name, n in given.get("iterations", {}).items()
+    ]
+    versions = {"trustreport": given.get("trustreport"), **given.get("versions", {})}
+    software = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+    facts.append((say("report.provenance.software"), software))
+    inputs = Table(say("report.provenance.inputs_caption"), heads, lines) if lines else None
+    return Element(
+        (say("report.provenance.finding"),),
+        template="report/provenance.html.j2",
+        extra={"facts": facts, "inputs": inputs},
+    )
+
+
+def frameworks(context: Context) -> Element:
+    """Which frameworks the report was asked to answer; their items are data of their own."""
+    say, packs = context.say, context.assessment.plan.report.rule_packs
+    return Element((say("element.E46.finding", packs=list(packs)) if packs else say("element.E46.none"),))
+
+
+def machine_readable(context: Context) -> Element:
+    """Where each number stands in a form that a machine reads."""
+    return Element((context.say("element.E49.finding", n=len(context.assessment.results)),))
+
+
+def elsewhere(context: Context) -> Element:
+    """What this report does not contain, and which declared document does."""
+    say, documents = context.say, context.assessment.plan.documents
+    heads = tuple(Head(say(f"element.E50.{key}")) for key in ("item", "where"))
+    lines = []
+    for item, words in ELSEWHERE.items():
+        found = [d for d in documents if _holds(d, words)]
+        names = (
+            say("element.E50.supplied", names=[_named(d) for d in found])
+            if found
+            else say("word.not_declared")
+        )
+        lines.append(Line((Cell(say(f"element.E50.{item}")), Cell(names))))
+    table = Table(say("element.E50.caption"), heads, tuple(lines))
+    groups = tuple(context.groups[name] for name in GROUPS["E50"] if name in context.groups)
+    return Element((say("element.E50.finding"),), groups, tables=numbered(context, table))
+
+
+def _holds(document: Document, words: Sequence[str]) -> bool:
+    """Whether the kind or the title of a document begins a word with one of these."""
+    text = f" {document.kind or ''} {document.title or ''}".casefold()
+    return any(f" {word}" in text for word in words)
+
+
+def _named(document: Document) -> str:
+    return " ".join(filter(None, (document.id, document.version)))
+
+
+ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
+    "E46": frameworks,
+    "E47": methods,
+    "E48": provenance,
+    "E49": machine_readable,
+    "E50": elsewhere,
+}

@@ -1,0 +1,134 @@
+"""What was declared and fixed in advance: device, purpose, design, readers, criteria, changes."""
+
+from collections.abc import Callable
+from functools import partial
+
+from trustreport.plan import Endpoint, Plan
+from trustreport.report import declared
+from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.tables import Cell, Head, Line, Table
+from trustreport.report.wording import day, plain
+
+GROUPS = {
+    "E01": ("device",),
+    "E02": ("intended_use", "operating_point"),
+    "E04": ("study", "arms", "reading"),
+    "E05": ("endpoints", "utility", "precision_targets", "similarity", "internal_splits", "limits"),
+    "E08": ("reference_standard",),
+    "E24": ("readers",),
+    "E44": ("amendments",),
+}
+
+
+def stated(context: Context, element: str) -> Element | None:
+    """The groups of an element, as they were declared."""
+    groups = tuple(context.groups[name] for name in GROUPS[element] if name in context.groups)
+    return Element(groups=groups) if groups else None
+
+
+def prespecification(context: Context) -> Element:
+    """When the criteria were fixed, and the estimand of each."""
+    say, plan = context.say, context.assessment.plan
+    locked, opened = plan.study.sap_locked_at, plan.study.data_opened_at
+    none = say("word.not_declared")
+    finding = say(
+        "element.E05.finding",
+        n=len(plan.endpoints),
+        locked=day(locked) if locked else none,
+        opened=day(opened) if opened else none,
+    )
+    return Element(
+        (finding,),
+        _groups(context, "E05", but="endpoints"),
+        tables=numbered(context, _estimands(plan, context)),
+    )
+
+
+def _groups(context: Context, element: str, but: str = "") -> tuple[declared.Group, ...]:
+    """The groups of an element; of the one that a table tells, only what it lacks."""
+    groups = []
+    for name in GROUPS[element]:
+        group = context.groups.get(name)
+        if group and name == but:
+            group = declared.Group(group.title, (), group.missing) if group.missing else None
+        if group:
+            groups.append(group)
+    return tuple(groups)
+
+
+def _estimands(plan: Plan, context: Context) -> Table:
+    say = context.say
+    heads = tuple(
+        Head(say(f"element.E05.{key}"))
+        for key in ("endpoint", "quantity", "population", "hypothesis", "rule")
+    )
+    return Table(
+        say("element.E05.caption"), heads, tuple(_estimand(e, plan, context) for e in plan.endpoints)
+    )
+
+
+def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
+    say = context.say
+    none = say("word.not_declared")
+    sides = endpoint.arm_or_contrast
+    if isinstance(sides, tuple):
+        contrast = say("report.tested.contrast", aided=sides[0], unaided=sides[1])
+    else:
+        contrast = sides or ""
+    bound = endpoint.bound_or_margin
+    if isinstance(bound, tuple):
+        bound_text = say("word.to", low=plain(bound[0]), high=plain(bound[1]))
+    else:
+        bound_text = none if bound is None else plain(bound)
+    hypothesis = endpoint.hypothesis or none
+    rule = endpoint.multiplicity_family or none
+    alpha = "" if endpoint.alpha is None else say("element.E05.alpha", alpha=plain(endpoint.alpha))
+    return Line(
+        (
+            Cell(endpoint.endpoint, aside=endpoint.role or none),
+            Cell(" ".join(filter(None, (endpoint.measure or none, endpoint.of or ""))), aside=contrast),
+            Cell(endpoint.population or none),
+            Cell(
+                say("report.summary.bound_of", hypothesis=hypothesis, value=bound_text),
+                aside=endpoint.margin_rationale or "",
+            ),
+            Cell(rule, aside=alpha),
+        )
+    )
+
+
+def changes(context: Context) -> Element:
+    """What changed after the criteria were fixed, and what may change in the device."""
+    say, plan = context.say, context.assessment.plan
+    n = len(plan.amendments)
+    keys = ("date", "field", "old", "new", "reason", "before")
+    none = say("word.not_declared")
+    lines = tuple(
+        Line(
+            (
+                Cell(a.date or none),
+                Cell(a.field or none),
+                Cell(a.old or none),
+                Cell(a.new or none),
+                Cell(a.reason or none),
+                Cell(none if a.before_data_opened is None else declared.text(a.before_data_opened, say)),
+            )
+        )
+        for a in plan.amendments
+    )
+    table = Table(say("element.E44.caption"), tuple(Head(say(f"element.E44.{key}")) for key in keys), lines)
+    finding = [say("element.E44.finding", n=n) if n else say("element.E44.none")]
+    predetermined = plan.device.predetermined_changes
+    finding.append(
+        say("element.E44.predetermined", text=predetermined)
+        if predetermined
+        else say("element.E44.no_predetermined")
+    )
+    return Element(tuple(finding), _groups(context, "E44", but="amendments"), tables=numbered(context, table))
+
+
+ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
+    **{name: partial(stated, element=name) for name in ("E01", "E02", "E04", "E08", "E24")},
+    "E05": prespecification,
+    "E44": changes,
+}

@@ -1,0 +1,138 @@
+"""What is held against the results: claims, the register of checks, what stays open or undeclared."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from trustreport.claims import Held, held
+from trustreport.finding import CheckOutcome
+from trustreport.messages import Catalogue
+from trustreport.plan import Claim
+from trustreport.report import declared
+from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.tables import Cell, Head, Line, Table
+
+GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}
+
+
+def claims(context: Context) -> Element | None:
+    """Declared figures beside what these data give; those that nothing here can speak of are named too."""
+    plan, say = context.assessment.plan, context.say
+    group = context.groups.get("performance_claims")
+    if not plan.performance_claims:
+        return Element(groups=(group,)) if group else None
+    found = [(claim, _held(claim, context)) for claim in plan.performance_claims]
+    lines = tuple(line for claim, those in found for line in _claim_lines(claim, those, say))
+    spoken = [one for _, those in found for one in those]
+    finding = say(
+        "element.E34.finding",
+        n=sum(one.agrees for one in spoken),
+        of=len(spoken),
+        claims=len(plan.performance_claims),
+    )
+    keys = ("measure", "place", "declared", "recomputed", "agrees")
+    table = Table(say("element.E34.caption"), tuple(Head(say(f"element.E34.{key}")) for key in keys), lines)
+    lacks = (declared.Group(group.title, (), group.missing),) if group and group.missing else ()
+    return Element((finding,), lacks, tables=numbered(context, table))
+
+
+def _held(claim: Claim, context: Context) -> list[Held]:
+    plan = context.assessment.plan.model_copy(update={"performance_claims": (claim,)})
+    return held(plan, context.assessment.results)
+
+
+def _claim_lines(claim: Claim, found: Sequence[Held], say: Catalogue) -> Iterator[Line]:
+    source = ", ".join(filter(None, (claim.population, claim.source_document, claim.section)))
+    if not found:
+        where = ", ".join(filter(None, (claim.set, claim.dataset, claim.arm)))
+        silent = (Cell(say("element.E34.silent")), Cell(say("table.empty")))
+        yield Line((Cell(claim.measure, aside=source), Cell(where), Cell(claim.value), *silent))
+    for i, one in enumerate(found):
+        measure = one.measure if isinstance(one.measure, str) else say(one.measure)
+        yield Line(
+            (
+                Cell(measure, aside=source if i == 0 else ""),
+                Cell(", ".join(one.place.values())),
+                Cell(one.printed),
+                Cell(say(one.recomputed)),
+                Cell(say("element.E34.yes" if one.agrees else "element.E34.no")),
+            )
+        )
+
+
+# ---------------------------------------------------------------- register of checks
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A check of the register; `severity` is empty where it found nothing."""
+
+    id: str
+    title: str
+    outcome: str
+    severity: str
+
+
+def checks(context: Context) -> Element:
+    """The register: one line per check, its outcomes over all scopes taken together."""
+    say = context.say
+    by_id: dict[str, list[CheckOutcome]] = {}
+    for outcome in context.assessment.checks:
+        by_id.setdefault(outcome.check, []).append(outcome)
+    lines = [_registered(check, outcomes, say) for check, outcomes in sorted(by_id.items())]
+    n_fired = sum(bool(line.severity) for line in lines)
+    n_run = sum(any(o.status != "cannot run" for o in outcomes) for outcomes in by_id.values())
+    if not n_run:
+        finding = [say("report.checks.finding_none_run")]
+    elif n_fired:
+        finding = [say("report.checks.finding", n=n_fired, run=n_run)]
+    else:
+        finding = [say("report.checks.finding_nothing", run=n_run)]
+    if len(lines) > n_run:
+        finding.append(say("report.checks.finding_cannot", n=len(lines) - n_run))
+    return Element(tuple(finding), template="report/checks.html.j2", extra={"lines": lines})
+
+
+def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) -> Registered:
+    fired = sum(outcome.status == "fired" for outcome in outcomes)
+    if fired > 1:
+        said = say("report.checks.fired_times", n=fired)
+    elif fired:
+        said = say("report.checks.fired")
+    elif any(outcome.status == "clear" for outcome in outcomes):
+        said = say("report.checks.clear")
+    else:
+        said = say("report.checks.cannot_run", reason=say(outcomes[0].message))
+    return Registered(check, say(f"checks.{check}.title"), said, outcomes[0].severity if fired else "")
+
+
+# ---------------------------------------------------------------- what stays open
+
+
+def open_questions(context: Context) -> Element:
+    """The questions without an answer, each with its reason."""
+    say, assessment = context.say, context.assessment
+    heads = tuple(Head(say(f"report.open.{key}")) for key in ("dimension", "asks", "reason"))
+    lines = tuple(
+        Line((Cell(say(f"{u.dimension}.short")), Cell(say(f"{u.dimension}.question")), Cell(say(u.reason))))
+        for u in assessment.unanswered
+    )
+    asked = len(assessment.findings) + len(lines)
+    finding = say("report.open.finding", n=len(lines), asked=asked) if lines else say("report.open.none")
+    table = Table(say("report.open.caption"), heads, lines)
+    return Element((finding, say("report.open.not_supported")), tables=numbered(context, table))
+
+
+def undeclared(context: Context) -> Element:
+    """How many of the fields that a report of this kind requires are not declared."""
+    say, n = context.say, len(context.assessment.not_declared)
+    if not n:
+        return Element((say("report.declared.finding_complete"),))
+    return Element((say("report.declared.finding", n=n),), remarks=(say("report.declared.explain"),))
+
+
+ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
+    "E34": claims,
+    "E45": checks,
+    "open": open_questions,
+    "undeclared": undeclared,
+}

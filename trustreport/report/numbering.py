@@ -1,0 +1,98 @@
+"""Numbers for tables and figures, and the values of a figure as a table."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trustreport.finding import Figure
+from trustreport.messages import Catalogue
+from trustreport.report import declared
+from trustreport.report.figures import Drawn
+from trustreport.report.tables import Cell, Head, Line, Table, align
+
+SHORT_TABLE = 12  # rows; a shorter table is not split between pages
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedTable:
+    """A table with its number."""
+
+    number: str
+    table: Table
+    anchor: str
+
+    @property
+    def short(self) -> bool:
+        """Whether it stays on one page."""
+        return len(self.table.lines) <= SHORT_TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedFigure:
+    """A figure with its number: the image as a data URL, and the values drawn."""
+
+    number: str
+    anchor: str
+    src: str
+    alt: str
+    caption: str
+    values: Table | None
+
+
+class Numbering:
+    """Numbers the tables and figures of a chapter: 3.1, 3.2 ..."""
+
+    def __init__(self, chapter: str, drawn: Mapping[str, Drawn], say: Catalogue) -> None:
+        self._chapter, self._drawn, self._say = chapter, drawn, say
+        self._tables = self._figures = 0
+
+    def table(self, source: Table) -> NumberedTable:
+        """The next table."""
+        self._tables += 1
+        number = f"{self._chapter}.{self._tables}"
+        return NumberedTable(number, source, f"table-{number.replace('.', '-')}")
+
+    def figure(self, figure: Figure) -> NumberedFigure:
+        """The next figure."""
+        self._figures += 1
+        number = f"{self._chapter}.{self._figures}"
+        drawn = self._drawn[figure.id]
+        return NumberedFigure(
+            number,
+            f"figure-{number.replace('.', '-')}",
+            "data:image/svg+xml;base64," + b64encode(drawn.svg).decode(),
+            self._say(figure.alt),
+            self._say(figure.caption),
+            _values(drawn.values, self._say),
+        )
+
+
+def _values(rows: Sequence[Mapping[str, Any]], say: Catalogue) -> Table | None:
+    """The values of a figure as a table, columns in the order of their first row; empty ones are left out."""
+    names = list(dict.fromkeys(name for row in rows for name in row if row[name] is not None))
+    if not names:
+        return None
+    columns, heads = [], []
+    for name in names:
+        given = [row.get(name) for row in rows]
+        numeric = any(isinstance(value, int | float) and not isinstance(value, bool) for value in given)
+        texts = [_value(value, say) for value in given]
+        columns.append([Cell(text, numeric) for text in (align(texts) if numeric else texts)])
+        heads.append(Head(_value_name(name, say), numeric))
+    return Table("", tuple(heads), tuple(Line(cells) for cells in zip(*columns)))
+
+
+def _value(value: Any, say: Catalogue) -> str:
+    if value is None or value != value:
+        return say("table.empty")
+    if isinstance(value, float) and abs(value) < 1000:
+        return say.numbers.fixed(value, 4).rstrip("0").rstrip(".")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return say.numbers.count(value)
+    return declared.text(value, say)
+
+
+def _value_name(name: str, say: Catalogue) -> str:
+    key = f"figure.value.{name}"
+    return say(key) if key in say else name.replace("_", " ")
