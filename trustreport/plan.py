@@ -275,7 +275,8 @@ class HAccuracy(Group):
     tau: float | Literal["right_answers", "mean_confidence", "best_rater"] | None = None
     tau_share: float = Field(default=0.8, gt=0, le=1)
     priority: tuple[Share, ...] | Literal["raters", "prevalence", "rare_first"] | None = None
-    complexity: bool | Complexity = False
+    complexity: bool = False
+    complexity_from: Complexity | None = None
 
     @model_validator(mode="after")
     def _possible(self) -> "HAccuracy":
@@ -572,6 +573,12 @@ class Confusion(Group):
     readers: Count | None = None
     cases: Count | None = None
     paired: bool | None = None
+
+    @model_validator(mode="after")
+    def _frames(self) -> "Confusion":
+        if self.frames_per_finding and self.tn < (self.frames_per_finding - 1) * (self.tp + self.fn):
+            raise ValueError("frames_per_finding: not more frames with findings than there are frames")
+        return self
 
 
 class RelianceCounts(Group):
