@@ -31,6 +31,11 @@ class Labels(Sequence[str]):
     def __len__(self) -> int:
         return self._n
 
+    @property
+    def counted(self) -> bool:
+        """Whether these are numbers of rows, which mean nothing beside those of another table."""
+        return self._values is None
+
     @overload
     def __getitem__(self, i: int) -> str: ...
     @overload
