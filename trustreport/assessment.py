@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from trustreport.checks import CHECKS, Evidence
 from trustreport.dimensions import DIMENSIONS
@@ -12,6 +13,7 @@ from trustreport.measures.similarity.tasks import Run, one_by_one
 from trustreport.plan import Plan, undeclared
 from trustreport.results import Result
 from trustreport.study import Study
+from trustreport.verdicts import AtLevel, Verdict, verdicts
 
 Progress = Callable[[str, float], None]
 Cancel = Callable[[], bool]
@@ -29,6 +31,7 @@ class Assessment:
     flows: tuple[TaskFlow, ...]
     flow_figures: tuple[Figure, ...]
     not_declared: tuple[str, ...]
+    verdicts: tuple[Verdict, ...] = ()
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -83,7 +86,8 @@ def assess(
             findings.append(dimension.answer(study, plan, **shared))
     if progress:
         progress("checks", len(DIMENSIONS) / (len(DIMENSIONS) + 1))
-    evidence = Evidence(study, plan, tuple(r for f in findings for r in f.results))
+    results = tuple(r for f in findings for r in f.results)
+    evidence = Evidence(study, plan, results)
     checks = tuple(outcome for check in CHECKS for outcome in check.run(evidence))
     if progress:
         progress("checks", 1.0)
@@ -96,4 +100,21 @@ def assess(
         flows=task_flows(study, plan),
         flow_figures=flow_figures(study, plan),
         not_declared=tuple(undeclared(plan, plan.report.kind)),
+        verdicts=verdicts(study, plan, results, checks, _at_level(study, plan, run)),
     )
+
+
+def _at_level(study: Study, plan: Plan, run: Run) -> AtLevel:
+    """The results of a dimension at another level: it answers again, once for each level that is asked."""
+    by_name = {dimension.name: dimension for dimension in DIMENSIONS}
+
+    @cache
+    def again(name: str, level: float) -> tuple[Result, ...]:
+        dimension = by_name[name]
+        if dimension.answer is None or dimension.lacks(study, plan) is not None:
+            return ()
+        report = plan.report.model_copy(update={"confidence_level": level})
+        shared = {"run": run} if dimension.shared else {}
+        return dimension.answer(study, plan.model_copy(update={"report": report}), **shared).results
+
+    return again
