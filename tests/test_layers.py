@@ -36,7 +36,8 @@ MAY = {
     "starter": ("plan", "messages"),
     "schemas": ("report",),
     "api": ("report", "ingest", "parallel", "lock"),
-    "cli": ("api", "starter", "report", "infer", "interop"),
+    "cli": ("api", "starter", "report", "infer", "interop", "service"),
+    "service": ("api",),
     "__main__": ("cli",),
     "__init__": ("api",),
 }
