@@ -9,6 +9,7 @@ from trustreport.dimensions import (
     reliance,
     reported,
     source_reliability,
+    subgroups,
 )
 from trustreport.dimensions.dimension import Dimension
 
@@ -22,7 +23,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
     reliance.DIMENSION,
     advice_value.DIMENSION,
     potential_robustness.DIMENSION,
-    Dimension("subgroups", lambda study, plan: bool(plan.subgroups)),
+    subgroups.DIMENSION,
     Dimension("vigilance", lambda study, plan: any(d.role == "period" for d in study.datasets)),
     reported.DIMENSION,
 )
