@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.advice_accuracy.measured import Judged, judged
+from trustreport.dimensions.advice_accuracy.measured import Judged
+from trustreport.dimensions.advice_value.advised import advised
 from trustreport.dimensions.source_reliability.panel import Panel
 from trustreport.dimensions.source_reliability.raters import ID
 from trustreport.estimate import Estimate
@@ -18,6 +19,7 @@ from trustreport.measures.label_accuracy import (
     nomogram_accuracy,
 )
 from trustreport.measures.proportion import wilson
+from trustreport.messages import Message
 from trustreport.plan import Nomogram, Plan
 from trustreport.results import Result, answers
 from trustreport.study import Study
@@ -30,7 +32,7 @@ class Behind:
     `labels` and `actual` stand in one order, the leading way first; `concordance` is rho.
     """
 
-    name: str
+    name: Message | str
     measured: Estimate
     concordance: float
     labels: tuple[Estimate, ...]
@@ -52,21 +54,19 @@ def of_stated(sets: Iterable[Nomogram], level: float) -> list[Behind]:
 
 
 def of_advice(panel: Panel, results: Sequence[Result], study: Study, plan: Plan) -> Iterator[Behind]:
-    """The advice on every data set whose cases these raters labelled, all of them; two classes only."""
+    """Every set of advice on cases that these raters labelled, all of them; two classes only."""
     labels = [r for r in results if r.id == f"{ID}.label_accuracy" and not isnan(r.estimate.value)]
     if panel.n_categories != 2 or not labels:
         return
     labels.sort(key=lambda r: not r.primary)
     rho = next(r.estimate.value for r in results if r.id == f"{ID}.weighted_concordance")
-    for dataset in study.datasets:
-        if dataset.cases.labels.counted or not set(dataset.cases.labels) <= panel.rated_cases:
-            continue
-        for case in judged(dataset, plan):
-            if case.decision is not None and len(case.truth):
-                scope = {**panel.scope, **case.scope}
-                measured = _measured(case, plan.report.confidence_level)
-                ways = [r.estimate for r in labels]
-                yield _behind(case.name, scope, measured, rho, ways, [], measured.level)
+    for name, case in advised(study, plan):
+        names = case.dataset.cases.labels
+        labelled = not names.counted and set(names) <= panel.rated_cases
+        if labelled and case.decision is not None and len(case.truth):
+            measured = _measured(case, plan.report.confidence_level)
+            ways = [r.estimate for r in labels]
+            yield _behind(name, {**panel.scope, **case.scope}, measured, rho, ways, [], measured.level)
 
 
 def _measured(case: Judged, level: float) -> Estimate:
@@ -75,7 +75,7 @@ def _measured(case: Judged, level: float) -> Estimate:
 
 
 def _behind(
-    name: str,
+    name: Message | str,
     scope: Mapping[str, Any],
     measured: Estimate,
     concordance: float,

@@ -44,12 +44,13 @@ class Panel:
     @property
     def rated_cases(self) -> set[str]:
         """The names of the cases that anybody labelled."""
-        return {name for name, rated in zip(self.cases, (self.codes >= 0).any(axis=1)) if rated}
+        rated = (self.codes >= 0).sum(axis=1) > 0
+        return {name for name, one in zip(self.cases, rated) if one}
 
     @property
     def many(self) -> bool:
         """Whether there are so many labels that fewer resamples do."""
-        return np.count_nonzero(self.codes >= 0) > MANY_LABELS
+        return int(np.count_nonzero(self.codes >= 0)) > MANY_LABELS
 
 
 def panel_of(ratings: Ratings, plan: Plan, scope: Mapping[str, Any]) -> Panel:

@@ -374,7 +374,7 @@ def _behind_tables(sets: Sequence[Behind], name: str) -> Iterator[PlainTable]:
     yield PlainTable(f"source_reliability_behind_{name}", say(f"{ID}.table_sets"), columns, rows)
     measured = sorted({one.measured.value for one in sets if one.measured.value > 0.5})[:MOST_MEASURED]
     if measured and len(sets) <= MOST_MEASURED:
-        columns = (
+        wanted_columns = (
             Column(say(f"{ID}.column.wanted"), "percent.0"),
             *(Column(say(f"{ID}.column.at_measured", measured=x), "number") for x in measured),
         )
@@ -382,7 +382,7 @@ def _behind_tables(sets: Sequence[Behind], name: str) -> Iterator[PlainTable]:
             [least_reliability(x, wanted).weighted_concordance.value for x in measured] for wanted in WANTED
         ]
         lines = tuple((wanted, *of_wanted) for wanted, of_wanted in zip(WANTED, least))
-        yield PlainTable(f"source_reliability_least_{name}", say(f"{ID}.table_least"), columns, lines)
+        yield PlainTable(f"source_reliability_least_{name}", say(f"{ID}.table_least"), wanted_columns, lines)
 
 
 def _sets_figure(sets: Sequence[Behind]) -> Figure:
