@@ -10,6 +10,7 @@ from trustreport.dimensions import (
     reported,
     source_reliability,
     subgroups,
+    vigilance,
 )
 from trustreport.dimensions.dimension import Dimension
 
@@ -24,6 +25,6 @@ DIMENSIONS: tuple[Dimension, ...] = (
     advice_value.DIMENSION,
     potential_robustness.DIMENSION,
     subgroups.DIMENSION,
-    Dimension("vigilance", lambda study, plan: any(d.role == "period" for d in study.datasets)),
+    vigilance.DIMENSION,
     reported.DIMENSION,
 )
