@@ -15,15 +15,11 @@ Grid = tuple[tuple[float, ...], ...]
 GAP = 15.0
 MOST_CELLS = 41  # rows and columns that the table of values lists
 SHADES = (style.PAPER, style.TEAL)
-# Regions differ by shade and by hatching.
-REGIONS: tuple[tuple[str, str], ...] = (
-    (style.TEAL_WASH, ""),
-    (style.BLUE_WASH, "////"),
-    ("#efe7d3", "...."),
-    (style.RUST_WASH, "\\\\\\\\"),
-    (style.WASH, "xxxx"),
-    ("#e3e6ea", "----"),
-)
+# Each region bears the name of its candidate as well.
+REGIONS = (style.TEAL_WASH, style.BLUE_WASH, "#efe7d3", style.RUST_WASH, "#e3e6ea", "#f7f3e8")
+MOST_NUMBERED = 8  # declared places whose numbers stand in the corner that the map leaves free
+CORNER = (0.86, -0.42, 0.078)  # of the first number, and the step down to the next
+DISC: dict[str, Any] = {"marker": "o", "ms": 8.5, "mfc": style.INK, "mec": style.PAPER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +159,7 @@ class RegionChart:
         ]
         key += [
             curves.Entry(_number(i + 1), say("figure.field.place", name=place.label))
-            for i, place in enumerate(self.places)
+            for i, place in enumerate(self.places[:MOST_NUMBERED])
         ]
         labels = curves.Labels(say(self.x), say(self.y))
         figure, _, (place,) = curves.lay_out([""], labels, key, ratio=0.95, gap=GAP)
@@ -173,19 +169,25 @@ class RegionChart:
             own = (grid == k).astype(float)
             if not own.any():
                 continue
-            shade, hatch = REGIONS[k % len(REGIONS)]
-            filled = plot.contourf(x, y, own, levels=[0.5, 1.5], colors=[shade], hatches=[hatch], zorder=0.5)
-            filled.set_edgecolor(style.FAINT)
+            shade = REGIONS[k % len(REGIONS)]
+            plot.contourf(x, y, own, levels=[0.5, 1.5], colors=[shade], zorder=0.5)
+            plot.contour(x, y, own, levels=[0.5], colors=style.FAINT, linewidths=style.HAIR, zorder=0.8)
+            across, up, room = _middle(grid == k, x, y)
+            name = self.candidates[k]
+            if style.width_of(name, style.TICK) < 2 * room * place.width / 2.08:
+                how: dict[str, Any] = {"size": style.TICK, "ha": "center", "weight": style.SEMIBOLD}
+                style.write(plot, across, up, name, zorder=3, **how)
         outline = (grid != -2).astype(float)
         plot.contour(x, y, outline, levels=[0.5], colors=style.INK, linewidths=style.THIN, zorder=1)
         for a, b in (((-1, 1), (0, 0)), ((0, 0), (-1, 1))):
             plot.plot(a, b, color=style.MUTE, lw=style.HAIR, ls=(0, (2, 2)), zorder=1.2)
-        for i, one in enumerate(self.places):
-            style.mark(
-                plot, one.x, one.y, f"place-{i}", marker="o", ms=9.5, mfc=style.INK, mec=style.PAPER, mew=0.6
-            )
+        for i, one in enumerate(self.places[:MOST_NUMBERED]):
+            x0, y0 = CORNER[0], CORNER[1] - i * CORNER[2]
+            plot.plot([one.x, x0], [one.y, y0], color=style.MUTE, lw=style.HAIR, zorder=2.5)
+            style.mark(plot, one.x, one.y, f"place-{i}", marker="o", ms=4.6, mfc=style.INK, mec=style.PAPER)
+            style.mark(plot, x0, y0, f"number-{i}", **DISC)
             how = {"size": style.SMALLEST, "color": style.PAPER, "ha": "center", "zorder": 4}
-            style.write(plot, one.x, one.y, say.numbers.count(i + 1), va="center_baseline", **how)
+            style.write(plot, x0, y0, say.numbers.count(i + 1), va="center_baseline", **how)
         _frame(say, plot, place, ((-1.04, 1.04), (-1.04, 1.04)))
         return figure
 
@@ -218,15 +220,30 @@ def _shade(colour: Any) -> curves.Sample:
 
 
 def _region(k: int) -> curves.Sample:
-    shade, hatch = REGIONS[k % len(REGIONS)]
-
     def draw(sheet: "Axes", x: float, y: float) -> None:
         from matplotlib.patches import Rectangle
 
         box = (x, y - 1.4), curves.SAMPLE - 2.0, 2.8
-        sheet.add_patch(Rectangle(*box, fc=shade, ec=style.FAINT, hatch=hatch, lw=style.HAIR))
+        sheet.add_patch(Rectangle(*box, fc=REGIONS[k % len(REGIONS)], ec=style.FAINT, lw=style.HAIR))
 
     return draw
+
+
+def _middle(own: Any, x: Any, y: Any) -> tuple[float, float, float]:
+    """A place as deep inside a region as any, by steps of the grid, and its distance from the border."""
+    import numpy as np
+
+    inside = own.copy()
+    depth = np.zeros(own.shape, int)
+    while inside.any():
+        depth += inside
+        shrunk = np.zeros_like(inside)
+        shrunk[1:-1, 1:-1] = (
+            inside[1:-1, 1:-1] & inside[:-2, 1:-1] & inside[2:, 1:-1] & inside[1:-1, :-2] & inside[1:-1, 2:]
+        )
+        inside = shrunk
+    row, column = np.unravel_index(int(depth.argmax()), depth.shape)
+    return float(x[column]), float(y[row]), float(depth.max() * (x[1] - x[0]))
 
 
 def _number(i: int) -> curves.Sample:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 GAP = 13.0
 ASIDE = 1.3  # millimetres between the limits of two lines at one place
+WIDEST = 2.6  # and between those of the first and the last
 MARK: dict[str, Any] = {"marker": "o", "ms": 5.0, "mec": style.PAPER, "mew": 0.7}
 ASKED: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": (0, (1.2, 1.6))}
 
@@ -99,8 +100,10 @@ class LinesChart:
             self._frame(say, plot, place)
             if isfinite(self.asked):
                 plot.axhline(self.asked, zorder=1.5, gid=f"asked-{i}", **ASKED)
+            marked = [k for k, line in enumerate(panel.lines) if line.marked]
+            step = min(ASIDE, WIDEST / max(len(marked) - 1, 1)) / place.width
             for k, line in enumerate(panel.lines):
-                aside = (k - (len(panel.lines) - 1) / 2) * ASIDE / place.width
+                aside = (marked.index(k) - (len(marked) - 1) / 2) * step if k in marked else 0.0
                 self._line(plot, line, f"{i}-{k}", aside * (self.x_range[1] - self.x_range[0]))
         return figure
 

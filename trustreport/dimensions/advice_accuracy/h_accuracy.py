@@ -38,13 +38,15 @@ class _Lacking(Exception):
 class Confident:
     """Scores of all classes by one candidate for cases of known truth, with what weighs them.
 
-    `complexity` is that of the first declared choice which has one, as given; `results` are its entries.
+    `complexity` is that of the first declared choice which has one, `graded` the same before it was cut into
+    levels; `results` are the entries of all choices.
     """
 
     scope: Mapping[str, Any]
     truth: NDArray[np.int64]
     scores: Floats
     complexity: Floats | None
+    graded: Floats | None
     cluster: Clusters | None
     raters: RatersOfCases | None
     results: tuple[Result, ...]
@@ -85,17 +87,20 @@ def _of_dataset(
             dataset.cases.truth[known].astype(np.int64),
             of_classes[known],
             None,
+            None,
             None if cluster is None else cluster[known],
             _among(raters, known),
             (),
         )
         results: list[Result] = []
-        complexity = None
+        complexity = graded = None
         for choice in declared:
-            found, given = _chosen(one, dataset, known, choice, plan)
-            complexity = given if complexity is None else complexity
+            usual = not any(r.estimate.value == r.estimate.value for r in results)
+            found, given = _chosen(one, dataset, known, choice, plan, usual=usual)
+            if complexity is None and given is not None:
+                complexity, graded = given, _before_cut(one, dataset, known, choice)
             results += [r for r in found if all(r.scope != other.scope for other in results)]
-        yield replace(one, complexity=complexity, results=tuple(results))
+        yield replace(one, complexity=complexity, graded=graded, results=tuple(results))
 
 
 def _among(raters: RatersOfCases | None, known: NDArray[np.bool_]) -> RatersOfCases | None:
@@ -117,9 +122,15 @@ def class_scores(scores: Scores) -> Floats | None:
 
 
 def _chosen(
-    one: Confident, dataset: Dataset, known: NDArray[np.bool_], choice: HAccuracy, plan: Plan
+    one: Confident,
+    dataset: Dataset,
+    known: NDArray[np.bool_],
+    choice: HAccuracy,
+    plan: Plan,
+    *,
+    usual: bool,
 ) -> tuple[list[Result], Floats | None]:
-    """Ha with a declared choice, and at the usual thresholds; and the complexity that was found for it."""
+    """Ha with a declared choice; `usual`: also at the usual thresholds; the complexity found for it."""
     n_classes = one.scores.shape[1]
     parameters: dict[str, Any] = {
         "tau": None,
@@ -147,7 +158,7 @@ def _chosen(
     if choice.complexity and choice.complexity_from is None and complexity is None:
         parameters["complexity"] = False
     results = _entry(one, parameters, _measured(one, tau, priority, complexity, parameters, plan))
-    if one.binary:
+    if one.binary and usual:
         for other in USUAL_TAU:
             there = {**parameters, "tau": other}
             there = {key: value for key, value in there.items() if not key.startswith("tau_")}
@@ -241,6 +252,17 @@ def _complexity(
         parts = np.stack([found, relevance[known] / relevance[known].max()])
         found = choose.mixed(parts, np.array([1 - wanted.relevance_weight, wanted.relevance_weight]))
     return found
+
+
+def _before_cut(
+    one: Confident, dataset: Dataset, known: NDArray[np.bool_], choice: HAccuracy
+) -> Floats | None:
+    """Complexity as it was before it was cut into levels or mixed with relevance."""
+    whole = None
+    if choice.complexity_from is not None:
+        plain = {"top": None, "above": None, "relevance_weight": None}
+        whole = choice.complexity_from.model_copy(update=plain)
+    return _complexity(one, dataset, known, choice.model_copy(update={"complexity_from": whole}))
 
 
 def _graded(one: Confident, dataset: Dataset, known: NDArray[np.bool_], wanted: Complexity) -> Floats:

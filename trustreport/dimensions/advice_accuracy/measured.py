@@ -154,9 +154,9 @@ def counts_of(case: Judged) -> ConfusionCounts | None:
     return ConfusionCounts(tp=int(cells[3]), fp=int(cells[1]), fn=int(cells[2]), tn=int(cells[0]))
 
 
-def cells_of_clusters(case: Judged) -> NDArray[np.int64] | None:
-    """The four cells of each cluster, (n_clusters, 4), where cases come in clusters."""
-    truth, decision, cluster = _with_undecided(case)
+def cells_of_clusters(case: Judged, *, decided: bool = False) -> NDArray[np.int64] | None:
+    """The four cells of each cluster, (n_clusters, 4), where there are any; `decided`: of decided cases."""
+    truth, decision, cluster = _with_undecided(replace(case, undecided=None) if decided else case)
     return None if cluster is None or case.decision is None else cluster_cells(truth, decision, cluster)
 
 
@@ -227,8 +227,13 @@ def _without_interval(e: Estimate) -> Estimate:
     return replace(e, low=nan, high=nan, se=nan, note="; ".join(filter(None, (e.note, PER_FRAME))))
 
 
-def indeterminate_results(counts: ThreeWayCounts, scope: Mapping[str, Any], plan: Plan) -> list[Result]:
-    """The third column: how many cases of either class had no clear output, and what share that is."""
+def indeterminate_results(
+    counts: ThreeWayCounts, scope: Mapping[str, Any], plan: Plan, cells: NDArray[np.int64] | None = None
+) -> list[Result]:
+    """The third column: how many cases of either class had no clear output, and what share that is.
+
+    Beside it what the measures would be without them; `cells` are those of clusters, without them too.
+    """
     level, present, absent = (
         plan.report.confidence_level,
         counts.indeterminate_positives,
@@ -245,7 +250,7 @@ def indeterminate_results(counts: ThreeWayCounts, scope: Mapping[str, Any], plan
     here = {**scope, "parameters": {"indeterminate": "left out"}}
     for name in ("accuracy", "sensitivity", "specificity"):
         one = MEASURES[name](without, level=level)
-        results += answers(f"{ID}.{name}", here, [one], leads=one.method)
+        results += both(name, here, one, _clustered(name, cells, level))
     return results
 
 
@@ -364,8 +369,11 @@ def score_results(case: Judged, plan: Plan) -> list[Result]:
     for group in plan.operating_point.fpr_groups or ():
         here = {**case.scope, "parameters": {"fpr": list(group)}}
         rng = generator(plan.similarity.seed, ID, "auc_group", str(case.scope), str(group))
-        one = auc_group(truth, score, group, rng=rng, level=level)
-        results += answers(f"{ID}.auc_group", here, [one], leads=one.method)
+        part = auc_group(truth, score, group, rng=rng, level=level)
+        grouped = None
+        if cluster is not None:
+            grouped = auc_group(truth, score, group, rng=rng, cluster=cluster, level=level)
+        results += both("auc_group", here, part, grouped)
     for threshold in thresholds(plan) if are_risks(case) else ():
         results += _at_threshold(case, threshold, level)
     return results

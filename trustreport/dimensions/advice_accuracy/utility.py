@@ -17,14 +17,14 @@ from trustreport.dimensions.advice_accuracy.measured import (
     declared_prevalences,
 )
 from trustreport.estimate import Estimate
-from trustreport.measures.case_mean import CLUSTER_MEAN, case_mean
+from trustreport.measures.case_mean import case_mean
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.utility.matrices import expected_matrix, right_decisions_pay
 from trustreport.measures.utility.operating import best_point, not_dominated
 from trustreport.measures.utility.ranking import Ranking, rank, share_of_ranges, worth_of, yield_difference
-from trustreport.measures.utility.utility_yield import utility_yield, yield_at_mix
+from trustreport.measures.utility.utility_yield import utility_yield, yield_at_mix, yield_of_clusters
 from trustreport.plan import Plan, UtilityMatrix
 from trustreport.results import Result, answers
 from trustreport.seeds import generator
@@ -65,13 +65,19 @@ def utility_results(counts: ConfusionCounts, scope: Mapping[str, Any], plan: Pla
 
 
 def _at_mixes(
-    cells: Any, matrix: Any, name: str, scope: Mapping[str, Any], plan: Plan
+    cells: Any,
+    matrix: Any,
+    name: str,
+    scope: Mapping[str, Any],
+    plan: Plan,
+    grouped: NDArray[np.int64] | None = None,
 ) -> list[Result]:
-    results = []
+    results, level = [], plan.report.confidence_level
     for share in declared_prevalences(plan):
-        at = yield_at_mix(cells, matrix, [1 - share, share], level=plan.report.confidence_level)
+        at = yield_at_mix(cells, matrix, [1 - share, share], level=level)
+        in_clusters = None if grouped is None else yield_of_clusters(grouped, matrix, share, level=level)
         there = {**scope, "parameters": {"utility": name, "prevalence": share}}
-        results += answers(f"{ID}.utility_yield", there, [at], leads=at.method, unit="utility")
+        results += both("utility_yield", there, at, in_clusters, "utility")
     return results
 
 
@@ -97,8 +103,9 @@ def yield_results(case: Judged, plan: Plan) -> list[Result]:
     for name, matrix in _named(plan).items():
         here = {**case.scope, "parameters": {"utility": name}}
         alone = utility_yield(cells, matrix, level=level)
-        results += both("utility_yield", here, alone, _of_clusters(grouped, matrix, alone, level), "utility")
-        results += _at_mixes(cells, matrix, name, case.scope, plan)
+        in_clusters = None if grouped is None else yield_of_clusters(grouped, matrix, level=level)
+        results += both("utility_yield", here, alone, in_clusters, "utility")
+        results += _at_mixes(cells, matrix, name, case.scope, plan, grouped)
     own = own_utilities(case)
     if own is not None:
         truth, decision = case.truth.astype(np.int64), case.decision.astype(np.int64)
@@ -107,23 +114,6 @@ def yield_results(case: Judged, plan: Plan) -> list[Result]:
         clustered = None if case.cluster is None else case_mean(worth, level, case.cluster)
         results += both("utility_yield", here, case_mean(worth, level), clustered, "utility")
     return results + _operating_points(case, plan)
-
-
-def _of_clusters(
-    cells: NDArray[np.int64] | None, matrix: Any, alone: Estimate, level: float
-) -> Estimate | None:
-    """The yield's interval from the sums of the clusters."""
-    if cells is None or not alone.n:
-        return None
-    utility = np.asarray(matrix, float)
-    worth = np.array([utility[1, 1], utility[1, 0], utility[0, 1], utility[0, 0]])  # of tp, fp, fn, tn
-    deviation = (cells * (worth - alone.value)).sum(axis=1) / alone.n
-    # One case per cluster with that sum has the clusters' variance.
-    found = case_mean(deviation * len(cells) + alone.value, level, np.arange(len(cells)))
-    return Estimate(
-        alone.value, found.low, found.high, alone.n, level, CLUSTER_MEAN, found.note,
-        se=found.se, df=found.df, details=found.details,
-    )  # fmt: skip
 
 
 def own_utilities(case: Judged) -> Floats | None:
