@@ -22,7 +22,7 @@ from trustreport.report.tables import (
 )
 from trustreport.results import Result
 
-BLOCKS = ("open", "read", "declared", "checks", "methods", "provenance")
+BLOCKS = ("verdicts", "open", "read", "declared", "checks", "methods", "provenance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,15 @@ class Block:
 
 
 def blocks(say: Catalogue) -> dict[str, Block]:
-    """The closing sections in their order, A to F."""
+    """The closing sections in their order, A to G."""
     return {
-        name: Block(name, letter, *(say(f"report.{name}.{key}") for key in ("short", "title", "question")))
-        for letter, name in zip("ABCDEF", BLOCKS, strict=True)
+        name: Block(name, letter, *(_said(name, key, say) for key in ("short", "title", "question")))
+        for letter, name in zip("ABCDEFG", BLOCKS, strict=True)
     }
+
+
+def _said(block: str, key: str, say: Catalogue) -> str:
+    return say(f"verdicts.{key}" if block == "verdicts" else f"report.{block}.{key}")
 
 
 # ---------------------------------------------------------------- title page

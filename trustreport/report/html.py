@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from trustreport.assessment import Assessment
 from trustreport.messages import catalogue
-from trustreport.report import closing, declared, summary
+from trustreport.report import acceptance, closing, declared, summary
 from trustreport.report.figures import Drawn
 from trustreport.report.sections import sections
 from trustreport.report.wording import breakable, shorten
@@ -98,6 +98,7 @@ def body(
             summary_only=summary_only,
             sections=sections(assessment, drawn, say),
             blocks=closing.blocks(say),
+            verdicts=acceptance.block(assessment, say),
             open=closing.open_questions(assessment, say),
             read=closing.read(assessment, drawn, say),
             declared=declared.groups(plan, assessment.not_declared, say),

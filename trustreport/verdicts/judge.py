@@ -23,6 +23,7 @@ KNOWN = frozenset((*criteria.UP, *criteria.DOWN, *criteria.TOWARDS, *criteria.NO
 # the square root says. With readers as random as cases, no number of cases alone does.
 OF_CASES = ("advice_accuracy", "candidates", "advice_value", "subgroups")
 CLASS_OF = {"sensitivity": "positive", "specificity": "negative", "ppv": "alarm", "npv": "no_alarm"}
+BARE = ("difference", "seconds")  # units that are written once for both ends of an interval
 MOST_NEEDED = 10**7
 
 
@@ -111,7 +112,7 @@ def _values(criterion: Endpoint, lead: Result, bound: Bound) -> dict[str, Any]:
     values: dict[str, Any] = {
         "measure": measure(lead),
         "value": amount(lead, e.value),
-        "low": amount(lead, e.low),
+        "low": amount(lead, e.low, bare=True),
         "high": amount(lead, e.high),
         "level": e.level,
     }
@@ -157,10 +158,12 @@ def places(scope: Mapping[str, Any]) -> list[Message | str]:
     return found
 
 
-def amount(lead: Result, value: float) -> Message:
-    """A value as its unit is written."""
-    infinite = say("verdicts.amount.infinite", value=value)
-    return infinite if not isfinite(value) else say(f"verdicts.amount.{lead.unit}", value=value)
+def amount(lead: Result, value: float, *, bare: bool = False) -> Message:
+    """A value as its unit is written; without the unit where one follows that has it."""
+    if not isfinite(value):
+        return say("verdicts.amount.infinite", value=value)
+    key = f"bare_{lead.unit}" if bare and lead.unit in BARE else lead.unit
+    return say(f"verdicts.amount.{key}", value=value)
 
 
 # ---------------------------------------------------------------- how many would decide
