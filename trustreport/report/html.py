@@ -99,6 +99,7 @@ def body(
             sections=sections(assessment, drawn, say),
             blocks=closing.blocks(say),
             verdicts=acceptance.block(assessment, say),
+            fixed_limits=summary.listed(summary.limits(assessment.fired("prespecification"), say), say),
             open=closing.open_questions(assessment, say),
             read=closing.read(assessment, drawn, say),
             declared=declared.groups(plan, assessment.not_declared, say),
