@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
 
-from sqlalchemy import and_, or_, select, update
+from sqlalchemy import Select, and_, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Rows
 
@@ -81,12 +81,15 @@ def enqueue(rows: Rows, version: Version, user: str, task: Task, wishes: dict[st
     return job, True
 
 
+def anything_waits(rows: Rows, tasks: Sequence[Task]) -> bool:
+    """Whether there is something to claim; asked first, since it takes no lock."""
+    return rows.scalar(_waiting(rows, tasks).with_only_columns(Job.id)) is not None
+
+
 def claim(rows: Rows, worker: str, tasks: Sequence[Task], settings: Settings) -> Job | None:
     """Take the oldest job that waits, or whose worker gave no sign of life; None where there is none."""
     at = now(rows)
-    free = or_(Job.state == "queued", and_(Job.state == "running", Job.lease_until < at))
-    waiting = select(Job).where(free, Job.task.in_(tasks)).order_by(Job.created_at, Job.id).limit(1)
-    while job := rows.scalar(waiting.with_for_update(skip_locked=True)):
+    while job := rows.scalar(_waiting(rows, tasks).with_for_update(skip_locked=True)):
         if job.cancel_asked:
             end(rows, job, "cancelled", "Cancelled on request.")
         elif job.attempts >= settings.attempts:
@@ -162,6 +165,12 @@ def cancel(rows: Rows, job: Job, user: str) -> None:
     audit.write(rows, job.organisation, user, "job.cancel", job.id)
     if job.state == "queued":
         end(rows, job, "cancelled", "Cancelled on request.")
+
+
+def _waiting(rows: Rows, tasks: Sequence[Task]) -> Select[Job]:
+    """The oldest job that is free: it waits, or its lease is over."""
+    free = or_(Job.state == "queued", and_(Job.state == "running", Job.lease_until < now(rows)))
+    return select(Job).where(free, Job.task.in_(tasks)).order_by(Job.created_at, Job.id).limit(1)
 
 
 def _held(lease: Lease) -> tuple[Any, ...]:

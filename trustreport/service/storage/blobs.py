@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 BLOCK = 1 << 20
 SHA = re.compile(r"[0-9a-f]{64}")
@@ -37,7 +37,7 @@ class Blobs:
             raise ValueError("no name of a blob")
         return self.folder / organisation / sha256[:2] / sha256
 
-    def put(self, organisation: str, stream: BinaryIO) -> Blob:
+    def put(self, organisation: str, stream: IO[bytes]) -> Blob:
         """Keep what a stream holds."""
         home = self.folder / organisation
         home.mkdir(parents=True, exist_ok=True)
