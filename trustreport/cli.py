@@ -1,7 +1,7 @@
 """The command line. Imports nothing heavy before a command needs it."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from trustreport.errors import StudyError
     from trustreport.measures.reported.printed import Rounding
     from trustreport.plan import Kind
+    from trustreport.service.audit import Verified
+    from trustreport.service.settings import Settings
 
 PROBLEMS = 1
 FAILED = 3
@@ -350,6 +352,126 @@ def compare(old: Path, new: Path, as_json: bool) -> None:
     else:
         for line in lines(found):
             click.echo(line)
+
+
+data_folder = click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("trustreport-data"),
+    show_default=True,
+    envvar="TRUSTREPORT_DATA",
+    show_envvar=True,
+    help="Folder of the service's data.",
+)
+database_address = click.option(
+    "--database", metavar="URL", help="Database, in place of SQLite in the folder: postgresql://user@host/name."
+)
+
+
+@main.command()
+@click.option("--host", help="Address to listen on; 127.0.0.1 if left out.")
+@click.option("--port", type=click.IntRange(1, 65535), help="8000 if left out.")
+@click.option("--workers", type=click.IntRange(min=0), help="Reports at a time; 1 if left out.")
+@data_folder
+@database_address
+def serve(host: str | None, port: int | None, workers: int | None, data: Path, database: str | None) -> None:
+    """Start the service: web API and pages, with a worker inside.
+
+    The first start prints a link that works once, to make the first account. Settings beyond these are
+    variables TRUSTREPORT_*; docs/service.md lists them.
+    """
+    with service_settings(data, host=host, port=port, workers=workers, database=database) as settings:
+        from trustreport.service.server import serve as run
+
+        run(settings)
+
+
+@main.command()
+@click.option("--workers", type=click.IntRange(min=1), help="Reports at a time; 1 if left out.")
+@data_folder
+@database_address
+def worker(workers: int | None, data: Path, database: str | None) -> None:
+    """Work on the jobs of a service, here or on another machine with the same data folder and database."""
+    with service_settings(data, workers=workers, database=database) as settings:
+        from trustreport.service.server import work
+
+        work(settings)
+
+
+@main.group(name="audit-log")
+def audit_log() -> None:
+    """The audit log of a service."""
+
+
+@audit_log.command(name="verify")
+@data_folder
+@database_address
+def verify_audit_log(data: Path, database: str | None) -> None:
+    """Recompute every entry of the audit log; exit status 1 where one was changed or is missing."""
+    with service_settings(data, database=database, exists=True) as settings:
+        from trustreport.service.server import verify_log
+
+        found = verify_log(settings)
+    tell_chains(found)
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@data_folder
+@database_address
+def backup(file: Path, data: Path, database: str | None) -> None:
+    """Write all data of a service into FILE (.tar.gz), while it runs or not."""
+    with service_settings(data, database=database, exists=True) as settings:
+        from trustreport.service.record.backup import backup as write
+
+        held = write(settings, file)
+    rows = sum(held["tables"].values())
+    click.echo(f"{file}: {rows} rows, {held['blobs']} files.")
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@data_folder
+@database_address
+def restore(file: Path, data: Path, database: str | None) -> None:
+    """Restore a backup into an empty folder, and verify its audit log."""
+    with service_settings(data, database=database) as settings:
+        from trustreport.service.record.backup import restore as read
+
+        found = read(settings, file)
+    tell_chains(found)
+
+
+@contextmanager
+def service_settings(data: Path, *, exists: bool = False, **given: Any) -> Iterator["Settings"]:
+    """The service's settings; what it refuses becomes wrong use, what it cannot do a message."""
+    if exists and not data.is_dir():
+        raise click.UsageError(f"there is no folder {data}")
+    try:
+        from trustreport.service.settings import Unsuitable, from_environment
+        from trustreport.service.storage.migrate import TooNew
+    except ImportError as error:
+        mend = "pip install 'trustreport[service]'"
+        raise click.ClickException(f"the service needs more packages ({error}): {mend}") from error
+    from trustreport.service.record.backup import BackupError
+
+    try:
+        yield from_environment(data, **given)
+    except Unsuitable as error:
+        raise click.UsageError(str(error)) from error
+    except (BackupError, TooNew) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def tell_chains(found: "Iterable[Verified]") -> None:
+    """A line for each chain of the audit log; exit status 1 where one is broken."""
+    broken = False
+    for chain in found:
+        broken = broken or bool(chain.faults)
+        said = "; ".join(chain.faults) or "intact"
+        line = f"{chain.chain}: {chain.entries} entries, last {chain.head}: {said}."
+        click.echo(line, err=bool(chain.faults))
+    sys.exit(PROBLEMS if broken else 0)
 
 
 @main.command()

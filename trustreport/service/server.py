@@ -36,12 +36,12 @@ def serve(settings: Settings) -> None:
         link = setup_link(core)
         if link and not settings.is_loopback:
             raise Unsuitable(
-                f"Nobody has an account yet, so the service does not listen on {settings.host}. Set it up first: "
-                f"start it without --host and open the link that it prints, or set {ADMIN[0]} and {ADMIN[1]}."
+                f"Nobody has an account yet, so the service does not listen on {settings.host}. "
+                f"Set it up first: start it without --host and open the link that it prints, or set "
+                f"{ADMIN[0]} and {ADMIN[1]}."
             )
         if link:
-            sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}
-")
+            sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}\n")
             sys.stderr.flush()
         set_up_logs()
 
