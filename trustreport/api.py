@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 
-from trustreport import ingest
+from trustreport import ingest, lock
 from trustreport.assessment import Assessment, Cancel, Progress, assess
 from trustreport.parallel import BACKENDS, Backend, workers
 from trustreport.plan import Plan
@@ -23,6 +23,7 @@ __all__ = [
     "Progress",
     "Written",
     "assess",
+    "lock_criteria",
     "read_study",
     "workers",
     "write_report",
@@ -42,6 +43,34 @@ def read_study(path: str | PathLike[str], *, allow_outside: bool = False) -> tup
     StudyError : with every problem of every file
     """
     return ingest.read(Path(path), allow_outside=allow_outside)
+
+
+def lock_criteria(
+    path: str | PathLike[str], *, amend: bool = False, reason: str = "", token: bytes = b""
+) -> tuple[Path, lock.Lock]:
+    """Write the lock of the criteria into a study folder; the tables need not be there yet.
+
+    Parameters
+    ----------
+    path : the study folder, or its manifest
+    amend : add the criteria as they are now to a lock that holds others, with the `reason`
+    token : a time stamp (RFC 3161, DER) of the sha256 of the newest criteria, kept in the lock
+
+    Raises
+    ------
+    StudyError : the manifest cannot be read
+    FileExistsError : there is a lock of other criteria, and `amend` was not asked
+    ValueError : there is nothing to lock, the lock cannot be read, or the token is of something else
+    """
+    folder, plan = ingest.read_plan(Path(path))
+    file = folder / lock.FILE
+    before = lock.read(file.read_bytes()) if file.exists() else None
+    made = lock.renewed(plan, before, amend=amend, reason=reason)
+    if token:
+        made = lock.stamped(made, token)
+    if made != before:
+        file.write_bytes(lock.written(made))
+    return file, made
 
 
 def write_report(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from trustreport.checks import CHECKS, Evidence
 from trustreport.dimensions import DIMENSIONS
@@ -13,6 +14,7 @@ from trustreport.measures.similarity.tasks import Run, one_by_one
 from trustreport.plan import Plan, undeclared
 from trustreport.results import Result
 from trustreport.study import Study
+from trustreport.verdicts import AtLevel, Verdict, verdicts
 
 Progress = Callable[[str, float], None]
 Cancel = Callable[[], bool]
@@ -32,6 +34,7 @@ class Assessment:
     not_declared: tuple[str, ...]
     case_mixes: tuple[CaseMix, ...] = ()
     errors: tuple[Errors, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -86,7 +89,8 @@ def assess(
             findings.append(dimension.answer(study, plan, **shared))
     if progress:
         progress("checks", len(DIMENSIONS) / (len(DIMENSIONS) + 1))
-    evidence = Evidence(study, plan, tuple(r for f in findings for r in f.results))
+    results = tuple(r for f in findings for r in f.results)
+    evidence = Evidence(study, plan, results)
     checks = tuple(outcome for check in CHECKS for outcome in check.run(evidence))
     if progress:
         progress("checks", 1.0)
@@ -101,4 +105,21 @@ def assess(
         not_declared=tuple(undeclared(plan, plan.report.kind)),
         case_mixes=case_mixes(study),
         errors=errors(study, plan),
+        verdicts=verdicts(study, plan, results, checks, _at_level(study, plan, run)),
     )
+
+
+def _at_level(study: Study, plan: Plan, run: Run) -> AtLevel:
+    """The results of a dimension at another level: it answers again, once for each level that is asked."""
+    by_name = {dimension.name: dimension for dimension in DIMENSIONS}
+
+    @cache
+    def again(name: str, level: float) -> tuple[Result, ...]:
+        dimension = by_name[name]
+        if dimension.answer is None or dimension.lacks(study, plan) is not None:
+            return ()
+        report = plan.report.model_copy(update={"confidence_level": level})
+        shared = {"run": run} if dimension.shared else {}
+        return dimension.answer(study, plan.model_copy(update={"report": report}), **shared).results
+
+    return again

@@ -1,7 +1,7 @@
 """The command line. Imports nothing heavy before a command needs it."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,17 @@ if TYPE_CHECKING:
     from trustreport.errors import StudyError
     from trustreport.measures.reported.printed import Rounding
     from trustreport.plan import Kind
+    from trustreport.service.audit import Verified
+    from trustreport.service.settings import Settings
 
 PROBLEMS = 1
+FAILED = 3
+VERDICTS = ("fail", "inconclusive", "not-assessable", "not-tested")
 KINDS = ("certification", "procurement", "vigilance")
 BACKENDS = ("loky", "threading", "dask", "ray")
-FORMATS = ("html", "pdf", "json")
+FORMATS = ("html", "pdf", "json", "xlsx", "csv")
+DEFAULT_FORMATS = ("html", "pdf", "json")
+RELEASES = ("internal", "public")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -27,7 +33,8 @@ FORMATS = ("html", "pdf", "json")
 def main() -> None:
     """Reports on the trustworthiness of a medical AI, from a folder of data and a manifest.
 
-    Exit status: 0 done, 1 the input has problems, 2 wrong use.
+    Exit status: 0 done, 1 the input has problems, 2 wrong use, 3 done but a criterion failed and --fail-on
+    asked.
     """
 
 
@@ -81,7 +88,15 @@ def check(study: Path, allow_outside: bool) -> None:
 )
 @click.option("--kind", type=click.Choice(KINDS), help="Kind of report, in place of the manifest's.")
 @click.option(
-    "--formats", default=",".join(FORMATS), show_default=True, help="What to write, separated by commas."
+    "--formats",
+    default=",".join(DEFAULT_FORMATS),
+    show_default=True,
+    help=f"What to write, separated by commas: {', '.join(FORMATS)}.",
+)
+@click.option(
+    "--release",
+    type=click.Choice(RELEASES),
+    help="Who may see the report, in place of the manifest's word: public hides who read what and where.",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of what is drawn at random.")
 @click.option(
@@ -94,18 +109,30 @@ def check(study: Path, allow_outside: bool) -> None:
     show_default=True,
     help="What the workers are. No number depends on it.",
 )
+@click.option(
+    "--fail-on",
+    metavar="VERDICTS",
+    help=f"Exit with status 3 where a criterion has one of these verdicts: {', '.join(VERDICTS)}.",
+)
 @click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
 def build(
     study: Path,
     out: Path,
     kind: str | None,
     formats: str,
+    release: str | None,
     seed: int | None,
     jobs: int,
     backend: "Backend",
+    fail_on: str | None,
     allow_outside: bool,
 ) -> None:
     """Read STUDY, compute, and write the report into a folder."""
+    fatal = [word.strip() for word in (fail_on or "").split(",") if word.strip()]
+    unknown = [word for word in fatal if word not in VERDICTS]
+    if unknown:
+        known = ", ".join(VERDICTS)
+        raise click.BadParameter(f"{', '.join(unknown)}; known are {known}", param_hint="--fail-on")
     wanted = [word.strip() for word in formats.split(",") if word.strip()]
     unknown = [word for word in wanted if word not in FORMATS]
     if unknown or not wanted:
@@ -129,8 +156,9 @@ def build(
         tell("read", 0.0)
         with problems_on_stderr():
             read, plan = read_study(study, allow_outside=allow_outside)
-        if kind:
-            plan = plan.model_copy(update={"report": plan.report.model_copy(update={"kind": kind})})
+        of_report = {name: said for name, said in (("kind", kind), ("release", release)) if said}
+        if of_report:
+            plan = plan.model_copy(update={"report": plan.report.model_copy(update=of_report)})
         if seed is not None:
             plan = plan.model_copy(update={"similarity": plan.similarity.model_copy(update={"seed": seed})})
         ingested = perf_counter()
@@ -158,9 +186,51 @@ def build(
             raise click.ClickException(f"cannot write to {out}: {error.strerror or error}") from error
     for name, reason in written.failed.items():
         click.echo(f"{name} was not written. {reason}", err=True)
-    for name in ("report.pdf", "report.html", "results.json"):
+    for name in ("report.pdf", "report.html", "results.json", "results.xlsx", "results.csv"):
         if (out / name).is_file():
             click.echo(out / name)
+    failed = [v for v in assessment.verdicts if v.word.replace(" ", "-") in fatal]
+    for verdict in failed:
+        click.echo(f"{verdict.criterion.endpoint}: {verdict.word}", err=True)
+    if failed:
+        sys.exit(FAILED)
+
+
+@main.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("--amend", is_flag=True, help="Add the criteria as they are now to a lock of other ones.")
+@click.option("--reason", default="", help="Why they were amended, kept in the lock.")
+@click.option(
+    "--token",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A time stamp (RFC 3161) of the hash that this command prints, to be kept in the lock.",
+)
+def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
+    """Write the hash of the criteria of STUDY into its folder, before the data are opened.
+
+    A lock shows that criteria were not altered since; when it was written it does not show. A time stamp
+    of another party does.
+    """
+    from trustreport.api import lock_criteria
+
+    try:
+        with problems_on_stderr():
+            stamp = token.read_bytes() if token else b""
+            file, locked = lock_criteria(study, amend=amend, reason=reason, token=stamp)
+    except FileExistsError as error:
+        click.echo(f"{error}. Restore them, or amend the lock: trustreport lock {study} --amend", err=True)
+        sys.exit(PROBLEMS)
+    except ValueError as error:
+        click.echo(f"{error}.", err=True)
+        sys.exit(PROBLEMS)
+    except OSError as error:
+        raise click.ClickException(f"cannot write the lock: {error.strerror or error}") from error
+    click.echo(file)
+    click.echo(f"sha256 {locked.last.sha256}", err=True)
+    click.echo("It shows that the criteria stay as they are, not since when. To show that as well:", err=True)
+    digest = f"openssl ts -query -sha256 -digest {locked.last.sha256} -cert -out criteria.tsq"
+    click.echo(f"  {digest}; send criteria.tsq to a time-stamping authority;", err=True)
+    click.echo(f"  trustreport lock {study} --token ITS_REPLY", err=True)
 
 
 @main.command()
@@ -226,6 +296,182 @@ def infer(
     for line in found.lines:
         click.echo(line)
     sys.exit(PROBLEMS if found.contradictory else 0)
+
+
+@main.command()
+@click.argument("out", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--study", type=click.Path(path_type=Path), help="Also compute again, from this study.")
+@click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
+def verify(out: Path, study: Path | None, allow_outside: bool) -> None:
+    """Say whether the files of the report in OUT are still what was written.
+
+    With the study: whether its files are those of the report, and whether they give the same numbers.
+    Exit status 1 where anything is not as it was.
+    """
+    from trustreport.report.bundle import verify as look
+
+    lines = look(out)
+    if study is not None:
+        from trustreport.api import reproduce
+
+        with problems_on_stderr():
+            lines += reproduce(out, study, allow_outside=allow_outside)
+    wrong = [line for line in lines if line.status == "wrong"]
+    for line in lines:
+        if line.status != "ok":
+            click.echo(f"{line.file} {line.said}.", err=line.status == "wrong")
+    click.echo(f"{sum(line.status == 'ok' for line in lines)} as written, {len(wrong)} not.")
+    sys.exit(PROBLEMS if wrong else 0)
+
+
+@main.command()
+@click.argument("old", type=click.Path(path_type=Path, exists=True))
+@click.argument("new", type=click.Path(path_type=Path, exists=True))
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+def compare(old: Path, new: Path, as_json: bool) -> None:
+    """Say what differs between two reports: numbers, verdicts, checks.
+
+    OLD and NEW are folders of reports, or their results.json.
+    """
+    import json
+
+    from trustreport.report.compare import compare as hold
+    from trustreport.report.compare import lines, load, table
+
+    try:
+        found = hold(load(old), load(new))
+    except (OSError, ValueError) as error:
+        click.echo(str(error), err=True)
+        sys.exit(PROBLEMS)
+    if as_json:
+        click.echo(json.dumps(found.as_dict(), sort_keys=True, ensure_ascii=False, indent=1))
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(table(found))
+    else:
+        for line in lines(found):
+            click.echo(line)
+
+
+data_folder = click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("trustreport-data"),
+    show_default=True,
+    envvar="TRUSTREPORT_DATA",
+    show_envvar=True,
+    help="Folder of the service's data.",
+)
+database_address = click.option(
+    "--database", metavar="URL", help="Database, in place of SQLite in the folder: postgresql://user@host/name."
+)
+
+
+@main.command()
+@click.option("--host", help="Address to listen on; 127.0.0.1 if left out.")
+@click.option("--port", type=click.IntRange(1, 65535), help="8000 if left out.")
+@click.option("--workers", type=click.IntRange(min=0), help="Reports at a time; 1 if left out.")
+@data_folder
+@database_address
+def serve(host: str | None, port: int | None, workers: int | None, data: Path, database: str | None) -> None:
+    """Start the service: web API and pages, with a worker inside.
+
+    The first start prints a link that works once, to make the first account. Settings beyond these are
+    variables TRUSTREPORT_*; docs/service.md lists them.
+    """
+    with service_settings(data, host=host, port=port, workers=workers, database=database) as settings:
+        from trustreport.service.server import serve as run
+
+        run(settings)
+
+
+@main.command()
+@click.option("--workers", type=click.IntRange(min=1), help="Reports at a time; 1 if left out.")
+@data_folder
+@database_address
+def worker(workers: int | None, data: Path, database: str | None) -> None:
+    """Work on the jobs of a service, here or on another machine with the same data folder and database."""
+    with service_settings(data, workers=workers, database=database) as settings:
+        from trustreport.service.server import work
+
+        work(settings)
+
+
+@main.group(name="audit-log")
+def audit_log() -> None:
+    """The audit log of a service."""
+
+
+@audit_log.command(name="verify")
+@data_folder
+@database_address
+def verify_audit_log(data: Path, database: str | None) -> None:
+    """Recompute every entry of the audit log; exit status 1 where one was changed or is missing."""
+    with service_settings(data, database=database, exists=True) as settings:
+        from trustreport.service.server import verify_log
+
+        found = verify_log(settings)
+    tell_chains(found)
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@data_folder
+@database_address
+def backup(file: Path, data: Path, database: str | None) -> None:
+    """Write all data of a service into FILE (.tar.gz), while it runs or not."""
+    with service_settings(data, database=database, exists=True) as settings:
+        from trustreport.service.record.backup import backup as write
+
+        held = write(settings, file)
+    rows = sum(held["tables"].values())
+    click.echo(f"{file}: {rows} rows, {held['blobs']} files.")
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@data_folder
+@database_address
+def restore(file: Path, data: Path, database: str | None) -> None:
+    """Restore a backup into an empty folder, and verify its audit log."""
+    with service_settings(data, database=database) as settings:
+        from trustreport.service.record.backup import restore as read
+
+        found = read(settings, file)
+    tell_chains(found)
+
+
+@contextmanager
+def service_settings(data: Path, *, exists: bool = False, **given: Any) -> Iterator["Settings"]:
+    """The service's settings; what it refuses becomes wrong use, what it cannot do a message."""
+    if exists and not data.is_dir():
+        raise click.UsageError(f"there is no folder {data}")
+    try:
+        from trustreport.service.settings import Unsuitable, from_environment
+        from trustreport.service.storage.migrate import TooNew
+    except ImportError as error:
+        mend = "pip install 'trustreport[service]'"
+        raise click.ClickException(f"the service needs more packages ({error}): {mend}") from error
+    from trustreport.service.record.backup import BackupError
+
+    try:
+        yield from_environment(data, **given)
+    except Unsuitable as error:
+        raise click.UsageError(str(error)) from error
+    except (BackupError, TooNew) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def tell_chains(found: "Iterable[Verified]") -> None:
+    """A line for each chain of the audit log; exit status 1 where one is broken."""
+    broken = False
+    for chain in found:
+        broken = broken or bool(chain.faults)
+        said = "; ".join(chain.faults) or "intact"
+        line = f"{chain.chain}: {chain.entries} entries, last {chain.head}: {said}."
+        click.echo(line, err=bool(chain.faults))
+    sys.exit(PROBLEMS if broken else 0)
 
 
 @main.command()

@@ -274,8 +274,17 @@ class Complexity(Group):
 class HAccuracy(Group):
     tau: float | Literal["right_answers", "mean_confidence", "best_rater"] | None = None
     tau_share: float = Field(default=0.8, gt=0, le=1)
-    priority: tuple[float, ...] | Literal["raters", "prevalence", "rare_first"] | None = None
-    complexity: bool | Complexity = False
+    priority: tuple[Share, ...] | Literal["raters", "prevalence", "rare_first"] | None = None
+    complexity: bool = False
+    complexity_from: Complexity | None = None
+
+    @model_validator(mode="after")
+    def _possible(self) -> "HAccuracy":
+        if isinstance(self.tau, float | int) and not 0 < self.tau <= 1:
+            raise ValueError("tau: a confidence from chance (1 / number of classes) to 1")
+        if isinstance(self.priority, tuple) and abs(sum(self.priority) - 1) > 1e-6:
+            raise ValueError("priority: shares that sum to 1")
+        return self
 
 
 class TableFile(Group):
@@ -443,6 +452,8 @@ class Indicator(Group):
     to_detect: float | None = None
     chart: Text | None = None
     false_alert_budget: float | None = None
+    missed_alert_budget: float | None = None
+    planned_cases: Count | None = None
     action: Text | None = None
 
 
@@ -457,6 +468,8 @@ class Vigilance(Group):
     exposure_source: Text | None = declared("V")
     indicators: tuple[Indicator, ...] | None = declared("V")
     observation_period: Text | None = declared("V")
+    planned_looks: Count | None = None
+    data_cut: Date | None = None
     multiplicity_rule: Text | None = declared("V")
     label_maturity_rule: Text | None = declared("V")
     override_definition: Text | None = declared("V")
@@ -465,6 +478,7 @@ class Vigilance(Group):
 
 class Incident(Group):
     incident: Text = named("incident", "incident_id")
+    kind: Literal["incident", "complaint"] = "incident"
     event_date: Date | None = None
     awareness_date: Date | None = None
     description: Text | None = None
@@ -474,7 +488,28 @@ class Incident(Group):
     reported_to: Text | None = None
     report_date: Date | None = None
     capa_id: Text | None = None
+    due: Date | None = None
     status: Text | None = None
+
+
+class Signal(Group):
+    """A line of the signal register: each date is that of the step, absent while it was not taken."""
+
+    signal: Text = named("signal", "signal_id")
+    description: Text | None = None
+    indicator: Text | None = None
+    source: Text | None = None
+    detected: Date | None = declared("V")
+    validated: Date | None = None
+    assessed: Date | None = None
+    acted: Date | None = None
+    closed: Date | None = None
+    alternative_explanations: tuple[Text, ...] | None = None
+    action: Text | None = None
+    outcome: Text | None = None
+    owner: Text | None = declared("V")
+    decided_by: Text | None = None
+    due: Date | None = None
 
 
 class Document(Group):
@@ -538,6 +573,12 @@ class Confusion(Group):
     readers: Count | None = None
     cases: Count | None = None
     paired: bool | None = None
+
+    @model_validator(mode="after")
+    def _frames(self) -> "Confusion":
+        if self.frames_per_finding and self.tn < (self.frames_per_finding - 1) * (self.tp + self.fn):
+            raise ValueError("frames_per_finding: not more frames with findings than there are frames")
+        return self
 
 
 class RelianceCounts(Group):
@@ -603,6 +644,7 @@ class Plan(Group):
     site_context: SiteContext | None = declared("P")
     vigilance: Vigilance | None = declared("V")
     incidents: tuple[Incident, ...] = ()
+    signals: tuple[Signal, ...] = ()
     documents: tuple[Document, ...] = ()
     approvals: tuple[Approval, ...] | None = declared("CPV")
     amendments: tuple[Amendment, ...] = ()

@@ -31,6 +31,11 @@ class Labels(Sequence[str]):
     def __len__(self) -> int:
         return self._n
 
+    @property
+    def counted(self) -> bool:
+        """Whether these are numbers of rows, which mean nothing beside those of another table."""
+        return self._values is None
+
     @overload
     def __getitem__(self, i: int) -> str: ...
     @overload
@@ -63,7 +68,8 @@ class Cases:
     """The cases of one task or data set; `truth` (n_cases,) indexes `classes`, -1 where there is none.
 
     For a binary task `classes` is ("0", "1"), 1 = condition present. `groups` holds the further columns of
-    the table (subgroup columns, severity, equipment).
+    the table (subgroup columns, severity, equipment), `numbers` what else was said of a case: its
+    ``relevance``, its ``case_threshold``, its own utilities ``utility_00`` to ``utility_11`` (decision, truth).
     """
 
     labels: Labels
@@ -74,6 +80,7 @@ class Cases:
     date: NDArray[np.datetime64] | None = None
     complexity: Floats | None = None
     groups: Mapping[str, Coded] = field(default_factory=lambda: NONE)
+    numbers: Mapping[str, Floats] = field(default_factory=lambda: NONE)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -96,7 +103,9 @@ class Readings:
 
     `arm` indexes `arms` (the manifest's order). A sequential reading (initial and final decision in one
     sitting) stands here as two rows, the initial decision in the unaided arm. `advice` is what the model
-    told the reader. Missing readings are absent rows.
+    told the reader. `session` indexes `sessions`, NaN where there is none. `endpoints` holds the endpoints
+    that the manifest declares, by name, (n_readings,) each: 1.0 or 0.0, NaN where nothing was recorded.
+    Missing readings are absent rows.
     """
 
     task: str
@@ -116,6 +125,9 @@ class Readings:
     advice_score: Floats | None = None
     positive_from: float | None = None
     sequential: bool = False
+    session: Floats | None = None
+    sessions: tuple[str, ...] = ()
+    endpoints: Mapping[str, Floats] = field(default_factory=lambda: NONE)
 
     def __len__(self) -> int:
         return len(self.case)
@@ -219,8 +231,9 @@ class Study:
 
     `paired_counts`, `confusion`, `reliance_counts`, `nomogram` and `reported` are the manifest's own frozen
     groups (`trustreport.plan`), in the manifest's order. `manifest` is its file as it was handed in, for
-    whoever wants to make the report again; the first of `sources` names it. `cautions` are doubts that
-    ingest met and that no check can see afterwards, as message keys with parameters.
+    whoever wants to make the report again; the first of `sources` names it. `lock` is the file that locks
+    its criteria (`trustreport.lock`), empty without one. `cautions` are doubts that ingest met and that no
+    check can see afterwards, as message keys with parameters.
     """
 
     arms: tuple[str, ...] = ()
@@ -235,4 +248,5 @@ class Study:
     reported: tuple[Any, ...] = ()
     sources: tuple[Source, ...] = ()
     manifest: bytes = b""
+    lock: bytes = b""
     cautions: tuple[tuple[str, Mapping[str, Any]], ...] = ()

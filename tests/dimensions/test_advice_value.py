@@ -289,3 +289,37 @@ def test_utilities_by_name_their_mean_and_another_share_of_positives() -> None:
     assert voi(utility="mean of the matrices") == pytest.approx(mean)
     assert voi(utility="mild", prevalence=0.1) != pytest.approx(voi(utility="mild"), abs=1e-6)
     assert any("at the declared 10.0% positives" in text for text in texts(found))
+
+
+def shown(score: np.ndarray, n_readers: int = 3, **columns: Any) -> Study:
+    """Readings of which the aided arm has a score of the advice for each case."""
+    (table,) = readings(np.ones((2, n_readers, len(score)), bool)).readings
+    of_row = np.where(table.arm == 1, score[table.case], np.nan)
+    return Study(readings=(replace(table, advice_score=of_row, **columns),))
+
+
+def test_advice_shown_to_readers_is_a_set_of_advice() -> None:
+    rng = np.random.default_rng(6)
+    score = rng.random(150)
+    truth = np.arange(150) % 2
+    found = told(shown(score), plan(operating_point={"threshold": 0.5}, utility=COSTS))
+    rules_hold(found)
+    same = told(study_of(truth, score))
+    for name in ("brier", "oe_ratio"):
+        assert value(found, name).value == value(same, name).value
+    assert any(
+        "Acting on every piece of advice (advice shown to the readers)" in text for text in texts(found)
+    )
+    told(replace(shown(score), datasets=study_of(truth, score).datasets))
+
+
+def test_a_case_whose_readers_saw_different_scores_has_no_advice_of_its_own() -> None:
+    study = shown(np.linspace(0.05, 0.95, 40))
+    (table,) = study.readings
+    assert table.advice_score is not None
+    changed = np.where((table.case == 7) & (table.reader == 1), 0.99, table.advice_score)
+    one = replace(study, readings=(replace(table, advice_score=changed),))
+    assert value(told(study), "brier").n == 40
+    assert value(told(one), "brier").n == 39
+    none = replace(study, readings=(replace(table, advice_score=np.full(len(table), np.nan)),))
+    assert not DIMENSION.has_data(none, plan())

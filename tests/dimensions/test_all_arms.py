@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan
 from trustreport.dimensions.decision_benefit import DIMENSION
-from trustreport.dimensions.decision_benefit.all_arms import NOT_CROSSED
 from trustreport.finding import Finding
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 from trustreport.measures.multiplicity import holm
@@ -94,7 +93,7 @@ def test_the_global_test_is_that_of_the_fit_of_all_arms() -> None:
 def test_pairs_use_their_two_arms_alone_and_p_is_adjusted() -> None:
     correct = drawn(2)
     found = answer(three_arms(correct, scores=True))
-    for endpoint in ("accuracy", "sensitivity", "specificity", "auc"):
+    for endpoint in ("accuracy", "sensitivity", "specificity", "auc", "youden_j"):
         pairs = of(found, "pairwise_difference", endpoint=endpoint)
         assert [r.scope["arms"] for r in pairs] == [
             ["first aid", "unaided"],
@@ -133,16 +132,26 @@ def test_under_the_null_the_global_test_rejects_about_one_in_twenty() -> None:
     assert 4 <= rejected <= 38  # 99.9 % of binomial(400, .05), and less since it is conservative here
 
 
-def test_missing_readings_leave_the_pairs() -> None:
+def test_missing_readings_leave_the_pairs_and_their_smallest_adjusted_p() -> None:
     correct = drawn(3)
     missing = np.random.default_rng(0).random(correct.shape) < 0.05
     found = answer(three_arms(correct, missing=missing))
     (test,) = of(found, "global_test", endpoint="accuracy")
-    assert isnan(test.estimate.p)
-    assert test.estimate.note == NOT_CROSSED
+    adjusted = [r.details["p_holm"] for r in of(found, "pairwise_difference", endpoint="accuracy")]
+    assert test.estimate.p == min(adjusted)
+    assert (test.method, test.primary) == ("holm_smallest", True)
     for r in of(found, "pairwise_difference"):
         assert r.method == "ustatistic_bdg"
         assert ("p_holm" in r.details) != isnan(r.estimate.p)
+
+
+def test_endpoints_of_the_users_own_are_tested_too() -> None:
+    made = three_arms(drawn(8))
+    table = made.readings[0]
+    side = np.where(table.case % 5 == 0, np.nan, (table.decision == 1) * 1.0)  # not asked in every case
+    found = answer(replace(made, readings=(replace(table, endpoints={"side named": side}),)))
+    assert {r.estimate.n for r in of(found, "global_test", endpoint="side named")} == {6 * 64}
+    assert len(of(found, "pairwise_difference", endpoint="side named")) == 3
 
 
 def test_one_reader_has_a_test_of_that_reader_only() -> None:
@@ -197,4 +206,4 @@ def test_a_hypothesis_about_two_aids_is_answered() -> None:
     found = answer(three_arms(correct), endpoints=[criterion])
     (r,) = of(found, "non_inferiority")
     two = fit_proportions(correct[[2, 1]].astype(float)).difference(0, 1)
-    assert r.estimate.p == pytest.approx(two.p)
+    assert r.estimate.p == pytest.approx(two.p / 2)  # one-sided, and the change is in its direction

@@ -104,9 +104,9 @@ def test_the_interval_of_the_rule_is_that_of_a_report_at_its_level() -> None:
     study = crossed()
     for measure, hypothesis, alpha, level in (
         (BENEFIT, "non-inferiority", 0.05, 0.9),
-        (BENEFIT, "superiority", 0.01, 0.99),
-        ("pragmatic_utility.arr", "superiority", 0.05, 0.95),
-        ("pragmatic_utility.rr", "superiority", 0.1, 0.9),
+        (BENEFIT, "superiority", 0.01, 0.98),
+        ("pragmatic_utility.arr", "superiority", 0.05, 0.9),
+        ("pragmatic_utility.rr", "superiority", 0.1, 0.8),
         ("pragmatic_utility.odds_ratio", "estimation", 0.2, 0.8),
     ):
         of = "accuracy" if measure == BENEFIT else None
@@ -120,9 +120,19 @@ def test_the_interval_of_the_rule_is_that_of_a_report_at_its_level() -> None:
         assert (e.value, e.low, e.high, e.level) == pytest.approx(
             (direct.value, direct.low, direct.high, level), rel=1e-9
         )
-        assert found.details == {"alpha": alpha, "sides": 2 if hypothesis in module.TWO_SIDED else 1}
+        assert found.details == {"alpha": alpha, "sides": 2 if hypothesis == "estimation" else 1}
         if hypothesis == "superiority":
-            assert e.p == pytest.approx(direct.p, rel=1e-9)
+            effect = direct.value - 1 if measure == "pragmatic_utility.rr" else -direct.value
+            assert e.p == pytest.approx(direct.p / 2 if effect < 0 else 1 - direct.p / 2, rel=1e-9)
+
+
+def test_superiority_may_be_declared_two_sided() -> None:
+    study = crossed()
+    (found,) = held(study, criterion(hypothesis="superiority", alpha=0.05, sides=2))
+    direct = estimate_of(study, BENEFIT, endpoint="accuracy")
+    assert (found.estimate.low, found.estimate.high) == pytest.approx((direct.low, direct.high))
+    assert found.estimate.p == pytest.approx(direct.p)
+    assert found.details == {"alpha": 0.05, "sides": 2}
 
 
 @settings(max_examples=15, deadline=None)
@@ -151,7 +161,7 @@ def test_p_and_interval_say_the_same(seed: int, margin: float, alpha: float) -> 
         inside = {
             "non-inferiority": e.low > -margin,
             "equivalence": -margin < e.low and e.high < margin,
-            "superiority": e.low > 0 or e.high < 0,
+            "superiority": e.low > 0,
         }[kind]
         assert (e.p < alpha) == inside, kind
 

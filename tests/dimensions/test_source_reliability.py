@@ -17,10 +17,11 @@ from trustreport.figures.joyplot import Joyplot
 from trustreport.figures.nomogram import Nomogram as NomogramFigure
 from trustreport.finding import EstimateTable, Finding, PlainTable
 from trustreport.measures.agreement.cohen import cohen_kappa
+from trustreport.measures.proportion import wilson
 from trustreport.messages import catalogue
 from trustreport.plan import Nomogram, Plan
 from trustreport.results import Result, leading
-from trustreport.study import Labels, Study
+from trustreport.study import Cases, Dataset, Labels, Scores, Study
 
 EN = catalogue("en")
 ID = "source_reliability"
@@ -237,7 +238,7 @@ def test_confidence_is_drawn_by_steps_or_in_bins() -> None:
     steps = np.random.default_rng(1).choice([0.2, 0.4, 0.6, 0.8, 1.0], CODES.shape)
     for confidence, discrete in ((steps, True), (np.random.default_rng(1).random(CODES.shape), False)):
         finding = answer(raters_study(rated(CODES, confidence=confidence)), plan(**KNOWN))
-        drawing = finding.parts[0].figures[1].drawing
+        drawing = finding.parts[0].figures[0].drawing
         assert isinstance(drawing, Joyplot)
         assert drawing.discrete == discrete
         for i, row in enumerate(drawing.rows):
@@ -249,10 +250,9 @@ def test_confidence_is_drawn_by_steps_or_in_bins() -> None:
 def test_forty_one_raters_fill_two_pages() -> None:
     codes = noisy(20, 41, 0.8)[1]
     finding = answer(raters_study(rated(codes, confidence=np.full(codes.shape, 0.5))), plan())
-    assert [figure.id for figure in finding.parts[0].figures] == [
-        "nomogram_1",
-        "confidence_1",
-        "confidence_1_2",
+    assert [[figure.id for figure in part.figures] for part in finding.parts] == [
+        ["confidence_1", "confidence_1_2"],
+        ["nomogram_1"],
     ]
 
 
@@ -284,6 +284,73 @@ def test_many_sets_share_one_table_and_one_figure() -> None:
         assert low <= actual + 1e-12 <= high + 2e-12
 
 
+def test_raters_are_drawn_too_where_there_are_five_and_the_table_shows_it() -> None:
+    six, four = (answer(raters_study(rated(CODES[:, :n])), plan(**KNOWN)) for n in (6, 4))
+    for name in ("percent_agreement", "krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac1"):
+        by_method = {r.method: r.estimate for r in six.results if r.id == f"{ID}.{name}"}
+        assert list(by_method) == ["gwet_variance", "bootstrap_cases", "bootstrap_raters_cases"]
+        assert one(six, name).method == "gwet_variance"
+        assert len({round(e.value, 12) for e in by_method.values()}) == 1
+    shown = [row.result.method for t in six.parts[0].tables if isinstance(t, EstimateTable) for row in t.rows]
+    assert shown.count("bootstrap_raters_cases") == 6
+    assert "Were the raters drawn anew too" in sentences(six)
+    assert "Were the raters drawn anew too" not in sentences(four)
+    assert not [r for r in four.results if r.method == "bootstrap_raters_cases"]
+    assert any("fewer than five raters" in EN(text) for text in four.not_shown)
+
+
+def advised(names: Labels, right: int, n: int = 200) -> Dataset:
+    """A data set with decisions, the first `right` of which are like the truth."""
+    decision = np.where(np.arange(n) < right, TRUTH[:n], 1 - TRUTH[:n]).astype(np.int8)
+    return Dataset(
+        "device", "local", Cases(names, TRUTH[:n].astype(np.int8)), {"": Scores(decision=decision)}
+    )
+
+
+def test_advice_on_cases_that_the_raters_labelled_has_an_actual_accuracy() -> None:
+    ratings = rated(CODES)
+    study = raters_study(ratings, datasets=(advised(ratings.cases.labels, 170),))
+    finding = answer(study, plan(**KNOWN))
+    check_rules(finding)
+    label, actual = one(finding, "label_accuracy"), one(finding, "actual_accuracy", dataset="device")
+    a, x = label.estimate.value, 0.85
+    assert actual.method == label.method == "majority"
+    e = actual.estimate
+    assert e.value == pytest.approx(x * a + (1 - x) * (1 - a))
+    measured = wilson(170, 200)  # the accuracy of the labels counts as known
+    assert (e.low, e.high) == pytest.approx(
+        [y * a + (1 - y) * (1 - a) for y in (measured.low, measured.high)]
+    )
+    low, high = (one(finding, f"actual_accuracy_{end}_bound", dataset="device") for end in ("low", "high"))
+    assert (low.estimate.value, high.estimate.value) == pytest.approx((x + a - 1, 1 - (a - x)))
+    said = sentences(finding)
+    assert "device: measured against these labels, 85.0% of the advice is right" in said
+    assert "without that assumption it lies between" in said
+    by = [row[3] for t in finding.parts[1].tables if t.id == "source_reliability_behind_1" for row in t.rows]
+    assert [EN(text) for text in by] == ["majority", "nomogram"]
+    (figure,) = finding.parts[1].figures
+    assert isinstance(figure.drawing, NomogramFigure)
+    assert [point.measured for point in figure.drawing.points] == [0.85]
+
+
+def test_advice_on_other_cases_or_without_names_says_nothing_of_these_labels() -> None:
+    ratings = rated(CODES)
+    for names in (Labels(tuple(f"x{i}" for i in range(200))), Labels(n=200)):
+        finding = answer(raters_study(ratings, datasets=(advised(names, 170),)), plan(**KNOWN))
+        assert not [r for r in finding.results if "actual" in r.id]
+        assert "|x + a − 1|" in sentences(finding)
+
+
+def test_the_nomogram_is_read_backwards_in_a_table() -> None:
+    finding = answer(stated((0.9, 0.57)), plan())
+    table = finding.parts[0].tables[1]
+    assert isinstance(table, PlainTable)
+    least = dict(table.rows)
+    # a = (.8 + .9 - 1) / .8 = .875, rho = .75^2; .95 cannot be shown by a measured .9
+    assert least[0.8] == pytest.approx(0.5625)
+    assert isnan(least[0.95])
+
+
 def test_raters_and_sets_stand_in_parts_of_their_own() -> None:
     study = raters_study(
         rated(CODES, task="a"), rated(CODES[:, :2], task="b"), nomogram=stated((0.9, 0.5)).nomogram
@@ -291,8 +358,10 @@ def test_raters_and_sets_stand_in_parts_of_their_own() -> None:
     finding = answer(study, plan(**KNOWN))
     check_rules(finding)
     assert [EN(part.title) for part in finding.parts if part.title] == [
-        "a",
-        "b",
+        "a: agreement of the raters",
+        "a: how many labels are right",
+        "b: agreement of the raters",
+        "b: how many labels are right",
         "Stated concordance and accuracy",
     ]
     assert {r.scope.get("task") for r in finding.results} == {"a", "b", None}

@@ -28,6 +28,7 @@ from trustreport.report import figures
 from trustreport.report.figures import Drawn
 from trustreport.results import Result
 from trustreport.study import ArmCounts, CountsSet, Source, Study
+from trustreport.verdicts import verdicts
 
 HASH = "9f2c41d7" + "0" * 56
 HOSTILE = (
@@ -270,6 +271,7 @@ def assessment(parts: tuple[Part, ...], plan: Plan, names: tuple[str, ...] = ())
         ),
         (),
         tuple(undeclared(plan, plan.report.kind)),
+        verdicts(Study(), plan, finding.results, checks, lambda dimension, level: finding.results),
     )
 
 

@@ -5,6 +5,7 @@ from trustreport.checks import (
     decision_benefit,
     potential_robustness,
     pragmatic_utility,
+    prespecification,
     reader_study,
     reliance,
     source_reliability,
@@ -21,5 +22,6 @@ GROUPS = (
     reliance.CHECKS,
     source_reliability.CHECKS,
     potential_robustness.CHECKS,
+    prespecification.CHECKS,
 )
 CHECKS: tuple[Check, ...] = tuple(sorted((c for group in GROUPS for c in group), key=lambda check: check.id))

@@ -163,7 +163,10 @@ def left_out(evidence: Evidence) -> Iterator[Remark]:
     for confusion in evidence.study.confusion:
         given = (confusion.indeterminate_positives, confusion.indeterminate_negatives)
         if given != (None, None):
-            yield Remark({"set": confusion.set}, _indeterminate(confusion, sum(k or 0 for k in given)))
+            n = sum(k or 0 for k in given)
+            here = {"set": confusion.set}
+            counted = _counted(evidence, here, n)
+            yield counted or Remark(here, _indeterminate(confusion, n))
     for dataset in evidence.study.datasets:
         for candidate, scores in dataset.scores.items():
             scope: dict[str, Any] = {"dataset": dataset.name}
@@ -171,7 +174,25 @@ def left_out(evidence: Evidence) -> Iterator[Remark]:
                 scope["candidate"] = candidate
             n = _silent(dataset, scores)
             own = [t for t in found if t.place == scope]
-            yield Remark(scope, _without(own[0].counts if own else None, n) if n else None)
+            counted = _counted(evidence, scope, n)
+            yield counted or Remark(scope, _without(own[0].counts if own else None, n) if n else None)
+
+
+def _counted(evidence: Evidence, scope: Mapping[str, Any], n: int) -> Remark | None:
+    """A warning instead of a block where a declared rule puts such cases in every denominator."""
+    rule = evidence.plan.operating_point.indeterminate_as
+    if not n or rule is None:
+        return None
+    wanted = {"candidate": None, **scope}
+    without = leading(
+        evidence.results, f"{DIMENSION}.accuracy", parameters={"indeterminate": "left out"}, **wanted
+    )
+    counted = leading(evidence.results, f"{DIMENSION}.accuracy", parameters=None, **wanted)
+    if without is None or counted is None:
+        return None
+    values = {"n": n, "x": without.estimate.value, "y": counted.estimate.value}
+    message = say("checks.P03.fired_counted", counted=say(f"{DIMENSION}.counted.{rule}"), **values)
+    return Remark(scope, message, severity="W")
 
 
 def _without(counts: ConfusionCounts | None, n: int) -> Message:

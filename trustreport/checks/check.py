@@ -22,10 +22,16 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a check has to say about one scope; without a message it looked and found nothing."""
+    """What a check has to say about one scope; without a message it looked and found nothing.
+
+    `measures` are the result ids that it concerns, where it does not concern every number of the scope,
+    `severity` is another than the check's where what was found weighs otherwise.
+    """
 
     scope: Mapping[str, Any]
     message: Message | None = None
+    measures: tuple[str, ...] = ()
+    severity: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +57,9 @@ class Check:
                 title = Message(f"checks.{self.id}.clear")
                 yield CheckOutcome(self.id, self.dimension, self.severity, "clear", title, remark.scope)
             else:
-                yield CheckOutcome(
-                    self.id, self.dimension, self.severity, "fired", remark.message, remark.scope
-                )
+                about = (remark.message, remark.scope, remark.measures)
+                severity = remark.severity or self.severity
+                yield CheckOutcome(self.id, self.dimension, severity, "fired", *about)
         if not ran:
             lacking = Message(f"checks.{self.id}.lacking")
             yield CheckOutcome(self.id, self.dimension, self.severity, "cannot run", lacking)

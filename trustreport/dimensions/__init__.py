@@ -9,6 +9,8 @@ from trustreport.dimensions import (
     reliance,
     reported,
     source_reliability,
+    subgroups,
+    vigilance,
 )
 from trustreport.dimensions.dimension import Dimension
 
@@ -22,7 +24,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
     reliance.DIMENSION,
     advice_value.DIMENSION,
     potential_robustness.DIMENSION,
-    Dimension("subgroups", lambda study, plan: bool(plan.subgroups)),
-    Dimension("vigilance", lambda study, plan: any(d.role == "period" for d in study.datasets)),
+    subgroups.DIMENSION,
+    vigilance.DIMENSION,
     reported.DIMENSION,
 )

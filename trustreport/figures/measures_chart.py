@@ -30,10 +30,11 @@ class MeasureColumn:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A measure of a set; `reference` is what it would be without looking at the cases."""
+    """A measure of a set; `reference` is what to hold it against, `reason` what is said where it is undefined."""
 
     estimate: Estimate
     reference: float = nan
+    reason: Message | str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ class MeasuresChart:
     ) -> None:
         e = cell.estimate
         if isnan(e.value):
-            text = say("figure.measures.undefined")
+            text = style.said(say, cell.reason) or say("figure.measures.undefined")
             middle = (column.low + column.high) / 2
             paper = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.6}
             how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "ha": "center", "bbox": paper}

@@ -151,6 +151,11 @@ def build(labels: Labels, parts: Sequence[Part], problems: Problems) -> Cases:
         date=None if day is None else day.astype("datetime64[D]"),
         complexity=gather.floats("complexity"),
         groups=groups(gather),
+        numbers={
+            word: found
+            for word in contracts.CASE_NUMBERS
+            if (found := gather.floats(word)) is not None
+        },
     )
 
 

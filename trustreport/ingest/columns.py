@@ -153,7 +153,7 @@ class _Reader:
             self._mapped(our_word(key), key, theirs)
         mapped = {k.partition("/")[0] for k in self.found}
         for word in self.contract.words:
-            if word in mapped or word in self.failed:
+            if word in mapped or word in self.failed or word in self.contract.only_mapped:
                 continue
             i = self.headers.free(word)
             if i is not None:
@@ -220,7 +220,7 @@ class _Reader:
 
     def _near_misses(self) -> None:
         """A header that is almost a word which the file lacks was probably meant to be that word."""
-        present = {k.partition("/")[0] for k in self.found}
+        present = {k.partition("/")[0] for k in self.found} | set(self.contract.only_mapped)
         for _, header in list(self.headers.rest()):
             name = header.casefold().replace(" ", "_")
             for word in self.contract.words:
@@ -359,10 +359,18 @@ def _keep_extra(table: Table, reader: _Reader) -> None:
     if table.kind == "features":
         table.features |= {h: raw.columns[i] for h, i in rest.items() if not table.spec.features}
         return
+    kept = _cluster_keys(reader.manifest)
     for name, i in rest.items():
         column = raw.columns[i]
-        if name in reader.renamed or _has_few_levels(column):
+        if name in reader.renamed or name in kept or _has_few_levels(column):
             table.extra[name] = values.text(column)
+
+
+def _cluster_keys(manifest: Manifest) -> set[str]:
+    """Columns that tell which cases belong together: kept however many names they hold."""
+    sets = manifest.values.get("datasets")
+    declared = [d.get("cluster_keys") for d in sets if isinstance(d, dict)] if isinstance(sets, list) else []
+    return {str(key) for keys in declared if isinstance(keys, list) for key in keys}
 
 
 def _has_few_levels(column: "Column") -> bool:

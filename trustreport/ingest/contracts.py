@@ -45,8 +45,9 @@ class Word:
 class Contract:
     """A table: the columns it must have, those of which it must have one, those it may have.
 
-    `extra` says what a column of another name becomes. Some words may be mapped to several columns, one for
-    each arm or candidate (``decision: {unaided: dec_u, aided: dec_a}``).
+    `only_mapped` words are never taken from a header, only from the manifest's map. `extra` says what a
+    column of another name becomes. Some words may be mapped to several columns, one for each arm or
+    candidate (``decision: {unaided: dec_u, aided: dec_a}``).
     """
 
     required: tuple[str, ...]
@@ -54,6 +55,7 @@ class Contract:
     one_of: tuple[str, ...] = ()
     extra: Literal["ignored", "groups", "features"] = "ignored"
     may_be_mapped_per: tuple[str, ...] = ()
+    only_mapped: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -113,6 +115,7 @@ UNIT = Check(
     "Rescale the column (divide percentages by 100).",
     together=True,
 )
+SHARES = Check(lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)), "a number from 0 to 1", mend_number)
 POSITIVE = Check(lambda x: ~np.isfinite(x) | (x >= 0), "0 or more")
 COUNT = Check(lambda x: ~np.isfinite(x) | _whole(x), "a count: 0, 1, 2 ...")
 DATE = Check(
@@ -136,6 +139,7 @@ WORDS: Mapping[str, Word] = {
     "candidate": NAME,
     "version": NAME,
     "status": NAME,
+    "session": NAME,
     "label": NAME,
     "set": NAME,
     "metric": NAME,
@@ -144,6 +148,7 @@ WORDS: Mapping[str, Word] = {
     "truth": Word("binary", (TRUTH,)),
     "decision": BINARY,
     "initial_decision": BINARY,
+    "endpoint": BINARY,
     "advice": BINARY,
     "paired": BINARY,
     "score": NUMBER,
@@ -151,6 +156,9 @@ WORDS: Mapping[str, Word] = {
     "advice_score": NUMBER,
     "class_scores": NUMBER,
     "complexity": NUMBER,
+    "relevance": Word("number", (FINITE, POSITIVE)),
+    "case_threshold": Word("number", (FINITE, SHARES)),
+    **{f"utility_{cell}": NUMBER for cell in ("00", "01", "10", "11")},
     "order": NUMBER,
     "confidence": Word("number", (FINITE, UNIT)),
     "initial_confidence": Word("number", (FINITE, UNIT)),
@@ -171,8 +179,12 @@ WORDS: Mapping[str, Word] = {
     "total": COUNTED,
 }
 
-PER_ARM = ("decision", "score", "confidence", "seconds", "order", "read_at", "advice", "advice_score")
-OF_CASE = ("truth", "patient", "site", "date", "complexity")
+PER_ARM = (
+    *("decision", "score", "confidence", "seconds"),
+    *("order", "read_at", "advice", "advice_score", "session"),
+)
+CASE_NUMBERS = ("relevance", "case_threshold", "utility_00", "utility_01", "utility_10", "utility_11")
+OF_CASE = ("truth", "patient", "site", "date", "complexity", *CASE_NUMBERS)
 KNOWN_OF_COUNTS = ("readers", "cases", "paired")
 
 CONTRACTS: Mapping[str, Contract] = {
@@ -183,10 +195,11 @@ CONTRACTS: Mapping[str, Contract] = {
             "arm",
             *PER_ARM,
             *("initial_decision", "initial_score", "initial_confidence", "initial_seconds"),
-            *("truth", "patient"),
+            *("truth", "patient", "endpoint"),
         ),
         one_of=("decision", "score"),
-        may_be_mapped_per=PER_ARM,
+        may_be_mapped_per=(*PER_ARM, "endpoint"),
+        only_mapped=("endpoint",),
     ),
     "readers": Contract(("reader",), extra="groups"),
     "scores": Contract(

@@ -5,6 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from trustreport import lock
 from trustreport.errors import Problem, StudyError
 from trustreport.ingest import manifest as manifests
 from trustreport.ingest.files import Files
@@ -41,9 +42,7 @@ def read(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Stu
     found = _manifest_path(Path(path), problems)
     if found is None:
         raise StudyError(problems)
-    with found.open("rb") as stream:
-        data = stream.read(manifests.MOST_BYTES + 1)
-    manifest = manifests.parse(found.name, data, problems)
+    manifest = manifests.parse(found.name, _bytes(found), problems)
     if manifest is None:
         raise StudyError(problems)
     plan, touched = manifests.plan_of(manifest, problems)
@@ -54,6 +53,28 @@ def read(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Stu
     if problems or study is None:
         raise StudyError(_in_order(problems, manifest.file))
     return study, plan
+
+
+def read_plan(path: str | PathLike[str]) -> tuple[Path, Plan]:
+    """The manifest alone, and the folder that it lies in: its tables may not be there yet.
+
+    Raises
+    ------
+    StudyError : with every problem of the manifest
+    """
+    problems = Problems()
+    found = _manifest_path(Path(path), problems)
+    manifest = found and manifests.parse(found.name, _bytes(found), problems)
+    plan = manifests.plan_of(manifest, problems)[0] if manifest else None
+    if problems or plan is None or found is None:
+        raise StudyError(problems)
+    return found.parent, plan
+
+
+def _bytes(path: Path) -> bytes:
+    """A manifest, and a byte more than one may have."""
+    with path.open("rb") as stream:
+        return stream.read(manifests.MOST_BYTES + 1)
 
 
 def _manifest_path(path: Path, problems: Problems) -> Path | None:
@@ -93,9 +114,10 @@ def _study(
 
     tables = [table for _, _, table in loaded if table is not None]
     study = assemble(plan, tables, manifest, problems)
+    locked = _lock(files, problems)
     if problems:
         return None
-    return _with_sources(study, manifest, files, loaded)
+    return _with_sources(study, manifest, files, loaded, locked)
 
 
 def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
@@ -191,7 +213,23 @@ def _check_hash(
         )
 
 
-def _with_sources(study: Study, manifest: Manifest, files: Files, loaded: list[Any]) -> Study:
+def _lock(files: Files, problems: Problems) -> bytes:
+    """The lock of the criteria; empty where the folder holds none."""
+    path = files.folder / lock.FILE
+    if not path.is_file():
+        return b""
+    data = _bytes(path)
+    try:
+        lock.read(data)
+    except ValueError as error:
+        mend = "Restore it: what was locked cannot be told from it any more."
+        problems.at(lock.FILE, str(error), "the lock of the criteria as it was written", mend)
+    return data
+
+
+def _with_sources(
+    study: Study, manifest: Manifest, files: Files, loaded: list[Any], locked: bytes
+) -> Study:
     """The study with an entry for each input file."""
     from dataclasses import replace
 
@@ -211,7 +249,10 @@ def _with_sources(study: Study, manifest: Manifest, files: Files, loaded: list[A
                 {reason: n for reason, n in dropped.items() if n > 0},
             )
         )
-    return replace(study, sources=tuple(sources), manifest=own.read_bytes())
+    if locked:
+        path = files.folder / lock.FILE
+        sources.append(Source(lock.FILE, "lock", files.hash(path), len(locked), 0, 0))
+    return replace(study, sources=tuple(sources), manifest=own.read_bytes(), lock=locked)
 
 
 def _in_order(problems: Problems, manifest: str) -> list[Problem]:

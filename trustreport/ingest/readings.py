@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ADVICE = ("advice", "advice_score")
+# Names that an endpoint of the user's own may not have.
+TAKEN = ("accuracy", "sensitivity", "specificity", "auc", "ppv", "npv", "youden_j", "seconds", "confidence")
 INITIAL = ("decision", "score", "confidence", "seconds")
 
 
@@ -60,6 +62,8 @@ def readings_of(
     arm = np.concatenate([p.arm for p in pieces])
     order = np.lexsort((case, reader, arm))
     columns = {word: _stacked(pieces, word, order) for word in PER_ARM}
+    columns["session"], sessions = _sessions(pieces, order)
+    ends = _endpoints(pieces, arms, problems)
     columns["decision"] = _decided(columns["decision"], columns["score"], plan.reading.positive_from)
     _duplicates(pieces, order, (arm, reader, case), (arms, reader_names, case_names), columns, problems)
     parts = [*_described(case_names, described), *_own_parts(pieces, case)]
@@ -75,6 +79,8 @@ def readings_of(
         case[order],
         positive_from=plan.reading.positive_from,
         sequential=any(_is_sequential(t, plan) for t in tables),
+        sessions=sessions,
+        endpoints={name: _flags(held, order) for name, held in ends.items()},
         **columns,
     )
 
@@ -163,7 +169,7 @@ def _sequential(table: Table, plain: dict[str, str], arms: Arms, problems: Probl
         return []
     every = np.arange(table.n_rows)
     first = {w: f"initial_{w}" for w in INITIAL if f"initial_{w}" in table.headers}
-    first |= {w: w for w in ("order", "read_at") if w in plain}
+    first |= {w: w for w in ("order", "read_at", "session") if w in plain}
     unaided = np.full(table.n_rows, arms.aided.index(False), np.int32)
     aided = np.full(table.n_rows, arms.aided.index(True), np.int32)
     return [Piece(table, every, unaided, first), Piece(table, every, aided, plain)]
@@ -210,6 +216,68 @@ def _stacked(pieces: Sequence[Piece], word: str, order: NDArray[np.int64]) -> An
     return np.concatenate(
         [np.full(len(p.records), blank) if c is None else c for p, c in zip(pieces, held, strict=True)]
     )[order]
+
+
+def _sessions(pieces: Sequence[Piece], order: NDArray[np.int64]) -> tuple[Any, tuple[str, ...]]:
+    """The session of each reading in canonical order, and their names; None where no table has sessions."""
+    import pyarrow as pa
+
+    columns = [p.table.names.get(p.keys.get("session", "")) for p in pieces]
+    if all(column is None for column in columns):
+        return None, ()
+    held = [
+        Names(np.full(len(p.records), -1, np.int32), pa.array([], pa.string()))
+        if column is None
+        else Names(*values.used_only(column.codes[p.records], column.distinct))
+        for p, column in zip(pieces, columns, strict=True)
+    ]
+    codes, names = cases.united(held)
+    every = np.concatenate(codes)[order]
+    return np.where(every >= 0, every, np.nan), tuple(names.to_pylist())
+
+
+def _endpoints(
+    pieces: Sequence[Piece], arms: Arms, problems: Problems
+) -> dict[str, list[tuple[Piece, str | None]]]:
+    """The declared endpoints by name, with the column that holds each in every piece."""
+    found: dict[str, list[tuple[Piece, str | None]]] = {}
+    for i, p in enumerate(pieces):
+        for key in (k for k in p.table.headers if k.partition("/")[0] == "endpoint"):
+            name, of = _endpoint_name(key, p, arms)
+            if name.casefold() in TAKEN:
+                if of is None or not i:
+                    _taken(name, p.table, problems)
+                continue
+            columns = found.setdefault(name, [(q, None) for q in pieces])
+            if of is None or of == arms.names[int(p.arm[0])]:
+                columns[i] = (p, key)
+    return found
+
+
+def _endpoint_name(key: str, piece: Piece, arms: Arms) -> tuple[str, str | None]:
+    """The name of an endpoint, and the arm that its column is of, where the name says so (``name/arm``)."""
+    said = key.partition("/")[2] or piece.table.headers[key]
+    name, slash, arm = said.rpartition("/")
+    return (name, arm) if slash and arm in arms.known else (said, None)
+
+
+def _taken(name: str, table: Table, problems: Problems) -> None:
+    problems.at(
+        table.file,
+        f"the endpoint {name} is named as one that is computed from decisions and scores",
+        "a name of its own",
+        f"Rename it: {table.spec.where}.columns.endpoint.",
+        rows=(1,),
+    )
+
+
+def _flags(held: Sequence[tuple[Piece, str | None]], order: NDArray[np.int64]) -> Any:
+    """An endpoint over all pieces in canonical order: 1.0, 0.0, NaN where nothing was recorded."""
+    parts = []
+    for piece, key in held:
+        flags = np.full(len(piece.records), -1) if key is None else piece.table.flags[key][piece.records]
+        parts.append(np.where(flags >= 0, flags, np.nan))
+    return np.concatenate(parts)[order]
 
 
 def _decided(decision: Any, score: Any, positive_from: float | None) -> Any:

@@ -17,13 +17,15 @@ INLINE = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram",
 
 
 def names_stand_once(plan: Plan, manifest: Manifest, problems: Problems) -> None:
-    """Arms, data sets, candidates, endpoints and readers are named once each."""
+    """Arms, data sets, candidates, endpoints, readers, incidents and signals are named once each."""
     for group, word in (
         ("arms", "arm"),
         ("datasets", "dataset"),
         ("candidates", "candidate"),
         ("endpoints", "endpoint"),
         ("readers", "reader"),
+        ("incidents", "incident"),
+        ("signals", "signal"),
     ):
         seen: dict[str, int] = {}
         for i, entry in enumerate(getattr(plan, group)):

@@ -17,6 +17,9 @@ MAJORITY, NOMOGRAM = "majority", "nomogram"
 NO_LABEL = "no case has a label"
 ONLY_TWO_CLASSES = "the exact probability of a majority is computed for two classes only"
 TAKEN_AS_KNOWN = "computed from the stated accuracy of the raters, taken as known: no interval"
+LABELS_AS_KNOWN = (
+    "the accuracy of the labels is taken as known: the interval is that of the measured accuracy"
+)
 NO_SAMPLING_ERROR = "computed from figures stated without their sampling error: no interval"
 BEYOND_PERFECT_LABELS = "not even labels that are always right give it: the measured accuracy is too low"
 NO_INFORMATION = "a measured accuracy of one half or less stands for no actual accuracy above one half"
@@ -150,7 +153,7 @@ class ActualAccuracy:
 
 
 def actual_accuracy(
-    measured: float, label: Estimate | float, *, n_categories: int = 2, level: float = 0.95
+    measured: Estimate | float, label: Estimate | float, *, n_categories: int = 2, level: float = 0.95
 ) -> ActualAccuracy:
     """The accuracy of a device whose agreement with imperfect labels was measured.
 
@@ -168,7 +171,8 @@ def actual_accuracy(
 
     Parameters
     ----------
-    measured : float in [0, 1]
+    measured : Estimate or float in [0, 1]
+        Accuracy against the labels.
     label : Estimate or float in [0, 1]
         Accuracy of the labels.
     n_categories : int, at least 2
@@ -177,7 +181,8 @@ def actual_accuracy(
     Returns
     -------
     ActualAccuracy
-        Each in [0, 1], without limits. NaN with a note when `label` has no value.
+        Each in [0, 1]. The value has limits where `measured` has; the accuracy of the labels counts as known.
+        NaN with a note when `label` has no value.
 
     Notes
     -----
@@ -195,20 +200,26 @@ def actual_accuracy(
     >>> [round(e.value, 4) for e in (found.value, found.low_bound, found.high_bound)]
     [0.802, 0.7775, 0.9775]
     """
-    n, method = (label.n, label.method) if isinstance(label, Estimate) else (0, NOMOGRAM)
-    a = label.value if isinstance(label, Estimate) else label
-    x = float(_shares("measured", measured))
-    if a != a:
-        none = undefined(
-            n, label.note if isinstance(label, Estimate) else NO_LABEL, level=level, method=method
-        )
+    seen = measured if isinstance(measured, Estimate) else Estimate(measured, nan, nan, 0)
+    named = (
+        label if isinstance(label, Estimate) else Estimate(label, nan, nan, 0, method=NOMOGRAM, note=NO_LABEL)
+    )
+    n, method = seen.n or named.n, named.method
+    if named.value != named.value:
+        none = undefined(n, named.note, level=level, method=method)
         return ActualAccuracy(none, none, none)
-    a = float(_shares("label", a))
-    low = abs(x + a - 1) if n_categories == 2 else max(0.0, x + a - 1)
-    values = (x * a + (1 - x) * (1 - a) / (n_categories - 1), low, 1 - abs(x - a))
+    x, a = float(_shares("measured", seen.value)), float(_shares("label", named.value))
     details: Mapping[str, float] = {"measured": x, "label_accuracy": a}
+
+    def behind(share: float) -> float:
+        return share * a + (1 - share) * (1 - a) / (n_categories - 1)
+
+    low, high = sorted((behind(seen.low), behind(seen.high)))
+    note = NO_SAMPLING_ERROR if low != low else LABELS_AS_KNOWN
+    bounds = abs(x + a - 1) if n_categories == 2 else max(0.0, x + a - 1), 1 - abs(x - a)
     return ActualAccuracy(
-        *(Estimate(v, nan, nan, n, level, method, NO_SAMPLING_ERROR, details=details) for v in values)
+        Estimate(behind(x), low, high, n, level, method, note, details=details),
+        *(Estimate(v, nan, nan, n, level, method, NO_SAMPLING_ERROR, details=details) for v in bounds),
     )
 
 

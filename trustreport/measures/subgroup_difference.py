@@ -181,7 +181,9 @@ def _linear(
     return Estimate(value, value - half, value + half, n, level, method, se=se, df=df, p=p, details=details)
 
 
-def areas_alike(truth: Flags, score: NDArray[Any], group: NDArray[np.int64], *, level: float = 0.95) -> Estimate:
+def areas_alike(
+    truth: Flags, score: NDArray[Any], group: NDArray[np.int64], *, level: float = 0.95
+) -> Estimate:
     """Test that the areas under the ROC curve are the same in several groups of cases.
 
     With A_g the area of group g, V_g DeLong's variance, w = 1/V and A their weighted mean::

@@ -9,11 +9,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from trustreport import lock
 from trustreport.assessment import Assessment
 from trustreport.finding import CheckOutcome, Unanswered
 from trustreport.messages import Catalogue
 from trustreport.plan import NOT_DECLARED
+from trustreport.report.acceptance import sentence
 from trustreport.results import Result
+from trustreport.verdicts import Verdict as Judged
 
 SCHEMA_VERSION = "1"
 SIGNIFICANT_DIGITS = 13
@@ -76,6 +79,7 @@ class Check(Model):
     status: Literal["fired", "clear", "cannot run"]
     message: str
     scope: Scope
+    measures: list[str] = Field(description="result ids that it concerns; empty: all of the scope")
 
 
 class Open(Model):
@@ -87,12 +91,58 @@ class Open(Model):
     kind: Literal["no data", "not built"]
 
 
+class VerdictFamily(Model):
+    """The family of a criterion; `met` is null where its rule does not ask for all of them."""
+
+    family: str
+    rule: str
+    size: int = Field(ge=1)
+    met: bool | None
+
+
 class Verdict(Model):
-    """An endpoint held against its criterion."""
+    """An endpoint held against its criterion; a criterion that is only estimated has none."""
 
     endpoint: str
     verdict: Literal["pass", "fail", "inconclusive", "not assessable", "not tested"]
     reason: str
+    role: str | None
+    measure: str | None
+    hypothesis: str | None
+    above: float | None = Field(description="bound above which the whole interval must lie")
+    below: float | None = Field(description="bound below which the whole interval must lie")
+    alpha: float | None = Field(description="after the rule of the family")
+    level: float | None = Field(description="of the interval that is held against the bound")
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int | None
+    id: str | None = Field(description="result that answers, at this level")
+    scope: Scope | None
+    method: str | None
+    family: VerdictFamily | None
+    checks: list[str] = Field(description="blocks that withhold the verdict")
+    n_needed: int | None
+
+
+class CriteriaChange(Model):
+    """A field of the criteria that is not what was locked first."""
+
+    field: str
+    old: Any
+    new: Any
+    amendment: Literal["before", "after", "undeclared"]
+
+
+class Criteria(Model):
+    """How the criteria stand against their lock."""
+
+    state: Literal["locked", "amended", "changed", "declared", "none"]
+    sha256: str = Field(description="of the criteria as they are now")
+    locked_sha256: str | None = Field(description="of the criteria as they were locked first")
+    late: bool = Field(description="fixed after the data were opened, as the manifest or a time stamp says")
+    time_stamp: str | None
+    changes: list[CriteriaChange]
 
 
 class FigureEntry(Model):
@@ -138,6 +188,7 @@ class StudySummary(Model):
     kind: str
     title: str
     device: str
+    release: Literal["internal", "public"]
     arms: list[str]
     tasks: list[TaskSummary]
     datasets: list[dict[str, Any]]
@@ -152,6 +203,7 @@ class Document(Model):
     study: StudySummary
     results: list[Entry]
     verdicts: list[Verdict]
+    criteria: Criteria
     checks: list[Check]
     unanswered: list[Open]
     figures: list[FigureEntry]
@@ -164,7 +216,8 @@ def document(assessment: Assessment, provenance: Mapping[str, Any], say: Catalog
         "schema_version": SCHEMA_VERSION,
         "study": _summary(assessment),
         "results": [_entry(result, say) for result in assessment.results],
-        "verdicts": [],
+        "verdicts": [_verdict(verdict, say) for verdict in assessment.verdicts],
+        "criteria": _criteria(lock.standing(assessment.study, assessment.plan)),
         "checks": [_check(outcome, say) for outcome in assessment.checks],
         "unanswered": [_open(open_, say) for open_ in assessment.unanswered],
         "figures": [
@@ -215,6 +268,7 @@ def _summary(assessment: Assessment) -> dict[str, Any]:
         "kind": plan.report.kind,
         "title": plan.report.title or "",
         "device": device or NOT_DECLARED,
+        "release": plan.report.release,
         "arms": list(study.arms),
         "tasks": [asdict(flow) for flow in assessment.flows],
         "datasets": [
@@ -249,6 +303,47 @@ def _entry(result: Result, say: Catalogue) -> dict[str, Any]:
     }
 
 
+def _verdict(verdict: Judged, say: Catalogue) -> dict[str, Any]:
+    criterion, bound, result, family = verdict.criterion, verdict.bound, verdict.result, verdict.family
+    e = result.estimate if result else None
+    return {
+        "endpoint": criterion.endpoint,
+        "verdict": verdict.word,
+        "reason": sentence(verdict, say),
+        "role": criterion.role,
+        "measure": criterion.measure,
+        "hypothesis": criterion.hypothesis,
+        "above": bound.low if bound else None,
+        "below": bound.high if bound else None,
+        "alpha": verdict.alpha,
+        "level": verdict.level,
+        "value": e.value if e else None,
+        "low": e.low if e else None,
+        "high": e.high if e else None,
+        "n": e.n if e else None,
+        "id": result.id if result else None,
+        "scope": dict(result.scope) if result else None,
+        "method": e.method if e else None,
+        "family": family
+        and {"family": family.name, "rule": family.rule, "size": family.size, "met": family.met},
+        "checks": list(verdict.checks),
+        "n_needed": verdict.n_needed,
+    }
+
+
+def _criteria(standing: lock.Standing) -> dict[str, Any]:
+    return {
+        "state": standing.state,
+        "sha256": standing.sha256,
+        "locked_sha256": standing.lock.first.sha256 if standing.lock else None,
+        "late": standing.late,
+        "time_stamp": standing.stamp.time.isoformat() if standing.stamp else None,
+        "changes": [
+            {"field": c.field, "old": c.old, "new": c.new, "amendment": c.how} for c in standing.changes
+        ],
+    }
+
+
 def _check(outcome: CheckOutcome, say: Catalogue) -> dict[str, Any]:
     return {
         "check": outcome.check,
@@ -257,6 +352,7 @@ def _check(outcome: CheckOutcome, say: Catalogue) -> dict[str, Any]:
         "status": outcome.status,
         "message": say(outcome.message),
         "scope": dict(outcome.scope),
+        "measures": list(outcome.measures),
     }
 
 

@@ -1,16 +1,18 @@
 """The summary page: what leads, what limits it, what was tested; bounded, so that it fits one page."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trustreport.assessment import Assessment
 from trustreport.finding import CheckOutcome, EstimateTable, Row
 from trustreport.messages import Catalogue
-from trustreport.plan import Endpoint, Plan
+from trustreport.plan import Plan
+from trustreport.report import acceptance
 from trustreport.report.tables import common_places, in_words
-from trustreport.report.wording import day, plain, shorten
+from trustreport.report.wording import day, shorten
 from trustreport.study import Study
+from trustreport.verdicts import WORDS
 
 LIMITS = 3
 REMARKS = 5  # of one check in a section
@@ -79,15 +81,6 @@ class KeyResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Criterion:
-    """A declared endpoint; verdicts are not given yet."""
-
-    name: str
-    bound: str
-    verdict: str
-
-
-@dataclass(frozen=True, slots=True)
 class Bounded:
     """The first of a list, and how many more there are."""
 
@@ -103,6 +96,7 @@ class Summary:
     title: str
     notice: str
     standing: str
+    verdict_line: str
     findings: Bounded
     results: Bounded
     criteria: Bounded
@@ -115,7 +109,7 @@ def summary(assessment: Assessment, say: Catalogue, room: Room) -> Summary:
     plan = assessment.plan
     asked = len(assessment.findings) + len(assessment.unanswered)
     answered = len(assessment.findings)
-    criteria = _bounded([_criterion(e, room, say) for e in plan.endpoints], room.criteria)
+    criteria = _bounded(_criteria(assessment, room, say), room.criteria)
     return Summary(
         style=room.style,
         title=say(
@@ -127,6 +121,7 @@ def summary(assessment: Assessment, say: Catalogue, room: Room) -> Summary:
             if answered
             else say("report.summary.answered_none", asked=asked)
         ),
+        verdict_line=shorten(acceptance.line(assessment, say), room.long, say),
         findings=_bounded(
             [shorten(text, room.long, say) for text in _leading_sentences(assessment, room, say)],
             room.findings,
@@ -265,17 +260,11 @@ def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) 
     return Bounded(shown, len(found) - len(shown))
 
 
-def _criterion(endpoint: Endpoint, room: Room, say: Catalogue) -> Criterion:
-    bound = endpoint.bound_or_margin
-    text = say("word.not_declared")
-    if bound is not None:
-        low, high = bound if isinstance(bound, tuple) else (bound, bound)
-        text = plain(low) if low == high else say("word.to", low=plain(low), high=plain(high))
-        if endpoint.hypothesis:
-            text = say("report.summary.bound_of", hypothesis=endpoint.hypothesis, value=text)
-    measure = endpoint.measure
-    name = say("word.with_id", text=endpoint.endpoint, id=measure) if measure else endpoint.endpoint
-    return Criterion(shorten(name, room.short, say), text, say("verdict.not_assessed"))
+def _criteria(assessment: Assessment, room: Room, say: Catalogue) -> list[acceptance.Held]:
+    """The criteria, the worst verdict first, so that what is left out for want of room is the better part."""
+    order = {v.criterion.endpoint: WORDS.index(v.word) for v in assessment.verdicts}
+    rows = sorted(acceptance.held(assessment, say), key=lambda row: order.get(row.name, len(WORDS)))
+    return [replace(row, name=shorten(row.name, room.short, say)) for row in rows]
 
 
 # ---------------------------------------------------------------- what was tested

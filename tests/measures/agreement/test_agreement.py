@@ -1,6 +1,7 @@
 """Coefficients of agreement: counted by hand, what must hold of all, and the edges."""
 
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from math import isnan
 from typing import Any
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trustreport.estimate import Estimate
+from trustreport.measures.agreement import bootstrap as bootstrap_module
 from trustreport.measures.agreement import notes, weights
-from trustreport.measures.agreement.bootstrap import bootstrap
+from trustreport.measures.agreement.bootstrap import _Labels, bootstrap
 from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.conger import conger_kappa
 from trustreport.measures.agreement.fleiss import fleiss_kappa
@@ -96,25 +98,55 @@ def test_an_interval_holds_its_estimate_and_what_has_none_says_why(coefficient: 
     assert coefficient(wider, 3).value == pytest.approx(est.value, nan_ok=True)
 
 
-@pytest.mark.parametrize("coefficient", [fleiss_kappa, conger_kappa, light_kappa, krippendorff_alpha])
-def test_the_variance_is_that_of_drawing_cases(coefficient: Any) -> None:
+NAMED: dict[str, Any] = {
+    "percent_agreement": percent_agreement,
+    "krippendorff_alpha": krippendorff_alpha,
+    "fleiss_kappa": fleiss_kappa,
+    "conger_kappa": conger_kappa,
+    "gwet_ac1": gwet_ac1,
+}
+
+
+def test_the_variance_is_that_of_drawing_cases() -> None:
     rng = np.random.default_rng(11)
     truth = rng.integers(0, 3, 300)
     codes = np.where(rng.random((300, 4)) < 0.7, truth[:, None], rng.integers(0, 3, (300, 4)))
     codes[rng.random(codes.shape) < 0.2] = -1
-    est = coefficient(codes, 3)
-    drawn = bootstrap(coefficient, codes, 3, rng=rng, resamples=600)
-    assert drawn.value == est.value
-    assert drawn.se == pytest.approx(est.se, rel=0.12)
-    assert (drawn.low, drawn.high) == pytest.approx((est.low, est.high), abs=0.012)
+    drawn = bootstrap(codes, 3, rng=rng)
+    assert list(drawn) == list(NAMED)
+    for name, coefficient in NAMED.items():
+        est = coefficient(codes, 3)
+        assert drawn[name].value == pytest.approx(est.value, abs=1e-12)
+        assert (drawn[name].n, drawn[name].method) == (est.n, "bootstrap_cases")
+        assert drawn[name].se == pytest.approx(est.se, rel=0.12)
+        assert (drawn[name].low, drawn[name].high) == pytest.approx((est.low, est.high), abs=0.012)
 
 
 def test_ordinal_alpha_varies_as_drawing_cases_although_its_distances_count_as_given() -> None:
     rng = np.random.default_rng(12)
     codes = np.clip(rng.integers(0, 5, 300)[:, None] + rng.integers(-1, 2, (300, 4)), 0, 4)
-    est = krippendorff_alpha(codes, 5, metric="ordinal")
-    drawn = bootstrap(krippendorff_alpha, codes, 5, rng=rng, resamples=600, metric="ordinal")
-    assert drawn.se == pytest.approx(est.se, rel=0.15)
+    drawn = bootstrap(codes, 5, rng=rng, resamples=600, scale="ordinal")
+    for name, est in (
+        ("krippendorff_alpha", krippendorff_alpha(codes, 5, metric="ordinal")),
+        ("gwet_ac2", gwet_ac2(codes, 5, weights.ordinal(5))),
+    ):
+        assert drawn[name].value == pytest.approx(est.value, abs=1e-12)
+        assert drawn[name].se == pytest.approx(est.se, rel=0.15)
+
+
+@given(CODES, st.data(), st.sampled_from(["nominal", "ordinal"]))
+def test_a_draw_has_the_coefficients_of_the_raters_and_cases_drawn(codes: Any, data: Any, scale: Any) -> None:
+    n, m = codes.shape
+    chosen = data.draw(st.lists(st.integers(0, n - 1), min_size=n, max_size=n))
+    raters = data.draw(st.lists(st.integers(0, m - 1), min_size=m, max_size=m))
+    times = np.bincount(raters, minlength=m).astype(float)
+    counted = np.bincount(chosen, minlength=n).astype(float)
+    found = _Labels.of(codes, 3, scale).coefficients(times[None], counted[None])
+    ranks: dict[str, Any] = {"krippendorff_alpha": partial(krippendorff_alpha, metric="ordinal")}
+    ranks["gwet_ac2"] = partial(gwet_ac2, weights=weights.ordinal(3))
+    for name, coefficient in (NAMED if scale == "nominal" else ranks).items():
+        there = coefficient(codes[chosen], 3, multiplicity=times).value
+        assert found[name][0] == pytest.approx(there, abs=1e-9, nan_ok=True)
 
 
 def test_drawing_raters_too_widens_the_interval_and_copies_are_no_pair() -> None:
@@ -122,10 +154,11 @@ def test_drawing_raters_too_widens_the_interval_and_copies_are_no_pair() -> None
     truth = rng.integers(0, 2, 200)
     skill = np.array([0.95, 0.9, 0.85, 0.7, 0.6, 0.55])
     codes = np.where(rng.random((200, 6)) < skill, truth[:, None], 1 - truth[:, None])
-    cases = bootstrap(fleiss_kappa, codes, 2, rng=rng, resamples=300)
-    both = bootstrap(fleiss_kappa, codes, 2, rng=rng, resamples=300, raters=True)
-    assert both.high - both.low > 1.5 * (cases.high - cases.low)
-    assert both.method == "bootstrap_raters_cases"
+    cases = bootstrap(codes, 2, rng=rng, resamples=300)
+    both = bootstrap(codes, 2, rng=rng, resamples=300, raters=True)
+    for name, e in both.items():
+        assert e.high - e.low > 1.5 * (cases[name].high - cases[name].low)
+        assert e.method == "bootstrap_raters_cases"
     once = tally(codes[:, :2], 2)
     doubled = tally(codes[:, :2], 2, None, np.array([2, 1]))
     assert doubled.agreement == pytest.approx(once.agreement)
@@ -187,12 +220,26 @@ def test_pairs_without_a_kappa_are_left_out_and_said() -> None:
 
 def test_resamples_without_a_value_are_counted() -> None:
     codes = np.array([[0, 0], [0, 0], [0, 0], [1, 0]])
-    est = bootstrap(fleiss_kappa, codes, 2, rng=np.random.default_rng(1), resamples=200)
+    est = bootstrap(codes, 2, rng=np.random.default_rng(1), resamples=200)["fleiss_kappa"]
     assert 0 < est.details["undefined"] < 100
     assert est.note == notes.SOME_RESAMPLES
-    none = bootstrap(fleiss_kappa, SAME, 2, rng=np.random.default_rng(1))
-    assert isnan(none.value)
-    assert none.note == notes.ONE_CATEGORY
+    none = bootstrap(SAME, 2, rng=np.random.default_rng(1))
+    assert none["percent_agreement"].value == 1
+    assert isnan(none["fleiss_kappa"].value)
+    assert none["fleiss_kappa"].note == notes.ONE_CATEGORY
+    alone = bootstrap(np.array([[0, -1], [-1, 1]]), 2, rng=np.random.default_rng(1))
+    assert {e.note for e in alone.values()} == {notes.NO_PAIR}
+
+
+def test_neither_the_order_of_the_cases_nor_what_is_held_at_once_decides_a_draw(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    codes = np.random.default_rng(2).integers(-1, 2, (80, 5))
+    one = bootstrap(codes, 2, rng=np.random.default_rng(1), resamples=50, raters=True)
+    monkeypatch.setattr(bootstrap_module, "CELLS", 500)
+    other = bootstrap(codes[::-1], 2, rng=np.random.default_rng(1), resamples=50, raters=True)
+    for name, e in one.items():
+        assert (e.low, e.high) == pytest.approx((other[name].low, other[name].high), abs=1e-12)
 
 
 @pytest.mark.parametrize("scheme", [weights.linear, weights.quadratic, weights.ordinal])

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from trustreport.measures.agreement import weights
+from trustreport.measures.agreement.bootstrap import bootstrap
 from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.conger import conger_kappa
 from trustreport.measures.agreement.fleiss import fleiss_kappa
@@ -39,6 +40,13 @@ def test_thirteen_radiologists(name: str, coefficient: Any, knee: Knee, expected
     assert est.value == pytest.approx(there["value"], abs=6e-6 if name == "conger_kappa" else 1e-12)
     assert [est.low, est.high] == pytest.approx(there["ci95_irrCAC"], abs=2e-5)
     assert (est.n, est.df, est.method) == (427, 426, "gwet_variance")
+
+
+def test_thirteen_radiologists_drawn_anew(knee: Knee, expected: dict[str, Any]) -> None:
+    drawn = bootstrap(knee[0], 2, rng=np.random.default_rng(1))
+    for name, there in (("percent_agreement", "Po"), ("fleiss_kappa", "fleiss_kappa")):
+        ends = expected[there].get("boot95") or expected[there]["boot95_cases"]
+        assert (drawn[name].low, drawn[name].high) == pytest.approx(ends, abs=5e-3)
 
 
 def test_thirteen_radiologists_in_pairs(knee: Knee, expected: dict[str, Any]) -> None:

@@ -164,13 +164,13 @@ def test_limits_are_those_of_the_handbook() -> None:
 
 def test_the_handbook_plan_ends_where_its_lines_say() -> None:
     """The same source: -0.939 + 0.0397 n is above 0 from 24 cases without an event on, not at 23."""
-    for n, decision in ((23, "open"), (24, "in control")):
+    for n, ended in ((23, ()), (24, (23,))):
         _, run = sprt.sprt(np.zeros(n, np.int64), 0.01, 0.10, budget=0.05, missed=0.10)
         assert run is not None
-        assert run.decision == decision
+        assert run.accepted == ended
     _, run = sprt.sprt(np.array([0, 1, 1]), 0.01, 0.10, budget=0.05, missed=0.10)
     assert run is not None
-    assert (run.decision, run.at) == ("alert", 2)
+    assert (run.alerts, run.accepted) == ((2,), ())
 
 
 def test_error_probabilities_of_a_small_test_counted_by_hand() -> None:
@@ -184,6 +184,21 @@ def test_wald_limits_keep_about_what_they_promise() -> None:
     one, _ = sprt.sprt(np.zeros(3, np.int64), 0.1, 0.2, budget=0.05, missed=0.1)
     assert 0.03 < one.details["false_alert_exact"] <= 0.055
     assert 0.06 < one.details["missed_exact"] <= 0.105
+
+
+def test_tests_begin_again_and_their_false_alerts_add_up() -> None:
+    _, run = sprt.sprt(np.array([0] * 30 + [1, 1] + [0] * 30), 0.01, 0.10, budget=0.05, missed=0.10)
+    assert run is not None
+    assert run.accepted[0] == 23
+    assert run.alerts == (31,)
+    # Ends at +1 or -1: each case is a test of its own.
+    moves = run_length.restarting_moves(run_length.bernoulli(0.1, 1, 1), -1, 1)
+    assert run_length.going_on([moves] * 7) == pytest.approx(0.9**7)
+    rng = np.random.default_rng(4)
+    drawn = [sprt.sprt((rng.random(60) < 0.1) * 1, 0.1, 0.3, budget=0.1) for _ in range(800)]
+    share = np.mean([bool(run.alerts) for _, run in drawn if run is not None])
+    spent = drawn[0][0].details["false_alert_spent"]
+    assert share == pytest.approx(spent, abs=4 * np.sqrt(spent * (1 - spent) / 800))
 
 
 def test_a_binomial_look_sums_its_cases() -> None:

@@ -1,18 +1,34 @@
 """Advice accuracy: how often is the advice right where the condition is present, and where it is absent?"""
 
 from trustreport.claims import held
+from trustreport.dimensions.advice_accuracy.clusters import clustering
+from trustreport.dimensions.advice_accuracy.compared import difference_results, pairs
 from trustreport.dimensions.advice_accuracy.curves import charts, curves, scored
+from trustreport.dimensions.advice_accuracy.h_accuracy import confident
 from trustreport.dimensions.advice_accuracy.measured import (
     Judged,
-    counted_as_wrong,
+    cells_of_clusters,
     counts_of,
+    indeterminate_results,
     judged,
     matrix_results,
+    published,
     score_results,
+    three_way_of,
 )
+from trustreport.dimensions.advice_accuracy.mixes import mix_figures
 from trustreport.dimensions.advice_accuracy.telling import in_full, overview, with_declared
+from trustreport.dimensions.advice_accuracy.telling_beside import said_of
+from trustreport.dimensions.advice_accuracy.telling_candidates import compared_parts
+from trustreport.dimensions.advice_accuracy.telling_h import h_parts
 from trustreport.dimensions.advice_accuracy.told import Told
-from trustreport.dimensions.advice_accuracy.weighed import h_accuracy_results, utility_results
+from trustreport.dimensions.advice_accuracy.utility import (
+    contest_results,
+    contests,
+    utility_results,
+    yield_differences,
+    yield_results,
+)
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding
 from trustreport.messages import say
@@ -40,25 +56,39 @@ def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences and tables of every published table and data set."""
     told = []
     for counts in study.confusion:
-        cells = counted_as_wrong(counts)
-        own = matrix_results(cells, {"set": counts.set}, plan)
-        own += utility_results(cells, {"set": counts.set}, plan)
-        told.append(Told(counts.set, {"set": counts.set}, tuple(own)))
+        for name, cells, own in published(counts, plan):
+            own += utility_results(cells, {"set": name}, plan)
+            told.append(Told(name, {"set": name}, tuple(own)))
+    n_published = len(told)
     cases = cases_of(study, plan)
     for case in cases:
-        counted = counts_of(case)
-        own = matrix_results(counted, case.scope, plan) if counted else []
-        own += utility_results(counted, case.scope, plan) if counted else []
+        counted, third = counts_of(case), three_way_of(case)
+        own = matrix_results(counted, case.scope, plan, cells_of_clusters(case)) if counted else []
+        if third:
+            own += indeterminate_results(third, case.scope, plan, cells_of_clusters(case, decided=True))
+        own += yield_results(case, plan)
         own += score_results(case, plan)
-        told.append(Told(case.name, case.scope, tuple(own)))
-    sets = scored(cases, told[len(study.confusion) :])
-    weighed = [r for dataset in study.datasets for r in h_accuracy_results(dataset, plan)]
-    figures = [*(charts(told) if len(told) > 1 else ()), *curves(sets, study, plan)]
+        said = tuple(said_of(case, clustering(case.dataset, plan), own))
+        told.append(Told(case.name, case.scope, tuple(own), said))
+    sets = scored(cases, told[n_published:])
+    weighed = list(confident(study, plan))
+    ranked = contests(cases, plan)
+    beside: list[Result] = [r for one in weighed for r in one.results]
+    for compared, baseline in pairs(cases):
+        beside += difference_results(compared, baseline, plan)
+        beside += yield_differences(compared, baseline, plan)
+    beside += [r for contest in ranked for r in contest_results(contest, plan)]
+    figures = [
+        *(charts(told) if len(told) > 1 else ()),
+        *curves(sets, study, plan),
+        *mix_figures(told, plan),
+    ]
     if len(told) <= EACH_UP_TO:
         parts = in_full(told, figures)
     else:
         parts = overview(told, figures)
-    results: tuple[Result, ...] = (*(r for one in told for r in one.results), *weighed)
+    results: tuple[Result, ...] = (*(r for one in told for r in one.results), *beside)
+    parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
     parts = with_declared(parts, held(plan, results))
     not_shown = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
     return Finding(NAME, parts, results, not_shown)

@@ -137,8 +137,10 @@ def _decisions(one: Scored, plan: Plan, *, named: bool) -> DecisionPanel:
     everybody: Points = ()
     for case, _ in one.candidates:
         assert case.score is not None
-        found = decision_curve(case.truth, case.score, at, level=level)
-        marked = decision_curve(case.truth, case.score, declared, level=level) if declared else None
+        found = decision_curve(case.truth, case.score, at, cluster=case.cluster, level=level)
+        marked = None
+        if declared:
+            marked = decision_curve(case.truth, case.score, declared, cluster=case.cluster, level=level)
         lines.append(DecisionLine(_label(case), _curve(found), _curve(marked) if marked else ()))
         everybody = tuple(zip(found.threshold.tolist(), found.treat_all.tolist()))
     return DecisionPanel(one.name if named else "", tuple(lines), everybody)

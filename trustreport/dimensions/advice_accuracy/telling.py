@@ -7,6 +7,7 @@ from typing import Any
 
 from trustreport.claims import Held
 from trustreport.dimensions.advice_accuracy.measured import CELLS, ID, SCENARIO_MEASURES, SCENARIOS
+from trustreport.dimensions.advice_accuracy.telling_beside import beside_tables
 from trustreport.dimensions.advice_accuracy.told import Told
 from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.confusion.table import MEASURES
@@ -14,7 +15,8 @@ from trustreport.messages import Message, say
 from trustreport.results import Result
 
 SCORED = ("auc", "average_precision")
-CURVES = ("net_benefit", "standardized_net_benefit")
+CURVES = ("net_benefit", "standardized_net_benefit", "weighted_utility")
+THIRD = ("indeterminate_positives", "indeterminate_negatives", "indeterminate")
 OVERVIEW = ("prevalence", "sensitivity", "specificity", "ppv", "npv", "mcc")
 
 
@@ -53,7 +55,8 @@ def overview(all_told: Sequence[Told], figures: Sequence[Figure] = ()) -> tuple[
         for told in all_told
     )
     table = PlainTable("advice_accuracy_sets", say(f"{ID}.table_sets"), columns, rows)
-    finding = (*_across(all_told), say(f"{ID}.overview", n=len(all_told)))
+    noted = {str(said): said for told in all_told for said in told.said}
+    finding = (*_across(all_told), say(f"{ID}.overview", n=len(all_told)), *noted.values())
     return (Part(finding, tables=(table, *_rules_of_sets(all_told)), figures=tuple(figures)),)
 
 
@@ -156,21 +159,21 @@ def _sentences(told: Told) -> Iterator[Message]:
             yield say(f"{ID}.auc_without_interval", value=area.value, reason=area.note)
         else:
             yield say(f"{ID}.auc", value=area.value, low=area.low, high=area.high, level=area.level)
+    yield from told.said
 
 
 def _tables(told: Told, number: int) -> Iterator[EstimateTable | PlainTable]:
     rows = [
         Row(say(f"{ID}.label.{name}"), found, leads=name in ("sensitivity", "specificity"))
-        for name in (*CELLS, *MEASURES, *SCORED)
+        for name in (*CELLS, *THIRD, *MEASURES, *SCORED)
         if (found := told.lead(name))
     ]
     if rows:
         yield EstimateTable(f"advice_accuracy_{number}", say(f"{ID}.table"), tuple(rows))
+    yield from beside_tables(told, number)
     if told.estimate("accuracy", parameters=_rule("all_positive")):
         yield _rules(told, number)
-    shifted = [
-        Row(_at_prevalence(r), r) for r in told.results if r.primary and "prevalence" in _parameters(r)
-    ]
+    shifted = [Row(_at_prevalence(r), r) for r in told.results if r.primary and _is_shifted(r)]
     if shifted:
         yield EstimateTable(
             f"advice_accuracy_prevalence_{number}", say(f"{ID}.table_prevalence"), tuple(shifted)
@@ -183,6 +186,10 @@ def _tables(told: Told, number: int) -> Iterator[EstimateTable | PlainTable]:
     ]
     if curves:
         yield EstimateTable(f"net_benefit_{number}", say(f"{ID}.table_net_benefit"), tuple(curves))
+
+
+def _is_shifted(result: Result) -> bool:
+    return "prevalence" in _parameters(result) and "utility" not in _parameters(result)
 
 
 def _rules(told: Told, number: int) -> PlainTable:

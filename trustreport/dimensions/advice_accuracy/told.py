@@ -6,16 +6,18 @@ from typing import Any
 
 from trustreport.dimensions.advice_accuracy.measured import ID
 from trustreport.estimate import Estimate
+from trustreport.messages import Message
 from trustreport.results import Result, leading
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A published table, or a data set and candidate, with its results."""
+    """A published table, or a data set and candidate, with its results; `said` is to be told with them."""
 
     name: str
     scope: Mapping[str, Any]
     results: tuple[Result, ...]
+    said: tuple[Message, ...] = ()
 
     def lead(self, quantity: str) -> Result | None:
         """The leading entry of a quantity at the class mix of the data."""

@@ -1,8 +1,6 @@
 """Advice value: do the scores mean what they say, and what is advice of such confidence worth?"""
 
-from collections.abc import Iterator
-
-from trustreport.dimensions.advice_accuracy.measured import Judged, judged
+from trustreport.dimensions.advice_value.advised import advised
 from trustreport.dimensions.advice_value.information import compares, of_advice, of_readings, utilities
 from trustreport.dimensions.advice_value.measured import ID, calibrated, results_of
 from trustreport.dimensions.advice_value.telling import EACH_UP_TO, information_part, overview, part
@@ -15,8 +13,8 @@ from trustreport.study import Study
 
 
 def has_data(study: Study, plan: Plan) -> bool:
-    """Whether a data set holds scores of known truth, or utilities and readings in two arms are given."""
-    if any(case.score is not None for case in _judged(study, plan)):
+    """Whether there are scores of known truth, or utilities and readings in two arms."""
+    if any(case.score is not None for _, case in advised(study, plan)):
         return True
     return bool(utilities(plan)) and any(compares(readings, plan) for readings in study.readings)
 
@@ -24,11 +22,11 @@ def has_data(study: Study, plan: Plan) -> bool:
 def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences, tables and figures of every data set and candidate, and of every contrast."""
     told = [
-        calibrated(case, results_of(case, plan), plan)
-        for case in _judged(study, plan)
+        calibrated(name, case, results_of(case, plan), plan)
+        for name, case in advised(study, plan)
         if case.score is not None
     ]
-    informed = [*of_readings(study, plan), *of_advice(_judged(study, plan), plan)]
+    informed = [*of_readings(study, plan), *of_advice(advised(study, plan), plan)]
     parts: list[Part] = list(overview(told)) if len(told) > 1 else []
     if len(told) <= EACH_UP_TO:
         alone = len(told) == 1 and not informed
@@ -42,10 +40,6 @@ def answer(study: Study, plan: Plan) -> Finding:
         not_shown.insert(0, say(f"{ID}.not_shown.training"))
     not_shown.append(say(f"{ID}.not_shown.{'utilities' if informed else 'readers'}"))
     return Finding(ID, tuple(parts), tuple(results), tuple(not_shown))
-
-
-def _judged(study: Study, plan: Plan) -> Iterator[Judged]:
-    return (case for dataset in study.datasets for case in judged(dataset, plan))
 
 
 DIMENSION = Dimension(ID, has_data, answer)

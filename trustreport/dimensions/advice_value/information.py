@@ -1,6 +1,6 @@
 """Value of information: expected utility with the advice less that without it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from trustreport.dimensions.advice_accuracy.measured import Judged, counts_of
 from trustreport.dimensions.advice_value.measured import ID
 from trustreport.measures.utility.information import voi_of_advice, voi_of_readings
 from trustreport.measures.utility.matrices import expected_matrix
+from trustreport.messages import Message
 from trustreport.plan import Plan
 from trustreport.results import Result, answers
 from trustreport.study import Floats, Readings, Study
@@ -23,7 +24,7 @@ ANALYSIS = "mrmc"
 class Informed:
     """The value of information of one contrast of readings, or of the advice of one data set."""
 
-    name: str
+    name: Message | str
     results: tuple[Result, ...]
     readers: bool
 
@@ -99,17 +100,17 @@ def _contrast(
             yield from answers(f"{ID}.voi", here, found, leads=found[0].method, unit="utility")
 
 
-def of_advice(cases: Iterator[Judged], plan: Plan) -> Iterator[Informed]:
-    """The advice of every data set and candidate by itself, against one decision for everybody."""
+def of_advice(sets: Iterable[tuple[Message | str, Judged]], plan: Plan) -> Iterator[Informed]:
+    """The advice of every set by itself, against one decision for everybody."""
     declared = utilities(plan)
-    for case in cases if declared else ():
+    for name, case in sets if declared else ():
         counts = counts_of(case)
         if counts is None:
             continue
         cells = [[counts.tn, counts.fn], [counts.fp, counts.tp]]
         results: list[Result] = []
-        for name, matrix in declared.items():
+        for utility, matrix in declared.items():
             one = voi_of_advice(cells, matrix, level=plan.report.confidence_level)
-            here = {**case.scope, "parameters": {"utility": name}}
+            here = {**case.scope, "parameters": {"utility": utility}}
             results += answers(f"{ID}.voi", here, [one], leads=one.method, unit="utility")
-        yield Informed(case.name, tuple(results), False)
+        yield Informed(name, tuple(results), False)

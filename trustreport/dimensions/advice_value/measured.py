@@ -19,6 +19,7 @@ from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.calibration.smooth import smooth_curve, smooth_error
+from trustreport.messages import Message
 from trustreport.plan import Plan
 from trustreport.results import Result, Unit, answers, leading
 from trustreport.seeds import generator
@@ -63,7 +64,7 @@ class Calibrated:
     Without probabilities `curve`, `histogram`, `smooth` and `advice` are empty.
     """
 
-    name: str
+    name: Message | str
     scope: Mapping[str, Any]
     dataset: Dataset
     results: tuple[Result, ...]
@@ -210,9 +211,9 @@ def _column(cases: Cases, name: str) -> Coded | None:
     return cases.groups.get(name) or (cases.site if name == "site" else None)
 
 
-def calibrated(case: Judged, results: list[Result], plan: Plan) -> Calibrated:
+def calibrated(name: Message | str, case: Judged, results: list[Result], plan: Plan) -> Calibrated:
     """The results with what is drawn of them."""
-    told = Calibrated(case.name, case.scope, case.dataset, tuple(results))
+    told = Calibrated(name, case.scope, case.dataset, tuple(results))
     if why_no_risk(case, plan) or not case.truth.size:
         return told
     truth, score, level = case.truth, case.score, plan.report.confidence_level
@@ -224,7 +225,7 @@ def calibrated(case: Judged, results: list[Result], plan: Plan) -> Calibrated:
         some = order[np.unique(np.linspace(0, len(order) - 1, CURVE_POINTS).astype(np.intp))]
         drawn = tuple(zip(score[some].tolist(), np.clip(smooth[some], 0, 1).tolist()))
     return Calibrated(
-        case.name,
+        name,
         case.scope,
         case.dataset,
         tuple(results),

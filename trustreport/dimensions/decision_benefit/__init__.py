@@ -7,7 +7,7 @@ from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_part,
 from trustreport.dimensions.decision_benefit.all_arms import all_arms, all_arms_part
 from trustreport.dimensions.decision_benefit.beside import beside_results
 from trustreport.dimensions.decision_benefit.changes import baseline_slope, change_counts, strata_results
-from trustreport.dimensions.decision_benefit.endpoints import endpoints, results_of
+from trustreport.dimensions.decision_benefit.endpoints import every_endpoint, results_of
 from trustreport.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
 from trustreport.dimensions.decision_benefit.next_study import next_study, next_study_part
 from trustreport.dimensions.decision_benefit.telling import part, title_of
@@ -48,7 +48,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     for number, (readings, arms) in enumerate(pairs, 1):
         scope = {"task": readings.task} if len(study.readings) > 1 else {}
         name = title_of(readings, arms)
-        found = endpoints(readings, arms, level)
+        found = every_endpoint(readings, arms, level)
         own = [r for endpoint in found for r in results_of(endpoint, readings, arms, level, scope)]
         own += [r for endpoint in found for r in strata_results(endpoint, readings, arms, level, scope)]
         own += change_counts(readings, arms, level, scope)

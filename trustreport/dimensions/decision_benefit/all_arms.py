@@ -1,6 +1,6 @@
 """Three or more arms: one test of all of them, then every pair with p adjusted for their number."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isinf, isnan, nan
@@ -13,24 +13,27 @@ from trustreport.dimensions.decision_benefit.endpoints import (
     ID,
     by_analysis,
     correct_decisions,
-    endpoints,
+    every_endpoint,
+    name_of,
 )
 from trustreport.estimate import Estimate, undefined
 from trustreport.finding import Column, Part, PlainTable
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions
+from trustreport.measures.mrmc.youden import fit_youden
 from trustreport.measures.multiplicity import holm
 from trustreport.messages import Message, say
 from trustreport.plan import Plan
-from trustreport.results import Result, leading
-from trustreport.study import Readings
+from trustreport.results import Result
+from trustreport.study import Floats, Readings
 
 TEXT = f"{ID}.all_arms"
 GLOBAL, PAIRWISE = f"{ID}.global_test", f"{ID}.pairwise_difference"
 # Under so many readers the larger p of random and fixed readers leads, as the wider interval does elsewhere.
 FEW_READERS = 5
-NOT_CROSSED = "the test of all arms needs every reader to read every case in every arm"
+HOLM, OF_PAIRS = "holm_smallest", "ustatistic_bdg"
+NO_PAIRS = "a pair of arms has no interval, so that their p cannot be adjusted together"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,39 +54,47 @@ def all_arms(
     arms = tuple(a for i, a in enumerate(readings.arms) if (readings.arm == i).any())
     if len(arms) < 3:
         return None
+    pairs = list(_pairwise(readings, arms, plan, level, scope, results))
     found: list[Result] = []
     for name, fit in _fits(readings, arms).items():
         here = {**scope, "endpoint": name, "arms": list(arms)}
-        tests = _global(fit, level)
+        tests = (
+            _global(fit, level) if fit else _of_pairs([r for r in pairs if r.within(endpoint=name)], level)
+        )
         first = _first(tests, len(readings.readers))
         found += by_analysis(GLOBAL, here, tests, first, unit="p")
-    found += _pairwise(readings, arms, plan, level, scope, results)
-    return AllArms(arms, found)
+    return AllArms(arms, found + pairs)
 
 
 def _fits(readings: Readings, arms: tuple[str, ...]) -> dict[str, ObuchowskiRockette | None]:
     """A fit of all arms for each endpoint, None where a reading is missing."""
     truth = readings.cases.truth
+    known = truth >= 0
+    both = bool((truth == 1).any() and (truth == 0).any())
     found: dict[str, ObuchowskiRockette | None] = {}
+
+    def add(name: str, part: Floats, fit: Callable[[Floats], ObuchowskiRockette]) -> None:
+        if part.size:
+            found[name] = None if np.isnan(part).any() else fit(part)
+
     if readings.decision is not None:
         correct = correct_decisions(readings, arms)
-        classes = {"accuracy": truth >= 0, "sensitivity": truth == 1, "specificity": truth == 0}
-        for name, cases in classes.items():
-            part = correct[:, :, cases]
-            if part.size:
-                found[name] = None if np.isnan(part).any() else fit_proportions(part)
-    if readings.score is not None and (truth == 1).any() and (truth == 0).any():
-        rating = readings.grid(readings.score, arms)[:, :, truth >= 0]
-        complete = not np.isnan(rating).any()
-        found["auc"] = fit_auc(rating, truth[truth >= 0] == 1, "jackknife") if complete else None
+        add("accuracy", correct[:, :, known], fit_proportions)
+        add("sensitivity", correct[:, :, truth == 1], fit_proportions)
+        add("specificity", correct[:, :, truth == 0], fit_proportions)
+    if readings.score is not None and both:
+        rating = readings.grid(readings.score, arms)[:, :, known]
+        add("auc", rating, lambda part: fit_auc(part, truth[known] == 1, "jackknife"))
+    if readings.decision is not None and both:
+        add("youden_j", correct[:, :, known], lambda part: fit_youden(part, truth[known] == 1))
+    for name, values in readings.endpoints.items():
+        own = readings.grid(values, arms)
+        add(name, own[:, :, ~np.isnan(own).all(axis=(0, 1))], fit_proportions)
     return found
 
 
-def _global(fit: ObuchowskiRockette | None, level: float) -> dict[str, Estimate]:
+def _global(fit: ObuchowskiRockette, level: float) -> dict[str, Estimate]:
     """The tests that all arms share one mean, by analysis."""
-    if fit is None:
-        method = MODES[0]
-        return {f"{method}_{FIRST_COVARIANCE}": undefined(0, NOT_CROSSED, level=level, method=method)}
     found = {}
     for mode in MODES:
         test = fit.omnibus(mode)
@@ -96,9 +107,26 @@ def _global(fit: ObuchowskiRockette | None, level: float) -> dict[str, Estimate]
     return found
 
 
+def _of_pairs(pairs: Sequence[Result], level: float) -> dict[str, Estimate]:
+    """Where readings are missing: no two arms differ if the smallest adjusted p of the pairs is large.
+
+    Holm's adjustment holds the chance of any false finding among the pairs, hence that of this test.
+    """
+    adjusted = [r.details["p_holm"] for r in pairs if "p_holm" in r.details]
+    n = min((r.estimate.n for r in pairs), default=0)
+    if len(adjusted) < len(pairs) or not pairs:
+        return {OF_PAIRS: undefined(n, NO_PAIRS, level=level, method=HOLM)}
+    details = {"comparisons": float(len(pairs))}
+    return {
+        OF_PAIRS: Estimate(nan, nan, nan, n, level, HOLM, notes.TEST_ONLY, p=min(adjusted), details=details)
+    }
+
+
 def _first(tests: Mapping[str, Estimate], n_readers: int) -> str:
     names = [f"{mode}_{FIRST_COVARIANCE}" for mode in ("or_rrrc", "or_frrc")]
-    if n_readers >= FEW_READERS or names[1] not in tests:
+    if OF_PAIRS in tests:
+        return OF_PAIRS
+    if n_readers >= FEW_READERS:
         return names[0]
     known = [name for name in names if not isnan(tests[name].p)]
     return max(known, key=lambda name: tests[name].p) if known else names[0]
@@ -135,12 +163,12 @@ def _differences(
 ) -> Iterator[Result]:
     """The difference that leads for each endpoint of a pair."""
     if pair in plan.contrasts:
-        for name in ("accuracy", "sensitivity", "specificity", "auc"):
-            lead = leading(results, f"{ID}.arm_difference", **scope, endpoint=name, arms=list(pair))
-            if lead:
-                yield lead
+        for r in results:
+            of_pair = r.id == f"{ID}.arm_difference" and r.within(**scope, arms=list(pair))
+            if of_pair and r.primary and r.method != "bootstrap":
+                yield r
         return
-    for endpoint in endpoints(readings, pair, level):
+    for endpoint in every_endpoint(readings, pair, level):
         analysis = endpoint.analyse(endpoint.outcome)
         differences = analysis.differences(level)
         first = analysis.first(differences)
@@ -167,7 +195,7 @@ def all_arms_part(found: AllArms, task: str, number: int) -> Iterator[Part]:
 
 
 def _sentence(test: Result, n: int) -> Message:
-    endpoint, e = say(f"endpoint.{test.scope['endpoint']}"), test.estimate
+    endpoint, e = name_of(test.scope["endpoint"]), test.estimate
     if isnan(e.p):
         return say(f"{TEXT}.no_test", n=n, endpoint=endpoint, reason=e.note)
     return say(f"{TEXT}.test", n=n, endpoint=endpoint, p=e.p)
@@ -188,7 +216,7 @@ def _test_table(tests: Sequence[Result], arms: tuple[str, ...], number: int) -> 
         if "df1" in d:
             df = say(f"{TEXT}.df2", first=d["df1"], second=d["df2"]) if "df2" in d else None
             df = df or say(f"{TEXT}.df1", first=d["df1"])
-        name = say(f"endpoint.{r.scope['endpoint']}")
+        name = name_of(r.scope["endpoint"])
         said = say("table.note", method=method, note=r.estimate.note) if isnan(r.estimate.p) else method
         rows.append((name, d.get("statistic"), df, r.estimate.p, said))
     caption = say(f"{TEXT}.table", arms=list(arms))
@@ -206,7 +234,7 @@ def _pair_table(pairs: Sequence[Result], number: int) -> PlainTable:
     rows = tuple(
         (
             say("report.tested.contrast", aided=r.scope["arms"][0], unaided=r.scope["arms"][1]),
-            say(f"endpoint.{r.scope['endpoint']}"),
+            name_of(r.scope["endpoint"]),
             r.estimate,
             r.estimate.p,
             r.details.get("p_holm"),

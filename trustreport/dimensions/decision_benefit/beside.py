@@ -4,29 +4,43 @@ None of it has a formula that holds for readers and cases in general, so that on
 cases serves all of it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.dimensions.decision_benefit.endpoints import AIDED, ID, UNAIDED, correct_decisions
+from trustreport.dimensions.decision_benefit.endpoints import (
+    AIDED,
+    FIRST_COVARIANCE,
+    ID,
+    UNAIDED,
+    correct_decisions,
+)
+from trustreport.estimate import Estimate
 from trustreport.measures.agreement.fleiss import fleiss_kappa
 from trustreport.measures.agreement.percent import percent_agreement
+from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.bootstrap import Draws, Statistic, canonical_order
+from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette
+from trustreport.measures.mrmc.predictive import fit_ratio
 from trustreport.measures.mrmc.reader_agreement import Coefficient, agreement_difference
 from trustreport.measures.mrmc.reading_order import halves, trend
-from trustreport.measures.mrmc.weighted import combined, ratio_difference, ratio_mean
+from trustreport.measures.mrmc.weighted import ratio_difference, ratio_mean
 from trustreport.plan import Plan
-from trustreport.results import Result, Unit
+from trustreport.results import Result, Unit, possible
 from trustreport.seeds import DEFAULT, generator
 from trustreport.study import Floats, Readings
 
 COEFFICIENTS: tuple[Coefficient, ...] = ("percent_agreement", "fleiss_kappa")
 
+# Arms read in more sessions than this are not compared session by session.
+MOST_SESSIONS = 6
+
 NOT_RECORDED = "not recorded in this arm"
 NOT_IN_BOTH = "not recorded in both arms"
+MEAN_OF_READERS = "mean of the readers' own values, whatever their number of such decisions"
 NO_SUCH_DECISION = "no such decision, or no case of that class"
 NO_ORDER = "no readings with both an order and a value in this arm"
 
@@ -45,6 +59,7 @@ class Shared:
     grids: Mapping[str, Floats]
     truth: NDArray[np.int8]
     draws: Draws
+    sessions: tuple[str, ...] = ()
 
     def result(
         self,
@@ -87,7 +102,7 @@ def beside_results(
 
 def _shared(readings: Readings, arms: tuple[str, str], plan: Plan, scope: Mapping[str, Any]) -> Shared:
     found: dict[str, Floats] = {}
-    for name in ("seconds", "confidence", "order"):
+    for name in ("seconds", "confidence", "order", "session"):
         values = getattr(readings, name)
         if values is not None:
             found[name] = readings.grid(values, arms)
@@ -103,7 +118,8 @@ def _shared(readings: Readings, arms: tuple[str, str], plan: Plan, scope: Mappin
     draws = Draws.of(len(readers), truth[cases], generator(seed, ID, readings.task))
     grids = {name: grid[:, readers][:, :, cases] for name, grid in found.items()}
     level = plan.report.confidence_level
-    return Shared(scope, arms, level, DEFAULT if seed is None else seed, grids, truth[cases], draws)
+    seed = DEFAULT if seed is None else seed
+    return Shared(scope, arms, level, seed, grids, truth[cases], draws, readings.sessions)
 
 
 def recorded(shared: Shared, quantity: str, column: str, unit: Unit) -> list[Result]:
@@ -128,43 +144,38 @@ def _counts(values: Floats) -> list[int]:
 
 
 def predictive(shared: Shared) -> list[Result]:
-    """Predictive values and Youden's index over all readings, at the study's class mix."""
+    """Predictive values over all readings, at the class mix of the study, and the means of the readers'."""
     decision, correct = shared.grids["decision"], shared.grids["correct"]
     known = ~np.isnan(correct)
     called = {"ppv": known & (decision == 1), "npv": known & (decision == 0)}
-    shares = {name: (np.where(of, correct, np.nan), np.where(of, 1.0, np.nan)) for name, of in called.items()}
-    right = [np.where(known & (shared.truth == c), correct, np.nan) for c in (1, 0)]
     results = []
-    for name, parts in shares.items():
-        results += _predictive(
-            shared,
-            name,
-            [ratio_mean(*parts, arm) for arm in (AIDED, UNAIDED)],
-            ratio_difference(*parts, compared=AIDED, baseline=UNAIDED),
-            _counts(parts[0]),
-        )
-    ones = np.ones_like(correct)
-    youden = [
-        combined(*((1.0, ratio_mean(of_class, ones, arm)) for of_class in right), constant=-1.0)
-        for arm in (AIDED, UNAIDED)
-    ]
-    change = combined((1.0, youden[AIDED]), (-1.0, youden[UNAIDED]))
-    return results + _predictive(shared, "youden_j", youden, change, _counts(correct))
+    for name, of in called.items():
+        parts = np.where(of, correct, np.nan), np.where(of, 1.0, np.nan)
+        change = ratio_difference(*parts, compared=AIDED, baseline=UNAIDED)
+        n, why = _counts(parts[0]), NO_SUCH_DECISION
+        for a in (AIDED, UNAIDED):
+            of_arm, where = ratio_mean(*parts, a), shared.of_arm(a)
+            results.append(shared.result("arm_mean", name, where, of_arm, n[a], "proportion", why))
+        where = shared.of_both
+        results.append(shared.result("arm_difference", name, where, change, min(n), "difference", why))
+        fit = fit_ratio(np.where(of, correct, 0.0), of.astype(np.float64)) if known.all() else None
+        results += _readers_mean(shared, name, fit) if fit else []
+    return results
 
 
-def _predictive(
-    shared: Shared, name: str, of_arms: Sequence[Statistic], change: Statistic, n: Sequence[int]
-) -> list[Result]:
-    unit: Unit = "score" if name == "youden_j" else "proportion"
-    results = [
-        shared.result("arm_mean", name, shared.of_arm(a), of_arms[a], n[a], unit, NO_SUCH_DECISION)
-        for a in (AIDED, UNAIDED)
-    ]
-    both = shared.of_both
-    return [
-        *results,
-        shared.result("arm_difference", name, both, change, min(n), "difference", NO_SUCH_DECISION),
-    ]
+def _readers_mean(shared: Shared, name: str, fit: ObuchowskiRockette) -> Iterator[Result]:
+    """The mean of the readers' own values, with the intervals of Obuchowski-Rockette."""
+    level = shared.level
+    for mode in MODES:
+        found: list[tuple[str, Mapping[str, Any], Estimate, Unit]] = [
+            ("arm_mean", shared.of_arm(a), fit.arm_mean(a, mode=mode, level=level), "proportion")
+            for a in (AIDED, UNAIDED)
+        ]
+        change = fit.difference(AIDED, UNAIDED, mode=mode, level=level)
+        for quantity, where, e, unit in [*found, ("arm_difference", shared.of_both, change, "difference")]:
+            scope = {**shared.scope, "endpoint": name, **where, "analysis": f"{mode}_{FIRST_COVARIANCE}"}
+            e = replace(e, note=notes.join(e.note, MEAN_OF_READERS))
+            yield Result(f"{ID}.{quantity}", scope, possible(e, unit), unit)
 
 
 def agreement(shared: Shared) -> list[Result]:
@@ -191,25 +202,44 @@ def agreement(shared: Shared) -> list[Result]:
 
 
 def order_effects(shared: Shared) -> list[Result]:
-    """Accuracy and time in the second half of each reader's order less the first, and the time's trend."""
-    order = shared.grids.get("order")
-    if order is None or np.isnan(order).all():
-        return []
-    results: list[Result] = []
-    units: dict[str, Unit] = {"accuracy": "difference", "seconds": "seconds"}
+    """What changes in the course of reading: between halves and sessions, and seconds by reading."""
     columns = {"accuracy": shared.grids.get("correct"), "seconds": shared.grids.get("seconds")}
     known = {name: v for name, v in columns.items() if v is not None and not np.isnan(v).all()}
+    order, results = shared.grids.get("order"), []
+    if order is not None and not np.isnan(order).all():
+        for name, values in known.items():
+            for a in (UNAIDED, AIDED):
+                split = halves(order[a], values[a])
+                results.append(_effect(shared, name, a, split, {"comparison": "halves"}, NO_ORDER))
+        for a in (UNAIDED, AIDED) if "seconds" in known else ():
+            above, below = trend(order[a], known["seconds"][a])
+            where = {**shared.of_arm(a), "parameters": {"comparison": "trend"}}
+            n, slope = sum(_counts(above)), ratio_mean(above, below)
+            results.append(shared.result("order_effect", "seconds", where, slope, n, "seconds", NO_ORDER))
+    return [*results, *session_effects(shared, known)]
+
+
+def session_effects(shared: Shared, known: Mapping[str, Floats]) -> Iterator[Result]:
+    """Each session less the first that the arm was read in; none for an arm that was read in one."""
+    session = shared.grids.get("session")
+    if session is None:
+        return
     for name, values in known.items():
         for a in (UNAIDED, AIDED):
-            split = halves(order[a], values[a])
-            statistic = ratio_difference(split, np.ones_like(split), compared=0, baseline=1)
-            where = {**shared.of_arm(a), "parameters": {"comparison": "halves"}}
-            n = sum(_counts(split))
-            results.append(shared.result("order_effect", name, where, statistic, n, units[name], NO_ORDER))
-    for a in (UNAIDED, AIDED) if "seconds" in known else ():
-        above, below = trend(order[a], known["seconds"][a])
-        where = {**shared.of_arm(a), "parameters": {"comparison": "trend"}}
-        n = sum(_counts(above))
-        slope = ratio_mean(above, below)
-        results.append(shared.result("order_effect", "seconds", where, slope, n, "seconds", NO_ORDER))
-    return results
+            held = np.unique(session[a][~np.isnan(session[a]) & ~np.isnan(values[a])]).astype(int)
+            if 2 <= len(held) <= MOST_SESSIONS:
+                for later in held[1:]:
+                    split = np.stack([np.where(session[a] == s, values[a], np.nan) for s in (later, held[0])])
+                    pair = {"session": shared.sessions[later], "against": shared.sessions[held[0]]}
+                    chosen = {"comparison": "sessions", **pair}
+                    yield _effect(shared, name, a, split, chosen, NO_ORDER)
+
+
+def _effect(
+    shared: Shared, name: str, arm: int, split: Floats, chosen: Mapping[str, Any], why: str
+) -> Result:
+    """The mean of the first layer of readings less that of the second, (2, n_readers, n_cases)."""
+    statistic = ratio_difference(split, np.ones_like(split), compared=0, baseline=1)
+    where = {**shared.of_arm(arm), "parameters": chosen}
+    unit: Unit = "difference" if name == "accuracy" else "seconds"
+    return shared.result("order_effect", name, where, statistic, sum(_counts(split)), unit, why)

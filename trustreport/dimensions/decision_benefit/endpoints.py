@@ -1,7 +1,8 @@
 """Every number of decision benefit for one task: per reader, per endpoint, over all readers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from trustreport.measures.mrmc.reader_effects import (
     reader_estimate,
 )
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
+from trustreport.measures.mrmc.youden import YoudenUStatistic, fit_youden, sum_of, youden_ustatistic
+from trustreport.messages import Message, say
 from trustreport.results import Result, Unit, answers, possible
 from trustreport.study import Floats, Readings
 
@@ -26,6 +29,10 @@ ID = "decision_benefit"
 AIDED, UNAIDED = 0, 1
 # The covariance that leads where there are several.
 FIRST_COVARIANCE = "jackknife"
+COMPONENT = "a component of variance: it has no interval"
+NO_COMPONENT = "too few readers, arms or cases to tell this source apart"
+# Endpoints with names in the catalogue; what the manifest declares has the name that it gives.
+NAMED = ("accuracy", "sensitivity", "specificity", "auc", "youden_j")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +40,13 @@ class Analysis:
     """The readers of a study, or some of them, analysed together.
 
     `fits` holds an Obuchowski-Rockette fit per covariance where every reader read every case in both arms,
-    and is empty elsewhere; `unbiased` serves any design.
+    and is empty elsewhere; `unbiased` serves any design. `centred` is the U-statistic about the arm means,
+    where readings are missing.
     """
 
-    unbiased: UStatistic
+    unbiased: UStatistic | YoudenUStatistic
     fits: Mapping[str, ObuchowskiRockette] = field(default_factory=dict)
+    centred: UStatistic | YoudenUStatistic | None = None
 
     def arm_means(self, arm: int, level: float) -> dict[str, Estimate]:
         """The mean of an arm by analysis."""
@@ -46,7 +55,8 @@ class Analysis:
             for covariance, fit in self.fits.items()
             for mode in MODES
         }
-        return {**found, "ustatistic_bdg": self.unbiased.arm_mean(arm, level=level)}
+        found |= {name: u.arm_mean(arm, level=level) for name, u in self._ustatistics().items()}
+        return found
 
     def differences(self, level: float) -> dict[str, Estimate]:
         """Aided minus unaided by analysis."""
@@ -55,7 +65,13 @@ class Analysis:
             for covariance, fit in self.fits.items()
             for mode in MODES
         }
-        return {**found, "ustatistic_bdg": self.unbiased.difference(AIDED, UNAIDED, level=level)}
+        for name, u in self._ustatistics().items():
+            found[name] = u.difference(AIDED, UNAIDED, level=level)
+        return found
+
+    def _ustatistics(self) -> dict[str, UStatistic | YoudenUStatistic]:
+        found = {"ustatistic_bdg": self.unbiased}
+        return {**found, "ustatistic_centred": self.centred} if self.centred else found
 
     def first(self, by_analysis: Mapping[str, Estimate]) -> str:
         """The analysis that leads: by design; under five readers the wider of random and fixed readers."""
@@ -71,7 +87,8 @@ class Endpoint:
     """One endpoint of the readers.
 
     `outcome` (2, n_readers, n_cases) is what `analyse` takes, aided arm first. `by_reader` holds the readers'
-    own estimates in both arms, `benefits` and `changes` (n_readers,) what changed for each.
+    own estimates in both arms, `benefits` and `changes` (n_readers,) what changed for each. `unit` is that of
+    an arm.
     """
 
     name: str
@@ -80,6 +97,28 @@ class Endpoint:
     by_reader: tuple[tuple[Estimate, ...], tuple[Estimate, ...]]
     benefits: tuple[Estimate, ...]
     changes: NDArray[np.float64]
+    unit: Unit = "proportion"
+
+
+def name_of(endpoint: str) -> Message | str:
+    """What a sentence calls an endpoint."""
+    return say(f"endpoint.{endpoint}") if endpoint in NAMED else endpoint
+
+
+def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> list[Endpoint]:
+    """`endpoints`, then Youden's index, then those that the manifest declares."""
+    found = endpoints(readings, arms, level)
+    classes = {one.name: one for one in found if one.name in ("sensitivity", "specificity")}
+    if len(classes) == 2:
+        correct, truth = correct_decisions(readings, arms), readings.cases.truth
+        known = truth >= 0
+        found.append(youden(correct[:, :, known], truth[known] == 1, *classes.values()))
+    for name, values in readings.endpoints.items():
+        outcome = readings.grid(values, arms)
+        outcome = outcome[:, :, ~np.isnan(outcome).all(axis=(0, 1))]
+        if not np.isnan(outcome).all(axis=(1, 2)).any():
+            found.append(proportion(name, outcome, level))
+    return found
 
 
 def endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[Endpoint]:
@@ -110,8 +149,9 @@ def proportion(name: str, correct: Floats, level: float) -> Endpoint:
     readers = range(correct.shape[1])
 
     def analyse(part: Floats) -> Analysis:
-        complete = not np.isnan(part).any()
-        return Analysis(ustatistic(part), {FIRST_COVARIANCE: fit_proportions(part)} if complete else {})
+        if np.isnan(part).any():
+            return Analysis(ustatistic(part), centred=ustatistic(part, centred=True))
+        return Analysis(ustatistic(part), {FIRST_COVARIANCE: fit_proportions(part)})
 
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
@@ -126,17 +166,43 @@ def proportion(name: str, correct: Floats, level: float) -> Endpoint:
     )
 
 
+def youden(
+    correct: Floats, truth: NDArray[np.bool_], sensitivity: Endpoint, specificity: Endpoint
+) -> Endpoint:
+    """Sensitivity + specificity - 1; `correct` (2, n_readers, n_cases) over the cases of both classes."""
+
+    def analyse(part: Floats) -> Analysis:
+        whole = youden_ustatistic(part, truth)
+        if np.isnan(part).any():
+            return Analysis(whole, centred=youden_ustatistic(part, truth, centred=True))
+        return Analysis(whole, {FIRST_COVARIANCE: fit_youden(part, truth)})
+
+    def of(arm: int) -> tuple[Estimate, ...]:
+        pairs = zip(sensitivity.by_reader[arm], specificity.by_reader[arm], strict=True)
+        return tuple(sum_of(one, other, less=1) for one, other in pairs)
+
+    return Endpoint(
+        "youden_j",
+        correct,
+        analyse,
+        (of(AIDED), of(UNAIDED)),
+        tuple(map(sum_of, sensitivity.benefits, specificity.benefits)),
+        sensitivity.changes + specificity.changes,
+        "score",
+    )
+
+
 def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
     """The area under each reader's curve; `rating` (2, n_readers, n_cases)."""
     readers = range(rating.shape[1])
     areas = reader_auc(rating, truth)
 
     def analyse(part: Floats) -> Analysis:
-        complete = not np.isnan(part).any()
-        methods = COVARIANCE_METHODS if complete else ()
         alike = same_pair(part, truth)
-        fits: dict[str, ObuchowskiRockette] = {m: fit_auc(part, truth, m, alike=alike) for m in methods}
-        return Analysis(auc_ustatistic(part, truth, alike=alike), fits)
+        whole = auc_ustatistic(part, truth, alike=alike)
+        if np.isnan(part).any():
+            return Analysis(whole, centred=auc_ustatistic(part, truth, alike=alike, centred=True))
+        return Analysis(whole, {m: fit_auc(part, truth, m, alike=alike) for m in COVARIANCE_METHODS})
 
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)
@@ -160,13 +226,38 @@ def results_of(
     results = _per_reader(endpoint, readings, arms, here)
     for i, arm in enumerate(arms):
         means = analysis.arm_means(i, level)
-        results += by_analysis(f"{ID}.arm_mean", {**here, "arm": arm}, means, analysis.first(means))
+        first, of_arm = analysis.first(means), {**here, "arm": arm}
+        results += by_analysis(f"{ID}.arm_mean", of_arm, means, first, unit=endpoint.unit)
     differences = analysis.differences(level)
     first = analysis.first(differences)
     here = {**here, "arms": list(arms)}
+    results += components(analysis, here, level)
     results += by_analysis(f"{ID}.arm_difference", here, differences, first, unit="difference")
     differences["fixed_cases"] = mean_benefit(endpoint.changes, level=level)
     return results + by_analysis(f"{ID}.mean_benefit", here, differences, first, unit="difference")
+
+
+def components(analysis: Analysis, here: Mapping[str, Any], level: float) -> list[Result]:
+    """What the readings say of each source of variation, negative values as they are.
+
+    Of Obuchowski-Rockette where every reader read every case; else the plug-in components of the difference
+    that the degrees of freedom of the U-statistic come from, and its variance.
+    """
+    found: list[Result] = []
+    sources: list[tuple[str, str, int, Mapping[str, float]]] = [
+        ("or_components", covariance, fit.n, asdict(fit.components()))
+        for covariance, fit in analysis.fits.items()
+    ]
+    if not sources:
+        n = analysis.unbiased.difference(AIDED, UNAIDED).n
+        sources = [("ustatistic_components", "", n, analysis.unbiased.components(AIDED, UNAIDED))]
+    for method, covariance, n, values in sources:
+        for name, value in values.items():
+            chosen = {"component": name} | ({"covariance": covariance} if covariance else {})
+            note = COMPONENT if value == value else NO_COMPONENT
+            e = Estimate(value, nan, nan, n, level, method, note)
+            found.append(Result(f"{ID}.variance_component", {**here, "parameters": chosen}, e, "score", True))
+    return found
 
 
 def by_analysis(
@@ -186,7 +277,9 @@ def _per_reader(
         own = {**here, "reader": reader}
         for arm, of_arm in zip(arms, endpoint.by_reader, strict=True):
             one = of_arm[j]
-            results += answers(f"{ID}.reader_estimate", {**own, "arm": arm}, [one], leads=one.method)
+            of_reader = {**own, "arm": arm}
+            name = f"{ID}.reader_estimate"
+            results += answers(name, of_reader, [one], leads=one.method, unit=endpoint.unit)
         change = endpoint.benefits[j]
         contrast = {**own, "arms": list(arms)}
         results += answers(f"{ID}.benefit", contrast, [change], leads=change.method, unit="difference")

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from math import exp, isfinite, isnan, log, nan
 from typing import Any, Literal
 
-from trustreport.dimensions.decision_benefit.endpoints import ID, endpoints, results_of
+from trustreport.criteria import alpha_of, better, level_of, sides
+from trustreport.dimensions.decision_benefit.endpoints import ID, every_endpoint, name_of, results_of
 from trustreport.dimensions.pragmatic_utility.readings import errors
 from trustreport.dimensions.pragmatic_utility.readings import mrmc as error_results
 from trustreport.estimate import Estimate, undefined
@@ -28,7 +29,6 @@ from trustreport.study import Readings, Study
 UTILITY = "pragmatic_utility"
 OF_ARMS = (f"{ID}.arm_mean", f"{UTILITY}.error_rate")
 RATIOS = (f"{UTILITY}.rr", f"{UTILITY}.odds_ratio")
-LESS_IS_BETTER = (f"{ID}.mean_seconds", f"{UTILITY}.error_rate", *RATIOS)
 OF_EITHER = (f"{ID}.mean_seconds", f"{ID}.mean_confidence")
 # Differences whose estimate brings a standard error; what is named elsewhere has no such test.
 DIFFERENCES = (
@@ -38,7 +38,6 @@ DIFFERENCES = (
     f"{ID}.mean_confidence",
     f"{UTILITY}.arr",
 )
-TWO_SIDED = ("superiority", "estimation")
 RESULT = f"{ID}.non_inferiority"
 
 NO_SUCH_TEST = "no margin can be held against this measure: name a difference, a ratio or a mean"
@@ -52,8 +51,7 @@ SIDES = "margins of equivalence lie on either side of no effect"
 FROM_DRAWS = "p and interval from the standard error of the draws, by the normal distribution"
 
 TEXT = f"{ID}.hypotheses"
-NAMED = ("accuracy", "sensitivity", "specificity", "auc")
-NAMED_BESIDE = ("ppv", "npv", "youden_j")
+NAMED_BESIDE = ("ppv", "npv")
 
 Margin = float | tuple[float, float] | None
 
@@ -71,7 +69,7 @@ class Tested:
     @property
     def less_is_better(self) -> bool:
         """Whether a smaller value is the better one."""
-        return self.criterion.measure in LESS_IS_BETTER
+        return better(self.criterion) == "down"
 
 
 def declared_hypotheses(study: Study, plan: Plan, results: Sequence[Result]) -> list[Tested]:
@@ -125,7 +123,7 @@ def _lead(
     if "arms" in where and tuple(where["arms"]) not in plan.contrasts:
         arms = (where["arms"][0], where["arms"][1])
         task = {"task": scope["task"]} if "task" in scope else {}
-        found = endpoints(readings, arms, level)
+        found = every_endpoint(readings, arms, level)
         results = [r for endpoint in found for r in results_of(endpoint, readings, arms, level, task)]
     of = {"endpoint": criterion.of} if criterion.of else {}
     return leading(results, measure, **scope, **of, subgroup=None, reader=None)
@@ -134,9 +132,8 @@ def _lead(
 def _tested(criterion: Criterion, lead: Result | None, scope: dict[str, Any], level: float) -> Tested:
     """The criterion held against the entry that leads: margin, p, and the interval that the rule needs."""
     hypothesis = criterion.hypothesis or "estimation"
-    sides = 2 if hypothesis in TWO_SIDED else 1
-    alpha = criterion.alpha or round((1 - level) / (3 - sides), 12)
-    needed = round(1 - alpha * (3 - sides), 12)
+    alpha = alpha_of(criterion, level)
+    needed = level_of(criterion, alpha)
     margin, why = _margin(criterion, hypothesis)
     if criterion.measure not in (*OF_ARMS, *RATIOS, *DIFFERENCES):
         why = NO_SUCH_TEST
@@ -160,9 +157,9 @@ def _tested(criterion: Criterion, lead: Result | None, scope: dict[str, Any], le
     here = {**({"endpoint": of} if of else {}), **scope, "parameters": chosen}
     if lead and "analysis" in lead.scope:
         here["analysis"] = lead.scope["analysis"]
-    details = {"alpha": alpha, "sides": sides}
+    details = {"alpha": alpha, "sides": sides(criterion)}
     result = Result(RESULT, here, estimate, lead.unit if lead else "difference", True, details)
-    return Tested(criterion, result, hypothesis, sides, margin)
+    return Tested(criterion, result, hypothesis, sides(criterion), margin)
 
 
 def _margin(criterion: Criterion, hypothesis: str) -> tuple[Margin, str]:
@@ -191,14 +188,14 @@ def _margin(criterion: Criterion, hypothesis: str) -> tuple[Margin, str]:
         return said, ""
     if said < 0:
         return None, NEGATIVE
-    return (said if criterion.measure in LESS_IS_BETTER else -said), ""
+    return (said if better(criterion) == "down" else -said), ""
 
 
 def _held_against(
     e: Estimate, criterion: Criterion, hypothesis: str, margin: Margin, level: float
 ) -> Estimate:
     """The estimate with the p of the hypothesis and the interval of this level; a ratio by its logarithm."""
-    ratio, more = criterion.measure in RATIOS, criterion.measure not in LESS_IS_BETTER
+    ratio, more = criterion.measure in RATIOS, better(criterion) != "down"
     to, back = (log, exp) if ratio else (float, float)
     usable = isfinite(e.value) and (e.value > 0 or not ratio)
     se = e.details.get("log_se", nan) if ratio else e.se
@@ -218,7 +215,7 @@ def _held_against(
         held = performance_goal(on_scale, to(margin), higher_is_better=more)
     else:
         t = (on_scale.value - to(margin)) / se * (1 if more else -1)
-        held = replace(on_scale, p=two_sided_p(t, df), details={**e.details, "t": t})
+        held = replace(on_scale, p=_tail(t, df, sides(criterion)), details={**e.details, "t": t})
     return replace(
         held,
         value=e.value,
@@ -228,6 +225,12 @@ def _held_against(
         level=level,
         note=notes.join(e.note, FROM_DRAWS if e.method == "bootstrap" else ""),
     )
+
+
+def _tail(t: float, df: float, tails: int) -> float:
+    """The p of a t that is positive on the better side, one-sided or two-sided."""
+    both = two_sided_p(t, df)
+    return both if tails == 2 else both / 2 if t > 0 else 1 - both / 2
 
 
 # ---------------------------------------------------------------- how they are told
@@ -270,9 +273,7 @@ def _label(tested: Tested, several_tasks: bool) -> Message:
 
 
 def _endpoint(name: str | None) -> Message | str:
-    if name in NAMED:
-        return say(f"endpoint.{name}")
-    return say(f"{ID}.beside.{name}") if name in NAMED_BESIDE else name or ""
+    return say(f"{ID}.beside.{name}") if name in NAMED_BESIDE else name_of(name or "")
 
 
 def _hypothesis(tested: Tested) -> Message:

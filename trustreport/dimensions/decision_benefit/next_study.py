@@ -13,6 +13,7 @@ from trustreport.dimensions.decision_benefit.endpoints import (
     ID,
     UNAIDED,
     Endpoint,
+    name_of,
 )
 from trustreport.finding import Column, Part, PlainTable
 from trustreport.measures.mrmc import notes
@@ -126,7 +127,7 @@ def _difference(fit: ObuchowskiRockette, declared: float | None) -> tuple[float,
 
 def next_study_part(found: NextStudy, name: Message | str, number: int, *, alone: bool) -> Iterator[Part]:
     """Power in a table of readers by cases, and the cases needed in a sentence."""
-    endpoint, points = say(f"endpoint.{found.endpoint}"), 100 * found.difference
+    endpoint, points = name_of(found.endpoint), 100 * found.difference
     cases = [r.scope["parameters"]["n_cases"] for r in found.power[0]]
     columns = (
         Column(say(f"{TEXT}.column.readers"), "count"),
@@ -149,7 +150,7 @@ def _share(power: float) -> Message | float:
     return say(f"{TEXT}.nearly_all", value=NEARLY_ALL) if power > NEARLY_ALL else power
 
 
-def _needed(found: NextStudy, endpoint: Message, points: float) -> Message:
+def _needed(found: NextStudy, endpoint: Message | str, points: float) -> Message:
     e = found.needed.estimate
     values = {
         "endpoint": endpoint,

@@ -1,12 +1,19 @@
 """How decision benefit is told: sentences, tables and figures of one task."""
 
 from collections.abc import Iterator, Sequence
-from math import isnan
+from math import isnan, nan
 from typing import Literal
 
 from trustreport.dimensions.decision_benefit.changes import CHANGES, strata
 from trustreport.dimensions.decision_benefit.curves import reader_roc
-from trustreport.dimensions.decision_benefit.endpoints import AIDED, ID, UNAIDED, Endpoint
+from trustreport.dimensions.decision_benefit.endpoints import (
+    AIDED,
+    FIRST_COVARIANCE,
+    ID,
+    UNAIDED,
+    Endpoint,
+    name_of,
+)
 from trustreport.estimate import Estimate
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
 from trustreport.figures.effect import EffectPlot, EffectRow
@@ -20,6 +27,8 @@ from trustreport.study import Readings
 FEW_READERS = 5
 # A forest of more readers than this does not fit a page.
 MOST_ROWS = 40
+# Intervals whose widths differ by more than this factor are told both.
+WIDTHS_DIFFER = 1.1
 # What stands beside the endpoint: of each arm, and of the change.
 BESIDE = (
     ("mean_seconds", "mean_seconds", "seconds"),
@@ -28,7 +37,6 @@ BESIDE = (
     ("reader_agreement", "reader_agreement", "fleiss_kappa"),
     ("arm_mean", "arm_difference", "ppv"),
     ("arm_mean", "arm_difference", "npv"),
-    ("arm_mean", "arm_difference", "youden_j"),
 )
 
 
@@ -64,11 +72,6 @@ def part(
 def title_of(readings: Readings, arms: tuple[str, str]) -> Message | str:
     """What a task or, where it has no name, its contrast is called."""
     return readings.task or say("report.tested.contrast", aided=arms[0], unaided=arms[1])
-
-
-def name_of(endpoint: str) -> Message:
-    """What a sentence calls an endpoint."""
-    return say(f"endpoint.{endpoint}")
 
 
 def _sentences(
@@ -107,8 +110,36 @@ def _sentences(
             **counts,
         )
     yield from _beside_sentences(results, arms)
+    yield from _cautions(results, arms)
     if n < FEW_READERS:
         yield say("few_readers", n=n)
+
+
+def _cautions(results: Sequence[Result], arms: tuple[str, str]) -> Iterator[Message]:
+    """What is to be known of the intervals that lead: endpoints with the same to be said in one sentence."""
+    said: dict[tuple[str, bool], list[str]] = {}
+    first: dict[str, Estimate] = {}
+    centred: dict[str, Estimate] = {}
+    for r in results:
+        of_all = r.id == f"{ID}.mean_benefit" and r.within(arms=list(arms), subgroup=None)
+        if of_all and r.primary:
+            first[r.scope["endpoint"]] = r.estimate
+        if of_all and r.primary and r.estimate.note:
+            said.setdefault((r.estimate.note, isnan(r.estimate.low)), []).append(r.scope["endpoint"])
+        if of_all and r.scope["analysis"] == "ustatistic_centred":
+            centred[r.scope["endpoint"]] = r.estimate
+    for (note, lacking), endpoints in said.items():
+        key = "without_interval" if lacking else "with_care"
+        yield say(f"{ID}.{key}", endpoints=[name_of(e) for e in endpoints], note=note)
+    for name, e in centred.items():
+        if not isnan(e.low) and not _alike(e, first[name]):
+            yield say(f"{ID}.centred", endpoint=name_of(name), low=e.low, high=e.high, level=e.level)
+
+
+def _alike(one: Estimate, other: Estimate) -> bool:
+    """Whether two intervals are of about one width; none is like no other."""
+    ratio = (one.high - one.low) / (other.high - other.low)
+    return 1 / WIDTHS_DIFFER < ratio < WIDTHS_DIFFER
 
 
 def _beside_sentences(results: Sequence[Result], arms: tuple[str, str]) -> Iterator[Message]:
@@ -187,7 +218,37 @@ def _tables(
             for j, reader in enumerate(readings.readers.labels)
         ),
     )
+    yield from _component_table(results, endpoints, arms, number)
     yield from _beside_tables(results, arms, number)
+
+
+def _component_table(
+    results: Sequence[Result], endpoints: Sequence[Endpoint], arms: tuple[str, str], number: int
+) -> Iterator[PlainTable]:
+    """Variance components of each endpoint in squared percentage points, negative ones as they are."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for r in results:
+        if r.id == f"{ID}.variance_component" and r.within(arms=list(arms)):
+            chosen = r.scope["parameters"]
+            if chosen.get("covariance", FIRST_COVARIANCE) == FIRST_COVARIANCE:
+                by_endpoint = found.setdefault(r.method, {})
+                by_endpoint.setdefault(r.scope["endpoint"], {})[chosen["component"]] = r.estimate.value
+    for method, by_endpoint in found.items():
+        names = list(dict.fromkeys(name for values in by_endpoint.values() for name in values))
+        columns = (
+            Column(say(f"{ID}.column.endpoint")),
+            *(Column(say(f"{ID}.component.{name}"), "number.2") for name in names),
+        )
+        rows = tuple(
+            (name_of(one.name), *(_squared_points(by_endpoint[one.name].get(name, nan)) for name in names))
+            for one in endpoints
+            if one.name in by_endpoint
+        )
+        yield PlainTable(f"{ID}_{method}_{number}", say(f"{ID}.table_{method}"), columns, rows)
+
+
+def _squared_points(value: float) -> float | None:
+    return None if isnan(value) else 1e4 * value
 
 
 def _beside_tables(results: Sequence[Result], arms: tuple[str, str], number: int) -> Iterator[EstimateTable]:
@@ -210,7 +271,8 @@ def _beside_tables(results: Sequence[Result], arms: tuple[str, str], number: int
 
 def _order_label(result: Result) -> Message:
     scope = result.scope
-    return say(f"{ID}.order.{scope['parameters']['comparison']}.{scope['endpoint']}", arm=scope["arm"])
+    chosen = dict(scope["parameters"])
+    return say(f"{ID}.order.{chosen.pop('comparison')}.{scope['endpoint']}", arm=scope["arm"], **chosen)
 
 
 def _figures(
@@ -237,7 +299,7 @@ def _figures(
             tuple(drawn),
             mean,
             say(f"{ID}.random.{mean.method}"),
-            endpoint=say(f"endpoint.{main.name}"),
+            endpoint=name_of(main.name),
             unit=unit,
         ),
         say(f"{ID}.figure.benefit", endpoint=name_of(main.name)),
@@ -260,7 +322,7 @@ def _figures(
     )
     yield Figure(
         f"slope_{number}",
-        SlopePlot(tuple(ways), mean_way, endpoint=say(f"endpoint.{main.name}"), unit=unit),
+        SlopePlot(tuple(ways), mean_way, endpoint=name_of(main.name), unit=unit),
         say(f"{ID}.figure.slope", endpoint=name_of(main.name)),
         say(f"{ID}.figure.slope_alt", n=len(labels)),
     )

@@ -1,10 +1,10 @@
 """Source reliability: do those who set the reference standard agree, and what accuracy can it show?"""
 
 from trustreport.dimensions.dimension import Dimension
-from trustreport.dimensions.source_reliability.nomogram import of_sets
+from trustreport.dimensions.source_reliability.behind import of_advice, of_stated
 from trustreport.dimensions.source_reliability.panel import panel_of
-from trustreport.dimensions.source_reliability.raters import results_of
-from trustreport.dimensions.source_reliability.telling import part, sets_part
+from trustreport.dimensions.source_reliability.raters import LEAST_RATERS_TO_DRAW, results_of
+from trustreport.dimensions.source_reliability.telling import parts, sets_part
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.plan import Plan
@@ -23,22 +23,24 @@ def has_data(study: Study, plan: Plan) -> bool:
 def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences, tables and figures of every panel of raters, and of the stated sets together."""
     level = plan.report.confidence_level
-    parts: list[Part] = []
+    told: list[Part] = []
     results: list[Result] = []
-    alone = len(study.raters) == 1 and not study.nomogram
     for number, ratings in enumerate(study.raters, 1):
         scope = {"task": ratings.task} if len(study.raters) > 1 else {}
         panel = panel_of(ratings, plan, scope)
         own = results_of(panel, level, generator(plan.similarity.seed, NAME, ratings.task))
+        advice = list(of_advice(panel, own, study, plan))
         results += own
-        parts.append(part(panel, own, number, alone=alone))
-    sets = of_sets(study.nomogram, level)
+        results += [r for one in advice for r in one.results]
+        told += parts(panel, own, advice, number)
+    sets = of_stated(study.nomogram, level)
     results += [r for one in sets for r in one.results]
     if sets:
-        parts.append(sets_part(sets, alone=not study.raters))
-    reasons = ["other_raters", "shared_errors"] if study.raters else []
+        told.append(sets_part(sets, alone=not study.raters))
+    few = any(len(ratings.raters) < LEAST_RATERS_TO_DRAW for ratings in study.raters)
+    reasons = (["few_raters"] if few else []) + (["shared_errors"] if study.raters else [])
     not_shown = tuple(say(f"{NAME}.not_shown.{reason}") for reason in (*reasons, "actual"))
-    return Finding(NAME, tuple(parts), tuple(results), not_shown)
+    return Finding(NAME, tuple(told), tuple(results), not_shown)
 
 
 DIMENSION = Dimension(NAME, has_data, answer)

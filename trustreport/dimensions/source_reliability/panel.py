@@ -1,6 +1,6 @@
 """The raters of one task, laid out for the measures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trustreport.plan import Plan
 from trustreport.study import Floats, Ratings
 
+MANY_LABELS = 100_000
 MEASURED = "measured"  # the manifest's word for: judge the raters by the truth of the cases
 
 
@@ -20,7 +21,7 @@ class Panel:
     `codes` and `confidence` are (n_cases, n_raters), -1 and NaN where there is none. `classes` stand in their
     order, by number where all are numbers (`ordered`). `accuracy` (n_raters,) is what is stated, NaN where it
     is not, or None where nothing is; `same`: one number was stated for all. `truth` (n_cases,) holds codes
-    where the manifest says that raters are to be judged by it.
+    where the manifest says that raters are to be judged by it. `cases` are the names of the rows.
     """
 
     task: str
@@ -33,18 +34,31 @@ class Panel:
     accuracy: Floats | None
     same: bool
     truth: NDArray[np.int64] | None
+    cases: Sequence[str]
 
     @property
     def n_categories(self) -> int:
         """Categories that raters could choose: at least two, even if all used one."""
         return max(2, len(self.classes))
 
+    @property
+    def rated_cases(self) -> set[str]:
+        """The names of the cases that anybody labelled."""
+        rated = (self.codes >= 0).sum(axis=1) > 0
+        return {name for name, one in zip(self.cases, rated) if one}
+
+    @property
+    def many(self) -> bool:
+        """Whether there are so many labels that fewer resamples do."""
+        return int(np.count_nonzero(self.codes >= 0)) > MANY_LABELS
+
 
 def panel_of(ratings: Ratings, plan: Plan, scope: Mapping[str, Any]) -> Panel:
     """Lay out the annotations of one task."""
     names = tuple(sorted(ratings.raters))
     column = _ranks(ratings.raters, names)
-    row = _ranks(ratings.cases.labels, sorted(ratings.cases.labels))
+    cases = sorted(ratings.cases.labels)
+    row = _ranks(ratings.cases.labels, cases)
     classes, ordered = _in_order(ratings.classes)
     code = _ranks(ratings.classes, classes)
     shape = (len(row), len(names))
@@ -67,7 +81,9 @@ def panel_of(ratings: Ratings, plan: Plan, scope: Mapping[str, Any]) -> Panel:
     elif stated not in (None, MEASURED):
         accuracy = np.full(len(names), float(stated))
     same = accuracy is not None and not isinstance(stated, Mapping)
-    return Panel(ratings.task, scope, names, classes, ordered, codes, confidence, accuracy, same, truth)
+    return Panel(
+        ratings.task, scope, names, classes, ordered, codes, confidence, accuracy, same, truth, cases
+    )
 
 
 def _ranks(names: Any, in_order: Any) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from trustreport.dimensions.source_reliability.panel import Panel
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.agreement.bootstrap import Scale, bootstrap
 from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.conger import conger_kappa
 from trustreport.measures.agreement.fleiss import fleiss_kappa
@@ -32,7 +33,7 @@ COEFFICIENTS: dict[str, Callable[..., Estimate]] = {
     "gwet_ac1": gwet_ac1,
 }
 RESAMPLES = 2000
-RESAMPLES_OF_MANY, MANY_LABELS = 400, 100_000
+RESAMPLES_OF_MANY = 400
 # Fewer raters than this are no sample to draw from.
 LEAST_RATERS_TO_DRAW = 5
 
@@ -45,7 +46,7 @@ NO_TRUTH = "no truth to judge the raters by"
 def results_of(panel: Panel, level: float, rng: np.random.Generator) -> list[Result]:
     """Agreement of all raters and of pairs, weighted concordance, accuracy of raters and of labels."""
     return [
-        *_agreement(panel, level),
+        *_agreement(panel, level, rng),
         *_pairs(panel, level),
         *_accuracy(panel, level, rng),
     ]
@@ -60,16 +61,41 @@ def _entry(
     return answers(f"{ID}.{name}", here, found, leads=found[0].method, unit=unit)
 
 
-def _agreement(panel: Panel, level: float) -> Iterator[Result]:
+def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[Result]:
+    """Every coefficient by Gwet's variance, which leads, and with cases, or raters and cases, drawn anew."""
     codes, q = panel.codes, panel.n_categories
+    drawn = _drawn(panel, level, rng, "nominal")
     for name, coefficient in COEFFICIENTS.items():
         unit: Unit = "proportion" if name == "percent_agreement" else "score"
-        yield from _entry(panel, name, [coefficient(codes, q, level=level)], unit)
+        estimates = [coefficient(codes, q, level=level), *(of[name] for of in drawn if name in of)]
+        yield from _entry(panel, name, estimates, unit)
     if panel.ordered and q > 2:
         ranks = {"parameters": {"weights": "ordinal"}}
-        alpha = krippendorff_alpha(codes, q, metric="ordinal", level=level)
-        yield from _entry(panel, "krippendorff_alpha", [alpha], "score", **ranks)
-        yield from _entry(panel, "gwet_ac2", [gwet_ac2(codes, q, ordinal(q), level=level)], "score", **ranks)
+        drawn = _drawn(panel, level, rng, "ordinal")
+        for name, one in (
+            ("krippendorff_alpha", krippendorff_alpha(codes, q, metric="ordinal", level=level)),
+            ("gwet_ac2", gwet_ac2(codes, q, ordinal(q), level=level)),
+        ):
+            yield from _entry(panel, name, [one, *(of[name] for of in drawn)], "score", **ranks)
+
+
+def _drawn(
+    panel: Panel, level: float, rng: np.random.Generator, scale: Scale
+) -> Iterable[dict[str, Estimate]]:
+    """With cases drawn anew, and with raters drawn too where there are enough of them."""
+    return [
+        bootstrap(
+            panel.codes,
+            panel.n_categories,
+            rng=rng,
+            resamples=RESAMPLES_OF_MANY if panel.many else RESAMPLES,
+            raters=raters,
+            scale=scale,
+            level=level,
+        )
+        for raters in (False, True)
+        if not raters or len(panel.raters) >= LEAST_RATERS_TO_DRAW
+    ]
 
 
 def _pairs(panel: Panel, level: float) -> Iterator[Result]:
@@ -140,7 +166,6 @@ def _concordance(
     panel: Panel, accuracy: Floats | None, level: float, rng: np.random.Generator
 ) -> Iterator[Estimate]:
     """With cases drawn anew, which leads, and with raters drawn too where there are enough of them."""
-    many = np.count_nonzero(panel.codes >= 0) > MANY_LABELS
     for raters in (False, True):
         if raters and len(panel.raters) < LEAST_RATERS_TO_DRAW:
             continue
@@ -150,7 +175,7 @@ def _concordance(
             confidence=panel.confidence,
             accuracy=None if accuracy is None else np.nan_to_num(accuracy),
             rng=rng,
-            resamples=RESAMPLES_OF_MANY if raters and many else RESAMPLES,
+            resamples=RESAMPLES_OF_MANY if raters and panel.many else RESAMPLES,
             raters=raters,
             level=level,
         )

@@ -5,14 +5,20 @@ from math import isnan, nan
 
 import numpy as np
 
-from trustreport.dimensions.source_reliability.nomogram import StatedSet
+from trustreport.dimensions.source_reliability.behind import Behind
 from trustreport.dimensions.source_reliability.panel import Panel
 from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, ID
 from trustreport.estimate import Estimate
 from trustreport.figures.joyplot import Joyplot, Ridge
 from trustreport.figures.nomogram import CONCORDANCES, NAMED_UP_TO, Nomogram, NomogramLine, NomogramPoint
 from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
-from trustreport.measures.label_accuracy import NOMOGRAM, actual_accuracy, nomogram_accuracy
+from trustreport.measures.agreement.bootstrap import OVER_RATERS_AND_CASES
+from trustreport.measures.label_accuracy import (
+    NOMOGRAM,
+    actual_accuracy,
+    least_reliability,
+    nomogram_accuracy,
+)
 from trustreport.messages import Message, say
 from trustreport.results import Result, leading
 
@@ -24,25 +30,36 @@ RIDGES_A_FIGURE = 40
 MOST_STEPS, BINS = 12, 25
 MEASURED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 MOST_LINES = 10
+# Accuracies that one may want to show, and for how many measured ones the table says what that takes.
+WANTED, MOST_MEASURED = (0.7, 0.8, 0.85, 0.9, 0.95), 5
 
 
-def part(panel: Panel, results: Sequence[Result], number: int, *, alone: bool) -> Part:
-    """The raters of one task."""
-    return Part(
-        title=None if alone else say("word.name", name=panel.task or say(f"{ID}.raters")),
-        finding=tuple(_sentences(panel, results)),
-        tables=tuple(_tables(panel, results, number)),
-        figures=(*_nomogram_of(panel, results, number), *_joyplots(panel, number)),
+def parts(panel: Panel, results: Sequence[Result], advice: Sequence[Behind], number: int) -> Iterator[Part]:
+    """The raters of one task: how far they agree; how many labels are right, and what advice means."""
+    of_task = {"name": panel.task} if panel.scope else {}
+    key = "of_task" if of_task else "alone"
+    yield Part(
+        title=say(f"{ID}.title_agreement.{key}", **of_task),
+        finding=tuple(_agreeing(panel, results)),
+        tables=tuple(_agreement_tables(panel, results, number)),
+        figures=tuple(_joyplots(panel, number)),
+        scope=panel.scope,
+    )
+    yield Part(
+        title=say(f"{ID}.title_labels.{key}", **of_task),
+        finding=tuple(_knowing(panel, results, advice)),
+        tables=(_labels_table(results, number), *_behind_tables(advice, str(number))),
+        figures=tuple(_nomogram_of(panel, results, advice, number)),
         scope=panel.scope,
     )
 
 
-def sets_part(sets: Sequence[StatedSet], *, alone: bool) -> Part:
+def sets_part(sets: Sequence[Behind], *, alone: bool) -> Part:
     """All stated sets together: a sentence each or one for all, one table, one nomogram."""
     return Part(
         title=None if alone else say(f"{ID}.stated"),
         finding=tuple(_of_sets(sets)),
-        tables=(_sets_table(sets),),
+        tables=tuple(_behind_tables(sets, "sets")),
         figures=(_sets_figure(sets),),
     )
 
@@ -59,7 +76,7 @@ def _spread(e: Estimate) -> dict[str, float]:
     return {"value": e.value, "low": e.low, "high": e.high, "level": e.level}
 
 
-def _sentences(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
+def _agreeing(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
     cases = int((panel.codes >= 0).any(axis=1).sum())
     agreement, alpha = (_lead(panel, results, name) for name in ("percent_agreement", "krippendorff_alpha"))
     assert agreement is not None
@@ -73,10 +90,17 @@ def _sentences(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
             yield say(f"{ID}.no_alpha", reason=alpha.note)
         elif not isnan(alpha.low):
             yield say(f"{ID}.alpha", **_spread(alpha))
+            yield from _other_raters(results)
         yield from _range_of_pairs(results)
     yield from _dependence(panel, results, agreement)
-    yield from _knowing(panel, results)
-    yield from _labels(panel, results)
+
+
+def _other_raters(results: Sequence[Result]) -> Iterator[Message]:
+    """Alpha for raters in general, where these are enough for a sample."""
+    for r in results:
+        alpha = r.id == f"{ID}.krippendorff_alpha" and "parameters" not in r.scope
+        if alpha and r.method == OVER_RATERS_AND_CASES and not isnan(r.estimate.low):
+            yield say(f"{ID}.other_raters", low=r.estimate.low, high=r.estimate.high)
 
 
 def _range_of_pairs(results: Sequence[Result]) -> Iterator[Message]:
@@ -105,7 +129,7 @@ def _dependence(panel: Panel, results: Sequence[Result], agreement: Estimate) ->
     yield say(f"{ID}.independence.{way}", expected=expected.value)
 
 
-def _knowing(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
+def _knowing(panel: Panel, results: Sequence[Result], advice: Sequence[Behind]) -> Iterator[Message]:
     rho = _lead(panel, results, "weighted_concordance")
     assert rho is not None
     if isnan(rho.value):
@@ -113,33 +137,70 @@ def _knowing(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
     else:
         known = panel.accuracy is not None or panel.truth is not None
         yield say(f"{ID}.concordance" if known else f"{ID}.concordance_bound", **_spread(rho))
+    yield from _labels(panel, results, advice)
 
 
-def _labels(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
+def _labels(panel: Panel, results: Sequence[Result], advice: Sequence[Behind]) -> Iterator[Message]:
     label = _lead(panel, results, "label_accuracy")
     assert label is not None
     if isnan(label.value):
         yield say(f"{ID}.no_labels", reason=label.note)
         return
     yield say(f"{ID}.labels_by.{label.method}", **_spread(label))
-    yield say(f"{ID}.band" if panel.n_categories == 2 else f"{ID}.band_classes")
+    if advice:
+        for one in advice[:EACH_UP_TO]:
+            yield _of_advice(one)
+    else:
+        yield say(f"{ID}.band" if panel.n_categories == 2 else f"{ID}.band_classes")
 
 
-def _tables(panel: Panel, results: Sequence[Result], number: int) -> Iterator[EstimateTable | PlainTable]:
-    names = [*COEFFICIENTS, "gwet_ac2", "weighted_concordance", "rater_accuracy", "expected_agreement"]
-    rows = []
-    for name in (*names, "label_accuracy"):
-        for r in results:
-            if r.id != f"{ID}.{name}" or "raters" in r.scope:
-                continue
-            leads = (
-                r.primary and "parameters" not in r.scope and name in ("krippendorff_alpha", "label_accuracy")
-            )
-            key = f"{name}_ordinal" if "parameters" in r.scope else name
-            rows.append(Row(say(f"{ID}.label.{key}"), r, leads=leads))
-    yield EstimateTable(f"source_reliability_{number}", say(f"{ID}.table"), tuple(rows))
+def _of_advice(one: Behind) -> Message:
+    """What a measured accuracy means where the labels are right as often as the leading way has it."""
+    actual = one.actual[0]
+    return say(
+        f"{ID}.advice",
+        set=one.name,
+        measured=one.measured.value,
+        measured_low=one.measured.low,
+        measured_high=one.measured.high,
+        value=actual.value.value,
+        least=actual.low_bound.value,
+        most=actual.high_bound.value,
+        level=one.measured.level,
+    )
+
+
+def _agreement_tables(
+    panel: Panel, results: Sequence[Result], number: int
+) -> Iterator[EstimateTable | PlainTable]:
+    yield _agreement_table(panel, results, number)
     if len(panel.raters) > 1:
         yield _raters_table(panel, results, number)
+
+
+def _labels_table(results: Sequence[Result], number: int) -> EstimateTable:
+    rows = []
+    for name in ("rater_accuracy", "expected_agreement", "label_accuracy"):
+        for r in results:
+            if r.id == f"{ID}.{name}" and "raters" not in r.scope:
+                leads = r.primary and name == "label_accuracy"
+                rows.append(Row(say(f"{ID}.label.{name}"), r, leads=leads))
+    return EstimateTable(f"source_reliability_labels_{number}", say(f"{ID}.table_labels"), tuple(rows))
+
+
+def _agreement_table(panel: Panel, results: Sequence[Result], number: int) -> EstimateTable:
+    """Each coefficient with these raters as they are, then with the raters drawn too."""
+    rows = []
+    for name in (*COEFFICIENTS, "gwet_ac2", "weighted_concordance"):
+        for r in results:
+            shown = r.primary or r.method == OVER_RATERS_AND_CASES
+            if r.id == f"{ID}.{name}" and shown and "raters" not in r.scope:
+                ranks = "parameters" in r.scope
+                leads = r.primary and name == "krippendorff_alpha" and not ranks
+                rows.append(
+                    Row(say(f"{ID}.label.{name}_ordinal" if ranks else f"{ID}.label.{name}"), r, leads)
+                )
+    return EstimateTable(f"source_reliability_{number}", say(f"{ID}.table"), tuple(rows))
 
 
 def _raters_table(panel: Panel, results: Sequence[Result], number: int) -> PlainTable:
@@ -203,18 +264,40 @@ def _joyplots(panel: Panel, number: int) -> Iterator[Figure]:
         )
 
 
-def _nomogram_of(panel: Panel, results: Sequence[Result], number: int) -> Iterator[Figure]:
+def _nomogram_of(
+    panel: Panel, results: Sequence[Result], advice: Sequence[Behind], number: int
+) -> Iterator[Figure]:
     """The nomogram with the reliability of these raters marked; it is one of two classes."""
     rho = _lead(panel, results, "weighted_concordance")
     if rho is None or isnan(rho.value) or panel.n_categories != 2:
         return
     label = next(r.estimate for r in results if r.id == f"{ID}.label_accuracy" and r.method == NOMOGRAM)
+    points = tuple(_points(advice))
+    own = sorted({*MEASURED, *(point.measured for point in points)})
+    lines = _lines(own if len(own) <= MOST_LINES else MEASURED)
+    key = "nomogram_bounds" if 0 < len(points) <= NAMED_UP_TO else "nomogram"
     yield Figure(
         f"nomogram_{number}",
-        Nomogram(_lines(MEASURED), _ticks(), concordance=rho, label=label),
-        say(f"{ID}.figure.nomogram"),
+        Nomogram(lines, _ticks(), points, concordance=rho, label=label),
+        say(f"{ID}.figure.{key}"),
         say(f"{ID}.figure.nomogram_alt", concordance=rho.value, label=label.value),
     )
+
+
+def _points(sets: Sequence[Behind]) -> Iterator[NomogramPoint]:
+    """Measured accuracies on the nomogram: by the labels that it takes for right."""
+    for one in sets:
+        for label, actual in zip(one.labels, one.actual):
+            if label.method == NOMOGRAM:
+                yield NomogramPoint(
+                    one.name,
+                    one.concordance,
+                    label.value,
+                    one.measured.value,
+                    actual.value.value,
+                    actual.low_bound.value,
+                    actual.high_bound.value,
+                )
 
 
 def _lines(measured: Sequence[float]) -> tuple[NomogramLine, ...]:
@@ -230,25 +313,25 @@ def _ticks() -> tuple[tuple[float, float], ...]:
     return tuple((c, nomogram_accuracy(Estimate(c, nan, nan, 0)).value) for c in CONCORDANCES)
 
 
-# ---------------------------------------------------------------- stated sets
+# ---------------------------------------------------------------- what is behind a measured accuracy
 
 
-def _of_sets(sets: Sequence[StatedSet]) -> Iterator[Message]:
+def _of_sets(sets: Sequence[Behind]) -> Iterator[Message]:
     if len(sets) <= EACH_UP_TO:
         for one in sets:
             yield say(
                 f"{ID}.set",
                 set=one.name,
-                measured=one.measured,
+                measured=one.measured.value,
                 concordance=one.concordance,
-                label=one.label.value,
-                value=one.actual.value.value,
-                low=one.actual.low_bound.value,
-                high=one.actual.high_bound.value,
+                label=one.labels[0].value,
+                value=one.actual[0].value.value,
+                low=one.actual[0].low_bound.value,
+                high=one.actual[0].high_bound.value,
             )
     else:
-        values = [one.actual.value.value for one in sets]
-        labels = [one.label.value for one in sets]
+        values = [one.actual[0].value.value for one in sets]
+        labels = [one.labels[0].value for one in sets]
         yield say(
             f"{ID}.sets",
             n=len(sets),
@@ -260,11 +343,15 @@ def _of_sets(sets: Sequence[StatedSet]) -> Iterator[Message]:
     yield say(f"{ID}.assumption", n=len(sets))
 
 
-def _sets_table(sets: Sequence[StatedSet]) -> PlainTable:
+def _behind_tables(sets: Sequence[Behind], name: str) -> Iterator[PlainTable]:
+    """What each measured accuracy means, by each way to know the labels; what wanted ones would take."""
+    if not sets:
+        return
     columns = (
         Column(say(f"{ID}.column.set")),
         Column(say(f"{ID}.column.measured"), "percent"),
         Column(say(f"{ID}.column.concordance"), "number"),
+        Column(say(f"{ID}.column.by")),
         Column(say(f"{ID}.column.label"), "percent"),
         Column(say(f"{ID}.column.actual"), "percent"),
         Column(say(f"{ID}.column.low"), "percent"),
@@ -273,32 +360,34 @@ def _sets_table(sets: Sequence[StatedSet]) -> PlainTable:
     rows = tuple(
         (
             one.name,
-            one.measured,
+            one.measured.value,
             one.concordance,
-            one.label.value,
-            one.actual.value.value,
-            one.actual.low_bound.value,
-            one.actual.high_bound.value,
+            say(f"{ID}.by.{label.method}"),
+            label.value,
+            actual.value.value,
+            actual.low_bound.value,
+            actual.high_bound.value,
         )
         for one in sets
+        for label, actual in zip(one.labels, one.actual)
     )
-    return PlainTable("source_reliability_sets", say(f"{ID}.table_sets"), columns, rows)
-
-
-def _sets_figure(sets: Sequence[StatedSet]) -> Figure:
-    points = tuple(
-        NomogramPoint(
-            one.name,
-            one.concordance,
-            one.label.value,
-            one.measured,
-            one.actual.value.value,
-            one.actual.low_bound.value,
-            one.actual.high_bound.value,
+    yield PlainTable(f"source_reliability_behind_{name}", say(f"{ID}.table_sets"), columns, rows)
+    measured = sorted({one.measured.value for one in sets if one.measured.value > 0.5})[:MOST_MEASURED]
+    if measured and len(sets) <= MOST_MEASURED:
+        wanted_columns = (
+            Column(say(f"{ID}.column.wanted"), "percent.0"),
+            *(Column(say(f"{ID}.column.at_measured", measured=x), "number") for x in measured),
         )
-        for one in sets
-    )
-    own = sorted({*MEASURED, *(one.measured for one in sets)})
+        least = [
+            [least_reliability(x, wanted).weighted_concordance.value for x in measured] for wanted in WANTED
+        ]
+        lines = tuple((wanted, *of_wanted) for wanted, of_wanted in zip(WANTED, least))
+        yield PlainTable(f"source_reliability_least_{name}", say(f"{ID}.table_least"), wanted_columns, lines)
+
+
+def _sets_figure(sets: Sequence[Behind]) -> Figure:
+    points = tuple(_points(sets))
+    own = sorted({*MEASURED, *(point.measured for point in points)})
     lines = _lines(own if len(own) <= MOST_LINES else MEASURED)
     key = "nomogram_named" if len(points) <= NAMED_UP_TO else "nomogram_sets"
     return Figure(

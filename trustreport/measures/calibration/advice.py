@@ -172,13 +172,13 @@ def advice_values(
         if not n:
             continue
         share = wilson(int(events), int(n), level)
-        gaps = abs(share.low - mean), abs(share.high - mean)
+        gaps = abs(share.low - float(mean)), abs(share.high - float(mean))
         least = 0.0 if share.low <= mean <= share.high else min(gaps)
-        most = mean if local == "gici" else 1.0
-        local_calibration = (1 - abs(share.value - mean) / most, 1 - max(gaps) / most, 1 - least / most)
+        most = float(mean) if local == "gici" else 1.0
+        local_of = (1 - abs(share.value - float(mean)) / most, 1 - max(gaps) / most, 1 - least / most)
         calibration, value = (
-            Estimate(*(float(by * part) for part in local_calibration), int(n), level, "wilson")
-            for by in (1.0, mean)
+            Estimate(by * local_of[0], by * local_of[1], by * local_of[2], int(n), level, "wilson")
+            for by in (1.0, float(mean))
         )
         found.append(AdviceBin(float(low), float(high), float(mean), share, calibration, value))
     return tuple(found)

@@ -52,6 +52,18 @@ def sprt_moves(step: Step, low: int, high: int) -> csr_array:
     return _moves(step, low + 1, high - 1, held=False)
 
 
+def restarting_moves(step: Step, low: int, high: int) -> csr_array:
+    """As `sprt_moves`, but a sum at or below the lower limit begins again at 0: only an alert ends it."""
+    moves = sprt_moves(step, low, high)
+    states = np.arange(low + 1, high)
+    below = np.zeros(len(states))
+    for by, share in step.items():
+        below += share * (states + by <= low)
+    column = np.full(len(states), -low - 1)
+    again = csr_array((below, (np.arange(len(states)), column)), shape=moves.shape)
+    return csr_array(moves + again)
+
+
 def _moves(step: Step, first: int, last: int, *, held: bool) -> csr_array:
     states = np.arange(first, last + 1)
     rows, columns, shares = [], [], []

@@ -13,6 +13,7 @@ from trustreport.measures.monitoring.run_length import (
     bernoulli,
     going_on,
     reaches_high,
+    restarting_moves,
     sprt_moves,
 )
 from trustreport.measures.monitoring.weights import Weights, weights, why_not
@@ -22,22 +23,22 @@ METHOD = "sprt_wald"
 
 @dataclass(frozen=True, slots=True)
 class SprtChart:
-    """The test after all cases: log-likelihood ratio (n_cases,), its limits, and how it ended.
+    """Tests one after the other over all cases: log-likelihood ratio (n_cases,), its limits, how they ended.
 
-    `decision` is "alert", "in control" or "open"; `at` is the case at which it fell (0-based), -1 while open.
-    The ratio stays where the decision fell.
+    `alerts` and `accepted` are the cases (0-based) at which a test ended with an alert, or for the rate in
+    control. The next test begins with the next case, at 0.
     """
 
     weights: Weights
     statistic: NDArray[np.float64]
     low: float
     high: float
-    decision: str
-    at: int
+    alerts: tuple[int, ...]
+    accepted: tuple[int, ...]
 
 
 def wald_limits(false_alert: float, missed: float) -> tuple[float, float]:
-    """Log-likelihood ratios at which the test ends: in control at the first, alert at the second.
+    """Log-likelihood ratios at which a test ends: in control at the first, alert at the second.
 
     ::
 
@@ -71,32 +72,36 @@ def sprt(
         L = L + ln(p1 / p0) after an event, L - ln((1 - p0) / (1 - p1)) after none
         alert where L >= ln((1 - missed) / budget);  in control where L <= ln(missed / (1 - budget))
 
+    Where a test has ended the next one begins at 0, so that a change after an early end is not overlooked.
+
     Parameters
     ----------
     events : int array, shape (n_cases,)
         1 = event, in the order of time.
     in_control, to_detect : float in (0, 1)
     budget, missed : float in (0, 1)
-        Chance of an alert at the rate in control, and of none at the rate to detect, that Wald's limits keep
-        about; the exact chances of these limits are in `details`.
+        Chance of an alert at the rate in control, and of none at the rate to detect, in one test. Wald's
+        limits keep them about; the exact chances are in `details`.
 
     Returns
     -------
     Estimate
-        The log-likelihood ratio where the test ended, or so far; `n` counts cases up to there. `details`
-        hold the limits, the decision (1 alert, -1 in control, 0 open), the exact error probabilities, and
-        cases needed on average. NaN with a note where the rates or the budget give no test.
+        The log-likelihood ratio of the test that runs; `n` counts cases. `details` hold the limits, alerts,
+        tests that ended in control, the case of the first alert (0: none), the exact error probabilities of
+        one test, the chance of any false alert by now over all tests, and cases needed on average. NaN with a
+        note where the rates or the budget give no test.
     SprtChart or None
 
     References
     ----------
     Wald (1947), Sequential Analysis. Spiegelhalter et al. (2003), Int. J. Qual. Health Care 15, 7-13.
+    Grigg, Farewell, Spiegelhalter (2003), Stat. Methods Med. Res. 12, 147-170 (tests that begin again).
 
     Examples
     --------
-    >>> found, run = sprt(np.ones(10, np.int64), 0.01, 0.10, budget=0.05)
-    >>> run.decision, run.at + 1
-    ('alert', 2)
+    >>> found, run = sprt(np.array([0, 1, 1, 0]), 0.01, 0.10, budget=0.05)
+    >>> run.alerts, run.accepted
+    ((2,), ())
     """
     check_level(level)
     why = why_not(in_control, to_detect)
@@ -108,55 +113,62 @@ def sprt(
     lowest, highest = wald_limits(budget, missed)
     low, high = floor(lowest / found.unit), ceil(highest / found.unit)
     run = _run(found, events, low, high)
-    used = run.at + 1 if run.at >= 0 else n
     details = {
-        "alert_limit": run.high,
+        "limit": run.high,
         "in_control_limit": run.low,
-        "decision": {"alert": 1.0, "in control": -1.0, "open": 0.0}[run.decision],
-        "decided_at_case": float(run.at + 1),
-        "events": float(events[:used].sum()),
+        "alerts": float(len(run.alerts)),
+        "accepted": float(len(run.accepted)),
+        "first_alert_case": float(run.alerts[0] + 1 if run.alerts else 0),
+        "events": float(events.sum()),
         "in_control": in_control,
         "to_detect": to_detect,
         "tuned_to_detect": found.tuned,
         "false_alert_budget": budget,
         "missed_budget": missed,
-        **characteristics(found, low, high, used),
+        **characteristics(found, low, high, n),
     }
     last = float(run.statistic[-1])
-    return Estimate(last, nan, nan, used, level, METHOD, notes.STATISTIC, details=details), run
+    return Estimate(last, nan, nan, n, level, METHOD, notes.STATISTIC, details=details), run
 
 
 def _run(found: Weights, events: NDArray[np.int64], low: int, high: int) -> SprtChart:
     seen = 1 - events if found.falling else events
-    path = np.cumsum(np.where(seen == 1, found.up, -found.down))
-    ended = np.flatnonzero((path >= high) | (path <= low))
-    at = int(ended[0]) if ended.size else -1
-    decision = "open" if at < 0 else "alert" if path[at] >= high else "in control"
-    if at >= 0:
-        path[at:] = path[at]
-    statistic = path * found.unit
-    return SprtChart(found, statistic, found.log_ratio(low), found.log_ratio(high), decision, at)
+    steps = np.where(seen == 1, found.up, -found.down).tolist()
+    at, statistic = 0, np.empty(len(steps))
+    alerts: list[int] = []
+    accepted: list[int] = []
+    for case, step in enumerate(steps):
+        at += step
+        statistic[case] = found.log_ratio(at)
+        if at >= high:
+            alerts.append(case)
+        elif at <= low:
+            accepted.append(case)
+        at = 0 if at >= high or at <= low else at
+    limits = found.log_ratio(low), found.log_ratio(high)
+    return SprtChart(found, statistic, *limits, tuple(alerts), tuple(accepted))
 
 
 def characteristics(found: Weights, low: int, high: int, cases: int) -> dict[str, float]:
-    """What these limits mean exactly: error probabilities, cases needed on average, false alerts by now.
+    """What these limits mean exactly: errors of one test, cases that it needs, any false alert by now.
 
-    >>> real = characteristics(weights(0.01, 0.10), -96, 123, 10**6)
+    >>> real = characteristics(weights(0.01, 0.10), -96, 123, 100)
     >>> round(real["false_alert_exact"], 3), round(real["missed_exact"], 3)
     (0.022, 0.098)
     """
     start = -low - 1
-    exact = {}
-    for name, rate in (("in_control", found.in_control), ("to_detect", found.to_detect)):
-        step = bernoulli(found.event_rate(rate), found.up, found.down)
-        moves = sprt_moves(step, low, high)
-        exact[f"cases_needed_{name}"] = average_run_length(moves, start)
-        exact[f"alert_{name}"] = reaches_high(step, low, high)
-    still = sprt_moves(bernoulli(found.event_rate(found.in_control), found.up, found.down), low, high)
+    steps = {
+        name: bernoulli(found.event_rate(rate), found.up, found.down)
+        for name, rate in (("in_control", found.in_control), ("to_detect", found.to_detect))
+    }
+    needed = {
+        f"cases_needed_{name}": average_run_length(sprt_moves(step, low, high), start)
+        for name, step in steps.items()
+    }
+    still = restarting_moves(steps["in_control"], low, high)
     return {
-        "false_alert_exact": exact["alert_in_control"],
-        "missed_exact": 1 - exact["alert_to_detect"],
-        "cases_needed_in_control": exact["cases_needed_in_control"],
-        "cases_needed_to_detect": exact["cases_needed_to_detect"],
-        "still_open": going_on([still] * cases, start),
+        "false_alert_exact": reaches_high(steps["in_control"], low, high),
+        "missed_exact": 1 - reaches_high(steps["to_detect"], low, high),
+        "false_alert_spent": 1 - going_on([still] * cases, start),
+        **needed,
     }

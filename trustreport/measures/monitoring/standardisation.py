@@ -44,7 +44,7 @@ def standardised_change(
     -------
     Estimate
         In [-1, 1]; `n` counts both sets; `details` hold the crude change, both standardised shares and the
-        share of baseline cases in the strata compared. NaN with a note where no stratum holds cases of both.
+        shares of baseline and of present cases in the strata compared. NaN with a note where no stratum holds cases of both.
 
     References
     ----------
@@ -69,6 +69,7 @@ def standardised_change(
         return undefined(total, notes.NO_COMMON_STRATUM, level=level, method=METHOD)
     crude = float(x.sum() / m.sum() - y.sum() / k.sum())
     covered = float(k[both].sum() / k.sum())
+    covered_now = float(m[both].sum() / m.sum())
     note = "" if both.sum() == ((m > 0) | (k > 0)).sum() else notes.NOT_ALL_STRATA
     x, m, y, k = (column[both] for column in (x, m, y, k))
     weight = k / k.sum()
@@ -84,6 +85,7 @@ def standardised_change(
         "baseline": float(weight @ then),
         "strata": float(both.sum()),
         "covered": covered,
+        "covered_now": covered_now,
     }
     p = two_sided_p(value / se) if se else nan
     low, high = max(-1.0, value - z * se), min(1.0, value + z * se)

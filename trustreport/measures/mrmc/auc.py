@@ -1,5 +1,6 @@
 """Area under the ROC curve of each reader and arm: estimates, covariances over cases, and U-statistic."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -137,13 +138,17 @@ def fit_auc(
 
 
 def auc_ustatistic(
-    rating: NDArray[np.float64], truth: NDArray[np.bool_], *, alike: NDArray[np.float64] | None = None
+    rating: NDArray[np.float64],
+    truth: NDArray[np.bool_],
+    *,
+    alike: NDArray[np.float64] | None = None,
+    centred: bool = False,
 ) -> UStatistic:
     """U-statistic of the area under the ROC curve, for any pattern of readings.
 
     A *comparison* is one reader's ratings of one positive and one negative case in one arm; all weigh alike.
-    Parameters as in `auc_covariance`, with NaN where there is no reading. In a crossed design the mean is
-    the mean of the readers' areas.
+    Parameters as in `auc_covariance`, with NaN where there is no reading; `centred` takes the outcomes of
+    comparisons about the mean of their arm. In a crossed design the mean is the mean of the readers' areas.
 
     Examples
     --------
@@ -173,11 +178,16 @@ def auc_ustatistic(
         read[..., truth] * read[..., ~truth].sum(axis=2, keepdims=True),
         read[..., ~truth] * read[..., truth].sum(axis=2, keepdims=True),
     )
-    inclusive, weight = _sums(*won, alike), _sums(*made, shared)
     comparisons = made[0].sum(axis=(1, 2))
     means = np.where(comparisons > 0, won[0].sum(axis=(1, 2)) / np.maximum(comparisons, 1), np.nan)
+    if centred:
+        of_row = np.repeat(np.nan_to_num(means), readers)
+        crossed = of_row * _won_where_made(rating, truth)
+        alike = alike - crossed - crossed.T + np.outer(of_row, of_row) * shared
+        won = [one - np.nan_to_num(means)[:, None, None] * count for one, count in zip(won, made)]
+    inclusive, weight = _sums(won[0], won[1], alike), _sums(made[0], made[1], shared)
     pairs = {(i, k): Sums(inclusive[i, k], weight[i, k]) for i in range(arms) for k in range(i, arms)}
-    return from_sums(means, pairs, rated.sum(axis=(1, 2)))
+    return from_sums(means, pairs, rated.sum(axis=(1, 2)), centred=centred)
 
 
 def _sums(
@@ -225,6 +235,28 @@ def same_pair(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[
     array([[3.25, 3.5 ],
            [3.5 , 4.  ]])
     """
+    n_rows = rating.shape[0] * rating.shape[1]
+    total = np.zeros((n_rows, n_rows))
+    for _, twice in _twice_psi(rating, truth):
+        total += twice @ twice.T
+    return total / 4
+
+
+def _won_where_made(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Sums of one row's psi over the comparisons that another row made too; as `same_pair`."""
+    rated = ~np.isnan(rating.reshape(-1, rating.shape[-1]))
+    positive, negative = (rated[:, of].astype(np.float32) for of in (truth, ~truth))
+    total = np.zeros((len(rated), len(rated)))
+    for block, twice in _twice_psi(rating, truth):
+        made = (positive[:, block, None] * negative[:, None]).reshape(len(rated), -1)
+        total += twice @ made.T
+    return total / 2
+
+
+def _twice_psi(
+    rating: NDArray[np.float64], truth: NDArray[np.bool_]
+) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    """2 psi of every row, (n_rows, positives of the block x negatives), a block of positives at a time."""
     rows = rating.reshape(-1, rating.shape[-1])
     # Ranks compare as ratings do, in a quarter of the time; 0 is a positive, and the highest a negative, that
     # was not rated, so that neither is ever above the other.
@@ -233,18 +265,15 @@ def same_pair(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[
     kind = np.uint16 if highest < 2**16 else np.uint32
     unrated = np.isnan(rows)
     positive = np.where(unrated, 0, ranks)[:, truth].astype(kind)
-    negative = np.where(unrated, highest, ranks)[:, ~truth].astype(kind)
-    n_rows, n1, n0 = len(rows), positive.shape[1], negative.shape[1]
-    total = np.zeros((n_rows, n_rows))
+    negative = np.where(unrated, highest, ranks)[:, ~truth].astype(kind)[:, None]
+    n_rows, n1, n0 = len(rows), positive.shape[1], negative.shape[2]
     step = max(1, min(BLOCK // max(n_rows, 1), EXACT) // max(n0, 1))
     for start in range(0, n1, step):
-        some = positive[:, start : start + step, None]
-        twice = np.greater(some, negative[:, None]).view(np.uint8) + np.greater_equal(
-            some, negative[:, None]
-        ).view(np.uint8)
-        flat = twice.reshape(n_rows, -1).astype(np.float32)
-        total += flat @ flat.T
-    return total / 4
+        block = slice(start, start + step)
+        some = positive[:, block, None]
+        above, level = np.greater(some, negative), np.greater_equal(some, negative)
+        twice = above.view(np.uint8) + level.view(np.uint8)
+        yield block, twice.reshape(n_rows, -1).astype(np.float32)
 
 
 def _placements(

@@ -12,7 +12,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
 
-METHOD = "ustatistic_bdg"
+METHOD, CENTRED = "ustatistic_bdg", "ustatistic_centred"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +47,11 @@ class UStatistic:
     Estimand: mean over readers and cases, weighed by readings; equal to the mean of readers in a crossed
     design.
 
+    With gaps the related pairs do not weigh as the means do, so that a constant added to all outcomes changes
+    the variance: it then depends on whether right or wrong decisions are counted, and is often not positive.
+    *Centred*, the outcomes are taken about the mean of their arm first, which a constant leaves alone; where
+    every reader read every case, both are one.
+
     References
     ----------
     Gallas (2006), Acad. Radiol. 13, 353-362. Gallas, Pennello, Myers (2007), J. Opt. Soc. Am. A 24, B70-B80.
@@ -60,6 +65,7 @@ class UStatistic:
     counts: NDArray[np.float64]
     shared: NDArray[np.bool_]
     n: NDArray[np.int64]
+    method: str = METHOD
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """Mean of one arm, readers and cases sampled; Student's t with the degrees of freedom of `df`."""
@@ -87,6 +93,20 @@ class UStatistic:
         weights : float array, shape (n_arms,)
         """
         return self._estimate(np.asarray(weights, dtype=np.float64), level, 0.0)
+
+    def components(self, compared: int = 1, baseline: int = 0) -> dict[str, float]:
+        """Plug-in (biased) components of a difference by source, and its unbiased variance as it is."""
+        return self.components_of(self._unit(compared) - self._unit(baseline))
+
+    def components_of(self, weights: NDArray[np.float64]) -> dict[str, float]:
+        """`components` of a weighted sum of arm means."""
+        arms = np.flatnonzero(weights)
+        sources = ("readers", "cases") if len(self.sources) == 2 else ("readers", "positives", "negatives")
+        found = {
+            name: _quadratic(weights[arms], component[np.ix_(arms, arms)])
+            for name, component in zip(sources, self.sources, strict=True)
+        }
+        return {**found, "variance": self._variance(weights)}
 
     def mean_covariance(self, compared: int = 1, baseline: int = 0) -> NDArray[np.float64]:
         """Covariance of two arms' means, compared arm first, for functions of both such as an odds ratio."""
@@ -118,7 +138,7 @@ class UStatistic:
         arms = np.flatnonzero(weights)
         value, n = float(weights[arms] @ self.means[arms]), int(self.n[arms].min())
         if np.isnan(value):
-            return no_interval(value, n, notes.NO_READING, level=level, method=METHOD)
+            return no_interval(value, n, notes.NO_READING, level=level, method=self.method)
         details = {name: float(counts[arms].min()) for name, counts in zip(self._names(), self.counts)}
         variance, why = self._variance(weights), ""
         df, raised = self.df(weights) if variance > NEGLIGIBLE else (nan, False)
@@ -131,7 +151,7 @@ class UStatistic:
         elif df < 1:
             why = notes.ONE_DOMINATES
         if why:
-            return no_interval(value, n, why, level=level, method=METHOD, details=details)
+            return no_interval(value, n, why, level=level, method=self.method, details=details)
         return symmetric(
             value,
             variance,
@@ -139,7 +159,7 @@ class UStatistic:
             df=rounded_down(df),
             shown_df=df,
             level=level,
-            method=METHOD,
+            method=self.method,
             note=notes.LOW_DF if raised else "",
             null=null,
             details=details,
@@ -172,7 +192,7 @@ def rounded_down(df: float) -> float:
     return inf if df > 50 else float(floor(df))
 
 
-def ustatistic(outcome: NDArray[np.float64]) -> UStatistic:
+def ustatistic(outcome: NDArray[np.float64], *, centred: bool = False) -> UStatistic:
     """U-statistic of a proportion: accuracy, error rate, sensitivity or specificity over their class.
 
     Parameters
@@ -180,6 +200,8 @@ def ustatistic(outcome: NDArray[np.float64]) -> UStatistic:
     outcome : float array, shape (n_arms, n_readers, n_cases)
         1.0 counted, 0.0 not, NaN no reading. Any pattern of gaps; the same index is the same reader, the
         same case.
+    centred : bool
+        Take the outcomes about the mean of their arm.
 
     Returns
     -------
@@ -196,21 +218,30 @@ def ustatistic(outcome: NDArray[np.float64]) -> UStatistic:
     """
     read = ~np.isnan(outcome)
     scored, weight = np.where(read, outcome, 0.0), read.astype(float)
-    arms = len(outcome)
+    arms, n = len(outcome), read.sum(axis=(1, 2))
+    means = np.where(n > 0, scored.sum(axis=(1, 2)) / np.maximum(n, 1), np.nan)
+    if centred:
+        scored = scored - np.nan_to_num(means)[:, None, None] * weight
     pairs = {
         (i, k): Sums(_inclusive(scored[i], scored[k]), _inclusive(weight[i], weight[k]))
         for i in range(arms)
         for k in range(i, arms)
     }
-    n = read.sum(axis=(1, 2))
-    means = np.where(n > 0, scored.sum(axis=(1, 2)) / np.maximum(n, 1), np.nan)
-    return from_sums(means, pairs, n)
+    return from_sums(means, pairs, n, centred=centred)
 
 
 def from_sums(
-    means: NDArray[np.float64], pairs: dict[tuple[int, int], Sums], n: NDArray[np.int64]
+    means: NDArray[np.float64],
+    pairs: dict[tuple[int, int], Sums],
+    n: NDArray[np.int64],
+    *,
+    centred: bool = False,
 ) -> UStatistic:
-    """U-statistic from the mean and the readings of each arm, and the sums of every pair of arms (i <= k)."""
+    """U-statistic from the mean and the readings of each arm, and the sums of every pair of arms (i <= k).
+
+    `centred` says that the sums are those of outcomes about the means.
+    """
+    about = 0.0 * means if centred else means
     arms = len(n)
     sources = next(iter(pairs.values())).inclusive.ndim
     nothing = (0,) * sources
@@ -226,13 +257,13 @@ def from_sums(
     for (i, k), sums in pairs.items():
         apart, pairs_apart = _unrelated(sums.inclusive), _unrelated(sums.weight)
         if pairs_apart > 0.5:
-            covariance[i, k] = covariance[k, i] = means[i] * means[k] - apart / pairs_apart
+            covariance[i, k] = covariance[k, i] = about[i] * about[k] - apart / pairs_apart
         for s, one in enumerate(_single(sources)):
             if sums.weight[one] > 0:
                 shared[s, i, k] = shared[s, k, i] = True
-                moment = sums.inclusive[one] / sums.weight[one] - means[i] * means[k]
+                moment = sums.inclusive[one] / sums.weight[one] - about[i] * about[k]
                 component[s, i, k] = component[s, k, i] = moment
-    return UStatistic(means, covariance, component, counts, shared, n)
+    return UStatistic(means, covariance, component, counts, shared, n, CENTRED if centred else METHOD)
 
 
 def _inclusive(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:

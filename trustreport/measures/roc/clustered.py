@@ -44,8 +44,9 @@ def clustered_auc(
     Returns
     -------
     Estimate
-        In [0, 1]; `details` holds the clusters, and the design effect (V over DeLong's variance). NaN with a
-        note when a class is absent; no limits when a class lies in one cluster or the area is 0 or 1.
+        In [0, 1]; `details` holds positives, negatives, the clusters of the class that lies in fewer, and the
+        design effect (V over DeLong's variance). NaN with a note when a class is absent; no limits when a
+        class lies in one cluster or the area is 0 or 1.
 
     Notes
     -----
@@ -70,7 +71,7 @@ def clustered_auc(
     x, y = placements(truth, score)
     area = float(x.mean())
     spread = _Spread(truth, cluster)
-    details = {"clusters": float(spread.least)}
+    details = {"positives": float(n1), "negatives": float(n - n1), "clusters": float(spread.least)}
     variance = spread.variance(x - area, y - area)
     note = ONE_CLUSTER if spread.least < 2 else notes.PERFECT if area in (0.0, 1.0) else ""
     if not note and not variance > NEGLIGIBLE:

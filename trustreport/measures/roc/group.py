@@ -1,5 +1,6 @@
 """Area under a part of the ROC curve, seen from both axes: deep ROC analysis."""
 
+from collections.abc import Iterator
 from math import exp, log, nan
 from typing import Any
 
@@ -7,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
-from trustreport.measures.roc.curve import roc_curve
+from trustreport.measures.roc.curve import RocCurve, roc_curve
 from trustreport.measures.roc.scores import Floats, check_scores
 
-METHOD = "bootstrap_logit"
+METHOD, CLUSTERED = "bootstrap_logit", "bootstrap_logit_clusters"
 
 
 def auc_group(
@@ -21,6 +23,7 @@ def auc_group(
     group: tuple[float, float],
     *,
     rng: np.random.Generator,
+    cluster: Clusters | None = None,
     resamples: int = 2000,
     level: float = 0.95,
 ) -> Estimate:
@@ -43,9 +46,11 @@ def auc_group(
     group : pair of floats
         0 <= x1 <= x2 <= 1, false positive rates.
     rng : numpy Generator
+    cluster : int array, shape (n_cases,), optional
+        Which cluster (patient, video) a case belongs to.
     resamples : int
-        Cases are drawn again within each class, this many times; s is the standard deviation of the values,
-        and the interval logit A +- z s / (A (1 - A)), turned back.
+        Cases are drawn again within each class, or whole clusters, this many times; s is the standard
+        deviation of the values, and the interval logit A +- z s / (A (1 - A)), turned back.
     level : float in (0, 1)
 
     Returns
@@ -71,29 +76,59 @@ def auc_group(
     if not 0 <= x1 <= x2 <= 1:
         raise ValueError(f"group must be two false positive rates, 0 <= from <= to <= 1, got {group}.")
     n, n1 = truth.size, int(np.count_nonzero(truth))
+    method = METHOD if cluster is None else CLUSTERED
     if n1 in (0, n):
         note = notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
-        return undefined(n, note, level=level, method=METHOD)
+        return undefined(n, note, level=level, method=method)
     curve = roc_curve(truth, score)
     part = group_of_polygon(curve.fpr, curve.tpr, x1, x2)
     if part["area"] != part["area"]:
-        return undefined(n, notes.NOTHING_IN_GROUP, level=level, method=METHOD)
+        return undefined(n, notes.NOTHING_IN_GROUP, level=level, method=method)
     value = part.pop("area")
-    rises, runs = np.diff(curve.tp), np.diff(curve.fp)
-    found = np.empty(resamples)
-    for i in range(resamples):
-        up = rng.multinomial(n1, rises / n1).cumsum() / n1
-        right = rng.multinomial(n - n1, runs / (n - n1)).cumsum() / (n - n1)
-        x, y = (np.concatenate([[0.0], axis[:-1], [1.0]]) for axis in (right, up))
-        found[i] = group_of_polygon(x, y, x1, x2)["area"]
+    if cluster is None:
+        drawn = _case_draws(curve, n1, n - n1, rng)
+    else:
+        drawn = _cluster_draws(truth, score, cluster, rng)
+    found = np.array([group_of_polygon(*next(drawn), x1, x2)["area"] for _ in range(resamples)])
     se = float(np.std(found[~np.isnan(found)], ddof=1)) if not np.isnan(found).any() else nan
     if not se > 0 or value in (0.0, 1.0):
         note = notes.FEW_RESAMPLES if se != se else notes.PERFECT
-        return Estimate(value, nan, nan, n, level, METHOD, note, details=part)
+        return Estimate(value, nan, nan, n, level, method, note, details=part)
     half = normal_quantile(level) * se / (value * (1 - value))
     centre = log(value / (1 - value))
     low, high = (1 / (1 + exp(-end)) for end in (centre - half, centre + half))
-    return Estimate(value, low, high, n, level, METHOD, se=se, details=part)
+    return Estimate(value, low, high, n, level, method, se=se, details=part)
+
+
+Polygon = tuple[Floats, Floats]
+
+
+def _case_draws(curve: RocCurve, n1: int, n0: int, rng: np.random.Generator) -> Iterator[Polygon]:
+    """Curves of cases drawn again within each class."""
+    rises, runs = np.diff(curve.tp), np.diff(curve.fp)
+    while True:
+        up = rng.multinomial(n1, rises / n1).cumsum() / n1
+        right = rng.multinomial(n0, runs / n0).cumsum() / n0
+        yield _closed(right), _closed(up)
+
+
+def _cluster_draws(
+    truth: NDArray[np.bool_], score: NDArray[Any], cluster: Clusters, rng: np.random.Generator
+) -> Iterator[Polygon]:
+    """Curves of whole clusters drawn again; draws without a class are passed over."""
+    _, step = np.unique(-score, return_inverse=True)
+    names, of = np.unique(cluster, return_inverse=True)
+    g, n_steps = len(names), int(step.max()) + 1
+    while True:
+        times = rng.multinomial(g, np.full(g, 1 / g))[of]
+        up = np.bincount(step, weights=times * truth, minlength=n_steps).cumsum()
+        right = np.bincount(step, weights=times * ~truth, minlength=n_steps).cumsum()
+        if up[-1] and right[-1]:
+            yield _closed(right / right[-1]), _closed(up / up[-1])
+
+
+def _closed(axis: Floats) -> Floats:
+    return np.concatenate([[0.0], axis[:-1], [1.0]])
 
 
 def group_of_polygon(fpr: Floats, tpr: Floats, x1: float, x2: float) -> dict[str, float]:

@@ -7,6 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
+from trustreport.measures.case_mean import CLUSTER_MEAN
+from trustreport.measures.cluster import ONE_CLUSTER, clustered_variance
+from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.utility.matrices import Floats, as_matrix
 
@@ -118,6 +121,61 @@ def yield_at_mix(
     return Estimate(
         value, value - z * se, value + z * se, n, level, METHOD, "" if se else notes.NO_WIDTH, se=se
     )
+
+
+def yield_of_clusters(
+    cells: NDArray[np.int64],
+    utility: ArrayLike,
+    positives: float | None = None,
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    """Utility yield of two classes when cases come in clusters, at their own mix or at another.
+
+    The value of `utility_yield`, or of `yield_at_mix`; the variance is that of the clusters' summed
+    influences, the interval Student's with as many degrees of freedom as there are clusters, less one.
+
+    Parameters
+    ----------
+    cells : int array, shape (n_clusters, 4)
+        tp, fp, fn, tn of each cluster.
+    utility : array, shape (2, 2)
+        Rows decisions, columns truths, negative class first.
+    positives : float in (0, 1), optional
+        Share of positives for which the yield is wanted; the sample's own when not given.
+
+    Examples
+    --------
+    >>> cells = np.array([[3, 0, 1, 4], [0, 1, 2, 5], [2, 0, 0, 2], [1, 1, 0, 6], [4, 0, 1, 3]])
+    >>> print(yield_of_clusters(cells, [[1, 0], [0, 1]]))
+    0.83 (95% CI 0.67 to 1.00; n = 36)
+    """
+    matrix, n = as_matrix(utility), int(cells.sum())
+    worth = np.array([matrix[1, 1], matrix[1, 0], matrix[0, 1], matrix[0, 0]])
+    weight = np.full(4, 1 / n if n else nan)
+    if positives is not None and n:
+        present, absent = int(cells[:, [0, 2]].sum()), int(cells[:, [1, 3]].sum())
+        if not present or not absent:
+            return undefined(n, CLASS_ABSENT, level=level, method=CLUSTER_MEAN)
+        weight = np.array([positives / present, (1 - positives) / absent] * 2)
+    if not n:
+        return undefined(0, notes.NO_CASE, level=level, method=CLUSTER_MEAN)
+    totals = cells.sum(axis=0)
+    value = float((totals * weight) @ worth)
+    means = np.full(4, value)
+    if positives is not None:
+        for pair in ([0, 2], [1, 3]):
+            means[pair] = totals[pair] @ worth[pair] / totals[pair].sum()
+    influence = cells @ (weight * (worth - means))
+    variance, held = clustered_variance(influence, np.arange(len(cells)))
+    if held < 2:
+        return Estimate(value, nan, nan, n, level, CLUSTER_MEAN, ONE_CLUSTER)
+    half = quantile(held - 1, level) * sqrt(variance)
+    note = "" if half else notes.NO_WIDTH
+    return Estimate(
+        value, value - half, value + half, n, level, CLUSTER_MEAN, note,
+        se=sqrt(variance), df=float(held - 1), details={"clusters": float(held)},
+    )  # fmt: skip
 
 
 def yield_bootstrap(

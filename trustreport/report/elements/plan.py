@@ -4,8 +4,9 @@ from collections.abc import Callable
 from functools import partial
 
 from trustreport.plan import Endpoint, Plan
-from trustreport.report import declared
+from trustreport.report import acceptance, declared
 from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.summary import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day, plain
 
@@ -27,20 +28,22 @@ def stated(context: Context, element: str) -> Element | None:
 
 
 def prespecification(context: Context) -> Element:
-    """When the criteria were fixed, and the estimand of each."""
-    say, plan = context.say, context.assessment.plan
-    locked, opened = plan.study.sap_locked_at, plan.study.data_opened_at
+    """When the criteria were fixed, how they stand against their lock, and the estimand of each."""
+    say, assessment = context.say, context.assessment
+    plan = assessment.plan
     none = say("word.not_declared")
-    finding = say(
-        "element.E05.finding",
-        n=len(plan.endpoints),
-        locked=day(locked) if locked else none,
-        opened=day(opened) if opened else none,
-    )
+    moments = (plan.study.sap_locked_at, plan.study.data_opened_at)
+    locked, opened = (day(m) if m else none for m in moments)
+    finding = [say("element.E05.finding", n=len(plan.endpoints), locked=locked, opened=opened)]
+    altered = None
+    if plan.endpoints:
+        standing, altered = acceptance.fixed(assessment, say)
+        finding += standing
     return Element(
-        (finding,),
+        tuple(finding),
         _groups(context, "E05", but="endpoints"),
-        tables=numbered(context, _estimands(plan, context)),
+        tables=numbered(context, _estimands(plan, context), altered),
+        limits=tuple(listed(limits(assessment.fired("prespecification"), say), say)),
     )
 
 

@@ -7,11 +7,17 @@ from trustreport.claims import Held, held
 from trustreport.finding import CheckOutcome
 from trustreport.messages import Catalogue
 from trustreport.plan import Claim
-from trustreport.report import declared
+from trustreport.report import acceptance, declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table
 
 GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}
+
+
+def acceptance_table(context: Context) -> Element:
+    """Every criterion with estimate, interval, bound and verdict."""
+    finding, rows = acceptance.told(context.assessment, context.say)
+    return Element(finding, template="report/verdicts.html.j2", extra={"rows": rows})
 
 
 def claims(context: Context) -> Element | None:
@@ -131,6 +137,7 @@ def undeclared(context: Context) -> Element:
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
+    "E31": acceptance_table,
     "E34": claims,
     "E45": checks,
     "open": open_questions,

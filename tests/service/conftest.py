@@ -1,0 +1,120 @@
+"""A service for each test, on SQLite and on a PostgreSQL server of our own; users of two organisations."""
+
+import getpass
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from services import Client, new_core
+
+from trustreport.service.app import create_app
+from trustreport.service.core import Core
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of an empty database server on loopback, ours alone, gone after the tests."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
+    if not found:
+        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
+    bin_ = found[-1].parent
+    home = Path(tempfile.mkdtemp(prefix="trustreport-pg-", dir="/tmp"))  # noqa: S108  # open to its user
+    as_user: list[str] = []
+    if os.geteuid() == 0:  # the server refuses to run as root
+        account = pwd.getpwnam("postgres")
+        os.chown(home, account.pw_uid, account.pw_gid)
+        as_user = ["runuser", "-u", "postgres", "--"]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    user = "postgres" if as_user else getpass.getuser()
+    run = {"check": True, "capture_output": True, "cwd": home}
+    data = str(home / "data")
+    subprocess.run([*as_user, bin_ / "initdb", "-D", data, "-A", "trust", "-U", user, "-N"], **run)
+    options = f"-c listen_addresses=127.0.0.1 -p {port} -k {home} -c fsync=off"
+    log = str(home / "log")
+    subprocess.run([*as_user, bin_ / "pg_ctl", "-D", data, "-o", options, "-l", log, "-w", "start"], **run)
+    try:
+        yield f"postgresql+psycopg://{user}@127.0.0.1:{port}/postgres"
+    finally:
+        with suppress(subprocess.CalledProcessError):
+            subprocess.run([*as_user, bin_ / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop"], **run)
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest) -> str:
+    """The address of an empty database: SQLite in the data folder (empty), or PostgreSQL."""
+    return "" if request.param == "sqlite" else new_database(request.getfixturevalue("postgres"))
+
+
+def new_database(server: str) -> str:
+    """A fresh database on a server."""
+    import psycopg
+
+    name = f"t{time.time_ns()}"
+    with psycopg.connect(server.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return server.rsplit("/", 1)[0] + f"/{name}"
+
+
+@pytest.fixture
+def core(tmp_path: Path, address: str) -> Iterator[Core]:
+    """An open core on either database."""
+    core = new_core(tmp_path / "data", database=address)
+    yield core
+    core.close()
+
+
+@pytest.fixture
+def light(tmp_path: Path) -> Iterator[Core]:
+    """An open core on SQLite, where the database does not matter."""
+    core = new_core(tmp_path / "data")
+    yield core
+    core.close()
+
+
+@pytest.fixture
+def app(light: Core) -> FastAPI:
+    return create_app(light)
+
+
+@pytest.fixture
+def anonymous(app: FastAPI) -> TestClient:
+    """A browser that is not logged in."""
+    return TestClient(app, base_url="https://testserver", raise_server_exceptions=False)
+
+
+@pytest.fixture
+def anna(app: FastAPI, light: Core) -> Client:
+    """May do everything in the first organisation, which she set up."""
+    return Client.set_up(app, light)
+
+
+@pytest.fixture
+def bob(app: FastAPI, anna: Client) -> Client:
+    """May do everything in another organisation."""
+    return anna.found("Other hospital", "bob@other.test")
+
+
+@pytest.fixture(autouse=True)
+def quiet_logs(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What is logged, kept in a list."""
+    import structlog
+    from structlog.testing import LogCapture
+
+    captured = LogCapture()
+    structlog.configure(processors=[structlog.contextvars.merge_contextvars, captured])
+    yield captured.entries  # type: ignore[misc]
+    structlog.reset_defaults()

@@ -1,0 +1,118 @@
+"""Helpers of the service's tests: cores, users, studies."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from trustreport.service.access import accounts
+from trustreport.service.core import Core, open_core
+from trustreport.service.settings import Settings
+from trustreport.service.web.guard import CSRF_HEADER
+
+PASSWORD = "correct horse battery"  # noqa: S105
+API = "/api/v1"
+MANIFEST = {
+    "report": {"kind": "certification", "title": "Counts"},
+    "device": {"trade_name": "Example aid", "manufacturer": "Example", "software_version": "1.0"},
+    "counts": [
+        {"set": "chest", "arm": "unaided", "errors": 60, "correct": 240},
+        {"set": "chest", "arm": "aided", "errors": 45, "correct": 255},
+    ],
+}
+
+
+def new_core(data: Path, **given: Any) -> Core:
+    """A core with settings for tests: no limits of rate."""
+    return open_core(Settings(data, **{"requests_a_minute": 1_000_000, "workers": 0, **given}))
+
+
+class Client(TestClient):
+    """A logged-in browser that sends the session's CSRF token."""
+
+    me: dict[str, Any]
+
+    @classmethod
+    def on(cls, app: FastAPI) -> "Client":
+        return cls(app, base_url="https://testserver", raise_server_exceptions=False)
+
+    @classmethod
+    def set_up(cls, app: FastAPI, core: Core) -> "Client":
+        """The first user of a new service."""
+        with core.store.write() as rows:
+            link = accounts.new_link(rows, "setup", core.settings)
+        client = cls.on(app)
+        client._came_in(
+            client.post(
+                f"{API}/setup",
+                json={
+                    "link": link,
+                    "organisation": "Hospital",
+                    "email": "anna@hospital.test",
+                    "name": "Anna",
+                    "password": PASSWORD,
+                },
+            )
+        )
+        return client
+
+    @classmethod
+    def logged_in(cls, app: FastAPI, email: str, password: str = PASSWORD) -> "Client":
+        client = cls.on(app)
+        client._came_in(client.post(f"{API}/session", json={"email": email, "password": password}))
+        return client
+
+    def _came_in(self, answer: Any) -> None:
+        assert answer.status_code == 201, answer.text
+        self.me = answer.json()
+        self.headers[CSRF_HEADER] = self.me["csrf"]
+
+    def invite(self, email: str, *roles: str) -> "Client":
+        """Another user of the same organisation, logged in."""
+        made = self.post(f"{API}/users", json={"email": email, "name": email, "roles": roles})
+        assert made.status_code == 201, made.text
+        return self.accept(made.json()["invitation"])
+
+    def accept(self, invitation: str) -> "Client":
+        client = type(self).on(self.app)  # type: ignore[arg-type]
+        client._came_in(
+            client.post(f"{API}/invitations", json={"link": invitation, "password": PASSWORD})
+        )
+        return client
+
+    def found(self, organisation: str, email: str) -> "Client":
+        """Somebody who may do everything in a new organisation."""
+        made = self.post(
+            f"{API}/organisations",
+            json={"name": organisation, "admin_email": email, "admin_name": "Admin"},
+        )
+        assert made.status_code == 201, made.text
+        first = self.accept(made.json()["invitation"])
+        roles = ["admin", "approver", "author", "reviewer"]
+        return first.invite(f"all.{email}", *roles)
+
+    def study(self, name: str = "Study") -> str:
+        """The name of a new study."""
+        made = self.post(f"{API}/studies", json={"name": name})
+        assert made.status_code == 201, made.text
+        return str(made.json()["id"])
+
+    def version(self, study: str, manifest: Any = MANIFEST, **tables: str) -> str:
+        """The name of a version that was handed in as JSON."""
+        answer = self.post(
+            f"{API}/studies/{study}/versions/json", json={"manifest": manifest, "tables": tables}
+        )
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["id"])
+
+
+def zipped(files: dict[str, bytes | str]) -> bytes:
+    """A zip of these files."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return out.getvalue()

@@ -1,0 +1,141 @@
+"""Rows and blobs: the schema from any earlier state to today's, equal in code and database; files by content."""
+
+import io
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect, text
+
+from trustreport.service.core import Core, open_core
+from trustreport.service.ids import new_id
+from trustreport.service.settings import Settings, Unsuitable, from_environment
+from trustreport.service.storage import Blobs, Store, migrate
+from trustreport.service.storage.models import Base, Organisation, User
+
+OLD_ROWS = (
+    "INSERT INTO organisations (id, name, created_at) VALUES ('{o}', 'Old hospital', 1000)",
+    "INSERT INTO users (id, organisation, email, name, password, roles, operator, created_at) "
+    "VALUES ('{u}', '{o}', 'old@hospital.test', 'Old', 'x', '[\"admin\"]', true, 1000)",
+)
+
+
+def test_the_migrations_make_what_the_models_say(core: Core) -> None:
+    with core.store.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        changes = compare_metadata(context, Base.metadata)
+    # The default that filled old rows stays in the database; new rows come with a value.
+    assert not changes
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
+def test_data_of_an_older_schema_come_along(tmp_path: Path, address: str, revision: str) -> None:
+    settings = Settings(tmp_path / "data", database=address)
+    settings.data.mkdir()
+    store = Store(settings.address)
+    migrate.migrate(store.engine, revision)
+    o, u = new_id(), new_id()
+    with store.write() as rows:
+        for statement in OLD_ROWS:
+            rows.execute(text(statement.format(o=o, u=u)))
+    store.close()
+
+    core = open_core(settings)
+    with core.store.read() as rows:
+        organisation, user = rows.get_one(Organisation, o), rows.get_one(User, u)
+        assert (organisation.name, organisation.retention) == ("Old hospital", {})
+        assert (user.email, user.roles, user.operator) == ("old@hospital.test", ["admin"], True)
+        assert migrate.current(rows.connection()) == migrate.head()
+    core.close()
+
+
+def test_a_newer_schema_is_refused(core: Core) -> None:
+    with core.store.write() as rows:
+        rows.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(migrate.TooNew, match="9999"):
+        migrate.migrate(core.store.engine)
+
+
+def test_processes_that_start_together_migrate_once(tmp_path: Path, address: str) -> None:
+    (tmp_path / "data").mkdir()
+    found: list[object] = []
+
+    def start() -> None:
+        try:
+            core = open_core(Settings(tmp_path / "data", database=address))
+            found.append(core.signer.name)
+            core.close()
+        except Exception as error:
+            found.append(error)
+
+    starts = [threading.Thread(target=start) for _ in range(4)]
+    for thread in starts:
+        thread.start()
+    for thread in starts:
+        thread.join()
+    assert len(set(found)) == 1 and isinstance(found[0], str)
+
+
+def test_sqlite_writes_ahead_and_keeps_references(light: Core) -> None:
+    with light.store.read() as rows:
+        assert rows.scalar(text("PRAGMA journal_mode")) == "wal"
+        assert rows.scalar(text("PRAGMA foreign_keys")) == 1
+    assert "organisations" in inspect(light.store.engine).get_table_names()
+
+
+def test_names_are_ordered_and_differ() -> None:
+    names = [new_id()]
+    time.sleep(0.002)
+    names += [new_id() for _ in range(100)]
+    assert len(set(names)) == 101 and min(names) == names[0] and {len(n) for n in names} == {26}
+
+
+def test_equal_content_is_kept_once_but_apart_for_each_organisation(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path)
+    first = blobs.put("one", io.BytesIO(b"abc"))
+    assert blobs.put("one", io.BytesIO(b"abc")) == first
+    assert first.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-4
+    assert not blobs.path("two", first.sha256).exists()
+    assert [(o, s) for o, s, _ in blobs.all()] == [("one", first.sha256)]
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
+    class Broken(io.BytesIO):
+        def read(self, n: int | None = -1) -> bytes:
+            raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        Blobs(tmp_path).put("one", Broken())
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_the_sweep_spares_what_is_wanted_or_young(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path)
+    wanted, young, old = (blobs.put("one", io.BytesIO(c)) for c in (b"wanted", b"young", b"old"))
+    for blob in (wanted, old):
+        os.utime(blobs.path("one", blob.sha256), (0, 0))
+    assert blobs.sweep({("one", wanted.sha256)}, older=60) == [("one", old.sha256)]
+    assert blobs.path("one", young.sha256).exists()
+
+
+@pytest.mark.parametrize("organisation, sha", [("../one", "0" * 64), ("one", "../../etc/passwd"), ("one", "0" * 63)])
+def test_a_blob_has_no_other_name(tmp_path: Path, organisation: str, sha: str) -> None:
+    with pytest.raises(ValueError, match="no name of a blob"):
+        Blobs(tmp_path).path(organisation, sha)
+
+
+def test_settings_come_from_the_environment_unless_given(tmp_path: Path) -> None:
+    environment = {
+        "TRUSTREPORT_DATABASE": "postgres://me@db/reports",
+        "TRUSTREPORT_JOB_MEMORY": "2e9",
+        "TRUSTREPORT_PORT": "9000",
+    }
+    settings = from_environment(tmp_path, environment, port=9001, host=None)
+    assert settings.address == "postgresql+psycopg://me@db/reports"
+    assert (settings.job_memory, settings.port, settings.host) == (2_000_000_000, 9001, "127.0.0.1")
+    with pytest.raises(Unsuitable, match="TRUSTREPORT_PORT"):
+        from_environment(tmp_path, {"TRUSTREPORT_PORT": "-1"})

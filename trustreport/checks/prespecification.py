@@ -1,0 +1,188 @@
+"""Pitfalls of what was fixed in advance: threshold, endpoints, criteria, and how many are compared."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport import criteria, lock
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.messages import Message, say
+from trustreport.plan import Endpoint, Plan
+from trustreport.results import leading
+from trustreport.study import Dataset, Scores
+
+DIMENSION = "prespecification"
+DEVELOPED_ON = ("training", "tuning")
+# With fewer different scores than this, a threshold next to the best one is no coincidence to wonder at;
+# `limits.P33_values`.
+VALUES = 20
+# Words of `threshold_origin` that say it was chosen here.
+CHOSEN_HERE = ("tuned on this data", "this data", "these data", "test data", "test set")
+
+
+# ---------------------------------------------------------------- P33
+
+
+def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
+    """P33: the operating point was chosen on the data that test it, or looks as if it were."""
+    point = evidence.plan.operating_point
+    origin = (point.threshold_origin or "").casefold()
+    tested = [d for d in evidence.study.datasets if d.role not in DEVELOPED_ON and d.scores]
+    if any(words in origin for words in CHOSEN_HERE):
+        for dataset in tested:
+            yield Remark({"dataset": dataset.name}, say("checks.P33.declared", origin=point.threshold_origin))
+        if not tested:
+            yield Remark({}, say("checks.P33.declared", origin=point.threshold_origin))
+        return
+    if point.threshold is None or point.score_direction == "lower_is_positive":
+        return
+    early = _fixed_earlier(evidence)
+    for dataset in tested:
+        for name, scores in dataset.scores.items():
+            scope = {"dataset": dataset.name, **({"candidate": name} if len(dataset.scores) > 1 else {})}
+            best = _beside_the_best(dataset, scores, point.threshold, evidence.plan)
+            if best is None:
+                continue
+            which = say(f"checks.P33.by.{best}")
+            message = say("checks.P33.fired", threshold=point.threshold, which=which) if best else None
+            yield Remark(scope, None if early else message)
+
+
+def _fixed_earlier(evidence: Evidence) -> bool:
+    """Whether the threshold was fixed before these data: by its date, or by a lock of the criteria."""
+    plan = evidence.plan
+    fixed, opened = plan.operating_point.threshold_fixed_on, plan.study.data_opened_at
+    starts = [d.start_date for d in plan.datasets if d.start_date and d.role not in DEVELOPED_ON]
+    if fixed is not None and opened is not None:
+        return fixed.isoformat() < opened.isoformat()[:10]
+    if fixed is not None and starts:
+        return fixed < min(starts)
+    return lock.standing(evidence.study, plan).state == "locked"
+
+
+def _beside_the_best(dataset: Dataset, scores: Scores, threshold: float, plan: Plan) -> str | None:
+    """The rule whose best threshold is the declared one or next to it; empty if none, None if unknown."""
+    if scores.score is None or len(dataset.cases.classes) != 2:
+        return None
+    known = (dataset.cases.truth >= 0) & ~np.isnan(scores.score)
+    truth, score = dataset.cases.truth[known] == 1, scores.score[known]
+    values = np.unique(score)
+    if len(values) < plan.limits.get("P33_values", VALUES) or truth.all() or not truth.any():
+        return None
+    called = len(score) - np.searchsorted(np.sort(score), values)
+    hits = truth.sum() - np.searchsorted(np.sort(score[truth]), values)
+    alarms = called - hits
+    youden = hits / truth.sum() - alarms / (~truth).sum()
+    f1 = 2 * hits / (called + truth.sum())
+    own = int(np.searchsorted(values, threshold))
+    for name, of in (("youden", youden), ("f1", f1)):
+        if _one_step(own, of):
+            return name
+    return ""
+
+
+def _one_step(own: int, of: NDArray[np.float64]) -> bool:
+    best = np.flatnonzero(of >= of.max() - 1e-12)
+    return bool((np.abs(best - own) <= 1).any())
+
+
+# ---------------------------------------------------------------- P34
+
+
+def cherry_picked(evidence: Evidence) -> Iterator[Remark]:
+    """P34: a criterion changed or taken away after the lock, or about the best of several external sets."""
+    plan = evidence.plan
+    standing = lock.standing(evidence.study, plan)
+    if standing.lock is not None:
+        own = [c for c in standing.changes if c.how == "undeclared"]
+        fields = [c.field for c in own]
+        yield Remark({}, say("checks.P34.changed", fields=fields, n=len(fields)) if fields else None)
+    for criterion in filter(criteria.confirmatory, plan.endpoints):
+        if criterion.role == "primary" and criterion.measure:
+            named = any(True for _ in _ids(criterion, evidence))
+            yield Remark({}, None if named else say("checks.P34.absent", criterion=criterion.endpoint))
+        message = _best_of_k(criterion, evidence)
+        if message is not None:
+            scope = {"dataset": criterion.dataset} if criterion.dataset else {}
+            yield Remark(scope, message, tuple(_ids(criterion, evidence)))
+
+
+def _ids(criterion: Endpoint, evidence: Evidence) -> Iterator[str]:
+    """The result ids that a criterion names, in full or without the dimension."""
+    said = criterion.measure or ""
+    return (r.id for r in evidence.results if r.primary and said in (r.id, r.id.rpartition(".")[2]))
+
+
+def _best_of_k(criterion: Endpoint, evidence: Evidence) -> Message | None:
+    """A bound held against the best of several external sets alone, where another one misses it."""
+    external = [d.name for d in evidence.study.datasets if d.role in ("external", "local")]
+    bound = criteria.bound_of(criterion)
+    named = criterion.dataset or (
+        criterion.arm_or_contrast if isinstance(criterion.arm_or_contrast, str) else None
+    )
+    if named not in external or len(external) < 2 or isinstance(bound, str):
+        return None
+    also = {e.dataset for e in evidence.plan.endpoints if e.measure == criterion.measure}
+    if set(external) <= also:
+        return None
+    found = {}
+    for name in external:
+        where: dict[str, Any] = {"dataset": name, "parameters": None, "subgroup": None, "threshold": None}
+        lead = leading(evidence.results, next(_ids(criterion, evidence), ""), **where)
+        if lead is not None and lead.estimate.value == lead.estimate.value:
+            found[name] = lead.estimate
+    if named not in found or len(found) < 2:
+        return None
+    up = bound.low is not None
+    ranked = sorted(found, key=lambda name: found[name].value, reverse=up)
+    met = [n for n, e in found.items() if (e.low > (bound.low or 0) if up else e.high < (bound.high or 0))]
+    if ranked[0] != named or len(met) == len(found):
+        return None
+    worst = found[ranked[-1]]
+    return say("best_of_k", p=len(met), k=len(found), value=worst.value, low=worst.low, high=worst.high)
+
+
+# ---------------------------------------------------------------- P35, P36
+
+
+def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
+    """P35: no lock and no date that says so, criteria fixed after the data were opened, or changed then."""
+    plan = evidence.plan
+    if not any(map(criteria.confirmatory, plan.endpoints)):
+        return
+    standing = lock.standing(evidence.study, plan)
+    fields = [c.field for c in standing.changes if c.how == "after"]
+    if standing.late:
+        yield Remark({}, say("checks.P35.late"))
+    elif standing.state == "none":
+        yield Remark({}, say("checks.P35.fired"))
+    else:
+        yield Remark({}, say("checks.P35.amended", fields=fields, n=len(fields)) if fields else None)
+
+
+def many_comparisons(evidence: Evidence) -> Iterator[Remark]:
+    """P36: several criteria that ask for a verdict, in a family without a rule or in none."""
+    families = criteria.families(evidence.plan)
+    if not families:
+        return
+    alone = [f for f in families if not f.name and f.members[0].role != "exploratory"]
+    if len(alone) > 1:
+        yield Remark({}, say("checks.P36.alone", m=len(alone)))
+    named = [f for f in families if f.name and len(f.members) > 1]
+    for family in named:
+        if family.rule in (None, "none"):
+            yield Remark({}, say("checks.P36.fired", m=len(family.members), family=family.name))
+        else:
+            yield Remark({})
+    if len(alone) <= 1 and not named:
+        yield Remark({})
+
+
+CHECKS = (
+    Check("P33", DIMENSION, "B", threshold_from_test_data),
+    Check("P34", DIMENSION, "B", cherry_picked),
+    Check("P35", DIMENSION, "B", criteria_after_data),
+    Check("P36", DIMENSION, "W", many_comparisons),
+)

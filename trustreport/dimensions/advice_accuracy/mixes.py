@@ -1,0 +1,80 @@
+"""The figure of the measures over the share of positives."""
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+
+import numpy as np
+
+from trustreport.dimensions.advice_accuracy.measured import ID, declared_prevalences
+from trustreport.dimensions.advice_accuracy.told import Told
+from trustreport.figures.curves import MOST_PANELS
+from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.finding import Figure
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.propagation import weighed
+from trustreport.messages import say
+from trustreport.plan import Plan
+
+DRAWN = ("ppv", "npv", "accuracy", "f1", "mcc", "fowlkes_mallows")
+POINTS = 60
+CELLS = ("tp", "fp", "fn", "tn")
+
+
+def mix_figures(all_told: Sequence[Told], plan: Plan) -> Iterator[Figure]:
+    """Each measure that depends on the share of positives, over the declared range of it or all of it."""
+    if not declared_prevalences(plan):
+        return
+    low, high = plan.utility.prevalence_range or (0.01, 0.99)
+    shares = [*declared_prevalences(plan)]
+    low, high = min(low, *shares), max(high, *shares)
+    if high - low < 0.02:
+        low, high = max(low - 0.05, 0.001), min(high + 0.05, 0.999)
+    grid = np.linspace(max(low, 0.001), min(high, 0.999), POINTS).tolist()
+    panels = [p for told in all_told[:MOST_PANELS] if (p := _panel(told, grid, plan, len(all_told) > 1))]
+    if not panels:
+        return
+    least = min(p.y for panel in panels for line in panel.lines for p in line.points if not isnan(p.y))
+    yield Figure(
+        "measures_over_prevalence",
+        LinesChart(
+            tuple(panels),
+            say(f"{ID}.axis.prevalence"),
+            say(f"{ID}.axis.value"),
+            (grid[0], grid[-1]),
+            (min(0.0, max(least, -1.0)), 1.0),
+            say(f"{ID}.marked_prevalence", level=plan.report.confidence_level),
+            percent=True,
+        ),
+        say(f"{ID}.figure.mixes"),
+        say(f"{ID}.figure.mixes_alt", low=grid[0], high=grid[-1], n=len(panels)),
+    )
+
+
+def _panel(told: Told, grid: Sequence[float], plan: Plan, named: bool) -> LinesPanel | None:
+    found = [told.estimate(cell) for cell in CELLS]
+    cells = [int(e.value) for e in found if e is not None]
+    if len(cells) < len(CELLS):
+        return None
+    counts = ConfusionCounts(*cells)
+    if not counts.positives or not counts.negatives:
+        return None
+    lines = []
+    for name in DRAWN:
+        points = tuple(LinePoint(q, _at(name, counts, q)) for q in grid)
+        if all(isnan(p.y) for p in points):
+            continue
+        marked = []
+        for share in declared_prevalences(plan):
+            e = told.estimate(name, parameters={"prevalence": share})
+            if e is not None:
+                marked.append(LinePoint(share, e.value, e.low, e.high))
+        lines.append(LineOver(say(f"{ID}.label.{name}"), points, tuple(marked)))
+    return LinesPanel(told.name if named else "", tuple(lines)) if lines else None
+
+
+def _at(name: str, counts: ConfusionCounts, share: float) -> float:
+    try:
+        return float(FORMULAS[name](*weighed(counts, share)))
+    except ZeroDivisionError:
+        return float("nan")

@@ -1,0 +1,56 @@
+"""Subgroups: for whom does the device, or reading with it, work less well?"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from trustreport.dimensions.dimension import Dimension
+from trustreport.dimensions.subgroups.effects import Effect, effects
+from trustreport.dimensions.subgroups.families import adjusted
+from trustreport.dimensions.subgroups.measured import NAME, OF_MAKING, Measurement, measurements
+from trustreport.dimensions.subgroups.telling import part_of_readers, part_of_set
+from trustreport.finding import Finding, Part
+from trustreport.messages import say
+from trustreport.plan import Plan
+from trustreport.results import Result
+from trustreport.study import Study
+
+
+def has_data(study: Study, plan: Plan) -> bool:
+    """Whether groups are declared, and there are cases that were judged or read."""
+    judged = any(d.scores and d.role not in OF_MAKING for d in study.datasets)
+    return bool(plan.subgroups) and (judged or bool(study.readings))
+
+
+def answer(study: Study, plan: Plan) -> Finding:
+    """Results, sentences, tables and figures of every data set, candidate, task and contrast."""
+    sets = [replace(one, groups=adjusted(one.groups)) for one in measurements(study, plan)]
+    read = [replace(one, groups=adjusted(one.groups)) for one in effects(study, plan)]
+    of_sets, of_readers = _formed(sets), _formed(read)
+    parts: list[Part] = [
+        part_of_set(one, plan, number, of_readers, alone=len(sets) == 1) for number, one in enumerate(sets, 1)
+    ]
+    parts += [
+        part_of_readers(one, plan, number, of_sets, alone=len(read) == 1)
+        for number, one in enumerate(read, 1)
+    ]
+    known: dict[str, Result] = {}
+    every = [one.results for one in sets] + [one.results for one in read]
+    for r in (r for found in every for r in found):
+        known.setdefault(_question(r), r)
+    not_shown = (say(f"{NAME}.not_shown.cause"), say(f"{NAME}.not_shown.other"))
+    return Finding(NAME, tuple(parts), tuple(known.values()), not_shown)
+
+
+def _formed(found: Sequence[Measurement | Effect]) -> frozenset[str]:
+    """The declared groups that could be formed somewhere."""
+    return frozenset(g.declared.name for one in found for d in one.divisions for g in d.groups)
+
+
+def _question(result: Result) -> str:
+    """What a result answers: two contrasts that share an arm ask once for its mean."""
+    scope = {key: value for key, value in result.scope.items() if key != "analysis"}
+    return json.dumps([result.id, scope], sort_keys=True)
+
+
+DIMENSION = Dimension(NAME, has_data, answer)

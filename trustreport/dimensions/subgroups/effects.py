@@ -1,0 +1,243 @@
+"""How much readers gain from the aid on the cases of each declared group, and whether groups differ in it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.dimensions.decision_benefit.endpoints import FIRST_COVARIANCE, Endpoint, endpoints
+from trustreport.dimensions.subgroups.groups import CaseGroup, Division, Mask, divisions
+from trustreport.dimensions.subgroups.measured import Measured, difference_entry
+from trustreport.dimensions.subgroups.small import (
+    TOO_FEW_TO_COMPARE,
+    Least,
+    closed,
+    public_cell,
+    suppressed,
+    with_few,
+    without_value,
+)
+from trustreport.estimate import Estimate
+from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic, reader_auc
+from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.ustatistic import ustatistic
+from trustreport.measures.subgroup_effect import effect_differences, leading_mode
+from trustreport.plan import Plan
+from trustreport.results import Result, possible
+from trustreport.study import Cases, Floats, Labels, Readings, Study
+
+BENEFIT = "decision_benefit"
+NAME = "subgroups"
+# Gain in the first group less gain in the second, as arms: compared and baseline of either group.
+INTERACTION = np.array([1.0, -1.0, -1.0, 1.0])
+NO_EFFECT = "{positives} positives and {negatives} negatives; too few for an effect"
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """The groups of the cases of a task and contrast, with their results."""
+
+    readings: Readings
+    arms: tuple[str, str]
+    scope: Mapping[str, Any]
+    divisions: tuple[Division, ...]
+    groups: Mapping[str, tuple[Measured, ...]]
+    overall: Mapping[str, Estimate]
+    unknown: Mapping[str, Result] = field(default_factory=dict)
+
+    @property
+    def results(self) -> list[Result]:
+        """Every entry, in the order told."""
+        found = [r for groups in self.groups.values() for one in groups for r in one.results]
+        return [*found, *self.unknown.values()]
+
+
+def effects(study: Study, plan: Plan) -> Iterator[Effect]:
+    """Every task and contrast whose arms were both read."""
+    for readings in study.readings:
+        scope = {"task": readings.task} if len(study.readings) > 1 else {}
+        for arms in plan.contrasts:
+            if set(arms) <= set(readings.arms):
+                yield _effect(readings, arms, plan, scope)
+
+
+def _effect(readings: Readings, arms: tuple[str, str], plan: Plan, scope: Mapping[str, Any]) -> Effect:
+    level = plan.report.confidence_level
+    found = divisions(plan, readings.cases)
+    by_attribute = {d.attribute: _measured(readings, arms, d, plan, scope) for d in found}
+    overall = {}
+    for endpoint in endpoints(readings, arms, level) if any(d.groups for d in found) else ():
+        analysis = endpoint.analyse(endpoint.outcome)
+        differences = analysis.differences(level)
+        overall[endpoint.name] = differences[analysis.first(differences)]
+    unknown = {d.attribute: _unknown(readings.cases, d, plan, scope) for d in found}
+    return Effect(readings, arms, scope, tuple(found), by_attribute, overall, unknown)
+
+
+def _measured(
+    readings: Readings, arms: tuple[str, str], division: Division, plan: Plan, scope: Mapping[str, Any]
+) -> tuple[Measured, ...]:
+    shut = _closed(readings.cases.truth, division, public_cell(plan))
+    return tuple(
+        _one(readings, arms, group, plan, scope, shut=group.name in shut) for group in division.groups
+    )
+
+
+def _one(
+    readings: Readings,
+    arms: tuple[str, str],
+    group: CaseGroup,
+    plan: Plan,
+    scope: Mapping[str, Any],
+    *,
+    shut: bool,
+) -> Measured:
+    level, least = plan.report.confidence_level, Least.of(plan, group)
+    truth = readings.cases.truth[group.mask]
+    positives, negatives = int((truth == 1).sum()), int((truth == 0).sum())
+    facts = {"positives": positives, "negatives": negatives, "prespecified": not group.exploratory}
+    own = _with_endpoints(readings, group.mask, arms, level)
+    others = _with_endpoints(readings, group.against, arms, level)
+    few = _classes(readings.cases.truth[group.against])
+    results: list[Result] = []
+    for name, endpoint in own.items():
+        here = {**scope, "endpoint": name, "subgroup": group.name}
+        short = least.short(name, positives, negatives)
+        for r in _entries(endpoint, here, arms, level):
+            e = r.estimate
+            if shut:
+                e = suppressed(e, least.cell)
+            elif short:
+                e = without_value(e, NO_EFFECT.format(positives=positives, negatives=negatives))
+            else:
+                e = with_few(e, name, positives, negatives)
+            results.append(replace(r, estimate=e, details={} if shut else facts))
+        if name in others:
+            analysis, e = _difference(endpoint, others[name], readings, group, level)
+            if shut:
+                e = suppressed(e, least.cell)
+            elif short or least.short(name, *few):
+                e = without_value(e, TOO_FEW_TO_COMPARE)
+            told = difference_entry(e, {**here, "arms": list(arms), "analysis": analysis}, name, group)
+            results.append(told)
+    if shut:
+        positives = negatives = 0
+    return Measured(group, tuple(results), positives, negatives, shut)
+
+
+def _classes(truth: NDArray[np.int8]) -> tuple[int, int]:
+    return int((truth == 1).sum()), int((truth == 0).sum())
+
+
+def _entries(
+    endpoint: Endpoint, here: Mapping[str, Any], arms: tuple[str, str], level: float
+) -> Iterator[Result]:
+    """Both arm means and their difference, each by the analysis that leads."""
+    analysis = endpoint.analyse(endpoint.outcome)
+    for i, arm in enumerate(arms):
+        means = analysis.arm_means(i, level)
+        first = analysis.first(means)
+        scope = {**here, "arm": arm, "analysis": first}
+        mean = possible(means[first], "proportion")
+        yield Result(f"{BENEFIT}.arm_mean", scope, mean, "proportion", True)
+    differences = analysis.differences(level)
+    first = analysis.first(differences)
+    scope = {**here, "arms": list(arms), "analysis": first}
+    yield Result(f"{BENEFIT}.arm_difference", scope, differences[first], "difference", True)
+
+
+def _difference(
+    endpoint: Endpoint, other: Endpoint, readings: Readings, group: CaseGroup, level: float
+) -> tuple[str, Estimate]:
+    """Gain in the group less gain in the others: the interaction of group and aid, and its analysis."""
+    if np.isnan(endpoint.outcome).any() or np.isnan(other.outcome).any():
+        return "ustatistic_bdg", _unbalanced(endpoint, other, readings, group, level)
+    parts = [
+        _fitted(one, readings.cases.truth[mask])
+        for one, mask in ((endpoint, group.mask), (other, group.against))
+    ]
+    theta, covariance, n_cases = zip(*parts)
+    found = effect_differences(theta, covariance, n_cases, level=level)
+    mode = leading_mode(found, endpoint.outcome.shape[1])
+    return f"{mode}_{FIRST_COVARIANCE}", found[mode]
+
+
+def _fitted(endpoint: Endpoint, truth: NDArray[np.int8]) -> tuple[Floats, Floats, int]:
+    """Every reader's endpoint in both arms, their covariance over cases, and the cases."""
+    outcome = endpoint.outcome
+    if endpoint.name != "auc":
+        return proportions(outcome), proportion_covariance(outcome), outcome.shape[2]
+    positive = truth[truth >= 0] == 1
+    return reader_auc(outcome, positive), auc_covariance(outcome, positive, "jackknife"), outcome.shape[2]
+
+
+def _unbalanced(
+    endpoint: Endpoint, other: Endpoint, readings: Readings, group: CaseGroup, level: float
+) -> Estimate:
+    """The same with gaps: both arms of either group as four arms, empty on the cases of the other group."""
+    n, m = endpoint.outcome.shape[2], other.outcome.shape[2]
+    outcome = np.full((4, endpoint.outcome.shape[1], n + m), np.nan)
+    outcome[:2, :, :n] = endpoint.outcome
+    outcome[2:, :, n:] = other.outcome
+    if endpoint.name != "auc":
+        return ustatistic(outcome).contrast(INTERACTION, level=level)
+    truth = readings.cases.truth
+    own, rest = (truth[mask] for mask in (group.mask, group.against))
+    positive = np.concatenate([own[own >= 0], rest[rest >= 0]]) == 1
+    return auc_ustatistic(outcome, positive).contrast(INTERACTION, level=level)
+
+
+def _with_endpoints(
+    readings: Readings, mask: Mask, arms: tuple[str, str], level: float
+) -> dict[str, Endpoint]:
+    """The endpoints of the readings of some cases, by name."""
+    if not mask.any():
+        return {}
+    return {one.name: one for one in endpoints(of_cases(readings, mask), arms, level)}
+
+
+def of_cases(readings: Readings, mask: Mask) -> Readings:
+    """The readings of some cases, which are then counted from 1; what the endpoints need of them."""
+    rows = mask[readings.case]
+    place = np.cumsum(mask) - 1
+    return Readings(
+        readings.task,
+        readings.arms,
+        readings.readers,
+        Cases(Labels(n=int(mask.sum())), readings.cases.truth[mask], readings.cases.classes),
+        readings.arm[rows],
+        readings.reader[rows],
+        place[readings.case[rows]].astype(np.int32),
+        None if readings.decision is None else readings.decision[rows],
+        None if readings.score is None else readings.score[rows],
+        positive_from=readings.positive_from,
+        sequential=readings.sequential,
+    )
+
+
+def _unknown(cases: Cases, division: Division, plan: Plan, scope: Mapping[str, Any]) -> Result:
+    level, least = plan.report.confidence_level, public_cell(plan)
+    n = int(np.count_nonzero(division.unknown))
+    e = Estimate(n, n, n, len(cases), level, "count")
+    if closed((n,), least):
+        e = suppressed(e, least)
+    here = {**scope, "parameters": {"attribute": division.attribute, "of": "readings"}}
+    return Result(f"{NAME}.unknown", here, e, "count", True)
+
+
+def _closed(truth: NDArray[np.int8], division: Division, least: int) -> set[str]:
+    """The groups of which a public report tells nothing, by their positives and negatives."""
+    if not least:
+        return set()
+    known = ~division.unknown
+    shut = {
+        group.name
+        for group in division.groups
+        if closed((*_classes(truth[group.mask]), *_classes(truth[known & ~group.mask])), least)
+    }
+    if len(shut) == 1 and len(division.groups) > 1:
+        others = [g for g in division.groups if g.name not in shut]
+        shut.add(min(others, key=lambda g: (int(g.mask.sum()), g.name)).name)
+    return shut

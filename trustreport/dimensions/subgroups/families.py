@@ -1,0 +1,71 @@
+"""Comparisons of one set of cases as families: p-values adjusted after Holm.
+
+What was fixed in advance is one family, everything else another: looking further does not weaken what was
+planned, and is labelled exploratory.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+
+from trustreport.dimensions.subgroups.measured import NAME, Measured
+from trustreport.measures.multiplicity import holm
+from trustreport.results import Result
+
+DIFFERENCE = f"{NAME}.subgroup_difference"
+# What is planned for a group that was fixed in advance; the other measures follow from these.
+PLANNED = ("sensitivity", "specificity", "auc")
+Groups = Mapping[str, tuple[Measured, ...]]
+
+
+def adjusted(groups: Groups) -> Groups:
+    """The same groups; each comparison says its family, the size of it, and its adjusted p-value.
+
+    Two comparisons that are each other's mirror (women against the rest, men against the rest) are one test,
+    and count once.
+    """
+    families: dict[str, dict[Any, float]] = {}
+    for one, r in comparisons(groups):
+        if not isnan(r.estimate.p):
+            families.setdefault(family_of(one, r), {}).setdefault(test_of(one, r), r.estimate.p)
+    by_test = {
+        (name, test): float(p)
+        for name, tests in families.items()
+        for test, p in zip(tests, holm(np.array(list(tests.values()))))
+    }
+
+    def told(one: Measured, r: Result) -> Result:
+        if r.id != DIFFERENCE:
+            return r
+        name = family_of(one, r)
+        p = nan if isnan(r.estimate.p) else by_test[name, test_of(one, r)]
+        more = {"family": name, "comparisons": len(families.get(name, ())), "p_holm": p}
+        return replace(r, details={**r.details, **more})
+
+    return {
+        attribute: tuple(replace(one, results=tuple(told(one, r) for r in one.results)) for one in found)
+        for attribute, found in groups.items()
+    }
+
+
+def comparisons(groups: Groups) -> Iterator[tuple[Measured, Result]]:
+    """Every comparison of these groups."""
+    for found in groups.values():
+        for one in found:
+            for r in one.results:
+                if r.id == DIFFERENCE:
+                    yield one, r
+
+
+def family_of(one: Measured, r: Result) -> str:
+    """``prespecified`` or ``exploratory``; of readers every endpoint is planned."""
+    planned = "arms" in r.scope or r.scope["endpoint"] in PLANNED
+    return "prespecified" if planned and not one.group.exploratory else "exploratory"
+
+
+def test_of(one: Measured, r: Result) -> Any:
+    """What makes two comparisons one test: the endpoint, and the two groups of cases in either order."""
+    return r.scope["endpoint"], frozenset((one.group.mask.tobytes(), one.group.against.tobytes()))

@@ -1,0 +1,94 @@
+"""When a group is too small for a percentage, and when too small to be told of outside."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import nan
+
+from trustreport.dimensions.subgroups.groups import CaseGroup
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.plan import Plan
+
+# Positives, or negatives, below which only counts are told; `limits.P37_positives` and so on of the manifest.
+LEAST = {"positives": 10, "negatives": 10}
+# ... and below which an interval is wide enough to be warned of.
+FEW = 30
+# Cases below which a cell is not told of in a public report; `limits.P59_cell`.
+LEAST_PUBLIC = 5
+
+NEEDS = {
+    "sensitivity": ("positives",),
+    "specificity": ("negatives",),
+    "prevalence": (),
+}
+BOTH = ("positives", "negatives")
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The least numbers of a group that are asked for; `cell` of any cell in a public report, else 0."""
+
+    positives: int
+    negatives: int
+    cell: int = 0
+
+    @classmethod
+    def of(cls, plan: Plan, group: CaseGroup) -> "Least":
+        """What the group declares, else the limits of the manifest, else the customary ones."""
+        declared = group.declared
+        found = {
+            "positives": declared.min_positives,
+            "negatives": declared.min_negatives,
+        }
+        least = {
+            name: int(plan.limits.get(f"P37_{name}", LEAST[name])) if value is None else value
+            for name, value in found.items()
+        }
+        return cls(**least, cell=public_cell(plan))
+
+    def short(self, endpoint: str, positives: int, negatives: int) -> bool:
+        """Whether a group has too few of a class for an endpoint."""
+        have = {"positives": positives, "negatives": negatives}
+        return any(have[c] < getattr(self, c) for c in NEEDS.get(endpoint, BOTH))
+
+
+def public_cell(plan: Plan) -> int:
+    """The least cell of a public report; 0 in an internal one."""
+    return int(plan.limits.get("P59_cell", LEAST_PUBLIC)) if plan.report.release == "public" else 0
+
+
+def closed(cells: Iterable[int], least: int) -> bool:
+    """Whether any cell holds some cases, but fewer than may be told of."""
+    return any(0 < n < least for n in cells)
+
+
+def too_few(endpoint: str, counts: ConfusionCounts) -> str:
+    """What is said of a group in place of a percentage."""
+    if endpoint == "sensitivity":
+        return f"{counts.tp} of {counts.positives} positives detected; too few for a percentage"
+    if endpoint == "specificity":
+        return f"{counts.tn} of {counts.negatives} negatives cleared; too few for a percentage"
+    return f"{counts.positives} positives and {counts.negatives} negatives; too few for a percentage"
+
+
+def without_value(e: Estimate, note: str) -> Estimate:
+    """The same entry without its number, and why."""
+    return undefined(e.n, note, level=e.level, method=e.method)
+
+
+def with_few(e: Estimate, endpoint: str, positives: int, negatives: int) -> Estimate:
+    """The estimate with the remark that a class is small, where it is."""
+    have = {"positives": positives, "negatives": negatives}
+    few = [f"{have[c]} {c}" for c in NEEDS.get(endpoint, BOTH) if have[c] < FEW]
+    if not few or e.value != e.value:
+        return e
+    return replace(e, note="; ".join(filter(None, (e.note, f"few cases: {' and '.join(few)}"))))
+
+
+TOO_FEW_TO_COMPARE = "too few cases in the group, or in those that it is held against"
+SUPPRESSED = "suppressed: fewer than {k}"
+
+
+def suppressed(e: Estimate, least: int) -> Estimate:
+    """An entry of which nothing is told outside."""
+    return Estimate(nan, nan, nan, 0, e.level, e.method, SUPPRESSED.format(k=least))

@@ -1,0 +1,352 @@
+"""The periods of routine use and their baseline, and which of their cases may count."""
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.measures.confusion.clustered import cluster_cells
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.plan import DatasetFacts, Plan
+from trustreport.study import Binary, Coded, Dataset, Floats, Readings, Scores, Study
+
+ID = "vigilance"
+# Words of a status that say why there is no output.
+REFUSED = ("refused", "refusal", "rejected", "declined")
+FAILED = ("failed", "failure", "error", "crashed")
+# A column of groups with more names than this is no case mix.
+MOST_GROUPS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Period:
+    """A period, or the baseline, by one candidate; `dataset` is None where no case of it was handed in.
+
+    `mature` (n_cases,) says whether so long ago that the truth can be known; where that cannot be told every
+    case counts as mature.
+    """
+
+    name: str
+    facts: DatasetFacts | None
+    dataset: Dataset | None
+    candidate: str
+    score: Floats
+    decision: Binary
+    mature: NDArray[np.bool_]
+    reversed: bool = False
+
+    def __len__(self) -> int:
+        return 0 if self.dataset is None else len(self.dataset.cases)
+
+    @cached_property
+    def truth(self) -> Binary:
+        """The truth of each case, -1 where unknown."""
+        return np.zeros(0, np.int8) if self.dataset is None else self.dataset.cases.truth
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Cases with a mature truth and a decision: those that performance is made of."""
+        return (self.truth >= 0) & (self.decision >= 0) & self.mature
+
+    @cached_property
+    def scored(self) -> NDArray[np.bool_]:
+        """Cases with a mature truth and a score."""
+        return (self.truth >= 0) & ~np.isnan(self.score) & self.mature
+
+    @property
+    def output(self) -> NDArray[np.bool_]:
+        """Cases for which the device gave anything."""
+        return (self.decision >= 0) | ~np.isnan(self.score)
+
+    @cached_property
+    def counts(self) -> ConfusionCounts:
+        """The four cells of what may count."""
+        return ConfusionCounts.of(self.truth[self.known] == 1, self.decision[self.known] == 1)
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64] | None:
+        """The four cells of each patient, where a patient has more than one case."""
+        patient = self.column("patient")
+        if patient is None:
+            return None
+        codes = patient.codes[self.known].astype(np.int64)
+        if not codes.size or (codes < 0).any() or len(np.unique(codes)) == len(codes):
+            return None
+        return cluster_cells(self.truth[self.known] == 1, self.decision[self.known] == 1, codes)
+
+    @property
+    def suspicion(self) -> Floats:
+        """The score turned so that higher speaks for the condition."""
+        return -self.score if self.reversed else self.score
+
+    def column(self, name: str) -> Coded | None:
+        """A column of names: site, patient, or a group of cases; None where there is none."""
+        if self.dataset is None:
+            return None
+        cases = self.dataset.cases
+        own = {"site": cases.site, "patient": cases.patient}
+        return own[name] if name in own else cases.groups.get(name)
+
+    @property
+    def date(self) -> NDArray[np.datetime64] | None:
+        """The date of each case."""
+        return None if self.dataset is None else self.dataset.cases.date
+
+    @property
+    def scores(self) -> Scores | None:
+        """What the candidate said."""
+        return None if self.dataset is None else self.dataset.scores.get(self.candidate)
+
+    @property
+    def start(self) -> dt.date | None:
+        """First day, as declared, else of its cases."""
+        if self.facts is not None and self.facts.start_date:
+            return self.facts.start_date
+        return _day(self.date, first=True)
+
+    @property
+    def end(self) -> dt.date | None:
+        """Last day, as declared, else of its cases."""
+        if self.facts is not None and self.facts.end_date:
+            return self.facts.end_date
+        return _day(self.date, first=False)
+
+
+def _day(dates: NDArray[np.datetime64] | None, *, first: bool) -> dt.date | None:
+    if dates is None or np.isnat(dates).all():
+        return None
+    given = dates[~np.isnat(dates)]
+    return dt.date.fromisoformat(str((given.min() if first else given.max()).astype("datetime64[D]")))
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """The periods of one candidate in order of time, and what they are held against.
+
+    `declared_baseline` is False where none is declared and the first period stands in; it is then no longer
+    among `periods`. `cut` is the day until which truths are known, None where nothing tells it.
+    """
+
+    candidate: str
+    several: bool
+    baseline: Period | None
+    declared_baseline: bool
+    periods: tuple[Period, ...]
+    cut: dt.date | None
+
+    @property
+    def scope(self) -> dict[str, str]:
+        """What every scope of this candidate holds."""
+        return {"candidate": self.candidate} if self.several else {}
+
+    @property
+    def last(self) -> Period | None:
+        """The latest period that holds cases."""
+        return next((p for p in reversed(self.periods) if len(p)), None)
+
+    @property
+    def all(self) -> tuple[Period, ...]:
+        """The baseline, then the periods."""
+        return ((self.baseline,) if self.baseline else ()) + self.periods
+
+    def before(self, k: int) -> Period | None:
+        """The period with cases before the k-th; the baseline is none."""
+        return next((p for p in reversed(self.periods[:k]) if len(p)), None)
+
+
+def timelines(study: Study, plan: Plan) -> list[Timeline]:
+    """One for each candidate that scored a period; one without scores where none did."""
+    held = {d.name: d for d in study.datasets}
+    names = period_names(study, plan)
+    scored = dict.fromkeys(c for name in names if name in held for c in held[name].scores)
+    candidates = list(scored) or [""]
+    return [_timeline(c, len(candidates) > 1, names, held, plan) for c in candidates]
+
+
+def period_names(study: Study, plan: Plan) -> list[str]:
+    """The data sets that are periods, in order of their start where all tell it, else of the manifest."""
+    facts = {d.dataset: d for d in plan.datasets if d.role == "period"}
+    names = list(dict.fromkeys([*facts, *(d.name for d in study.datasets if d.role == "period")]))
+    held = {d.name: d for d in study.datasets}
+    starts = {}
+    for name in names:
+        declared = facts[name].start_date if name in facts else None
+        starts[name] = declared or _day(held[name].cases.date if name in held else None, first=True)
+    known = [start for start in starts.values() if start is not None]
+    if len(known) == len(names):
+        names.sort(key=lambda name: starts[name] or dt.date.min)
+    return names
+
+
+def _timeline(
+    candidate: str, several: bool, names: Sequence[str], held: dict[str, Dataset], plan: Plan
+) -> Timeline:
+    facts = {d.dataset: d for d in plan.datasets}
+    wanted = plan.vigilance.baseline_dataset if plan.vigilance else None
+    declared = bool(wanted) and (wanted in held or wanted in facts)
+    base = wanted if declared else next((n for n in names if n in held), None)
+    alone = not declared and len(names) < 2
+    cut = cut_of(names, facts, held, plan)
+
+    def made(name: str, *, baseline: bool = False) -> Period:
+        return _period(name, candidate, facts.get(name), held.get(name), plan, None if baseline else cut)
+
+    rest = [name for name in names if name != base or alone]
+    return Timeline(
+        candidate,
+        several,
+        made(base, baseline=True) if base and not alone else None,
+        declared,
+        tuple(made(name) for name in rest),
+        cut,
+    )
+
+
+def cut_of(
+    names: Sequence[str], facts: dict[str, DatasetFacts], held: dict[str, Dataset], plan: Plan
+) -> dt.date | None:
+    """The day until which truths are known: declared, else the end of the period, else the last case."""
+    declared = plan.vigilance and (plan.vigilance.data_cut or plan.vigilance.period_end)
+    if declared:
+        return declared
+    ends = [facts[n].end_date for n in names if n in facts and facts[n].end_date]
+    ends += [day for n in names if n in held and (day := _day(held[n].cases.date, first=False))]
+    return max((end for end in ends if end is not None), default=None)
+
+
+def _period(
+    name: str,
+    candidate: str,
+    facts: DatasetFacts | None,
+    dataset: Dataset | None,
+    plan: Plan,
+    cut: dt.date | None,
+) -> Period:
+    n = 0 if dataset is None or len(dataset.cases.classes) != 2 else len(dataset.cases)
+    dataset = dataset if n else None
+    score, decision = outputs(dataset.scores.get(candidate) if dataset else None, n, plan)
+    below = plan.operating_point.score_direction == "lower_is_positive"
+    return Period(name, facts, dataset, candidate, score, decision, _mature(dataset, facts, plan, cut), below)
+
+
+def outputs(scores: Scores | None, n: int, plan: Plan) -> tuple[Floats, Binary]:
+    """Score and decision of each case, NaN and -1 where there is none."""
+    score, decision = np.full(n, np.nan), np.full(n, -1, np.int8)
+    if scores is None:
+        return score, decision
+    if scores.score is not None:
+        score = scores.score
+    elif scores.class_scores is not None and scores.class_scores.shape[1] == 2:
+        score = scores.class_scores[:, 1]
+    threshold = plan.operating_point.threshold
+    if scores.decision is not None:
+        decision = scores.decision
+    elif threshold is not None:
+        below = plan.operating_point.score_direction == "lower_is_positive"
+        called = score <= threshold if below else score >= threshold
+        decision = np.where(np.isnan(score), -1, called).astype(np.int8)
+    return score, decision
+
+
+def _mature(
+    dataset: Dataset | None, facts: DatasetFacts | None, plan: Plan, cut: dt.date | None
+) -> NDArray[np.bool_]:
+    """Which cases are older than the days that a truth needs."""
+    n = 0 if dataset is None else len(dataset.cases)
+    days = plan.reference_standard.maturity_days
+    if dataset is None or days is None or cut is None:
+        return np.ones(n, bool)
+    date = dataset.cases.date
+    if date is None:
+        end = facts.end_date if facts else None
+        return np.full(n, end is None or (cut - end).days >= days)
+    age = (np.datetime64(cut, "D") - date) / np.timedelta64(1, "D")
+    return np.asarray(np.isnat(date) | (age >= days))
+
+
+def mature_on(period: Period, plan: Plan) -> dt.date | None:
+    """The day on which the last case of a period becomes mature."""
+    days = plan.reference_standard.maturity_days
+    last = _day(period.date, first=False) or period.end
+    return last + dt.timedelta(days=float(days)) if days is not None and last is not None else None
+
+
+def mix_columns(timeline: Timeline, plan: Plan) -> list[str]:
+    """The columns whose mix is watched: the declared subgroups, else every column with few names."""
+    held: dict[str, None] = {}
+    for period in timeline.all:
+        if period.dataset is not None:
+            held |= dict.fromkeys(period.dataset.cases.groups)
+    declared = [s.name for s in plan.subgroups if s.name in held]
+    wanted = declared or list(held)
+    return [name for name in wanted if all(_few(p.column(name)) for p in timeline.all)]
+
+
+def _few(column: Coded | None) -> bool:
+    return column is None or len(column.labels) <= MOST_GROUPS
+
+
+def names_of(column: Coded | None, n: int) -> NDArray[np.object_]:
+    """The name of each case in a column, None where it has none."""
+    names = np.full(n, None, dtype=object)
+    if column is not None:
+        labels = np.array([*column.labels, None], dtype=object)
+        names = labels[column.codes]
+    return names
+
+
+def readings_of(study: Study, timeline: Timeline) -> Iterator[tuple[Readings, dict[str, Readings]]]:
+    """The readings of each task that belong to the periods and their baseline, by period.
+
+    By the day of reading, else of the case, where it lies within the declared days of a period; else by the
+    name of the case, where it is a case of one period only.
+    """
+    for readings in study.readings:
+        place = _place(readings, timeline.all)
+        found = {
+            period.name: _some(readings, place == k)
+            for k, period in enumerate(timeline.all)
+            if (place == k).any()
+        }
+        if found:
+            yield readings, found
+
+
+def _place(readings: Readings, periods: Sequence[Period]) -> NDArray[np.int64]:
+    place = np.full(len(readings), -1)
+    day = readings.read_at
+    if day is None and readings.cases.date is not None:
+        day = readings.cases.date[readings.case]
+    if day is not None and all(p.start and p.end for p in periods if len(p) or p.facts):
+        days = day.astype("datetime64[D]")
+        for k, p in enumerate(periods):
+            if p.start and p.end:
+                inside = (days >= np.datetime64(p.start)) & (days <= np.datetime64(p.end))
+                place[inside & (place < 0)] = k
+        return place
+    of_case: dict[str, int] = {}
+    for k, p in enumerate(periods):
+        for name in p.dataset.cases.labels if p.dataset else ():
+            of_case[name] = -1 if name in of_case else k
+    by_case = np.array([of_case.get(name, -1) for name in readings.cases.labels] or [-1])
+    return by_case[readings.case]
+
+
+COLUMNS_OF_READINGS = (
+    *("arm", "reader", "case", "decision", "score", "confidence", "seconds", "order"),
+    *("read_at", "advice", "advice_score", "session"),
+)
+
+
+def _some(readings: Readings, rows: NDArray[np.bool_]) -> Readings:
+    """Some rows of a table of readings."""
+    cut: dict[str, Any] = {
+        name: None if (column := getattr(readings, name)) is None else column[rows]
+        for name in COLUMNS_OF_READINGS
+    }
+    cut["endpoints"] = {name: column[rows] for name, column in readings.endpoints.items()}
+    return replace(readings, **cut)

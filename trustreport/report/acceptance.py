@@ -1,0 +1,219 @@
+"""The acceptance table: every criterion with estimate, bound and verdict; the lock; what was amended."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trustreport import criteria, lock
+from trustreport.assessment import Assessment
+from trustreport.messages import Catalogue, Message
+from trustreport.plan import Endpoint, Plan
+from trustreport.report.declared import text as declared_text
+from trustreport.report.tables import Cell, Head, Line, Table, in_words
+from trustreport.report.wording import day, plain
+from trustreport.results import Result
+from trustreport.verdicts import Verdict, counted, worst
+from trustreport.verdicts.entries import entry
+from trustreport.verdicts.judge import amount, quantity_name
+
+HASH_DIGITS = 16
+# The class that gives a verdict its shape and colour; a verdict that is not given is a dash.
+MARKS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive"}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One criterion as the table prints it; `mark` is the class of its verdict, `word` says it."""
+
+    name: str
+    about: str
+    estimate: str
+    level: str
+    bound: str
+    mark: str
+    word: str
+    sentence: str
+
+
+def held(assessment: Assessment, say: Catalogue) -> list[Held]:
+    """A row for every declared criterion, those that are only estimated too, then those taken away."""
+    by_name = {v.criterion.endpoint: v for v in assessment.verdicts}
+    declared = {e.endpoint for e in assessment.plan.endpoints}
+    rows = [
+        _judged(by_name[e.endpoint], say) if e.endpoint in by_name else _estimated(e, assessment, say)
+        for e in assessment.plan.endpoints
+    ]
+    return rows + [_judged(v, say) for v in assessment.verdicts if v.criterion.endpoint not in declared]
+
+
+def _judged(verdict: Verdict, say: Catalogue) -> Held:
+    return Held(
+        verdict.criterion.endpoint,
+        _about(verdict.criterion, say),
+        _estimate(verdict.result, say),
+        say.numbers.percent(verdict.level, _places(verdict.level)) if verdict.level else "",
+        bound_text(verdict, say),
+        MARKS.get(verdict.word, "none"),
+        say(f"verdict.{verdict.word.replace(' ', '_')}"),
+        sentence(verdict, say),
+    )
+
+
+def sentence(verdict: Verdict, say: Catalogue) -> str:
+    """The reason of a verdict, with a capital where the name of a measure begins it."""
+    text = say(verdict.reason)
+    return text[:1].upper() + text[1:]
+
+
+def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> Held:
+    """A criterion that asks for an estimate alone; one of the made-up kind without results has none."""
+    found = entry(criterion, assessment.study, assessment.plan, assessment.results)
+    result, sentence = (None, say(found)) if isinstance(found, Message) else (found, "")
+    level = say.numbers.percent(result.estimate.level, _places(result.estimate.level)) if result else ""
+    word = say("verdict.estimation")
+    return Held(
+        criterion.endpoint,
+        _about(criterion, say),
+        _estimate(result, say),
+        level,
+        say("verdicts.bound.none"),
+        "none",
+        word,
+        sentence,
+    )
+
+
+def _places(level: float) -> int:
+    """Decimals that a level needs: 95%, 97.5%, 98.33%."""
+    return next((p for p in (0, 1) if abs(round(100 * level, p) - 100 * level) < 1e-6), 2)
+
+
+def _about(criterion: Endpoint, say: Catalogue) -> str:
+    """Role and hypothesis, and what is measured."""
+    name = say(quantity_name(criteria.quantity(criterion), criterion.of)) if criterion.measure else ""
+    hypothesis = (criterion.hypothesis or "").replace("-", "_").replace(" ", "_")
+    words = (criterion.role or "", say(f"verdicts.hypothesis.{hypothesis}") if hypothesis else "", name)
+    return ", ".join(word for word in words if word)
+
+
+def _estimate(result: Result | None, say: Catalogue) -> str:
+    return say("table.empty") if result is None else in_words(result, say)
+
+
+def bound_text(verdict: Verdict, say: Catalogue) -> str:
+    """Where the interval had to lie, as the unit of the result is written."""
+    bound, result = verdict.bound, verdict.result
+    if bound is None:
+        return say("verdicts.bound.none")
+
+    def written(value: float) -> str:
+        return plain(value) if result is None else say(amount(result, value))
+
+    if bound.low is not None and bound.high is not None:
+        return say("verdicts.bound.between", low=written(bound.low), high=written(bound.high))
+    if bound.low is not None:
+        return say("verdicts.bound.above", value=written(bound.low))
+    return say("verdicts.bound.below", value=written(bound.high or 0.0))
+
+
+# ---------------------------------------------------------------- all verdicts in a line
+
+
+def line(assessment: Assessment, say: Catalogue) -> str:
+    """How many verdicts of each kind, and which to look at first; empty without any."""
+    found = assessment.verdicts
+    if not found:
+        return ""
+    counts = [
+        say("word.share_of_words", n=n, word=say(f"verdict.{word.replace(' ', '_')}"))
+        for word, n in counted(found).items()
+    ]
+    first = worst(found)
+    if first is None or len(found) == 1:
+        return say("verdicts.line", n=len(found), counts=counts)
+    return say("verdicts.line_worst", n=len(found), counts=counts, worst=first.criterion.endpoint)
+
+
+def families(assessment: Assessment, say: Catalogue) -> Iterator[str]:
+    """What the rule of each family says."""
+    told = set()
+    for verdict in assessment.verdicts:
+        family = verdict.family
+        if family is None or family.name in told or family.size < 2:
+            continue
+        told.add(family.name)
+        if family.met is not None:
+            own = [v for v in assessment.verdicts if v.family == family]
+            unmet = sum(v.word != "pass" for v in own)
+            key = "family_met" if family.met else "family_not_met"
+            yield say(f"verdicts.{key}", family=family.name, n=unmet)
+        else:
+            rule = family.rule.replace(" ", "_").replace("-", "_")
+            yield say(f"verdicts.rule.{rule}", family=family.name, n=family.size)
+
+
+# ---------------------------------------------------------------- the lock
+
+
+def fixed(assessment: Assessment, say: Catalogue) -> tuple[tuple[str, ...], Table | None]:
+    """How the criteria stand against their lock: sentences, and the fields that differ."""
+    standing = lock.standing(assessment.study, assessment.plan)
+    return tuple(_standing(standing, assessment.plan, say)), _changes(standing, say)
+
+
+def _standing(standing: lock.Standing, plan: Plan, say: Catalogue) -> Iterator[str]:
+    moments = (plan.study.sap_locked_at, plan.study.data_opened_at)
+    fixed, opened = (day(m) if m else say("word.not_declared") for m in moments)
+    digest = standing.lock.first.sha256[:HASH_DIGITS] if standing.lock else ""
+    n = len(standing.changes)
+    if standing.late:
+        yield say("verdicts.lock.late")
+    if standing.state == "none":
+        if not standing.late:
+            yield say("verdicts.lock.nothing")
+        return
+    if standing.state == "declared":
+        yield say("verdicts.lock.declared", fixed=fixed, opened=opened)
+        return
+    yield say(f"verdicts.lock.{standing.state}", hash=digest, n=n)
+    yield say("verdicts.lock.integrity")
+    if any(moments):
+        yield say("verdicts.lock.dates", fixed=fixed, opened=opened)
+    if standing.stamp is not None:
+        yield say("verdicts.lock.stamped", time=standing.stamp.time.isoformat(" ", "seconds"))
+    if standing.misplaced:
+        yield say("verdicts.lock.misplaced")
+    if standing.lock and len(standing.lock.entries) > 1:
+        yield say("verdicts.lock.relocked", n=len(standing.lock.entries) - 1)
+    gone = lock.removed(standing, plan)
+    if gone:
+        yield say("verdicts.lock.removed", names=gone)
+
+
+def _changes(standing: lock.Standing, say: Catalogue) -> Table | None:
+    if not standing.changes:
+        return None
+    heads = tuple(Head(say(f"verdicts.column.{name}")) for name in ("field", "old", "new", "how"))
+    lines = []
+    for change in standing.changes:
+        how = say(f"verdicts.lock.{change.how}")
+        if change.amendment and change.amendment.reason:
+            how = say("verdicts.lock.with_reason", how=how, reason=change.amendment.reason)
+        whole = change.field.endswith("]")
+        cells = (change.field, _value(change.old, say, whole), _value(change.new, say, whole), how)
+        lines.append(Line(tuple(Cell(cell) for cell in cells)))
+    return Table(say("verdicts.lock.caption"), heads, tuple(lines))
+
+
+def _value(value: Any, say: Catalogue, whole: bool) -> str:
+    if value is None:
+        return say("verdicts.lock.absent")
+    return say("verdicts.lock.present") if whole else declared_text(value, say)
+
+
+def told(assessment: Assessment, say: Catalogue) -> tuple[tuple[str, ...], Sequence[Held]]:
+    """How many verdicts of each kind and what the families say; then a row for each criterion."""
+    rows = held(assessment, say)
+    said = line(assessment, say)
+    finding = (said, *families(assessment, say), say("verdicts.no_score")) if said else ()
+    return finding if rows else (say("verdicts.none"),), rows

@@ -1,0 +1,114 @@
+"""Organisations, users, and the links by which they come in."""
+
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.access import secrets
+from trustreport.service.ids import new_id
+from trustreport.service.settings import Settings
+from trustreport.service.storage.models import Link, Organisation, Session, User
+from trustreport.service.storage.store import now
+from trustreport.service.web.faults import Fault, Field
+
+HOUR = 3_600_000
+
+
+def any_account(rows: Rows) -> bool:
+    """Whether anybody has an account."""
+    return rows.scalar(select(User.id).limit(1)) is not None
+
+
+def new_link(rows: Rows, purpose: str, settings: Settings, user: str | None = None) -> str:
+    """A secret that works once and not for long; earlier ones for the same end work no more."""
+    rows.execute(delete(Link).where(Link.purpose == purpose, Link.user == user))
+    secret = secrets.new_secret()
+    rows.add(
+        Link(
+            hash=secrets.fingerprint(secret),
+            purpose=purpose,
+            user=user,
+            expires_at=now(rows) + round(settings.link_hours * HOUR),
+        )
+    )
+    return secret
+
+
+def use_link(rows: Rows, secret: str, purpose: str) -> Link:
+    """Use a link up; refuses one that is unknown, expired, used, or meant for something else."""
+    link = rows.scalar(select(Link).where(Link.hash == secrets.fingerprint(secret)).with_for_update())
+    at = now(rows)
+    if link is None or link.purpose != purpose or link.used_at is not None or link.expires_at < at:
+        raise Fault(403, "Link not valid", "This link is unknown, was used, or has expired.")
+    link.used_at = at
+    return link
+
+
+def found_organisation(rows: Rows, name: str, actor: str) -> Organisation:
+    """A new organisation, with its own audit chain."""
+    if rows.scalar(select(Organisation.id).where(Organisation.name == name)):
+        raise Fault(409, "Name taken", "There is an organisation of this name.")
+    organisation = Organisation(id=new_id(), name=name, retention={}, created_at=now(rows))
+    rows.add(organisation)
+    rows.flush()
+    audit.write(rows, audit.SERVICE, actor, "organisation.found", organisation.id)
+    audit.write(rows, organisation.id, actor, "organisation.found", organisation.id)
+    return organisation
+
+
+def add_user(
+    rows: Rows,
+    organisation: str,
+    actor: str,
+    *,
+    email: str,
+    name: str,
+    roles: list[Any],
+    password: str = "",
+    operator: bool = False,
+) -> User:
+    """A new user; without a password they cannot log in until they take up an invitation."""
+    email = email.lower()
+    if rows.scalar(select(User.id).where(User.email == email)):
+        # One wording for all, and only an administrator can ask: addresses are unique in the whole service.
+        raise Fault(409, "Address taken", "There is an account with this address.")
+    user = User(
+        id=new_id(),
+        organisation=organisation,
+        email=email,
+        name=name,
+        password=_hashed(password, email, name) if password else "",
+        roles=sorted(roles),
+        operator=operator,
+        created_at=now(rows),
+    )
+    rows.add(user)
+    rows.flush()
+    audit.write(rows, organisation, actor or user.id, "user.add", user.id, roles=sorted(roles))
+    return user
+
+
+def set_password(rows: Rows, user: User, password: str, actor: str) -> None:
+    """A new password; every session of the user ends."""
+    user.password = _hashed(password, user.email, user.name)
+    rows.execute(delete(Session).where(Session.user == user.id))
+    audit.write(rows, user.organisation, actor, "user.password", user.id)
+
+
+def set_up(rows: Rows, organisation: str, *, email: str, name: str, password: str) -> User:
+    """The first organisation and its first user, who may do everything but review what they wrote."""
+    if any_account(rows):
+        raise Fault(409, "Already set up", "This service has accounts; ask one of its administrators.")
+    founded = found_organisation(rows, organisation, "setup")
+    roles = ["admin", "approver", "author", "reviewer"]
+    return add_user(
+        rows, founded.id, "setup", email=email, name=name, roles=roles, password=password, operator=True
+    )
+
+
+def _hashed(password: str, *known: str) -> str:
+    if fault := secrets.weakness(password, *known):
+        raise Fault(422, "Password refused", f"Choose another password: {fault}.", [Field("password", fault)])
+    return secrets.hash_password(password)

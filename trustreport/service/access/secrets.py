@@ -1,0 +1,57 @@
+"""Passwords (argon2id), and secrets that are kept as hashes only."""
+
+import hashlib
+import hmac
+import secrets
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+SHORTEST, LONGEST = 12, 256
+_hasher = PasswordHasher()
+# Compared with where there is no account, so that the answer takes as long.
+_NOBODY = _hasher.hash(secrets.token_urlsafe())
+
+
+def hash_password(password: str) -> str:
+    """An argon2id hash with its parameters and salt."""
+    return _hasher.hash(password)
+
+
+def is_password(password: str, kept: str | None) -> bool:
+    """Whether a password is the one whose hash was kept; takes as long for an account that does not exist."""
+    try:
+        return _hasher.verify(kept or _NOBODY, password) and bool(kept)
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+def is_outdated(kept: str) -> bool:
+    """Whether a hash was made with weaker parameters than today's."""
+    return _hasher.check_needs_rehash(kept)
+
+
+def weakness(password: str, *known: str) -> str:
+    """Why a password cannot be taken, or nothing. `known` are texts that it may not be (name, email)."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        return f"a password has {SHORTEST} to {LONGEST} characters"
+    if len(set(password)) < 5:
+        return "a password has at least 5 different characters"
+    if password.lower() in {word.lower() for word in known}:
+        return "a password is not a name or an address"
+    return ""
+
+
+def new_secret(prefix: str = "") -> str:
+    """256 random bits as text."""
+    return prefix + secrets.token_urlsafe(32)
+
+
+def fingerprint(secret: str) -> str:
+    """What is kept of a random secret: its SHA-256. (A slow hash is for what people think up.)"""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def csrf_token(session_secret: str) -> str:
+    """What a page of this session sends along, so that no other site's page can act for its user."""
+    return hmac.new(session_secret.encode(), b"csrf", hashlib.sha256).hexdigest()

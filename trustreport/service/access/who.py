@@ -1,0 +1,112 @@
+"""The one who asks: from a session's cookie or an API token."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from sqlalchemy import Select, delete, select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service.access import secrets
+from trustreport.service.access.roles import Permission, permissions
+from trustreport.service.settings import Settings
+from trustreport.service.storage.models import Session, Token, User
+from trustreport.service.storage.store import now
+from trustreport.service.web.faults import Fault
+
+COOKIE = "__Host-trustreport"
+MINUTE = 60_000
+PREFIX = "tr_"  # of API tokens, so that scanners of leaked secrets know one
+
+T = TypeVar("T", bound=Any)
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who asks, for which organisation, and what they may do."""
+
+    user: str
+    organisation: str
+    email: str
+    name: str
+    roles: tuple[str, ...]
+    may: frozenset[Permission]
+    operator: bool
+    via: Literal["session", "token"]
+    credential: str  # hash of the session, or name of the token's row
+
+    def need(self, permission: Permission) -> None:
+        """Refuse who may not."""
+        if permission not in self.may:
+            raise Fault(403, "Not allowed", f"This needs the permission {permission!r}.")
+
+    def all(self, model: type[T]) -> Select[T]:
+        """The rows of this organisation. Every query of a route begins here or with `one`."""
+        return select(model).where(model.organisation == self.organisation)
+
+    def one(self, rows: Rows, model: type[T], name: str) -> T:
+        """A row of this organisation; another organisation's is as absent as one that never was."""
+        row = rows.scalar(self.all(model).where(model.id == name))
+        if row is None:
+            raise Fault(404, "Not found", f"There is no {model.__name__.lower()} {name!r} here.")
+        return row
+
+
+def begin_session(rows: Rows, user: User, settings: Settings, *, replaces: str = "") -> str:
+    """A new session; returns the secret for its cookie. The session that the browser came with ends."""
+    if replaces:
+        end_session(rows, replaces)
+    secret, at = secrets.new_secret(), now(rows)
+    rows.execute(delete(Session).where(Session.expires_at < at))
+    rows.add(
+        Session(
+            hash=secrets.fingerprint(secret),
+            user=user.id,
+            created_at=at,
+            seen_at=at,
+            expires_at=at + round(settings.session_hours * 60 * MINUTE),
+        )
+    )
+    return secret
+
+
+def end_session(rows: Rows, secret: str) -> None:
+    """Forget a session."""
+    rows.execute(delete(Session).where(Session.hash == secrets.fingerprint(secret)))
+
+
+def by_session(rows: Rows, secret: str, settings: Settings) -> Who | None:
+    """Who a session's cookie stands for; None where it is unknown, expired or was idle too long."""
+    kept = rows.get(Session, secrets.fingerprint(secret))
+    at = now(rows)
+    if kept is None or kept.expires_at < at or kept.seen_at < at - settings.idle_minutes * MINUTE:
+        return None
+    user = rows.get(User, kept.user)
+    return _who(user, "session", kept.hash, None) if user else None
+
+
+def by_token(rows: Rows, secret: str) -> Who | None:
+    """Who an API token stands for; None where it is unknown, expired or revoked."""
+    kept = rows.scalar(select(Token).where(Token.hash == secrets.fingerprint(secret)))
+    if kept is None or kept.revoked_at is not None or kept.expires_at < now(rows):
+        return None
+    user = rows.get(User, kept.user)
+    return _who(user, "token", kept.id, kept.scopes) if user else None
+
+
+def _who(
+    user: User, via: Literal["session", "token"], credential: str, scopes: list[Any] | None
+) -> Who | None:
+    if user.disabled_at is not None:
+        return None
+    may = permissions(user.roles)
+    return Who(
+        user=user.id,
+        organisation=user.organisation,
+        email=user.email,
+        name=user.name,
+        roles=tuple(user.roles),
+        may=may if scopes is None else may & frozenset(scopes),
+        operator=user.operator and via == "session",
+        via=via,
+        credential=credential,
+    )

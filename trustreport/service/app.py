@@ -1,0 +1,109 @@
+"""The application: routes, layers and errors put together."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+import trustreport
+from trustreport.service import pages
+from trustreport.service.core import Core
+from trustreport.service.routes import operations
+from trustreport.service.routes.api import PREFIX, api
+from trustreport.service.settings import Settings
+from trustreport.service.web.body import BodyLimit
+from trustreport.service.web.envelope import Envelope
+from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails
+
+MOST_FIELDS = 50
+
+
+def create_app(core: Core, beside: Callable[[], AbstractContextManager[Any]] = nullcontext) -> FastAPI:
+    """The application on an open core; `beside` (a worker) runs as long as it does."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        with beside():
+            yield
+
+    app = FastAPI(
+        title="trustreport",
+        version=trustreport.__version__,
+        description="Reports on the trustworthiness of medical AI. Errors are application/problem+json.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # their pages load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.core = core
+    app.include_router(api)
+    app.include_router(operations.router)
+    app.include_router(pages.router)
+    app.add_exception_handler(Fault, _fault)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_middleware(BodyLimit, most=most_bytes(core.settings))
+    app.add_middleware(Envelope, metrics=core.metrics, secure=core.settings.url.startswith("https:"))
+    _document_errors(app)
+    return app
+
+
+def most_bytes(settings: Settings) -> Callable[[str, str], int]:
+    """How many bytes a request may have, by its method and path."""
+
+    def most(method: str, path: str) -> int:
+        parts = path.removeprefix(PREFIX).split("/")
+        uploads = method == "POST" and parts[1:2] == ["studies"] and parts[3:4] == ["versions"]
+        return settings.most_body if uploads and parts[4:] != ["json"] else settings.most_json
+
+    return most
+
+
+def _answer(request: Request, fault: Fault) -> JSONResponse:
+    body = fault.body(getattr(request.state, "request", ""))
+    return JSONResponse(body, fault.status, headers=fault.headers, media_type=MEDIA)
+
+
+async def _fault(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, Fault)
+    if error.status == 429:
+        request.app.state.core.metrics.refused.labels("rate").inc()
+    return _answer(request, error)
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    title = {404: "Not found", 405: "Method not allowed"}.get(error.status_code, "Not done")
+    return _answer(request, Fault(error.status_code, title, str(error.detail), headers=error.headers))
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    """Every field that is wrong; what was sent is not echoed."""
+    assert isinstance(error, RequestValidationError)
+    fields = [
+        Field(".".join(str(part)[:100] for part in e["loc"]), str(e["msg"])[:300]) for e in error.errors()
+    ]
+    fields = [Field(f.place.encode(errors="replace").decode(), f.said) for f in fields]
+    return _answer(
+        request, Fault(422, "Not as expected", f"{len(fields)} parts cannot be taken.", fields[:MOST_FIELDS])
+    )
+
+
+def _document_errors(app: FastAPI) -> None:
+    """The document names the shape of errors that `routes` refers to, and no other."""
+    make = app.openapi
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schemas = make()["components"]["schemas"]
+            shape = ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}")
+            schemas |= shape.pop("$defs", {})
+            schemas["ProblemDetails"] = shape
+        assert app.openapi_schema is not None
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]

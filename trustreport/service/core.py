@@ -1,0 +1,38 @@
+"""What a process of the service holds: settings, storage, limits, numbers, the signing key."""
+
+import os
+from dataclasses import dataclass, field
+
+from trustreport.service.record.signing import Signer
+from trustreport.service.settings import Settings
+from trustreport.service.storage.blobs import Blobs
+from trustreport.service.storage.migrate import migrate
+from trustreport.service.storage.store import Store
+from trustreport.service.web.limits import Throttle
+from trustreport.service.web.metrics import Metrics
+
+
+@dataclass(frozen=True)
+class Core:
+    """Opened once for a process, closed at its end."""
+
+    settings: Settings
+    store: Store
+    blobs: Blobs
+    signer: Signer
+    throttle: Throttle
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.store.close()
+
+
+def open_core(settings: Settings) -> Core:
+    """Open the data folder and the database, made where they are missing, brought forward where old."""
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.chmod(settings.data, 0o700)
+    store = Store(settings.address)
+    migrate(store.engine)
+    signer = Signer.open(settings.data / "keys")
+    return Core(settings, store, Blobs(settings.data / "blobs"), signer, Throttle(settings))

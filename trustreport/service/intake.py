@@ -1,0 +1,123 @@
+"""Files that are handed in: their names, and a new version of a study made of them."""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.access.who import Who
+from trustreport.service.ids import new_id
+from trustreport.service.storage.blobs import Blob
+from trustreport.service.storage.models import Study, Version, VersionFile
+from trustreport.service.storage.store import now
+from trustreport.service.storage.types import canonical
+from trustreport.service.web.faults import Fault, Field
+
+LONGEST_NAME = 200
+MANIFESTS = ("study.yaml", "study.yml", "study.json")
+
+
+class BadName(ValueError):
+    """A name that no file of a study may have; the message says why."""
+
+
+def safe_name(name: str) -> str:
+    """The name of a file inside a study folder, as it may be written to disk.
+
+    Raises
+    ------
+    BadName : it leads out of the folder, or no file may be called so
+    """
+    name = unicodedata.normalize("NFC", name)
+    if not 0 < len(name.encode(errors="replace")) <= LONGEST_NAME:
+        raise BadName(f"a name has 1 to {LONGEST_NAME} bytes")
+    if any(ord(c) < 32 or ord(c) == 127 or "\ud800" <= c <= "\udfff" for c in name):
+        raise BadName("a name has no control characters")
+    if "\\" in name or ":" in name:
+        raise BadName("a name has forward slashes and no drive")
+    parts = name.split("/")
+    if any(part in ("", ".", "..") or part != part.strip() for part in parts):
+        raise BadName("a name leads into the study folder and nowhere else")
+    if any(part.startswith(".") for part in parts):
+        raise BadName("a name does not begin with a dot")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """A file as it came: its name, where its content is kept, and whether it is an archive to unpack."""
+
+    name: str
+    blob: Blob
+    archive: bool = False
+
+
+def checked_names(names: Iterable[str]) -> list[str]:
+    """Names of files handed in one by one; refuses bad and repeated ones, all at once."""
+    fine: list[str] = []
+    wrong: list[Field] = []
+    for name in names:
+        try:
+            safe = safe_name(name)
+        except BadName as error:
+            wrong.append(Field(name[:100].encode(errors="replace").decode(), str(error)))
+            continue
+        if safe in fine:
+            wrong.append(Field(safe, "the name stands there twice"))
+        fine.append(safe)
+    if wrong:
+        raise Fault(422, "Names of files refused", "Nothing was kept.", wrong)
+    return fine
+
+
+def new_version(rows: Rows, who: Who, study: str, files: Sequence[HandedIn]) -> Version:
+    """A version of a study that holds these files, still to be checked."""
+    row = who.one(rows, Study, study)
+    rows.refresh(row, with_for_update=True)  # numbers are given one after the other
+    last = rows.scalar(select(func.max(Version.number)).where(Version.study == row.id)) or 0
+    version = Version(
+        id=new_id(),
+        organisation=who.organisation,
+        study=row.id,
+        number=last + 1,
+        state="checking",
+        digest=digest((f.name, f.blob.sha256) for f in files),
+        facts={},
+        problems=[],
+        created_by=who.user,
+        created_at=now(rows),
+    )
+    rows.add(version)
+    rows.flush()
+    rows.add_all(
+        VersionFile(
+            version=version.id,
+            name=f.name,
+            organisation=who.organisation,
+            sha256=f.blob.sha256,
+            size=f.blob.size,
+            archive=f.archive,
+        )
+        for f in files
+    )
+    audit.write(
+        rows,
+        who.organisation,
+        who.user,
+        "version.add",
+        version.id,
+        study=row.id,
+        number=version.number,
+        digest=version.digest,
+        files=len(files),
+    )
+    return version
+
+
+def digest(files: Iterable[tuple[str, str]]) -> str:
+    """One hash of the names and hashes of all files, whatever their order."""
+    return sha256(canonical(sorted(files)).encode()).hexdigest()

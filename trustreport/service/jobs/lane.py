@@ -1,0 +1,181 @@
+"""One thread's work: take a job, have it done in a limited process, keep what comes out."""
+
+import os
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlalchemy import select
+
+from trustreport.service.core import Core
+from trustreport.service.jobs import queue
+from trustreport.service.jobs.keep import keep_check, keep_report
+from trustreport.service.jobs.limited import Limits, Outcome, run
+from trustreport.service.jobs.queue import Lease, Task
+from trustreport.service.storage.models import Job, VersionFile
+from trustreport.service.web.log import log, place_of
+
+IDLE_SECONDS = 1.0
+
+
+class Lane:
+    """Does one job at a time, until `stop` is set."""
+
+    def __init__(self, core: Core, name: str, stop: threading.Event | None = None) -> None:
+        self.core, self.name = core, name
+        self._stop = stop or threading.Event()
+
+    def work(self, *tasks: Task) -> None:
+        """Do jobs of these tasks as they come."""
+        while not self._stop.is_set():
+            try:
+                if not self.once(*tasks):
+                    self._stop.wait(IDLE_SECONDS)
+            except Exception as error:  # the database may be away for a while; the lane goes on
+                log().error("worker", worker=self.name, error=place_of(error))
+                self._stop.wait(IDLE_SECONDS * 5)
+
+    def once(self, *tasks: Task) -> bool:
+        """Do one job that waits; whether there was one."""
+        with self.core.store.read() as rows:
+            if not queue.anything_waits(rows, tasks):
+                return False
+        with self.core.store.write() as rows:
+            job = queue.claim(rows, self.name, tasks, self.core.settings)
+        if job is None:
+            return False
+        self._do(job)
+        return True
+
+    def _do(self, job: Job) -> None:
+        core, lease = self.core, queue.lease_of(job)
+        began = time.monotonic()
+        work = core.settings.data / "work" / f"{job.id}-{job.attempts}"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True, mode=0o700)
+        state = "lost"
+        try:
+            with core.store.read() as rows:
+                files = rows.scalars(select(VersionFile).where(VersionFile.version == job.version)).all()
+            outcome, asked = self._compute(job, lease, files, work)
+            state = self._settle(job, lease, outcome, asked, work)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+            seconds = time.monotonic() - began
+            core.metrics.jobs.labels(job.task, state).inc()
+            core.metrics.job_seconds.labels(job.task).observe(seconds)
+            log().info(
+                "job",
+                job=job.id,
+                task=job.task,
+                state=state,
+                attempt=lease.attempt,
+                seconds=round(seconds, 2),
+            )
+
+    def _compute(
+        self, job: Job, lease: Lease, files: Sequence[VersionFile], work: Path
+    ) -> tuple[Outcome, str]:
+        """Run the child; with its outcome, what the queue said last: go on, cancel, lost."""
+        core = self.core
+        task = {
+            "task": job.task,
+            "wishes": job.wishes,
+            "closed": [str(core.settings.data)],
+            "most_bytes": core.settings.most_unpacked,
+            "most_files": core.settings.most_files,
+        }
+        try:
+            task |= _lay_out(core, job, files, work)
+        except FileNotFoundError:
+            return Outcome("failed", reason="A file of this version is no longer kept."), "go on"
+        pulse = _Pulse(core, lease, self._stop)
+        outcome = run(task, work, Limits.of(core.settings, job.task), tell=pulse.tell, go_on=pulse.goes_on)
+        return outcome, pulse.said
+
+    def _settle(self, job: Job, lease: Lease, outcome: Outcome, asked: str, work: Path) -> str:
+        """Keep the outcome, if this worker still holds the job; what became of the job."""
+        core = self.core
+        if outcome.kind == "stopped" and asked == "go on":  # this worker stops
+            with core.store.write() as rows:
+                queue.give_back(rows, lease)
+            return "given back"
+        failed = outcome.reason or outcome.answer.get("failed", "")
+        kept = None
+        if outcome.kind == "answer" and not failed:
+            try:
+                kept = _blobs_of(core, job, work)
+            except (OSError, ValueError) as error:
+                failed = f"What it wrote cannot be kept ({place_of(error)})."
+        with core.store.write() as rows:
+            held = queue.held(rows, lease)
+            if held is None:
+                return "lost"
+            if asked == "cancel" or held.cancel_asked:
+                queue.end(rows, held, "cancelled", "Cancelled on request.")
+            elif failed or kept is None:
+                queue.end(rows, held, "failed", str(failed)[:1000] or "It ended without an answer.")
+            elif held.task == "check":
+                keep_check(rows, held, outcome.answer, kept)
+            else:
+                keep_report(rows, held, outcome.answer, kept)
+            return held.state
+
+
+class _Pulse:
+    """Renews a lease while a child works, and hears whether it should go on."""
+
+    def __init__(self, core: Core, lease: Lease, stop: threading.Event) -> None:
+        self.core, self.lease, self.stop = core, lease, stop
+        self.said = "go on"
+        self._step, self._share, self._told = "", 0.0, ("", 0.0)
+        self._last = time.monotonic()
+
+    def tell(self, step: str, share: float) -> None:
+        self._step, self._share = step, share
+
+    def goes_on(self) -> bool:
+        if self.stop.is_set():
+            return False
+        since = time.monotonic() - self._last
+        every = self.core.settings.lease / 3
+        if since < min(1.0, every) or (since < every and self._told == (self._step, self._share)):
+            return True
+        self._last, self._told = time.monotonic(), (self._step, self._share)
+        try:
+            with self.core.store.write() as rows:
+                self.said = queue.renew(rows, self.lease, self.core.settings, self._step, self._share)
+        except Exception as error:  # once the lease is over, `held` tells who has the job
+            log().error("lease", job=self.lease.job, error=place_of(error))
+        return self.said == "go on"
+
+
+def _lay_out(core: Core, job: Job, files: Sequence[VersionFile], work: Path) -> dict[str, str]:
+    """Copy the inputs into the work folder; what the task needs to know of them."""
+    if len(files) == 1 and files[0].archive:
+        shutil.copyfile(core.blobs.path(job.organisation, files[0].sha256), work / "archive")
+        return {"archive": files[0].name}
+    for file in files:
+        target = work / "study" / file.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(core.blobs.path(job.organisation, file.sha256), target)
+    return {}
+
+
+def _blobs_of(core: Core, job: Job, work: Path) -> dict[str, tuple[str, int]]:
+    """Keep what the child wrote: by name, hash and size. Links and the like are refused, not followed."""
+    root = work / ("out" if job.task == "report" else "study")
+    kept: dict[str, tuple[str, int]] = {}
+    for folder, _, names in os.walk(root):  # does not follow links to folders
+        for name in sorted(names):
+            path = Path(folder) / name
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(handle, "rb") as stream:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    raise ValueError("not a file")
+                blob = core.blobs.put(job.organisation, stream)
+            kept[path.relative_to(root).as_posix()] = (blob.sha256, blob.size)
+    return kept

@@ -1,0 +1,171 @@
+"""A process that may do little: so much memory, time and disk, no network; its end is never ours.
+
+`run` starts `trustreport.service.jobs.child`, hands it one task and listens to its progress. The child puts
+the limits on itself before it imports anything that reads data. It gets none of our environment, and it dies
+with us.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import trustreport
+from trustreport.service.settings import Settings
+
+LISTEN_SECONDS = 0.1
+MOST_SAID = 50_000_000  # bytes of progress and answer
+# What libraries need to know; addresses, passwords and tokens of ours stay away.
+KEPT = ("LANG", "LC_ALL", "PATH", "TZ")
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a child may use at most: bytes, seconds."""
+
+    memory: int
+    cpu: int
+    wall: float
+    output: int
+
+    @classmethod
+    def of(cls, settings: Settings, task: str) -> "Limits":
+        """The limits of a task."""
+        wall = settings.check_wall if task == "check" else settings.job_wall
+        return cls(settings.job_memory, min(settings.job_cpu, wall), wall, settings.job_output)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a child ended: with an answer, with a reason to tell, or stopped by us."""
+
+    kind: Literal["answer", "failed", "stopped"]
+    answer: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+
+
+def run(
+    task: dict[str, Any],
+    work: Path,
+    limits: Limits,
+    *,
+    tell: Callable[[str, float], None],
+    go_on: Callable[[], bool],
+) -> Outcome:
+    """Run one task in a limited process; always comes back.
+
+    Parameters
+    ----------
+    task : what `child.TASKS` takes, plain data
+    work : an empty folder, the only one that the child may write to
+    tell : called with each step and its share
+    go_on : asked several times a second; false kills the child
+    """
+    began = time.monotonic()
+    child = _start(work)
+    said = b""
+    answer: dict[str, Any] | None = None
+    total = 0
+    try:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        limited = {"memory": limits.memory, "cpu": limits.cpu, "output": limits.output}
+        with contextlib.suppress(BrokenPipeError):
+            child.stdin.write(json.dumps({**task, "limits": limited, "work": str(work)}).encode())
+            child.stdin.close()
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(child.stdout, selectors.EVENT_READ)
+            while True:
+                if not go_on():
+                    return Outcome("stopped")
+                if time.monotonic() - began > limits.wall:
+                    return Outcome("failed", reason=f"It took longer than {limits.wall:g} seconds.")
+                if not waiting.select(LISTEN_SECONDS):
+                    continue
+                block = os.read(child.stdout.fileno(), 65536)
+                if not block:
+                    break
+                total += len(block)
+                if total > MOST_SAID:
+                    return Outcome("failed", reason="It said more than it may.")
+                said += block
+                *lines, said = said.split(b"\n")
+                for line in lines:
+                    answer = _heard(line, tell) or answer
+        try:
+            code = child.wait(timeout=max(1.0, limits.wall - (time.monotonic() - began)))
+        except subprocess.TimeoutExpired:
+            return Outcome("failed", reason=f"It took longer than {limits.wall:g} seconds.")
+    finally:
+        _kill(child)
+    if answer is not None and code == 0:
+        return Outcome("answer", answer)
+    return Outcome("failed", reason=_why(code, limits))
+
+
+def _start(work: Path) -> subprocess.Popen[bytes]:
+    scratch = work / "tmp"
+    scratch.mkdir(exist_ok=True)
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment |= dict.fromkeys(ONE_THREAD, "1")
+    environment |= {
+        "PYTHONPATH": str(Path(trustreport.__file__).parent.parent),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": str(scratch),
+        "TMPDIR": str(scratch),
+        "MPLCONFIGDIR": str(scratch),
+        "XDG_CACHE_HOME": str(scratch),
+        "ARROW_DEFAULT_MEMORY_POOL": "system",  # others reserve more address space than they use
+        "MALLOC_ARENA_MAX": "2",  # likewise
+    }
+    command = [sys.executable, "-P", "-m", "trustreport.service.jobs.child", str(os.getpid())]
+    return subprocess.Popen(  # noqa: S603  # our own module under this interpreter
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # tracebacks may quote data
+        cwd=work,
+        env=environment,
+        start_new_session=True,  # so that its own children can be killed with it
+    )
+
+
+def _heard(line: bytes, tell: Callable[[str, float], None]) -> dict[str, Any] | None:
+    """A line of the child: progress is passed on, the answer is returned, anything else is nothing."""
+    try:
+        said = json.loads(line)
+        if "answer" in said and isinstance(said["answer"], dict):
+            return dict(said["answer"])
+        tell(str(said["step"])[:60], min(max(float(said["share"]), 0.0), 1.0))
+    except (ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def _why(code: int, limits: Limits) -> str:
+    if code == -signal.SIGXCPU or code == -signal.SIGKILL:
+        return f"It was ended: more than {limits.cpu} seconds of computing, or more memory than there is."
+    if code == -signal.SIGXFSZ:
+        return f"It wrote a file larger than {limits.output} bytes."
+    if code < 0:
+        return f"It was ended by signal {-code}."
+    return f"It ended without an answer (status {code})."

@@ -1,0 +1,182 @@
+"""The queue: rows of `jobs`, leased to workers.
+
+A worker that takes a job holds it for `Settings.lease` seconds and renews that while it works. When it dies,
+whoever asks next after the lease takes the job over, on any machine. What a worker hands in counts only while
+it still holds the job, so that a job has one end.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+from sqlalchemy import Select, and_, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.ids import new_id
+from trustreport.service.jobs.code import code_version
+from trustreport.service.settings import Settings
+from trustreport.service.storage.models import Job, Version
+from trustreport.service.storage.store import now
+from trustreport.service.storage.types import canonical
+
+Task = Literal["check", "report"]
+LIVE = ("queued", "running", "done")
+ENDED = ("done", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right of a worker to work on a job; `attempt` tells it from an earlier one of the same worker."""
+
+    job: str
+    worker: str
+    attempt: int
+
+
+def enqueue(rows: Rows, version: Version, user: str, task: Task, wishes: dict[str, Any]) -> tuple[Job, bool]:
+    """A job, and whether it is new: the same inputs, wishes and code are the same job.
+
+    One that failed or was cancelled does not count; the work is then tried anew.
+    """
+    code = code_version()
+    # The inputs are the version's own files for `check`, what they turned out to be for `report`.
+    inputs = version.id if task == "check" else version.digest
+    key = sha256(
+        canonical([version.organisation, version.study, task, inputs, wishes, code]).encode()
+    ).hexdigest()
+    same = select(Job).where(Job.key == key, Job.state.in_(LIVE))
+    if found := rows.scalar(same):
+        return found, False
+    job = Job(
+        id=new_id(),
+        organisation=version.organisation,
+        study=version.study,
+        version=version.id,
+        task=task,
+        key=key,
+        wishes=wishes,
+        code=code,
+        state="queued",
+        step="",
+        progress=0.0,
+        reason="",
+        attempts=0,
+        worker="",
+        lease_until=0,
+        cancel_asked=False,
+        created_by=user,
+        created_at=now(rows),
+    )
+    try:
+        with rows.begin_nested():
+            rows.add(job)
+    except IntegrityError:  # somebody asked for the same at the same time
+        return rows.scalars(same).one(), False
+    audit.write(
+        rows, job.organisation, user, "job.ask", job.id, task=task, version=version.id, key=key, **wishes
+    )
+    return job, True
+
+
+def anything_waits(rows: Rows, tasks: Sequence[Task]) -> bool:
+    """Whether there is something to claim; asked first, since it takes no lock."""
+    return rows.scalar(_waiting(rows, tasks).with_only_columns(Job.id)) is not None
+
+
+def claim(rows: Rows, worker: str, tasks: Sequence[Task], settings: Settings) -> Job | None:
+    """Take the oldest job that waits, or whose worker gave no sign of life; None where there is none."""
+    at = now(rows)
+    while job := rows.scalar(_waiting(rows, tasks).with_for_update(skip_locked=True)):
+        if job.cancel_asked:
+            end(rows, job, "cancelled", "Cancelled on request.")
+        elif job.attempts >= settings.attempts:
+            end(rows, job, "failed", f"Each of {job.attempts} attempts ended the worker that made it.")
+        else:
+            job.state, job.worker, job.attempts = "running", worker, job.attempts + 1
+            job.lease_until = at + round(settings.lease * 1000)
+            job.started_at = at
+            job.step, job.progress = "", 0.0
+            return job
+        rows.flush()
+    return None
+
+
+def lease_of(job: Job) -> Lease:
+    """The lease that `claim` gave."""
+    return Lease(job.id, job.worker, job.attempts)
+
+
+def renew(
+    rows: Rows, lease: Lease, settings: Settings, step: str, progress: float
+) -> Literal["go on", "cancel", "lost"]:
+    """Say that the work goes on and how far it is; tells whether it should."""
+    held = update(Job).where(*_held(lease))
+    until = now(rows) + round(settings.lease * 1000)
+    done = rows.execute(
+        held.values(lease_until=until, step=step, progress=progress).returning(Job.cancel_asked)
+    )
+    asked = done.scalar_one_or_none()
+    return "lost" if asked is None else "cancel" if asked else "go on"
+
+
+def held(rows: Rows, lease: Lease) -> Job | None:
+    """The job, locked, if this lease still holds it."""
+    return rows.scalar(select(Job).where(*_held(lease)).with_for_update())
+
+
+def give_back(rows: Rows, lease: Lease) -> None:
+    """Put a job back as if it had not been taken: the worker stops, the job is not to blame."""
+    job = held(rows, lease)
+    if job is not None:
+        job.state, job.attempts, job.worker, job.lease_until = "queued", job.attempts - 1, "", 0
+        job.step, job.progress = "", 0.0
+
+
+def end(rows: Rows, job: Job, state: Literal["done", "failed", "cancelled"], reason: str = "") -> None:
+    """End a job; the audit log says how."""
+    job.state, job.reason, job.finished_at = state, reason, now(rows)
+    if state == "done":
+        job.progress = 1.0
+    elif job.task == "check" and (version := rows.get(Version, job.version)):
+        version.state = "unreadable"
+        version.problems = [{"file": "", "found": reason, "expected": "", "mend": "Hand the files in anew."}]
+        version.checked_at = job.finished_at
+    audit.write(
+        rows,
+        job.organisation,
+        job.worker or "queue",
+        f"job.{state}",
+        job.id,
+        task=job.task,
+        attempts=job.attempts,
+        report=job.report,
+    )
+
+
+def cancel(rows: Rows, job: Job, user: str) -> None:
+    """Ask that a job stops: at once if it waits, at its worker's next sign of life otherwise."""
+    rows.refresh(job, with_for_update=True)
+    if job.state in ENDED or job.cancel_asked:
+        return
+    job.cancel_asked = True
+    audit.write(rows, job.organisation, user, "job.cancel", job.id)
+    if job.state == "queued":
+        end(rows, job, "cancelled", "Cancelled on request.")
+
+
+def _waiting(rows: Rows, tasks: Sequence[Task]) -> Select[Job]:
+    """The oldest job that is free: it waits, or its lease is over."""
+    free = or_(Job.state == "queued", and_(Job.state == "running", Job.lease_until < now(rows)))
+    return select(Job).where(free, Job.task.in_(tasks)).order_by(Job.created_at, Job.id).limit(1)
+
+
+def _held(lease: Lease) -> tuple[Any, ...]:
+    return (
+        Job.id == lease.job,
+        Job.state == "running",
+        Job.worker == lease.worker,
+        Job.attempts == lease.attempt,
+    )

@@ -1,0 +1,82 @@
+"""What is due: periodic audits, retention once a day, and what dead workers left."""
+
+import shutil
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.core import Core
+from trustreport.service.jobs import queue
+from trustreport.service.record import retention
+from trustreport.service.storage.models import Audit, Job, Organisation, Schedule, Version, Worker
+from trustreport.service.storage.store import now
+
+DAY = 86_400_000
+ACTOR = "schedule"
+
+
+def tend(core: Core) -> None:
+    """See to everything that is due; several workers may try at once."""
+    with core.store.read() as rows:
+        at = now(rows)
+        due = rows.scalars(select(Schedule.id).where(Schedule.next_at <= at)).all()
+        daily = _daily_is_due(rows, at)
+    for name in due:
+        with core.store.write() as rows:
+            run_due(rows, name)
+    if daily:
+        run_daily(core)
+
+
+def run_due(rows: Rows, name: str) -> None:
+    """Ask for the report of a schedule, if it is still due; unchanged inputs are a job done before."""
+    query = select(Schedule).where(Schedule.id == name).with_for_update(skip_locked=True)
+    schedule = rows.scalar(query)
+    at = now(rows)
+    if schedule is None or schedule.next_at > at:
+        return
+    newest = select(Version).where(Version.study == schedule.study, Version.state == "valid")
+    version = rows.scalar(newest.order_by(Version.number.desc()).limit(1))
+    asked: dict[str, Any] = {"job": None, "new": False}
+    if version is not None:
+        job, new = queue.enqueue(rows, version, schedule.created_by, "report", schedule.wishes)
+        asked = {"job": job.id, "new": new}
+    missed = (at - schedule.next_at) // (schedule.every_days * DAY)
+    schedule.next_at += (missed + 1) * schedule.every_days * DAY
+    audit.write(
+        rows, schedule.organisation, ACTOR, "schedule.due", schedule.id, study=schedule.study, **asked
+    )
+
+
+def run_daily(core: Core) -> None:
+    """Retention of every organisation, then what no row names any more."""
+    with core.store.write() as rows:
+        at = now(rows)
+        if not _daily_is_due(rows, at):
+            return
+        audit.write(rows, audit.SERVICE, ACTOR, "retention.daily")
+        rows.query(Worker).where(Worker.seen_at < at - DAY).delete()
+        organisations = rows.scalars(select(Organisation.id)).all()
+    for organisation in organisations:
+        with core.store.write() as rows:
+            retention.purge(rows, organisation, ACTOR)
+    retention.sweep(core.store, core.blobs)
+    _sweep_work(core)
+
+
+def _daily_is_due(rows: Rows, at: int) -> bool:
+    query = select(Audit.at).where(Audit.chain == audit.SERVICE, Audit.action == "retention.daily")
+    last = rows.scalar(query.order_by(Audit.number.desc()).limit(1))
+    return last is None or last < at - DAY
+
+
+def _sweep_work(core: Core) -> None:
+    """Folders of jobs that no worker works in any more."""
+    with core.store.read() as rows:
+        running = select(Job).where(Job.state == "running")
+        busy = {f"{job.id}-{job.attempts}" for job in rows.scalars(running)}
+    for folder in (core.settings.data / "work").glob("*"):
+        if folder.name not in busy:
+            shutil.rmtree(folder, ignore_errors=True)

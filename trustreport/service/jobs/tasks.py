@@ -1,0 +1,124 @@
+"""The tasks of the limited process: check a study, write a report. Plain data in, plain data out."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from trustreport.errors import Problem, StudyError
+from trustreport.plan import Plan
+from trustreport.service.jobs.unpack import Refused, unpack
+
+Tell = Callable[[str, float], None]
+MOST_PROBLEMS = 10_000
+MOST_PRIMARY = 20
+READ_UNTIL = 0.1  # shares of the work, as the command line tells them
+ASSESSED_UNTIL = 0.4
+
+
+def check(task: dict[str, Any], work: Path, tell: Tell) -> dict[str, Any]:
+    """Unpack what came as an archive into ``work/study``, read it all; the facts, or every problem."""
+    study = work / "study"
+    if archive := task.get("archive"):
+        tell("unpack", 0.0)
+        study.mkdir()
+        try:
+            unpack(
+                work / "archive", archive, study, most_bytes=task["most_bytes"], most_files=task["most_files"]
+            )
+        except Refused as error:
+            return {"problems": _problems(error.problems), "unpacked": False}
+    tell("read", 0.1)
+    from trustreport.ingest import (
+        read,  # not the api: a check needs none of the statistics, which load slowly
+    )
+
+    try:
+        _, plan = read(study)
+    except StudyError as error:
+        return {"problems": _problems(error.problems), "unpacked": True}
+    return {"problems": [], "facts": facts_of(plan), "device": device_of(plan), "unpacked": True}
+
+
+def report(task: dict[str, Any], work: Path, tell: Tell) -> dict[str, Any]:
+    """Write the report of ``work/study`` into ``work/out``; what lists and timelines show of it."""
+    tell("read", 0.0)
+    from trustreport.api import assess, read_study, write_report
+
+    study, plan = read_study(work / "study")
+    wishes = task["wishes"]
+    if wishes["kind"]:
+        plan = plan.model_copy(update={"report": plan.report.model_copy(update={"kind": wishes["kind"]})})
+    if wishes["seed"] is not None:
+        plan = plan.model_copy(
+            update={"similarity": plan.similarity.model_copy(update={"seed": wishes["seed"]})}
+        )
+    assessed = ASSESSED_UNTIL - READ_UNTIL
+    assessment = assess(study, plan, progress=lambda step, share: tell(step, READ_UNTIL + assessed * share))
+    written = write_report(
+        assessment,
+        work / "out",
+        formats=wishes["formats"],
+        progress=lambda step, share: tell(step, ASSESSED_UNTIL + (1 - ASSESSED_UNTIL) * share),
+    )
+    document = json.loads((work / "out" / "results.json").read_bytes())
+    lacking = " ".join(f"{name} was not written: {reason}" for name, reason in written.failed.items())
+    return {"facts": facts_of(plan) | told(document), "device": device_of(plan), "lacking": lacking}
+
+
+def facts_of(plan: Plan) -> dict[str, Any]:
+    """What lists show of a study: declared, short, nothing of a patient."""
+    vigilance = plan.vigilance
+    periods = [d for d in plan.datasets if d.role == "period"]
+    starts = [vigilance.period_start] if vigilance else [d.start_date for d in periods]
+    ends = [vigilance.period_end] if vigilance else [d.end_date for d in periods]
+    return {
+        "title": _short(plan.report.title),
+        "kind": plan.report.kind,
+        "status": plan.report.status,
+        "study_id": _short(plan.study.study_id),
+        "trade_name": _short(plan.device.trade_name),
+        "software_version": _short(plan.device.software_version),
+        "period_start": min((s.isoformat() for s in starts if s), default=None),
+        "period_end": max((e.isoformat() for e in ends if e), default=None),
+    }
+
+
+def told(document: dict[str, Any]) -> dict[str, Any]:
+    """What a timeline shows of a report: verdicts, checks that fired, the results that lead."""
+    fired = Counter(c["severity"] for c in document["checks"] if c["status"] == "fired")
+    leading = [r for r in document["results"] if r["primary"]]
+    keys = ("id", "scope", "value", "low", "high", "level", "n", "unit", "method", "note")
+    return {
+        "verdicts": dict(Counter(v["verdict"] for v in document["verdicts"])),
+        "checks": dict(fired),
+        "unanswered": len(document["unanswered"]),
+        "primary": [{key: r[key] for key in keys} for r in leading[:MOST_PRIMARY]],
+    }
+
+
+def device_of(plan: Plan) -> dict[str, str] | None:
+    """What tells a device from others: its Basic UDI-DI, else manufacturer and trade name."""
+    device = plan.device
+    udi, name, maker = (_short(t) for t in (device.basic_udi_di, device.trade_name, device.manufacturer))
+    if not (udi or name):
+        return None
+    named = f"udi {udi}" if udi else f"name {maker.casefold()} {name.casefold()}"
+    key = sha256(named.encode()).hexdigest()
+    return {"key": key, "basic_udi_di": udi, "trade_name": name, "manufacturer": maker}
+
+
+def _problems(problems: list[Problem] | tuple[Problem, ...]) -> list[dict[str, Any]]:
+    said = [p.as_dict() for p in problems[:MOST_PROBLEMS]]
+    if len(problems) > MOST_PROBLEMS:
+        said.append(Problem("", f"{len(problems) - MOST_PROBLEMS:,} more problems").as_dict())
+    return said
+
+
+def _short(text: str | None) -> str:
+    return (text or "").strip().replace("\x00", "")[:500]
+
+
+TASKS: dict[str, Callable[[dict[str, Any], Path, Tell], dict[str, Any]]] = {"check": check, "report": report}

@@ -1,0 +1,70 @@
+"""The threads of a process that works: lanes for jobs, and one that sees to what is due."""
+
+import os
+import socket
+import threading
+
+from sqlalchemy import delete
+
+from trustreport.service.core import Core
+from trustreport.service.ids import new_id
+from trustreport.service.jobs import schedules
+from trustreport.service.jobs.code import code_version
+from trustreport.service.jobs.lane import Lane
+from trustreport.service.jobs.queue import Task
+from trustreport.service.storage.models import Worker as Row
+from trustreport.service.storage.store import now
+from trustreport.service.web.log import log, place_of
+
+STOP_SECONDS = 20.0
+
+
+class Worker:
+    """Works until `stop`: a lane for checks, so that they never wait for reports, and `lanes` for reports."""
+
+    def __init__(self, core: Core, lanes: int = 1) -> None:
+        self.core = core
+        self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{new_id()[-6:]}"
+        self._stop = threading.Event()
+        wanted: list[tuple[Task, ...]] = [("check",)]
+        wanted += [("report", "check")] * lanes
+        self._threads = [threading.Thread(target=self._tend, daemon=True)]
+        for i, tasks in enumerate(wanted):
+            lane = Lane(core, f"{self.name}-{i}", self._stop)
+            self._threads.append(threading.Thread(target=lane.work, args=tasks, daemon=True))
+
+    def __enter__(self) -> "Worker":
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin to work."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Take no more jobs; those at work are given back to the queue."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(STOP_SECONDS)
+        with self.core.store.write() as rows:
+            rows.execute(delete(Row).where(Row.id == self.name))
+
+    def _tend(self) -> None:
+        """Say that this worker lives, and see to what is due: periodic audits, retention, what died left."""
+        while not self._stop.is_set():
+            try:
+                with self.core.store.write() as rows:
+                    at = now(rows)
+                    row = rows.get(Row, self.name)
+                    if row is None:
+                        rows.add(Row(id=self.name, code=code_version(), started_at=at, seen_at=at))
+                    else:
+                        row.seen_at = at
+                schedules.tend(self.core)
+            except Exception as error:
+                log().error("worker", worker=self.name, error=place_of(error))
+            self._stop.wait(max(0.2, self.core.settings.lease / 3))

@@ -1,0 +1,1 @@
+"""What stays on record: signatures, how long data are kept, backups."""

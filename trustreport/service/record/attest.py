@@ -1,0 +1,75 @@
+"""Reviews and approvals: a statement of who, what, when and with what meaning, signed by the service's key.
+
+The statement is a file of its own beside the report, so that the report's bytes stay what its inputs make
+them. It holds the hash of every file of the report and the head of the audit log at that moment, so that a
+log whose end is cut off later contradicts it.
+"""
+
+import io
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.access.who import Who
+from trustreport.service.core import Core
+from trustreport.service.ids import new_id
+from trustreport.service.storage.models import Attestation, Organisation, Report, ReportFile
+from trustreport.service.storage.store import now
+from trustreport.service.storage.types import canonical
+from trustreport.service.web.faults import Fault
+
+FORMAT = "trustreport attestation 1"
+
+
+def attest(core: Core, rows: Rows, who: Who, report: Report, act: str, meaning: str) -> Attestation:
+    """Sign a report. Whoever asked for it may reject it, but neither review nor approve it."""
+    if act != "rejection" and report.created_by == who.user:
+        raise Fault(403, "Not one's own", "Somebody else reviews and approves what you wrote.")
+    at, name = now(rows), new_id()
+    number, head = audit.head_of(rows, who.organisation)
+    statement = canonical(
+        {
+            "format": FORMAT,
+            "id": name,
+            "act": act,
+            "meaning": meaning,
+            "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
+            "organisation": rows.get_one(Organisation, who.organisation).name,
+            "at": at,
+            "report": {
+                "id": report.id,
+                "kind": report.kind,
+                "code": report.code,
+                "files": _files(rows, report),
+            },
+            "study": {"id": report.study, "version": report.version},
+            "audit": {"chain": who.organisation, "number": number, "hash": head},
+            "key": core.signer.name,
+        }
+    ).encode()
+    blob = core.blobs.put(who.organisation, io.BytesIO(statement))
+    row = Attestation(
+        id=name,
+        organisation=who.organisation,
+        report=report.id,
+        user=who.user,
+        act=act,
+        meaning=meaning,
+        sha256=blob.sha256,
+        signature=core.signer.sign(statement),
+        key=core.signer.name,
+        created_at=at,
+    )
+    rows.add(row)
+    rows.flush()
+    audit.write(
+        rows, who.organisation, who.user, f"report.{act}", report.id, attestation=name, sha256=blob.sha256
+    )
+    return row
+
+
+def _files(rows: Rows, report: Report) -> dict[str, Any]:
+    query = select(ReportFile).where(ReportFile.report == report.id).order_by(ReportFile.name)
+    return {file.name: file.sha256 for file in rows.scalars(query)}

@@ -1,0 +1,215 @@
+"""Everything in one archive, and back: into the same kind of database or the other one.
+
+A tar (gzip) of ``backup.json``, the rows of every table as JSON lines, the blobs and the signing key. It is
+read from one transaction, so it holds one moment, while the service goes on. Whoever has it has all data and
+can sign: keep it like the data folder.
+"""
+
+import io
+import json
+import os
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, MetaData, Table, func, insert, select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.core import Core, open_core
+from trustreport.service.record.signing import FILE as KEY_FILE
+from trustreport.service.record.witness import witnessed
+from trustreport.service.settings import Settings
+from trustreport.service.storage.blobs import SHA, Blobs
+from trustreport.service.storage.migrate import current, migrate
+from trustreport.service.storage.models import Attestation, ReportFile, VersionFile
+from trustreport.service.storage.store import Store
+
+FORMAT = "trustreport backup 1"
+LEFT_OUT = (
+    "alembic_version",
+    "sessions",
+    "links",
+    "workers",
+)  # not taken along
+AT_A_TIME = 500
+
+
+class BackupError(Exception):
+    """The backup cannot be made or restored; the message says why."""
+
+
+def backup(settings: Settings, target: Path) -> dict[str, Any]:
+    """Write a backup; what it holds.
+
+    Raises
+    ------
+    BackupError : the file exists, or a blob that a row names is gone
+    """
+    handle = _new(target)
+    core = open_core(settings)
+    try:
+        with open(handle, "wb") as out, tarfile.open(fileobj=out, mode="w:gz", compresslevel=1) as archive:
+            held = _write(core, archive)
+            out.flush()
+            os.fsync(out.fileno())
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+    finally:
+        core.close()
+    return held
+
+
+def _write(core: Core, archive: tarfile.TarFile) -> dict[str, Any]:
+    with core.store.read() as rows:
+        connection = rows.connection()
+        held: dict[str, Any] = {"format": FORMAT, "revision": current(connection), "tables": {}, "blobs": 0}
+        for table in _tables(connection):
+            with tempfile.TemporaryFile() as spool:
+                n = 0
+                for line in _lines(connection, table):
+                    spool.write(line)
+                    n += 1
+                _add(archive, f"tables/{table.name}.jsonl", spool)
+            held["tables"][table.name] = n
+        for organisation, name in _named(rows):
+            path = core.blobs.path(organisation, name)
+            if not path.is_file():
+                raise BackupError(
+                    f"the file {name} of organisation {organisation} is gone from {core.blobs.folder}"
+                )
+            archive.add(path, f"blobs/{organisation}/{name}", filter=_plain)
+            held["blobs"] += 1
+    archive.add(core.settings.data / "keys" / KEY_FILE, f"keys/{KEY_FILE}", filter=_plain)
+    _add(archive, "backup.json", io.BytesIO(json.dumps(held).encode()))
+    return held
+
+
+def restore(settings: Settings, source: Path) -> list[audit.Verified]:
+    """Restore a backup into an empty data folder and an empty database; what became of the audit chains.
+
+    Raises
+    ------
+    BackupError : something is there already, or the backup is damaged
+    """
+    if settings.data.exists() and any(settings.data.iterdir()):
+        raise BackupError(f"{settings.data} is not empty; name another folder")
+    store = Store(settings.address) if settings.database else None
+    if store is not None:
+        with store.engine.connect() as connection:
+            found = current(connection)
+        store.close()
+        if found is not None:
+            raise BackupError("the database holds data already; name an empty one")
+    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        with tarfile.open(source, "r:gz") as archive:
+            _read(settings, archive)
+    except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
+        raise BackupError(f"{source} cannot be restored: {type(error).__name__}") from error
+    core = open_core(settings)
+    try:
+        with core.store.read() as rows:
+            return list(audit.verify(rows, witnessed(rows, core.blobs)))
+    finally:
+        core.close()
+
+
+def _read(settings: Settings, archive: tarfile.TarFile) -> None:
+    members = {member.name: member for member in archive.getmembers() if member.isfile()}
+    held = json.loads(_bytes(archive, members["backup.json"]))
+    if held.get("format") != FORMAT:
+        raise BackupError(f"this is no {FORMAT!r}")
+    blobs = Blobs(settings.data / "blobs")
+    kept = 0
+    for name, member in members.items():
+        kind, _, rest = name.partition("/")
+        if kind == "blobs":
+            organisation, _, wanted = rest.partition("/")
+            stream = archive.extractfile(member)
+            if not SHA.fullmatch(wanted) or not organisation.isalnum() or stream is None:
+                raise BackupError(f"{name} is no name of a blob")
+            if blobs.put(organisation, stream).sha256 != wanted:
+                raise BackupError(f"{name} is damaged")
+            kept += 1
+    if kept != held["blobs"]:
+        raise BackupError(f"{kept} of {held['blobs']} blobs are there")
+    keys = settings.data / "keys"
+    keys.mkdir(mode=0o700)
+    with os.fdopen(os.open(keys / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        out.write(_bytes(archive, members[f"keys/{KEY_FILE}"]))
+    store = Store(settings.address)
+    try:
+        migrate(store.engine, held["revision"])
+        with store.write() as rows:
+            for table in _tables(rows.connection()):
+                _load(rows, table, _bytes(archive, members[f"tables/{table.name}.jsonl"]))
+                n = rows.scalar(select(func.count()).select_from(table))
+                if n != held["tables"][table.name]:
+                    raise BackupError(f"{n} of {held['tables'][table.name]} rows of {table.name} are there")
+    finally:
+        store.close()
+
+
+def _tables(connection: Connection) -> list[Table]:
+    """The tables as they are, whatever the revision; those that others refer to come first."""
+    metadata = MetaData()
+    metadata.reflect(connection)
+    return [table for table in metadata.sorted_tables if table.name not in LEFT_OUT]
+
+
+def _lines(connection: Connection, table: Table) -> Iterator[bytes]:
+    found = connection.execution_options(yield_per=AT_A_TIME).execute(select(table))
+    for row in found.mappings():
+        yield json.dumps(dict(row), sort_keys=True).encode() + b"\n"
+
+
+def _load(rows: Rows, table: Table, lines: bytes) -> None:
+    waiting: list[dict[str, Any]] = []
+    for line in lines.splitlines():
+        waiting.append(json.loads(line))
+        if len(waiting) == AT_A_TIME:
+            rows.execute(insert(table), waiting)
+            waiting = []
+    if waiting:
+        rows.execute(insert(table), waiting)
+
+
+def _named(rows: Rows) -> list[tuple[str, str]]:
+    named: set[tuple[str, str]] = set()
+    for model in (VersionFile, ReportFile, Attestation):
+        named |= {(o, s) for o, s in rows.execute(select(model.organisation, model.sha256))}
+    return sorted(named)
+
+
+def _add(archive: tarfile.TarFile, name: str, stream: Any) -> None:
+    info = tarfile.TarInfo(name)
+    info.size = stream.seek(0, os.SEEK_END)
+    info.mode = 0o600
+    stream.seek(0)
+    archive.addfile(info, stream)
+
+
+def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.uid = info.gid = 0
+    info.uname = info.gname = ""
+    info.mode = 0o600
+    return info
+
+
+def _bytes(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    stream = archive.extractfile(member)
+    if stream is None:
+        raise BackupError(f"{member.name} is no file")
+    return stream.read()
+
+
+def _new(target: Path) -> int:
+    """A file that was not there, readable by its owner alone."""
+    try:
+        return os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise BackupError(f"{target} exists; name another file") from None

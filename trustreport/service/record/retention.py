@@ -1,0 +1,90 @@
+"""Data are kept as long as the organisation says; what goes leaves a tombstone in the audit log."""
+
+from typing import Any
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.storage.blobs import Blobs
+from trustreport.service.storage.models import (
+    Attestation,
+    Device,
+    Job,
+    Organisation,
+    Report,
+    ReportFile,
+    Schedule,
+    Study,
+    Version,
+    VersionFile,
+)
+from trustreport.service.storage.store import Store, now
+
+DAY = 86_400_000
+GRACE_SECONDS = 600.0  # a file is kept before its row is written
+
+
+def purge(rows: Rows, organisation: str, actor: str) -> list[str]:
+    """Remove the studies that nothing was added to for longer than the policy keeps; their names."""
+    policy = rows.get_one(Organisation, organisation).retention
+    if not policy.get("days"):
+        return []
+    limit = now(rows) - policy["days"] * DAY
+    removed = []
+    for study in rows.scalars(select(Study).where(Study.organisation == organisation)).all():
+        latest = max(study.created_at, _latest(rows, Version, study.id), _latest(rows, Report, study.id))
+        if latest > limit or is_busy(rows, study.id):
+            continue
+        if policy.get("keep_signed", True) and _is_signed(rows, study.id):
+            continue
+        remove(rows, study, actor, policy=policy)
+        removed.append(study.id)
+    return removed
+
+
+def remove(rows: Rows, study: Study, actor: str, **why: Any) -> None:
+    """Remove a study with all that was made of it; the tombstone keeps names and hashes."""
+    versions = rows.scalars(select(Version).where(Version.study == study.id)).all()
+    reports = rows.scalars(select(Report).where(Report.study == study.id)).all()
+    tombstone = {
+        "versions": [{"id": v.id, "number": v.number, "digest": v.digest} for v in versions],
+        "reports": [{"id": r.id, "results_sha256": r.results_sha256} for r in reports],
+    }
+    in_reports = [r.id for r in reports]
+    rows.execute(delete(Attestation).where(Attestation.report.in_(in_reports)))
+    rows.execute(delete(ReportFile).where(ReportFile.report.in_(in_reports)))
+    for model in (Report, Job, Schedule):
+        rows.execute(delete(model).where(model.study == study.id))
+    rows.execute(delete(VersionFile).where(VersionFile.version.in_([v.id for v in versions])))
+    rows.execute(delete(Version).where(Version.study == study.id))
+    rows.execute(delete(Study).where(Study.id == study.id))
+    used = select(Version.device).where(Version.device.is_not(None))
+    rows.execute(delete(Device).where(Device.organisation == study.organisation, Device.id.not_in(used)))
+    audit.write(rows, study.organisation, actor, "study.remove", study.id, **tombstone, **why)
+
+
+def sweep(store: Store, blobs: Blobs, *, older: float = GRACE_SECONDS) -> int:
+    """Remove the blobs that no row names any more; how many."""
+    with store.read() as rows:
+        wanted = {
+            (organisation, sha256)
+            for model in (VersionFile, ReportFile, Attestation)
+            for organisation, sha256 in rows.execute(select(model.organisation, model.sha256))
+        }
+    return len(blobs.sweep(wanted, older=older))
+
+
+def is_busy(rows: Rows, study: str) -> bool:
+    """Whether a job of the study waits or runs."""
+    query = select(Job.id).where(Job.study == study, Job.state.in_(("queued", "running"))).limit(1)
+    return rows.scalar(query) is not None
+
+
+def _is_signed(rows: Rows, study: str) -> bool:
+    query = select(Attestation.id).join(Report, Report.id == Attestation.report).where(Report.study == study)
+    return rows.scalar(query.limit(1)) is not None
+
+
+def _latest(rows: Rows, model: type[Version] | type[Report], study: str) -> int:
+    return rows.scalar(select(func.max(model.created_at)).where(model.study == study)) or 0

@@ -1,0 +1,22 @@
+"""What signed statements say of the audit log: its head at the moment of each signature."""
+
+import json
+from hashlib import sha256
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service.storage.blobs import Blobs
+from trustreport.service.storage.models import Attestation
+
+
+def witnessed(rows: Rows, blobs: Blobs) -> dict[str, dict[int, str]]:
+    """Per chain, the hashes that entries had. A statement other than the signed one is no witness."""
+    found: dict[str, dict[int, str]] = {}
+    for row in rows.scalars(select(Attestation)):
+        path = blobs.path(row.organisation, row.sha256)
+        text = path.read_bytes() if path.is_file() else b""
+        if sha256(text).hexdigest() == row.sha256:
+            said = json.loads(text)["audit"]
+            found.setdefault(said["chain"], {})[said["number"]] = said["hash"]
+    return found

@@ -1,0 +1,1 @@
+"""The API, version 1: one file a resource."""

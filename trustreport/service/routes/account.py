@@ -1,0 +1,175 @@
+"""Coming in: the first setup, invitations, sessions, one's own password."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import Field
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.access import accounts, secrets
+from trustreport.service.access import who as known
+from trustreport.service.access.roles import Permission, Role
+from trustreport.service.access.who import COOKIE, Who
+from trustreport.service.core import Core
+from trustreport.service.routes.shapes import Asked, Email, Line, Password, Said
+from trustreport.service.storage.models import User
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import Anyone, TheCore, address_of, anybody
+
+router = APIRouter(tags=["account"])
+Secret = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class Setup(Asked):
+    link: Secret
+    organisation: Line
+    email: Email
+    name: Line
+    password: Password
+
+
+class Invitation(Asked):
+    link: Secret
+    password: Password
+
+
+class Login(Asked):
+    email: Email
+    password: Password
+
+
+class NewPassword(Asked):
+    old: Password
+    new: Password
+
+
+class Me(Said):
+    """Who asks."""
+
+    user: str
+    organisation: str
+    email: str
+    name: str
+    roles: list[Role]
+    permissions: list[Permission]
+    operator: bool = Field(description="may found organisations")
+    csrf: str = Field(description="send as X-CSRF-Token with what changes anything; empty for API tokens")
+
+
+@router.post("/setup", status_code=201, dependencies=[Depends(anybody)])
+def set_up(asked: Setup, core: TheCore, request: Request, response: Response) -> Me:
+    """Make the first organisation and account, with the link that the first start printed."""
+    with core.store.write() as rows:
+        accounts.use_link(rows, asked.link, "setup")
+        user = accounts.set_up(
+            rows, asked.organisation, email=asked.email, name=asked.name, password=asked.password
+        )
+        return _log_in(core, rows, user, request, response)
+
+
+@router.post("/invitations", status_code=201, dependencies=[Depends(anybody)])
+def accept_invitation(asked: Invitation, core: TheCore, request: Request, response: Response) -> Me:
+    """Choose a password, with the link of an invitation."""
+    with core.store.write() as rows:
+        link = accounts.use_link(rows, asked.link, "invitation")
+        user = rows.get(User, link.user)
+        if user is None or user.disabled_at is not None:
+            raise Fault(403, "Link not valid", "This account is closed.")
+        accounts.set_password(rows, user, asked.password, user.id)
+        return _log_in(core, rows, user, request, response)
+
+
+@router.post("/session", status_code=201, dependencies=[Depends(anybody)])
+def log_in(asked: Login, core: TheCore, request: Request, response: Response) -> Me:
+    """Log in; the session is a cookie, and always a new one."""
+    return log_in_by_password(core, asked.email, asked.password, request, response)
+
+
+def log_in_by_password(core: Core, email: str, password: str, request: Request, response: Response) -> Me:
+    """Log in, or refuse in words and time that do not tell whether there is such an account."""
+    email = email.lower()
+    counted = (f"account {email}", f"address {address_of(request)}")
+    core.throttle.may_log_in(*counted)
+    with core.store.read() as rows:
+        kept = rows.scalar(select(User).where(User.email == email))
+    fine = secrets.is_password(password, kept.password if kept else None)
+    if kept is None or not fine or kept.disabled_at is not None:
+        core.throttle.failed_login(*counted)
+        core.metrics.refused.labels("login").inc()
+        if kept is not None:
+            with core.store.write() as rows:
+                audit.write(rows, kept.organisation, kept.id, "login.refused", kept.id)
+        raise Fault(401, "Not known", "Address or password is wrong.")
+    with core.store.write() as rows:
+        user = rows.get_one(User, kept.id)
+        if secrets.is_outdated(user.password):
+            user.password = secrets.hash_password(password)
+        return _log_in(core, rows, user, request, response)
+
+
+def _log_in(core: Core, rows: Rows, user: User, request: Request, response: Response) -> Me:
+    secret = known.begin_session(rows, user, core.settings, replaces=request.cookies.get(COOKIE, ""))
+    audit.write(rows, user.organisation, user.id, "login", user.id)
+    rows.flush()
+    who = known.by_session(rows, secret, core.settings)
+    if who is None:
+        raise Fault(401, "Not known", "Address or password is wrong.")
+    # The prefix makes browsers demand Secure and the path /, and refuse a Domain.
+    response.set_cookie(COOKIE, secret, secure=True, httponly=True, samesite="strict", path="/")
+    return _me(who, secrets.csrf_token(secret))
+
+
+@router.get("/session")
+def who_am_i(who: Anyone, request: Request) -> Me:
+    """Who asks, and what they may do."""
+    secret = request.cookies.get(COOKIE, "")
+    return _me(who, secrets.csrf_token(secret) if who.via == "session" else "")
+
+
+@router.delete("/session", status_code=204)
+def log_out(who: Anyone, core: TheCore, request: Request, response: Response) -> None:
+    """End this session."""
+    if who.via == "token":
+        raise Fault(409, "No session", "An API token has no session; revoke it under /tokens.")
+    with core.store.write() as rows:
+        known.end_session(rows, request.cookies.get(COOKIE, ""))
+        audit.write(rows, who.organisation, who.user, "logout", who.user)
+    response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
+
+
+@router.post("/account/password", status_code=204)
+def change_password(
+    asked: NewPassword, who: Anyone, core: TheCore, request: Request, response: Response
+) -> None:
+    """Change one's own password; all other sessions end, and this one gets a new cookie."""
+    if who.via == "token":
+        raise Fault(403, "Not allowed", "A password is changed in a session.")
+    with core.store.write() as rows:
+        user = confirmed(core, rows, who, asked.old)
+        accounts.set_password(rows, user, asked.new, user.id)
+        _log_in(core, rows, user, request, response)
+
+
+def confirmed(core: Core, rows: Rows, who: Who, password: str) -> User:
+    """The user who asks, once their password is right; counted like a login."""
+    core.throttle.may_log_in(f"account {who.email}")
+    user = rows.get_one(User, who.user)
+    if not secrets.is_password(password, user.password):
+        core.throttle.failed_login(f"account {who.email}")
+        raise Fault(403, "Password is wrong", "Your own password is needed for this.")
+    return user
+
+
+def _me(who: Who, csrf: str) -> Me:
+    return Me(
+        user=who.user,
+        organisation=who.organisation,
+        email=who.email,
+        name=who.name,
+        roles=list(who.roles),
+        permissions=sorted(who.may),
+        operator=who.operator,
+        csrf=csrf,
+    )

@@ -1,0 +1,82 @@
+"""The audit log of one's own organisation."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from sqlalchemy import select
+
+from trustreport.service import audit
+from trustreport.service.record.witness import witnessed
+from trustreport.service.routes.pages_of import Page, Turned
+from trustreport.service.routes.shapes import Said, moment
+from trustreport.service.storage.models import Audit
+from trustreport.service.web.guard import Admin, TheCore
+
+router = APIRouter(prefix="/audit", tags=["audit"])
+
+
+class Entry(Said):
+    """One entry; `hash` covers all of it, `previous` the entry before."""
+
+    number: int
+    at: datetime
+    milliseconds: int
+    actor: str
+    action: str
+    subject: str
+    details: dict[str, Any]
+    previous: str
+    hash: str
+
+
+class Verification(Said):
+    """What became of the chain."""
+
+    entries: int
+    head: str
+    faults: list[str]
+
+
+@router.get("")
+def entries(
+    who: Admin,
+    core: TheCore,
+    turn: Turned,
+    subject: Annotated[str | None, Query(max_length=100, pattern=r"^[^\x00]*$")] = None,
+) -> Page[Entry]:
+    """The log, the newest entry first; `subject` picks what concerns one study, report or user."""
+    query = select(Audit).where(Audit.chain == who.organisation)
+    if subject:
+        query = query.where(Audit.subject == subject)
+    if turn.after and turn.after.isdecimal() and len(turn.after) < 18:
+        query = query.where(Audit.number < int(turn.after))
+    with core.store.read() as rows:
+        found = list(rows.scalars(query.order_by(Audit.number.desc()).limit(turn.limit + 1)))
+    more = len(found) > turn.limit
+    found = found[: turn.limit]
+    return Page(items=[_said(row) for row in found], next=str(found[-1].number) if more else None)
+
+
+@router.get("/verification")
+def verification(who: Admin, core: TheCore) -> Verification:
+    """Recompute every hash of the log, and compare with what signed statements witnessed."""
+    with core.store.read() as rows:
+        found = audit.verify_one(
+            rows, who.organisation, witnessed(rows, core.blobs).get(who.organisation, {})
+        )
+    return Verification(entries=found.entries, head=found.head, faults=list(found.faults))
+
+
+def _said(row: Audit) -> Entry:
+    return Entry(
+        number=row.number,
+        at=moment(row.at),
+        milliseconds=row.at,
+        actor=row.actor,
+        action=row.action,
+        subject=row.subject,
+        details=row.details,
+        previous=row.previous,
+        hash=row.hash,
+    )

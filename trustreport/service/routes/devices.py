@@ -1,0 +1,90 @@
+"""Devices, as manifests name them, and what was reported of each over time."""
+
+from datetime import date, datetime
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import Field
+from sqlalchemy import select
+
+from trustreport.service.routes.pages_of import Name, Page, Turned
+from trustreport.service.routes.shapes import Said, moment
+from trustreport.service.storage.models import Attestation, Device, Report
+from trustreport.service.web.guard import Reader, TheCore
+
+router = APIRouter(prefix="/devices", tags=["devices"])
+
+
+class DeviceSaid(Said):
+    id: str
+    trade_name: str
+    manufacturer: str
+    basic_udi_di: str
+    created_at: datetime
+
+
+class Moment(Said):
+    """A report of a device, with the period it speaks of."""
+
+    report: str
+    study: str
+    kind: str
+    software_version: str
+    period_start: date | None
+    period_end: date | None
+    verdicts: dict[str, int] = Field(description="how many endpoints met their criterion, and so on")
+    checks: dict[str, int] = Field(description="how many checks fired, by severity B, W, N")
+    primary: list[dict[str, Any]] = Field(description="the results that lead")
+    signed: list[str] = Field(description="review, approval, rejection")
+    created_at: datetime
+
+
+@router.get("")
+def devices(who: Reader, core: TheCore, turn: Turned) -> Page[DeviceSaid]:
+    """All devices of which a study was handed in."""
+    with core.store.read() as rows:
+        return turn.rows(rows, who.all(Device), Device.id, said)
+
+
+@router.get("/{device}")
+def one(device: Name, who: Reader, core: TheCore) -> DeviceSaid:
+    """One device."""
+    with core.store.read() as rows:
+        return said(who.one(rows, Device, device))
+
+
+@router.get("/{device}/timeline")
+def timeline(device: Name, who: Reader, core: TheCore, turn: Turned) -> Page[Moment]:
+    """The reports of a device, the newest first, with their periods, verdicts and leading results."""
+    with core.store.read() as rows:
+        row = who.one(rows, Device, device)
+
+        def moment_of(report: Report) -> Moment:
+            signed = rows.scalars(select(Attestation.act).where(Attestation.report == report.id))
+            facts = report.facts
+            return Moment(
+                report=report.id,
+                study=report.study,
+                kind=report.kind,
+                software_version=facts.get("software_version", ""),
+                period_start=facts.get("period_start"),
+                period_end=facts.get("period_end"),
+                verdicts=facts.get("verdicts", {}),
+                checks=facts.get("checks", {}),
+                primary=facts.get("primary", []),
+                signed=sorted(set(signed)),
+                created_at=moment(report.created_at),
+            )
+
+        return turn.rows(rows, who.all(Report).where(Report.device == row.id), Report.id, moment_of)
+
+
+def said(row: Device) -> DeviceSaid:
+    """A device as the API says it."""
+    return DeviceSaid(
+        id=row.id,
+        trade_name=row.trade_name,
+        manufacturer=row.manufacturer,
+        basic_udi_di=row.basic_udi_di,
+        created_at=moment(row.created_at),
+    )

@@ -1,0 +1,103 @@
+"""Jobs: ask for a report, see how far it is, cancel it."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from trustreport.service.jobs import queue
+from trustreport.service.routes.pages_of import Name, Page, Turned
+from trustreport.service.routes.shapes import Said, Wishes, maybe, moment
+from trustreport.service.storage.models import Job, Version
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import Author, Reader, TheCore
+
+router = APIRouter(tags=["jobs"])
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+class JobSaid(Said):
+    id: str
+    task: Literal["check", "report"]
+    study: str
+    version: str
+    wishes: dict[str, Any]
+    code: str
+    state: State
+    step: str
+    progress: float
+    reason: str
+    attempts: int
+    report: str | None
+    created_by: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@router.post("/versions/{version}/jobs", status_code=201, responses={200: {"description": "Asked before"}})
+def ask(version: Name, asked: Wishes, who: Author, core: TheCore, response: Response) -> JobSaid:
+    """Ask for a report. The same inputs, wishes and code are one job: asking again answers 200 with it."""
+    with core.store.write() as rows:
+        row = who.one(rows, Version, version)
+        if row.state != "valid":
+            raise Fault(409, "Not checked" if row.state == "checking" else "Not valid", f"It is {row.state}.")
+        job, new = queue.enqueue(rows, row, who.user, "report", asked.plain())
+        response.status_code = 201 if new else 200
+        return said(job)
+
+
+@router.get("/jobs")
+def jobs(
+    who: Reader,
+    core: TheCore,
+    turn: Turned,
+    state: State | None = None,
+    study: Annotated[str | None, Query(max_length=26, pattern="^[0-9a-z]*$")] = None,
+) -> Page[JobSaid]:
+    """All jobs."""
+    query = who.all(Job)
+    if state:
+        query = query.where(Job.state == state)
+    if study:
+        query = query.where(Job.study == study)
+    with core.store.read() as rows:
+        return turn.rows(rows, query, Job.id, said)
+
+
+@router.get("/jobs/{job}")
+def one(job: Name, who: Reader, core: TheCore) -> JobSaid:
+    """One job: its state, step and progress (0 to 1), or the reason of its failure."""
+    with core.store.read() as rows:
+        return said(who.one(rows, Job, job))
+
+
+@router.post("/jobs/{job}/cancel", status_code=202)
+def cancel(job: Name, who: Author, core: TheCore) -> JobSaid:
+    """Ask that a job stops. One that has ended stays as it is."""
+    with core.store.write() as rows:
+        row = who.one(rows, Job, job)
+        queue.cancel(rows, row, who.user)
+        return said(row)
+
+
+def said(row: Job) -> JobSaid:
+    """A job as the API says it."""
+    return JobSaid(
+        id=row.id,
+        task=row.task,
+        study=row.study,
+        version=row.version,
+        wishes=row.wishes,
+        code=row.code,
+        state=row.state,
+        step=row.step,
+        progress=row.progress,
+        reason=row.reason,
+        attempts=row.attempts,
+        report=row.report,
+        created_by=row.created_by,
+        created_at=moment(row.created_at),
+        started_at=maybe(row.started_at),
+        finished_at=maybe(row.finished_at),
+    )

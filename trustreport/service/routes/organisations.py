@@ -1,0 +1,97 @@
+"""Organisations: founded by an operator, and how long one keeps its data."""
+
+from datetime import datetime
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from trustreport.service import audit
+from trustreport.service.access import accounts
+from trustreport.service.record import retention
+from trustreport.service.routes.shapes import Asked, Email, Line, Said, moment
+from trustreport.service.storage.models import Organisation
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import Admin, Anyone, Reader, TheCore
+
+router = APIRouter(tags=["organisations"])
+
+
+class Retention(Asked):
+    """How long data are kept; what is removed leaves a tombstone in the audit log."""
+
+    days: int | None = Field(default=None, ge=1, le=36_500, description="null: for ever")
+    keep_signed: bool = Field(default=True, description="keep studies with a signed report")
+
+
+class Founding(Asked):
+    name: Line
+    admin_email: Email
+    admin_name: Line
+
+
+class OrganisationSaid(Said):
+    id: str
+    name: str
+    retention: Retention
+    created_at: datetime
+
+
+class Founded(Said):
+    organisation: OrganisationSaid
+    invitation: str = Field(description="link for its first administrator; shown this once")
+
+
+class Removed(Said):
+    """What a policy removed."""
+
+    studies: list[str]
+
+
+@router.post("/organisations", status_code=201)
+def found(asked: Founding, who: Anyone, core: TheCore) -> Founded:
+    """Found an organisation and invite its first administrator; whoever founds it does not see its data."""
+    if not who.operator:
+        raise Fault(403, "Not allowed", "Only an operator founds organisations, in a session.")
+    with core.store.write() as rows:
+        founded = accounts.found_organisation(rows, asked.name, who.user)
+        user = accounts.add_user(
+            rows, founded.id, who.user, email=asked.admin_email, name=asked.admin_name, roles=["admin"]
+        )
+        link = accounts.new_link(rows, "invitation", core.settings, user.id)
+        return Founded(organisation=_said(founded), invitation=link)
+
+
+@router.get("/organisation")
+def own(who: Reader, core: TheCore) -> OrganisationSaid:
+    """The organisation of whoever asks."""
+    with core.store.read() as rows:
+        return _said(rows.get_one(Organisation, who.organisation))
+
+
+@router.put("/organisation/retention")
+def set_retention(asked: Retention, who: Admin, core: TheCore) -> OrganisationSaid:
+    """Say how long data are kept."""
+    with core.store.write() as rows:
+        organisation = rows.get_one(Organisation, who.organisation)
+        organisation.retention = asked.model_dump()
+        audit.write(
+            rows, who.organisation, who.user, "retention.set", organisation.id, **organisation.retention
+        )
+        return _said(organisation)
+
+
+@router.post("/organisation/retention/run")
+def run_retention(who: Admin, core: TheCore) -> Removed:
+    """Remove now what the policy says; otherwise a worker does it once a day."""
+    with core.store.write() as rows:
+        removed = retention.purge(rows, who.organisation, who.user)
+    return Removed(studies=removed)
+
+
+def _said(row: Organisation) -> OrganisationSaid:
+    return OrganisationSaid(
+        id=row.id,
+        name=row.name,
+        retention=Retention.model_validate(row.retention),
+        created_at=moment(row.created_at),
+    )

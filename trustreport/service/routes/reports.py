@@ -1,0 +1,103 @@
+"""Reports, their results and files. None of them ever changes."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+from sqlalchemy import select
+
+from trustreport.service.routes.blobs_of import send_blob
+from trustreport.service.routes.pages_of import Name, Page, Turned
+from trustreport.service.routes.shapes import Said, moment
+from trustreport.service.routes.versions import FileSaid
+from trustreport.service.storage.models import Report, ReportFile
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import Reader, TheCore
+
+router = APIRouter(prefix="/reports", tags=["reports"])
+
+
+class ReportSaid(Said):
+    id: str
+    study: str
+    version: str
+    device: str | None
+    job: str
+    kind: str
+    code: str
+    facts: dict[str, Any]
+    results_sha256: str
+    created_by: str
+    created_at: datetime
+
+
+@router.get("")
+def reports(
+    who: Reader,
+    core: TheCore,
+    turn: Turned,
+    study: Annotated[str | None, Query(max_length=26, pattern="^[0-9a-z]*$")] = None,
+) -> Page[ReportSaid]:
+    """All reports."""
+    query = who.all(Report)
+    if study:
+        query = query.where(Report.study == study)
+    with core.store.read() as rows:
+        return turn.rows(rows, query, Report.id, said)
+
+
+@router.get("/{report}")
+def one(report: Name, who: Reader, core: TheCore) -> ReportSaid:
+    """One report."""
+    with core.store.read() as rows:
+        return said(who.one(rows, Report, report))
+
+
+@router.get("/{report}/results", response_class=Response)
+def results(report: Name, who: Reader, core: TheCore, request: Request) -> Response:
+    """The machine-readable results, `results.json`."""
+    with core.store.read() as rows:
+        row = who.one(rows, Report, report)
+    return send_blob(core, request, who.organisation, row.results_sha256, "results.json", ours=True)
+
+
+@router.get("/{report}/files")
+def files(report: Name, who: Reader, core: TheCore, turn: Turned) -> Page[FileSaid]:
+    """The files of a report."""
+    with core.store.read() as rows:
+        row = who.one(rows, Report, report)
+        query = select(ReportFile).where(ReportFile.report == row.id)
+        return turn.rows(
+            rows, query, ReportFile.name, lambda f: FileSaid(name=f.name, sha256=f.sha256, size=f.size)
+        )
+
+
+@router.get("/{report}/files/{name:path}", response_class=Response)
+def file(
+    report: Name, name: Annotated[str, Path(max_length=250)], who: Reader, core: TheCore, request: Request
+) -> Response:
+    """A file of a report: report.html, report.pdf, results.json, a figure."""
+    with core.store.read() as rows:
+        row = who.one(rows, Report, report)
+        kept = None if "\x00" in name else rows.get(ReportFile, (row.id, name))
+    if kept is None:
+        raise Fault(404, "Not found", "The report has no file of this name.")
+    return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True)
+
+
+def said(row: Report) -> ReportSaid:
+    """A report as the API says it."""
+    return ReportSaid(
+        id=row.id,
+        study=row.study,
+        version=row.version,
+        device=row.device,
+        job=row.job,
+        kind=row.kind,
+        code=row.code,
+        facts=row.facts,
+        results_sha256=row.results_sha256,
+        created_by=row.created_by,
+        created_at=moment(row.created_at),
+    )

@@ -1,0 +1,120 @@
+"""API tokens: one's own; an administrator sees and revokes those of all."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from trustreport.service import audit
+from trustreport.service.access import secrets
+from trustreport.service.access.roles import Permission
+from trustreport.service.access.who import PREFIX, Who
+from trustreport.service.ids import new_id
+from trustreport.service.routes.pages_of import Name, Page, Turned
+from trustreport.service.routes.shapes import Asked, Line, Said, maybe, moment
+from trustreport.service.storage.models import Token
+from trustreport.service.storage.store import now
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import Anyone, TheCore
+
+router = APIRouter(prefix="/tokens", tags=["tokens"])
+DAY = 86_400_000
+
+
+class NewToken(Asked):
+    name: Line
+    scopes: list[Permission] = Field(min_length=1, max_length=5)
+    days: Annotated[int, Field(ge=1, le=3650)] = 90
+
+
+class TokenSaid(Said):
+    id: str
+    user: str
+    name: str
+    scopes: list[Permission]
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None
+    revoked_at: datetime | None
+
+
+class Made(Said):
+    token: TokenSaid
+    secret: str = Field(description="send as `Authorization: Bearer ...`; shown this once")
+
+
+@router.get("")
+def tokens(who: Anyone, core: TheCore, turn: Turned) -> Page[TokenSaid]:
+    """Tokens, also expired and revoked ones."""
+    query = who.all(Token)
+    if "manage" not in who.may:
+        query = query.where(Token.user == who.user)
+    with core.store.read() as rows:
+        return turn.rows(rows, query, Token.id, _said)
+
+
+@router.post("", status_code=201)
+def make(asked: NewToken, who: Anyone, core: TheCore) -> Made:
+    """Make a token for oneself, in a session; it may at most what its user may."""
+    if who.via == "token":
+        raise Fault(
+            403, "Not allowed", "Tokens are made in a session, so that one that leaked makes no others."
+        )
+    if asked.days > core.settings.token_days:
+        raise Fault(422, "Too long", f"A token lives at most {core.settings.token_days} days here.")
+    if beyond := sorted(set(asked.scopes) - who.may):
+        raise Fault(403, "Not allowed", f"You may not {', '.join(beyond)} yourself.")
+    secret = secrets.new_secret(PREFIX)
+    with core.store.write() as rows:
+        at = now(rows)
+        token = Token(
+            id=new_id(),
+            organisation=who.organisation,
+            user=who.user,
+            name=asked.name,
+            hash=secrets.fingerprint(secret),
+            scopes=sorted(set(asked.scopes)),
+            created_at=at,
+            expires_at=at + asked.days * DAY,
+        )
+        rows.add(token)
+        rows.flush()
+        audit.write(rows, who.organisation, who.user, "token.make", token.id, scopes=token.scopes)
+        return Made(token=_said(token), secret=secret)
+
+
+@router.get("/{token}")
+def one(token: Name, who: Anyone, core: TheCore) -> TokenSaid:
+    """One token."""
+    with core.store.read() as rows:
+        return _said(_visible(who, who.one(rows, Token, token)))
+
+
+@router.delete("/{token}", status_code=204)
+def revoke(token: Name, who: Anyone, core: TheCore) -> None:
+    """Revoke a token at once and for ever."""
+    with core.store.write() as rows:
+        row = _visible(who, who.one(rows, Token, token))
+        if row.revoked_at is None:
+            row.revoked_at = now(rows)
+            audit.write(rows, who.organisation, who.user, "token.revoke", row.id)
+
+
+def _visible(who: Who, token: Token) -> Token:
+    if token.user != who.user and "manage" not in who.may:
+        raise Fault(404, "Not found", f"There is no token {token.id!r} here.")
+    return token
+
+
+def _said(row: Token) -> TokenSaid:
+    return TokenSaid(
+        id=row.id,
+        user=row.user,
+        name=row.name,
+        scopes=row.scopes,
+        created_at=moment(row.created_at),
+        expires_at=moment(row.expires_at),
+        used_at=maybe(row.used_at),
+        revoked_at=maybe(row.revoked_at),
+    )

@@ -1,0 +1,117 @@
+"""Users of one's own organisation."""
+
+from datetime import datetime
+
+from fastapi import APIRouter
+from pydantic import Field
+from sqlalchemy import delete
+
+from trustreport.service import audit
+from trustreport.service.access import accounts
+from trustreport.service.access.roles import Role
+from trustreport.service.routes.pages_of import Name, Page, Turned
+from trustreport.service.routes.shapes import Asked, Email, Line, Said, maybe, moment
+from trustreport.service.storage.models import Session, User
+from trustreport.service.storage.store import now
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import Admin, TheCore
+
+router = APIRouter(prefix="/users", tags=["users"])
+
+
+class NewUser(Asked):
+    email: Email
+    name: Line
+    roles: list[Role] = Field(min_length=1, max_length=5)
+
+
+class Change(Asked):
+    """What is left out stays."""
+
+    name: Line | None = None
+    roles: list[Role] | None = Field(default=None, max_length=5)
+    disabled: bool | None = None
+
+
+class UserSaid(Said):
+    id: str
+    email: str
+    name: str
+    roles: list[Role]
+    active: bool = Field(description="has a password and is not disabled")
+    created_at: datetime
+    disabled_at: datetime | None
+
+
+class Invited(Said):
+    user: UserSaid
+    invitation: str = Field(description="link with which the user chooses a password; shown this once")
+
+
+@router.get("")
+def users(who: Admin, core: TheCore, turn: Turned) -> Page[UserSaid]:
+    """All users."""
+    with core.store.read() as rows:
+        return turn.rows(rows, who.all(User), User.id, _said)
+
+
+@router.post("", status_code=201)
+def add(asked: NewUser, who: Admin, core: TheCore) -> Invited:
+    """Add a user, who gets in by an invitation."""
+    with core.store.write() as rows:
+        user = accounts.add_user(
+            rows, who.organisation, who.user, email=asked.email, name=asked.name, roles=list(set(asked.roles))
+        )
+        return Invited(
+            user=_said(user), invitation=accounts.new_link(rows, "invitation", core.settings, user.id)
+        )
+
+
+@router.get("/{user}")
+def one(user: Name, who: Admin, core: TheCore) -> UserSaid:
+    """One user."""
+    with core.store.read() as rows:
+        return _said(who.one(rows, User, user))
+
+
+@router.patch("/{user}")
+def change(user: Name, asked: Change, who: Admin, core: TheCore) -> UserSaid:
+    """Rename a user, give other roles, close or reopen the account."""
+    with core.store.write() as rows:
+        row = who.one(rows, User, user)
+        if row.id == who.user and (asked.disabled or asked.roles is not None):
+            raise Fault(409, "Not on oneself", "Another administrator must do this.")
+        if asked.name is not None:
+            row.name = asked.name
+        if asked.roles is not None:
+            row.roles = sorted(set(asked.roles))
+        if asked.disabled is not None:
+            row.disabled_at = now(rows) if asked.disabled else None
+        if asked.disabled or asked.roles is not None:
+            rows.execute(delete(Session).where(Session.user == row.id))
+        told = asked.model_dump(exclude_none=True, exclude={"name"})
+        audit.write(rows, who.organisation, who.user, "user.change", row.id, **told)
+        return _said(row)
+
+
+@router.post("/{user}/invitation", status_code=201)
+def invite(user: Name, who: Admin, core: TheCore) -> Invited:
+    """A new invitation, also for who forgot a password; earlier ones work no more."""
+    with core.store.write() as rows:
+        row = who.one(rows, User, user)
+        audit.write(rows, who.organisation, who.user, "user.invite", row.id)
+        return Invited(
+            user=_said(row), invitation=accounts.new_link(rows, "invitation", core.settings, row.id)
+        )
+
+
+def _said(row: User) -> UserSaid:
+    return UserSaid(
+        id=row.id,
+        email=row.email,
+        name=row.name,
+        roles=row.roles,
+        active=bool(row.password) and row.disabled_at is None,
+        created_at=moment(row.created_at),
+        disabled_at=maybe(row.disabled_at),
+    )

@@ -1,0 +1,199 @@
+"""Versions of a study: handed in as a zip, as files, or as JSON; checked at once, with every problem."""
+
+import io
+import tempfile
+from datetime import datetime
+from typing import Annotated, Any, BinaryIO, Literal, cast
+
+from fastapi import APIRouter, File, Path, Request, UploadFile
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
+from pydantic import Field
+from sqlalchemy import select
+
+from trustreport.service.access.who import Who
+from trustreport.service.core import Core
+from trustreport.service.intake import HandedIn, checked_names, new_version
+from trustreport.service.jobs import queue
+from trustreport.service.routes.blobs_of import send_blob
+from trustreport.service.routes.pages_of import Name, Page, Turned
+from trustreport.service.routes.shapes import Asked, Said, maybe, moment
+from trustreport.service.storage.models import Study, Version, VersionFile
+from trustreport.service.storage.types import canonical
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import Author, Reader, TheCore
+
+router = APIRouter(tags=["versions"])
+ZIP = b"PK\x03\x04"
+IN_MEMORY = 1_000_000
+UNPACKED_LATER = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+class AsJson(Asked):
+    """A study as JSON: the manifest as an object, each table as the text of its file."""
+
+    manifest: dict[str, Any]
+    tables: dict[str, Annotated[str, Field(max_length=10_000_000)]] = Field(default={}, max_length=100)
+
+
+class VersionSaid(Said):
+    id: str
+    study: str
+    number: int
+    state: Literal["checking", "valid", "invalid", "unreadable"]
+    digest: str = Field(description="hash of the names and contents of all files")
+    facts: dict[str, Any] = Field(description="what the manifest declares: title, kind, device, period")
+    problems: int = Field(description="how many; see /problems")
+    device: str | None
+    created_by: str
+    created_at: datetime
+    checked_at: datetime | None
+
+
+class ProblemSaid(Said):
+    """A fault of a file: where it stands, what was found, what was expected, how to mend it."""
+
+    file: str
+    found: str
+    expected: str = ""
+    mend: str = ""
+    row: int | None = None
+    column: str = ""
+    rows: list[int] = Field(default=[])
+    n_rows: int = 0
+
+
+class FileSaid(Said):
+    name: str
+    sha256: str
+    size: int
+
+
+@router.get("/studies/{study}/versions")
+def versions(study: Name, who: Reader, core: TheCore, turn: Turned) -> Page[VersionSaid]:
+    """All versions of a study."""
+    with core.store.read() as rows:
+        row = who.one(rows, Study, study)
+        return turn.rows(rows, who.all(Version).where(Version.study == row.id), Version.id, said)
+
+
+@router.post("/studies/{study}/versions", status_code=202)
+def hand_in_files(
+    study: Name, files: Annotated[list[UploadFile], File(min_length=1)], who: Author, core: TheCore
+) -> VersionSaid:
+    """Hand in the files of a study: the manifest and its tables, or one zip with all of them."""
+    if len(files) > core.settings.most_files:
+        raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
+    names = checked_names(file.filename or "" for file in files)
+    if len(files) == 1 and _begins_as_zip(files[0].file) and not names[0].lower().endswith(".xlsx"):
+        return keep(core, who, study, [(names[0], files[0].file)], archive=True)
+    return keep(core, who, study, [(n, f.file) for n, f in zip(names, files, strict=True)])
+
+
+@router.post("/studies/{study}/versions/zip", status_code=202, openapi_extra=UNPACKED_LATER)
+async def hand_in_zip(study: Name, who: Author, core: TheCore, request: Request) -> VersionSaid:
+    """Hand in a zip of the study folder as the body of the request."""
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+        async for block in request.stream():
+            await run_in_threadpool(spool.write, block)
+        spool.seek(0)
+        stream = cast(BinaryIO, spool)
+        if not _begins_as_zip(stream):
+            raise Fault(415, "Not a zip", "The body of this request is the zip of a study folder.")
+        return await run_in_threadpool(keep, core, who, study, [("study.zip", stream)], archive=True)
+
+
+@router.post("/studies/{study}/versions/json", status_code=202)
+def hand_in_json(study: Name, asked: AsJson, who: Author, core: TheCore) -> VersionSaid:
+    """Hand in a study as JSON."""
+    names = checked_names(asked.tables)
+    try:
+        texts = [canonical(asked.manifest).encode(), *(text.encode() for text in asked.tables.values())]
+    except ValueError:
+        raise Fault(422, "Not JSON", "The texts hold half a character, or a number is not finite.") from None
+    if "study.json" in names:
+        raise Fault(422, "Name taken", "study.json is the manifest.")
+    streams = [io.BytesIO(text) for text in texts]
+    return keep(core, who, study, list(zip(["study.json", *names], streams, strict=True)))
+
+
+@router.get("/versions/{version}")
+def one(version: Name, who: Reader, core: TheCore) -> VersionSaid:
+    """One version, and whether its check is through."""
+    with core.store.read() as rows:
+        return said(who.one(rows, Version, version))
+
+
+@router.get("/versions/{version}/problems")
+def problems(version: Name, who: Reader, core: TheCore, turn: Turned) -> Page[ProblemSaid]:
+    """Every problem that the check found, by file and row."""
+    with core.store.read() as rows:
+        found = who.one(rows, Version, version).problems
+    return turn.items(found, ProblemSaid.model_validate)
+
+
+@router.get("/versions/{version}/files")
+def files(version: Name, who: Reader, core: TheCore, turn: Turned) -> Page[FileSaid]:
+    """The files of a version."""
+    with core.store.read() as rows:
+        row = who.one(rows, Version, version)
+        query = select(VersionFile).where(VersionFile.version == row.id)
+        return turn.rows(rows, query, VersionFile.name, _file)
+
+
+@router.get("/versions/{version}/files/{name:path}", response_class=Response)
+def file(
+    version: Name, name: Annotated[str, Path(max_length=250)], who: Reader, core: TheCore, request: Request
+) -> Response:
+    """A file as it was handed in."""
+    with core.store.read() as rows:
+        row = who.one(rows, Version, version)
+        kept = None if "\x00" in name else rows.get(VersionFile, (row.id, name))
+    if kept is None:
+        raise Fault(404, "Not found", "The version has no file of this name.")
+    return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=False)
+
+
+def keep(
+    core: Core, who: Who, study: str, streams: list[tuple[str, BinaryIO]], *, archive: bool = False
+) -> VersionSaid:
+    """Keep what was handed in, and ask for its check."""
+    with core.store.read() as rows:
+        who.one(rows, Study, study)  # before anything is written
+    handed = [HandedIn(name, core.blobs.put(who.organisation, s), archive) for name, s in streams]
+    with core.store.write() as rows:
+        version = new_version(rows, who, study, handed)
+        queue.enqueue(rows, version, who.user, "check", {})
+        return said(version)
+
+
+def said(row: Version) -> VersionSaid:
+    """A version as the API says it."""
+    return VersionSaid(
+        id=row.id,
+        study=row.study,
+        number=row.number,
+        state=row.state,
+        digest=row.digest,
+        facts=row.facts,
+        problems=len(row.problems),
+        device=row.device,
+        created_by=row.created_by,
+        created_at=moment(row.created_at),
+        checked_at=maybe(row.checked_at),
+    )
+
+
+def _file(row: VersionFile) -> FileSaid:
+    return FileSaid(name=row.name, sha256=row.sha256, size=row.size)
+
+
+def _begins_as_zip(stream: BinaryIO) -> bool:
+    start = stream.read(len(ZIP))
+    stream.seek(0)
+    return start == ZIP

@@ -1,0 +1,114 @@
+"""`trustreport serve` and `trustreport worker`: processes that run until they are told to stop."""
+
+import os
+import signal
+import sys
+import threading
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from trustreport.service import audit
+from trustreport.service.access import accounts
+from trustreport.service.app import create_app
+from trustreport.service.core import Core, open_core
+from trustreport.service.jobs.worker import Worker
+from trustreport.service.record.witness import witnessed
+from trustreport.service.settings import Settings, Unsuitable
+from trustreport.service.web.log import log, set_up_logs
+
+FINISH_SECONDS = 20  # for requests that run when the service stops
+ADMIN = ("TRUSTREPORT_ADMIN_EMAIL", "TRUSTREPORT_ADMIN_PASSWORD_FILE", "TRUSTREPORT_ORGANISATION")
+
+
+def serve(settings: Settings) -> None:
+    """Answer requests, and work on jobs, until SIGTERM or SIGINT.
+
+    Raises
+    ------
+    Unsuitable : others could reach a service that nobody has an account on
+    """
+    core = open_core(settings)
+    try:
+        first_account(core)
+        link = setup_link(core)
+        if link and not settings.is_loopback:
+            raise Unsuitable(
+                f"Nobody has an account yet, so the service does not listen on {settings.host}. "
+                f"Set it up first: start it without --host and open the link that it prints, or set "
+                f"{ADMIN[0]} and {ADMIN[1]}."
+            )
+        if link:
+            sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}\n")
+            sys.stderr.flush()
+        set_up_logs()
+
+        def beside() -> AbstractContextManager[Any]:
+            return Worker(core, settings.workers) if settings.workers else nullcontext()
+
+        config = uvicorn.Config(
+            create_app(core, beside),
+            host=settings.host,
+            port=settings.port,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=FINISH_SECONDS,
+            h11_max_incomplete_event_size=64_000,
+            timeout_keep_alive=30,
+        )
+        log().info("start", url=settings.url, workers=settings.workers)
+        uvicorn.Server(config).run()
+        log().info("stop")
+    finally:
+        core.close()
+
+
+def work(settings: Settings) -> None:
+    """Work on jobs until SIGTERM or SIGINT."""
+    core = open_core(settings)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    set_up_logs()
+    try:
+        with Worker(core, max(settings.workers, 1)) as worker:
+            log().info("start", worker=worker.name)
+            stop.wait()
+            log().info("stop", worker=worker.name)
+    finally:
+        core.close()
+
+
+def setup_link(core: Core) -> str:
+    """A link to set the service up, new with every start; nothing once there is an account."""
+    with core.store.write() as rows:
+        if accounts.any_account(rows):
+            return ""
+        secret = accounts.new_link(rows, "setup", core.settings)
+    return f"{core.settings.url}/setup?link={secret}"
+
+
+def first_account(core: Core) -> None:
+    """The first account from the environment, for services that are set up without a person (containers)."""
+    email, file, organisation = (os.environ.get(name, "") for name in ADMIN)
+    if not email or not file:
+        return
+    with core.store.write() as rows:
+        if accounts.any_account(rows):
+            return
+        password = Path(file).read_text(encoding="utf-8").strip()
+        name = organisation or "Organisation"
+        accounts.set_up(rows, name, email=email, name=email.split("@")[0], password=password)
+
+
+def verify_log(settings: Settings) -> list[audit.Verified]:
+    """What became of every chain of the audit log, by itself and by what signed statements witnessed."""
+    core = open_core(settings)
+    try:
+        with core.store.read() as rows:
+            return list(audit.verify(rows, witnessed(rows, core.blobs)))
+    finally:
+        core.close()

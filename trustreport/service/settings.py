@@ -1,0 +1,109 @@
+"""What an operator decides, from the command line and from variables ``TRUSTREPORT_*``."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+MB = 1_000_000
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+class Unsuitable(ValueError):
+    """A setting that cannot be used; the message says which and what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where data lie and what is allowed. Sizes are bytes, times seconds.
+
+    Every field but `data` can be set by a variable of the environment: ``TRUSTREPORT_JOB_MEMORY=2e9``.
+    `database` is an SQLAlchemy address; empty means SQLite in the data folder.
+    """
+
+    data: Path
+    database: str = ""
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1  # reports at a time inside `serve`; 0 leaves them to `trustreport worker`
+
+    most_body: int = 500 * MB  # of an upload
+    most_json: int = 10 * MB  # of any other request
+    most_unpacked: int = 2000 * MB  # of all files of a zip
+    most_files: int = 500  # in one version of a study
+
+    requests_a_minute: int = 600  # of one account or token
+    logins_a_minute: int = 10  # failed ones, of one account and of one address
+
+    session_hours: float = 12
+    idle_minutes: float = 60
+    token_days: int = 365  # the longest life of an API token
+    link_hours: float = 24  # of setup links and invitations
+
+    lease: float = 30  # after so long without a sign of life a job is taken from its worker
+    attempts: int = 3  # a job that ended its worker so often has failed
+    job_memory: int = 6000 * MB
+    job_cpu: int = 3600
+    job_wall: int = 5400
+    check_wall: int = 600
+    job_output: int = 1000 * MB  # the largest file that a job may write
+
+    metrics_token: str = ""  # asked of whoever reads /metrics; empty: loopback only
+    public_url: str = ""  # how the service is reached from outside, for links
+
+    @property
+    def address(self) -> str:
+        """The database's address."""
+        return self.database or f"sqlite:///{self.data / 'trustreport.db'}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the service."""
+        return self.host in LOOPBACK
+
+    @property
+    def url(self) -> str:
+        """The address that links begin with."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url.rstrip("/") or f"http://{host}:{self.port}"
+
+
+def from_environment(data: Path, environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:
+    """Settings from the environment, then from what was given (None: not given).
+
+    Raises
+    ------
+    Unsuitable : a value that is not of its field's kind
+    """
+    settings = Settings(data.absolute())
+    found: dict[str, Any] = {}
+    for field in fields(Settings):
+        text = environment.get(f"TRUSTREPORT_{field.name.upper()}")
+        if field.name == "data" or text is None:
+            continue
+        found[field.name] = _read(field.name, text, type(getattr(settings, field.name)))
+    found |= {name: value for name, value in given.items() if value is not None}
+    if "database" in found:
+        found["database"] = with_driver(found["database"])
+    return replace(settings, **found)
+
+
+def with_driver(database: str) -> str:
+    """A PostgreSQL address with the driver that the extra `postgres` installs."""
+    return re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", database)
+
+
+def _read(name: str, text: str, kind: type) -> Any:
+    try:
+        if kind is int:
+            value = float(text)
+            if value != int(value) or value < 0:
+                raise ValueError
+            return int(value)
+        return kind(text)
+    except ValueError:
+        raise Unsuitable(
+            f"TRUSTREPORT_{name.upper()}={text!r}: expected {kind.__name__}, 0 or more"
+        ) from None

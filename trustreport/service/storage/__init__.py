@@ -1,0 +1,6 @@
+"""Rows (SQLAlchemy; SQLite or PostgreSQL) and blobs (files named by their content)."""
+
+from trustreport.service.storage.blobs import Blobs
+from trustreport.service.storage.store import Store
+
+__all__ = ["Blobs", "Store"]

@@ -1,0 +1,257 @@
+"""The tables. Times are whole milliseconds since 1970 (UTC); names of rows come from `ids.new_id`.
+
+Every row that belongs to an organisation says so itself, so that one condition keeps organisations apart.
+"""
+
+from typing import Any, ClassVar
+
+from sqlalchemy import BigInteger, Boolean, Float, ForeignKey, Index, String, Text, text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from trustreport.service.storage.types import Json
+
+ID = String(26)
+SHA = String(64)
+
+
+class Base(DeclarativeBase):
+    type_annotation_map: ClassVar = {int: BigInteger, dict[str, Any]: Json, list[Any]: Json}
+
+
+def key() -> Mapped[str]:
+    return mapped_column(ID, primary_key=True)
+
+
+def of(target: str, **more: Any) -> Mapped[str]:
+    return mapped_column(ID, ForeignKey(f"{target}.id"), index=True, **more)
+
+
+class Organisation(Base):
+    __tablename__ = "organisations"
+    id: Mapped[str] = key()
+    name: Mapped[str] = mapped_column(String(200), unique=True)
+    retention: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    created_at: Mapped[int]
+
+
+class User(Base):
+    __tablename__ = "users"
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    email: Mapped[str] = mapped_column(String(254), unique=True)  # in lower case
+    name: Mapped[str] = mapped_column(String(200))
+    password: Mapped[str] = mapped_column(String(300))  # argon2id, or empty until an invitation is taken up
+    roles: Mapped[list[Any]]
+    operator: Mapped[bool] = mapped_column(Boolean)  # may found organisations
+    created_at: Mapped[int]
+    disabled_at: Mapped[int | None]
+
+
+class Link(Base):
+    """A link that works once: the setup of the service, or an invitation."""
+
+    __tablename__ = "links"
+    hash: Mapped[str] = mapped_column(SHA, primary_key=True)
+    purpose: Mapped[str] = mapped_column(String(20))
+    user: Mapped[str | None] = mapped_column(ID, ForeignKey("users.id"))
+    expires_at: Mapped[int]
+    used_at: Mapped[int | None]
+
+
+class Session(Base):
+    __tablename__ = "sessions"
+    hash: Mapped[str] = mapped_column(SHA, primary_key=True)
+    user: Mapped[str] = of("users")
+    created_at: Mapped[int]
+    seen_at: Mapped[int]
+    expires_at: Mapped[int]
+
+
+class Token(Base):
+    __tablename__ = "tokens"
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    user: Mapped[str] = of("users")
+    name: Mapped[str] = mapped_column(String(200))
+    hash: Mapped[str] = mapped_column(SHA, unique=True)
+    scopes: Mapped[list[Any]]
+    created_at: Mapped[int]
+    expires_at: Mapped[int]
+    used_at: Mapped[int | None]
+    revoked_at: Mapped[int | None]
+
+
+class Audit(Base):
+    """One entry of the log; triggers refuse to change or remove it."""
+
+    __tablename__ = "audit"
+    chain: Mapped[str] = mapped_column(ID, primary_key=True)  # an organisation, or "service"
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[int]
+    actor: Mapped[str] = mapped_column(String(60))
+    action: Mapped[str] = mapped_column(String(60))
+    subject: Mapped[str] = mapped_column(String(100), index=True)
+    details: Mapped[dict[str, Any]]
+    previous: Mapped[str] = mapped_column(SHA)
+    hash: Mapped[str] = mapped_column(SHA)
+
+
+class AuditHead(Base):
+    """The last entry of each chain: locked while one is added."""
+
+    __tablename__ = "audit_heads"
+    chain: Mapped[str] = mapped_column(ID, primary_key=True)
+    number: Mapped[int]
+    hash: Mapped[str] = mapped_column(SHA)
+
+
+class Device(Base):
+    __tablename__ = "devices"
+    __table_args__ = (Index("devices_key", "organisation", "key", unique=True),)
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    key: Mapped[str] = mapped_column(SHA)  # of what names the device in a manifest
+    trade_name: Mapped[str] = mapped_column(Text)
+    manufacturer: Mapped[str] = mapped_column(Text)
+    basic_udi_di: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[int]
+
+
+class Study(Base):
+    __tablename__ = "studies"
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    name: Mapped[str] = mapped_column(String(200))
+    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_at: Mapped[int]
+
+
+class Version(Base):
+    """One state of a study's files. What was uploaded never changes; checking it adds what was found."""
+
+    __tablename__ = "versions"
+    __table_args__ = (Index("versions_number", "study", "number", unique=True),)
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    study: Mapped[str] = of("studies")
+    number: Mapped[int]
+    state: Mapped[str] = mapped_column(String(20))  # checking, valid, invalid, unreadable
+    digest: Mapped[str] = mapped_column(SHA)  # of the names and contents of its files
+    facts: Mapped[dict[str, Any]]  # what lists show: title, kind, device version, period
+    problems: Mapped[list[Any]]
+    device: Mapped[str | None] = mapped_column(ID, ForeignKey("devices.id"), index=True)
+    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_at: Mapped[int]
+    checked_at: Mapped[int | None]
+
+
+class VersionFile(Base):
+    __tablename__ = "version_files"
+    version: Mapped[str] = mapped_column(ID, ForeignKey("versions.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(String(250), primary_key=True)
+    organisation: Mapped[str] = of("organisations")
+    sha256: Mapped[str] = mapped_column(SHA, index=True)
+    size: Mapped[int]
+    archive: Mapped[bool] = mapped_column(Boolean)  # still to be unpacked
+
+
+class Job(Base):
+    """A piece of work: `check` reads what was uploaded, `report` computes and writes."""
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        Index(
+            "jobs_key",
+            "key",
+            unique=True,
+            sqlite_where=text("state IN ('queued', 'running', 'done')"),
+            postgresql_where=text("state IN ('queued', 'running', 'done')"),
+        ),
+        Index("jobs_queue", "state", "task", "created_at"),
+    )
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    study: Mapped[str] = of("studies")
+    version: Mapped[str] = of("versions")
+    task: Mapped[str] = mapped_column(String(20))
+    key: Mapped[str] = mapped_column(SHA)  # the same inputs, wishes and code have the same key
+    wishes: Mapped[dict[str, Any]]  # kind, formats, seed
+    code: Mapped[str] = mapped_column(String(60))
+    state: Mapped[str] = mapped_column(String(20))  # queued, running, done, failed, cancelled
+    step: Mapped[str] = mapped_column(String(60))
+    progress: Mapped[float] = mapped_column(Float)
+    reason: Mapped[str] = mapped_column(Text)
+    attempts: Mapped[int]
+    worker: Mapped[str] = mapped_column(String(100))
+    lease_until: Mapped[int]
+    cancel_asked: Mapped[bool] = mapped_column(Boolean)
+    report: Mapped[str | None] = mapped_column(ID)
+    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_at: Mapped[int]
+    started_at: Mapped[int | None]
+    finished_at: Mapped[int | None]
+
+
+class Worker(Base):
+    """Who computes: gone when not seen for a lease."""
+
+    __tablename__ = "workers"
+    id: Mapped[str] = mapped_column(String(100), primary_key=True)
+    code: Mapped[str] = mapped_column(String(60))
+    started_at: Mapped[int]
+    seen_at: Mapped[int]
+
+
+class Schedule(Base):
+    """A report to be made again and again, of the newest valid version of a study."""
+
+    __tablename__ = "schedules"
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    study: Mapped[str] = of("studies")
+    wishes: Mapped[dict[str, Any]]
+    every_days: Mapped[int]
+    next_at: Mapped[int] = mapped_column(index=True)
+    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_at: Mapped[int]
+
+
+class Report(Base):
+    __tablename__ = "reports"
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    study: Mapped[str] = of("studies")
+    version: Mapped[str] = of("versions")
+    device: Mapped[str | None] = mapped_column(ID, ForeignKey("devices.id"), index=True)
+    job: Mapped[str] = mapped_column(ID, ForeignKey("jobs.id"), unique=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    code: Mapped[str] = mapped_column(String(60))
+    facts: Mapped[dict[str, Any]]
+    results_sha256: Mapped[str] = mapped_column(SHA)
+    created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
+    created_at: Mapped[int]
+
+
+class ReportFile(Base):
+    __tablename__ = "report_files"
+    report: Mapped[str] = mapped_column(ID, ForeignKey("reports.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(String(250), primary_key=True)
+    organisation: Mapped[str] = of("organisations")
+    sha256: Mapped[str] = mapped_column(SHA, index=True)
+    size: Mapped[int]
+
+
+class Attestation(Base):
+    """Who signed a report, with what meaning; the signed text and its signature lie in the blobs."""
+
+    __tablename__ = "attestations"
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    report: Mapped[str] = of("reports")
+    user: Mapped[str] = of("users")
+    act: Mapped[str] = mapped_column(String(20))  # review, approval, rejection
+    meaning: Mapped[str] = mapped_column(Text)
+    sha256: Mapped[str] = mapped_column(SHA)
+    signature: Mapped[str] = mapped_column(String(200))  # base64 of Ed25519 over the statement
+    key: Mapped[str] = mapped_column(SHA)  # of the public key
+    created_at: Mapped[int]

@@ -1,0 +1,1 @@
+"""What every request passes through: limits, names of requests, headers, one shape of error."""

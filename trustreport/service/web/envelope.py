@@ -1,0 +1,91 @@
+"""The outermost layer: each request gets a name, a line in the log, its numbers and the headers of safety."""
+
+import json
+import secrets
+import time
+
+import structlog
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trustreport.service.web.faults import MEDIA, Fault
+from trustreport.service.web.log import log, place_of
+from trustreport.service.web.metrics import Metrics
+
+QUIET = ("/health", "/ready", "/metrics")
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+        "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "Cache-Control": "no-store",
+}
+
+
+class Envelope:
+    """Wraps every request."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, *, secure: bool) -> None:
+        self.app, self.metrics, self.secure = app, metrics, secure
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        name = secrets.token_hex(8)
+        scope.setdefault("state", {})["request"] = name
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request=name)
+        start, status, begun = time.perf_counter(), 500, False
+
+        async def dressed(message: Message) -> None:
+            nonlocal status, begun
+            if message["type"] == "http.response.start":
+                status, begun = message["status"], True
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = name
+                for header, value in HEADERS.items():
+                    headers.setdefault(header, value)
+                if self.secure:
+                    headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+            await send(message)
+
+        error: BaseException | None = None
+        try:
+            await self.app(scope, receive, dressed)
+        except Exception as caught:  # ours: the log knows the place, the answer only the request's name
+            error, status = caught, 500
+            if not begun:
+                await _broken(name, dressed)
+        finally:
+            seconds = time.perf_counter() - start
+            # The route's pattern: a path may hold names of files.
+            route = getattr(scope.get("route"), "path", "(none)")
+            method = scope["method"] if scope["method"].isalpha() and len(scope["method"]) < 9 else "?"
+            self.metrics.requests.labels(method, route, status).inc()
+            self.metrics.seconds.labels(method, route).observe(seconds)
+            if route not in QUIET:
+                state = scope["state"]
+                log().info(
+                    "request",
+                    method=method,
+                    route=route,
+                    status=status,
+                    seconds=round(seconds, 4),
+                    user=state.get("user", ""),
+                    organisation=state.get("organisation", ""),
+                    **({"error": place_of(error)} if error else {}),
+                )
+
+
+async def _broken(name: str, send: Send) -> None:
+    fault = Fault(500, "Broken", "This is a fault of the service; its log has the details.")
+    headers = [(b"content-type", MEDIA.encode())]
+    await send({"type": "http.response.start", "status": 500, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps(fault.body(name)).encode()})

@@ -1,0 +1,113 @@
+"""Dependencies of routes: the core, the one who asks, and what they may do."""
+
+from collections.abc import Callable
+from hmac import compare_digest
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+
+from trustreport.service.access import secrets
+from trustreport.service.access import who as known
+from trustreport.service.access.roles import Permission
+from trustreport.service.access.who import COOKIE, Who
+from trustreport.service.core import Core
+from trustreport.service.storage.models import Session, Token
+from trustreport.service.storage.store import now
+from trustreport.service.web.faults import Fault
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+CSRF_HEADER = "X-CSRF-Token"
+NOTED_EVERY = 60_000  # how often "last used" is written, in milliseconds
+
+bearer = HTTPBearer(auto_error=False, description="An API token")
+cookie = APIKeyCookie(name=COOKIE, auto_error=False, description=f"A session; changes need {CSRF_HEADER}")
+
+
+def core_of(request: Request) -> Core:
+    """The core of the app that answers."""
+    core: Core = request.app.state.core
+    return core
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from."""
+    return request.client.host if request.client else "?"
+
+
+def anybody(request: Request) -> None:
+    """For routes without an account: counted by address, and not from a page of another site."""
+    core_of(request).throttle.request(f"address {address_of(request)}")
+    refuse_other_sites(request)
+
+
+def refuse_other_sites(request: Request) -> None:
+    """Browsers say where a request was made; one that changes something must come from our own pages."""
+    made = request.headers.get("Sec-Fetch-Site", "none")
+    if request.method not in SAFE and made not in ("same-origin", "none"):
+        raise Fault(403, "Not from another site", "Open the page of this service and try there.")
+
+
+def asker(
+    request: Request,
+    token: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+    session: Annotated[str | None, Depends(cookie)],
+) -> Who:
+    """Who asks; 401 where nobody is known, 403 where a page of another site may be behind it."""
+    core = core_of(request)
+    with core.store.read() as rows:
+        if token is not None:
+            who = known.by_token(rows, token.credentials)
+        else:
+            who = known.by_session(rows, session, core.settings) if session else None
+    if who is None:
+        core.throttle.request(f"address {address_of(request)}")
+        raise Fault(
+            401, "Not known", "Log in, or send a valid API token.", headers={"WWW-Authenticate": "Bearer"}
+        )
+    if token is None and session and request.method not in SAFE:
+        refuse_other_sites(request)
+        sent = request.headers.get(CSRF_HEADER, "")
+        if not compare_digest(sent.encode(), secrets.csrf_token(session).encode()):
+            raise Fault(403, "Not from this page", f"Send the session's {CSRF_HEADER}.")
+    core.throttle.request(f"{who.via} {who.credential}")
+    _note(core, who)
+    request.state.user, request.state.organisation = who.user, who.organisation
+    return who
+
+
+def needs(permission: Permission) -> Callable[[Who], Who]:
+    """A dependency: who asks, if they may."""
+
+    def allowed(who: Annotated[Who, Depends(asker)]) -> Who:
+        who.need(permission)
+        return who
+
+    return allowed
+
+
+def _note(core: Core, who: Who) -> None:
+    """Write when a session or token was last used, now and then."""
+    with core.store.read() as rows:
+        at = now(rows)
+        if who.via == "session":
+            session = rows.get(Session, who.credential)
+            fresh = session is None or session.seen_at > at - NOTED_EVERY
+        else:
+            token = rows.get(Token, who.credential)
+            fresh = token is None or (token.used_at or 0) > at - NOTED_EVERY
+    if fresh:
+        return
+    with core.store.write() as rows:
+        if who.via == "session" and (session := rows.get(Session, who.credential)):
+            session.seen_at = at
+        elif who.via == "token" and (token := rows.get(Token, who.credential)):
+            token.used_at = at
+
+
+TheCore = Annotated[Core, Depends(core_of)]
+Anyone = Annotated[Who, Depends(asker)]
+Reader = Annotated[Who, Depends(needs("read"))]
+Author = Annotated[Who, Depends(needs("write"))]
+Reviewer = Annotated[Who, Depends(needs("review"))]
+Admin = Annotated[Who, Depends(needs("manage"))]

@@ -1,0 +1,206 @@
+"""One criterion held against its bound at one alpha."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, isfinite, isnan
+from typing import Any
+
+from trustreport import criteria
+from trustreport.criteria import Bound
+from trustreport.finding import CheckOutcome
+from trustreport.lock import Standing, exploratory
+from trustreport.messages import Message, say
+from trustreport.plan import Endpoint, Plan
+from trustreport.results import Result
+from trustreport.study import Study
+from trustreport.verdicts.blocks import blocking
+from trustreport.verdicts.entries import entry
+from trustreport.verdicts.verdict import Verdict, Word
+
+# Quantities with a name of their own in the catalogue, under verdicts.measure.
+KNOWN = frozenset((*criteria.UP, *criteria.DOWN, *criteria.TOWARDS, *criteria.NO_EFFECT))
+# Dimensions whose `n` counts cases that are drawn independently, so that more of them narrow the interval as
+# the square root says. With readers as random as cases, no number of cases alone does.
+OF_CASES = ("advice_accuracy", "candidates", "advice_value", "subgroups")
+CLASS_OF = {"sensitivity": "positive", "specificity": "negative", "ppv": "alarm", "npv": "no_alarm"}
+BARE = ("difference", "seconds")  # units that are written once for both ends of an interval
+MOST_NEEDED = 10**7
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Everything that a verdict may rest on; call it with a criterion and an alpha."""
+
+    study: Study
+    plan: Plan
+    results: Sequence[Result]
+    checks: Sequence[CheckOutcome]
+    at_level: Any
+    standing: Standing
+
+    def __call__(self, criterion: Endpoint, alpha: float) -> Verdict:
+        """The verdict on one criterion, its family apart."""
+        level = criteria.level_of(criterion, alpha)
+        bound = criteria.bound_of(criterion)
+        lead = entry(criterion, self.study, self.plan, self.results)
+        if isinstance(bound, str):
+            found = lead if isinstance(lead, Result) else None
+            return Verdict(criterion, "not assessable", say(f"verdicts.reason.{bound}"), found)
+        if not level > 0:
+            return Verdict(criterion, "not assessable", say("verdicts.reason.alpha"), bound=bound)
+        if isinstance(lead, Result) and not criteria.same_level(lead.estimate.level, level):
+            again = self.at_level(lead.id.partition(".")[0], level)
+            lead = entry(criterion, self.study, self.plan, again)
+        if isinstance(lead, Message):
+            return Verdict(criterion, "not assessable", lead, bound=bound, level=level, alpha=alpha)
+        word, reason, named = self._said(criterion, lead, bound)
+        n, unit = _needed(lead, bound, self.plan) if word == "inconclusive" else (None, "")
+        if n is not None:
+            reason = say("verdicts.with_needed", sentence=reason, needed=_in_words(lead, n, unit, self.plan))
+        return Verdict(criterion, word, reason, lead, bound, level, alpha, None, named, n, unit)
+
+    def _said(self, criterion: Endpoint, lead: Result, bound: Bound) -> tuple[Word, Message, tuple[str, ...]]:
+        """Word and sentence; what withholds a verdict comes before the verdict itself."""
+        late = exploratory(self.standing, self.plan, criterion)
+        if late is not None:
+            return "not assessable", say(f"verdicts.reason.{late}"), (late,)
+        blocks = blocking(lead, self.checks)
+        if blocks:
+            named = [say("word.with_id", text=say(f"checks.{b.check}.title"), id=b.check) for b in blocks]
+            return (
+                "not assessable",
+                say("verdicts.reason.blocked", checks=named),
+                tuple(b.check for b in blocks),
+            )
+        e = lead.estimate
+        if isnan(e.value) or isnan(e.low) or isnan(e.high):
+            return "not assessable", say("verdicts.reason.no_interval", reason=e.note or "-"), ()
+        word = held(e.low, e.high, bound)
+        return word, say(f"verdicts.{_pattern(word, bound, e.high)}", **_values(criterion, lead, bound)), ()
+
+
+def held(low: float, high: float, bound: Bound) -> Word:
+    """An interval against a bound: whole on the right side, whole on the wrong side, or neither.
+
+    >>> (
+    ...     held(0.91, 0.97, Bound(low=0.9)),
+    ...     held(0.85, 0.97, Bound(low=0.9)),
+    ...     held(0.8, 0.89, Bound(low=0.9)),
+    ... )
+    ('pass', 'inconclusive', 'fail')
+    """
+    below, above = bound.low, bound.high
+    if (below is None or low > below) and (above is None or high < above):
+        return "pass"
+    if (below is not None and high < below) or (above is not None and low > above):
+        return "fail"
+    return "inconclusive"
+
+
+def _pattern(word: Word, bound: Bound, high: float) -> str:
+    """Which sentence says it: above or below one bound, within or outside two."""
+    if word == "inconclusive":
+        return "inconclusive" if None in (bound.low, bound.high) else "inconclusive_between"
+    if bound.low is not None and bound.high is not None:
+        return f"{word}_{'inside' if word == 'pass' else 'outside'}"
+    up = bound.low is not None
+    return f"{word}_{'above' if up == (word == 'pass') else 'below'}"
+
+
+def _values(criterion: Endpoint, lead: Result, bound: Bound) -> dict[str, Any]:
+    e = lead.estimate
+    values: dict[str, Any] = {
+        "measure": measure(lead),
+        "value": amount(lead, e.value),
+        "low": amount(lead, e.low, bare=True),
+        "high": amount(lead, e.high),
+        "level": e.level,
+    }
+    ends = [end for end in (bound.low, bound.high) if end is not None]
+    values["bound"] = amount(lead, ends[0])
+    values["other"] = amount(lead, ends[-1])
+    return values
+
+
+def measure(lead: Result) -> Message:
+    """What an entry is of, with its place: "sensitivity in local"."""
+    quantity = lead.id.rpartition(".")[2]
+    of = lead.scope.get("endpoint")
+    name = quantity_name(quantity, of)
+    where = places(lead.scope)
+    return say("verdicts.measure_in", measure=name, places=where) if where else name
+
+
+def quantity_name(quantity: str, of: str | None = None) -> Message:
+    """The plain name of a quantity, and of the endpoint that it is of."""
+    name = (
+        say(f"verdicts.measure.{quantity}")
+        if quantity in KNOWN
+        else say("word.name", name=quantity.replace("_", " "))
+    )
+    if quantity.endswith("_difference") and quantity.removesuffix("_difference") in KNOWN:
+        base = say(f"verdicts.measure.{quantity.removesuffix('_difference')}")
+        name = say("verdicts.measure_difference", measure=base)
+    if not of:
+        return name
+    own = say(f"verdicts.measure.{of}") if of in KNOWN else say("word.name", name=of.replace("_", " "))
+    return say("verdicts.measure_of", measure=name, of=own)
+
+
+def places(scope: Mapping[str, Any]) -> list[Message | str]:
+    """Where a number belongs, in words."""
+    pairs = [pair for pair in (scope.get("arms"), scope.get("candidates")) if pair]
+    found: list[Message | str] = [say("verdicts.against", compared=a, baseline=b) for a, b in pairs]
+    keys = ("arm", "candidate", "task", "set", "dataset", "subgroup", "site", "period")
+    found += [str(scope[key]) for key in keys if scope.get(key)]
+    if "threshold" in scope:
+        found.append(say("verdicts.at_threshold", threshold=scope["threshold"]))
+    return found
+
+
+def amount(lead: Result, value: float, *, bare: bool = False) -> Message:
+    """A value as its unit is written; without the unit where one follows that has it."""
+    if not isfinite(value):
+        return say("verdicts.amount.infinite", value=value)
+    key = f"bare_{lead.unit}" if bare and lead.unit in BARE else lead.unit
+    return say(f"verdicts.amount.{key}", value=value)
+
+
+# ---------------------------------------------------------------- how many would decide
+
+
+def _needed(lead: Result, bound: Bound, plan: Plan) -> tuple[int | None, str]:
+    """How many cases would give the declared precision, or else an interval on one side of the bound.
+
+    The half-width shrinks as the square root of the number of cases; the estimate is taken to stay.
+    """
+    e, (dimension, _, quantity) = lead.estimate, lead.id.partition(".")
+    if dimension not in OF_CASES or not e.n or not isfinite(e.high - e.low):
+        return None, ""
+    unit = CLASS_OF.get(quantity.removesuffix("_difference"), "case")
+    target = _target(quantity, plan)
+    if target is not None:
+        times = ((e.high - e.low) / 2 / target) ** 2
+        return (ceil(e.n * times), unit) if times > 1 else (None, "")
+    times = 0.0
+    for end, half, gap in (
+        (bound.low, e.value - e.low, e.value - (bound.low or 0)),
+        (bound.high, e.high - e.value, (bound.high or 0) - e.value),
+    ):
+        if end is not None and gap <= 0:
+            return None, ""
+        if end is not None:
+            times = max(times, (half / gap) ** 2)
+    return (int(e.n * times) + 1, unit) if times >= 1 and e.n * times < MOST_NEEDED else (None, "")
+
+
+def _target(quantity: str, plan: Plan) -> float | None:
+    declared = next(
+        (t for name, t in plan.precision_targets.items() if name.rpartition(".")[2] == quantity), None
+    )
+    return declared.max_ci_half_width if declared else None
+
+
+def _in_words(lead: Result, n: int, unit: str, plan: Plan) -> Message:
+    key = "planned" if _target(lead.id.rpartition(".")[2], plan) is not None else "decided"
+    return say(f"verdicts.needed.{key}", n=n, unit=say(f"verdicts.unit.{unit}"))

@@ -1,0 +1,60 @@
+"""What a verdict is: a word, the entry and bound that it rests on, and the sentence that says so."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from trustreport.criteria import Bound
+from trustreport.messages import Message
+from trustreport.plan import Endpoint
+from trustreport.results import Result
+
+Word = Literal["pass", "fail", "inconclusive", "not assessable", "not tested"]
+# The worst first: what failed, then what nobody can say.
+WORDS: tuple[Word, ...] = ("fail", "not assessable", "inconclusive", "not tested", "pass")
+ROLES = ("safety", "primary", "secondary", "exploratory", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The family of a criterion, its rule, and whether it is met as a whole; None where that is not asked."""
+
+    name: str
+    rule: str
+    size: int
+    met: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A criterion held against its bound.
+
+    `result` is the entry that leads for what the criterion names, with the interval of `level`; None where
+    there is none, or where it was not looked at. `bound` says where the whole interval must lie. `checks` are
+    the blocks that withhold the verdict. `n_needed` is the number of `unit` at which the interval would
+    decide, None where that cannot be said.
+    """
+
+    criterion: Endpoint
+    word: Word
+    reason: Message
+    result: Result | None = None
+    bound: Bound | None = None
+    level: float | None = None
+    alpha: float | None = None
+    family: Family | None = None
+    checks: tuple[str, ...] = ()
+    n_needed: int | None = None
+    unit: str = ""
+
+
+def counted(found: Iterable[Verdict]) -> dict[Word, int]:
+    """How many verdicts there are of each word, the worst first; words without any are left out."""
+    words = [verdict.word for verdict in found]
+    return {word: words.count(word) for word in WORDS if word in words}
+
+
+def worst(found: Iterable[Verdict]) -> Verdict | None:
+    """The verdict to look at first: by word, then safety and primary criteria first; None if all pass."""
+    ranked = [v for v in found if v.word != "pass"]
+    return min(ranked, key=lambda v: (WORDS.index(v.word), ROLES.index(v.criterion.role)), default=None)
