@@ -475,62 +475,6 @@ def tell_chains(found: "Iterable[Verified]") -> None:
 
 
 @main.command()
-@click.argument("out", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--study", type=click.Path(path_type=Path), help="Also compute again, from this study.")
-@click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
-def verify(out: Path, study: Path | None, allow_outside: bool) -> None:
-    """Say whether the files of the report in OUT are still what was written.
-
-    With the study: whether its files are those of the report, and whether they give the same numbers.
-    Exit status 1 where anything is not as it was.
-    """
-    from trustreport.report.bundle import verify as look
-
-    lines = look(out)
-    if study is not None:
-        from trustreport.api import reproduce
-
-        with problems_on_stderr():
-            lines += reproduce(out, study, allow_outside=allow_outside)
-    wrong = [line for line in lines if line.status == "wrong"]
-    for line in lines:
-        if line.status != "ok":
-            click.echo(f"{line.file} {line.said}.", err=line.status == "wrong")
-    click.echo(f"{sum(line.status == 'ok' for line in lines)} as written, {len(wrong)} not.")
-    sys.exit(PROBLEMS if wrong else 0)
-
-
-@main.command()
-@click.argument("old", type=click.Path(path_type=Path, exists=True))
-@click.argument("new", type=click.Path(path_type=Path, exists=True))
-@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
-def compare(old: Path, new: Path, as_json: bool) -> None:
-    """Say what differs between two reports: numbers, verdicts, checks.
-
-    OLD and NEW are folders of reports, or their results.json.
-    """
-    import json
-
-    from trustreport.report.compare import compare as hold
-    from trustreport.report.compare import lines, load, table
-
-    try:
-        found = hold(load(old), load(new))
-    except (OSError, ValueError) as error:
-        click.echo(str(error), err=True)
-        sys.exit(PROBLEMS)
-    if as_json:
-        click.echo(json.dumps(found.as_dict(), sort_keys=True, ensure_ascii=False, indent=1))
-    elif sys.stdout.isatty():
-        from rich.console import Console
-
-        Console().print(table(found))
-    else:
-        for line in lines(found):
-            click.echo(line)
-
-
-@main.command()
 def doctor() -> None:
     """Say whether this machine has what reports need, and how to get what is missing."""
     from trustreport.report.doctor import diagnose
