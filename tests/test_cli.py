@@ -137,7 +137,12 @@ def test_building_again_replaces_the_report_and_leaves_other_files(tmp_path: Pat
     (out / "notes.txt").write_text("mine")
     (out / "figures" / "stale.svg").write_text("old")
     assert run("build", EXAMPLES / "knee-mri", "-o", out, "--formats", "json")[0] == 0
-    assert sorted(p.name for p in out.iterdir()) == ["notes.txt", "results.json", "run.json"]
+    assert sorted(p.name for p in out.iterdir()) == [
+        "manifest.sha256",
+        "notes.txt",
+        "results.json",
+        "run.json",
+    ]
 
 
 def test_doctor_speaks_of_what_reports_need() -> None:

@@ -11,7 +11,10 @@ from trustreport import ingest, lock
 from trustreport.assessment import Assessment, Cancel, Progress, assess
 from trustreport.parallel import BACKENDS, Backend, workers
 from trustreport.plan import Plan
-from trustreport.report.write import FORMATS, Written, write
+from trustreport.report.bundle import Line
+from trustreport.report.compare import load
+from trustreport.report.reproduce import as_built, reproduced
+from trustreport.report.write import DEFAULT_FORMATS, FORMATS, Written, as_data, write
 from trustreport.study import Study
 
 __all__ = [
@@ -25,6 +28,7 @@ __all__ = [
     "assess",
     "lock_criteria",
     "read_study",
+    "reproduce",
     "workers",
     "write_report",
 ]
@@ -73,11 +77,25 @@ def lock_criteria(
     return file, made
 
 
+def reproduce(
+    out: str | PathLike[str], study: str | PathLike[str], *, allow_outside: bool = False
+) -> list[Line]:
+    """Whether a study gives the numbers of the report in `out`: its files, then every number computed again.
+
+    Raises
+    ------
+    StudyError : with every problem of every file
+    """
+    written = load(Path(out))
+    read, plan = read_study(study, allow_outside=allow_outside)
+    return list(reproduced(written, as_data(assess(read, as_built(plan, written)))))
+
+
 def write_report(
     assessment: Assessment,
     out: str | PathLike[str],
     *,
-    formats: Iterable[str] = FORMATS,
+    formats: Iterable[str] = DEFAULT_FORMATS,
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
 ) -> Written:

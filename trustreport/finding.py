@@ -106,7 +106,10 @@ Severity = Literal["B", "W", "N"]
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """What one check of the pitfall register found; `scope` says where (set, task, data set)."""
+    """What one check of the pitfall register found; `scope` says where (set, task, data set).
+
+    `measures` are the result ids that it concerns; empty where it concerns every number of the scope.
+    """
 
     check: str
     dimension: str
@@ -114,3 +117,4 @@ class CheckOutcome:
     status: Literal["fired", "clear", "cannot run"]
     message: Message
     scope: Mapping[str, Any] = field(default_factory=dict)
+    measures: tuple[str, ...] = ()

@@ -71,3 +71,8 @@ def test_a_check_that_cannot_look_says_so() -> None:
     assert outcomes["P26"].status == "cannot run"
     assert EN(outcomes["P26"].message) == "There is only one analysis of the difference."
     assert outcomes["P25"].status == "cannot run"
+
+
+def test_a_complete_grid_is_known_to_be_complete() -> None:
+    found = {o.check: o.status for o in assess(readings(CROSSED), plan()).checks}
+    assert found["P19"] == "clear"

@@ -186,3 +186,25 @@ def test_a_check_that_cannot_look_says_so() -> None:
     )
     assert all(EN(o.message) for o in found.values())
     assert outcomes(made())["P16"].status == "cannot run"
+
+
+def in_sessions(session: Any) -> Study:
+    """The readings with the session of each, (2, n_readers, n_cases); NaN: not known."""
+    study = made(session=None)
+    one = study.readings[0]
+    column = np.broadcast_to(session, CORRECT.shape)[one.arm, one.reader, one.case].astype(float)
+    return replace(study, readings=(replace(one, session=column, sessions=("1", "2")),))
+
+
+def test_an_arm_with_sessions_of_its_own_cannot_be_told_from_them() -> None:
+    by_arm = in_sessions(np.arange(2)[:, None, None])
+    assert fired(by_arm)["P16"].startswith("Each of the 2 sessions holds readings of one arm only")
+    turned = np.broadcast_to((np.arange(READERS) % 2)[:, None], CORRECT.shape) != np.arange(2)[:, None, None]
+    assert outcomes(in_sessions(turned))["P16"].status == "clear"
+    assert outcomes(in_sessions(np.nan))["P16"].status == "cannot run"
+
+
+def test_both_readings_of_a_case_in_one_session_are_one_sitting() -> None:
+    halves = np.arange(CASES) % 2
+    assert "100.0% of the pairs" in fired(in_sessions(halves))["P18"]
+    assert outcomes(in_sessions(np.arange(2)[:, None, None]))["P18"].status == "clear"

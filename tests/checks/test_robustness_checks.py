@@ -1,6 +1,7 @@
 """Each check of external validation: evidence that fires it, and evidence that does not."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import nan
 from typing import Any
 
@@ -204,6 +205,46 @@ def test_what_the_checks_say() -> None:
     assert "treating all" not in fired(of(area(0.8), slope(0.3, 0.7)))["P45"]
     assert "no higher than that of treating nobody (0)" in fired(of(area(0.8), benefit(-0.1)))["P45"]
     assert fired(of(correlation(2, nan)))["P44"].startswith("2 external sets: how performance goes")
+
+
+def test_a_size_that_lacks_concerns_its_own_measure_alone() -> None:
+    slope = entry(f"{ROBUST}.mss_calibration_slope", needed(400, 150).estimate)
+    outcome = next(o for o in outcomes(of(needed(100, 150), slope)) if o.check == "P39")
+    assert outcome.measures == ("advice_value.calibration_slope",)
+    everything = next(o for o in outcomes(of(alike(0.7), classifier(0.5))) if o.check == "P40")
+    assert everything.measures == ()
+
+
+def test_one_set_is_one_set() -> None:
+    found = fired(assessed(validation(1)))["P44"]
+    assert found.startswith("1 external set: how performance goes with similarity cannot be told")
+    bare = validation(2)
+    sets = tuple(d if d.role == "training" else replace(d, features=None) for d in bare.datasets)
+    found = fired(assessed(Study(datasets=sets)))["P44"]
+    assert found.startswith("2 external sets, 0 with both a similarity and an AUC")
+
+
+def test_the_bound_of_a_new_site_says_where_it_is_from() -> None:
+    sites = over_sites((0.75, 0.85), (0.6, 0.92))
+    assert "passes 0.70 (the limit of this check; no endpoint declares a bound)" in fired(of(*sites))["P47"]
+    endpoint = {"endpoint": "a", "measure": "advice_accuracy.auc", "bound_or_margin": 0.65}
+    stated = Evidence(SITES, declared(endpoints=[endpoint]), sites)
+    assert "passes 0.65 (the declared bound): AUC 0.800." in fired(stated)["P47"]
+
+
+def test_a_brier_score_passes_from_below() -> None:
+    endpoint = {"endpoint": "a", "measure": "advice_value.brier", "bound_or_margin": 0.25}
+    scope = {"parameters": {"metric": "brier", "scale": "identity"}}
+
+    def evidence(new: tuple[float, float]) -> Evidence:
+        both = (
+            Result(f"{ROBUST}.pooled_performance", scope, point(0.2, 0.17, 0.23), "score", True),
+            Result(f"{ROBUST}.prediction_interval", scope, point(0.2, *new), "score", True),
+        )
+        return Evidence(SITES, declared(endpoints=[endpoint]), both)
+
+    assert "P47" in fired(evidence((0.1, 0.3)))
+    assert "P47" not in fired(evidence((0.16, 0.24)))
 
 
 def test_a_check_that_cannot_look_says_so() -> None:

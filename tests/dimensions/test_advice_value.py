@@ -307,9 +307,7 @@ def test_advice_shown_to_readers_is_a_set_of_advice() -> None:
     same = told(study_of(truth, score))
     for name in ("brier", "oe_ratio"):
         assert value(found, name).value == value(same, name).value
-    assert any(
-        "Acting on every piece of advice (advice shown to the readers)" in text for text in texts(found)
-    )
+    assert any("Advice shown to the readers, acted on" in text for text in texts(found))
     told(replace(shown(score), datasets=study_of(truth, score).datasets))
 
 

@@ -15,6 +15,7 @@ from tests.studies import plan
 from trustreport.api import read_study
 from trustreport.dimensions import Dimension
 from trustreport.dimensions.potential_robustness import DIMENSION, pairs, scores, similar, sizes
+from trustreport.dimensions.potential_robustness import sites as places
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.measures.robustness import TWO_SITES
@@ -24,6 +25,7 @@ from trustreport.report.tables import table
 from trustreport.study import Cases, Coded, Dataset, Labels, Scores, Study
 
 EN = catalogue("en")
+AUC = {"metric": "auc", "scale": "logit"}
 QUICK = {"similarity": {"permutations": 199, "seed": 7}, "operating_point": {"threshold": 0.5}}
 
 
@@ -179,9 +181,11 @@ def test_robustness_scores_show_their_ingredients() -> None:
 
 def test_what_holds_over_sites() -> None:
     found = answer(validation(4))
-    new, mean = only(found, "prediction_interval"), only(found, "pooled_performance")
-    assert new.low <= mean.low <= mean.value <= mean.high <= new.high
-    assert only(found, "heterogeneity").details["sites"] == 4
+    for name, measure in places.MEASURES.items():
+        of = {"metric": name, "scale": measure.scale}
+        new, mean = (only(found, q, parameters=of) for q in ("prediction_interval", "pooled_performance"))
+        assert new.low <= mean.low <= mean.value <= mean.high <= new.high
+        assert only(found, "heterogeneity", parameters=of).details["sites"] == 4
     correlation = {"metric": "auc"}
     assert only(found, "similarity_performance_correlation", parameters=correlation).n == 4
     few = only(answer(validation(2)), "similarity_performance_correlation", parameters=correlation)
@@ -191,7 +195,42 @@ def test_what_holds_over_sites() -> None:
 def test_the_sites_of_one_set_count_one_by_one() -> None:
     site = Coded(np.repeat(np.arange(3, dtype=np.int32), 50), Labels(("A", "B", "C")))
     sets = (drawn("train", "training", 200, seed=1), drawn("far", "external", 150, seed=2, site=site))
-    assert only(answer(Study(datasets=sets)), "heterogeneity").n == 3
+    found = answer(Study(datasets=sets))
+    assert only(found, "heterogeneity", parameters=AUC).n == 3
+    here = {"dataset": "far", "parameters": AUC}
+    areas = {name: only(found, "site_performance", site=name, **here) for name in "ABC"}
+    truth, score = sets[1].cases.truth == 1, sets[1].scores[""].score
+    assert score is not None
+    for i, name in enumerate("ABC"):
+        of_site = slice(50 * i, 50 * (i + 1))
+        present, absent = (score[of_site][truth[of_site] == one] for one in (True, False))
+        won = np.greater.outer(present, absent).mean()
+        assert areas[name].value == pytest.approx(won)
+    said = texts(found)
+    assert any("of 3 sites; the lowest is that of far: " in text for text in said)
+
+
+def test_a_bound_is_held_against_every_site_not_the_best() -> None:
+    study = validation(3, 400)
+    endpoint = {"endpoint": "E", "measure": "advice_accuracy.auc", "bound_or_margin": 0.79}
+    said = texts(answer(study, declared(endpoints=[endpoint])))
+    assert any("AUC of 0.79 (the declared bound) was reached with the whole interval at" in t for t in said)
+    assert any("(acceptable to the authors of the diagram; no endpoint" in t for t in texts(answer(study)))
+
+
+def test_lower_scores_that_speak_for_the_condition_are_turned() -> None:
+    study = validation(2)
+    turned = []
+    for one in study.datasets:
+        score = one.scores[""].score
+        assert score is not None
+        turned.append(replace(one, scores={"": Scores(1 - score)}))
+    given = declared(operating_point={"threshold": 0.5, "score_direction": "lower_is_positive"})
+    for name in ("spr", "mss_auc"):
+        one = only(answer(study), name, dataset="site 1").value
+        assert only(
+            answer(Study(datasets=tuple(turned)), given), name, dataset="site 1"
+        ).value == pytest.approx(one)
 
 
 def test_the_same_seed_gives_the_same_numbers_and_the_order_of_the_sets_does_not_matter() -> None:
@@ -293,7 +332,7 @@ def test_hard_sets_end_in_a_reasoned_not_estimable(name: str) -> None:
     found = answer(made())
     rules_hold(found)
     for quantity in undefined:
-        scope = {} if quantity == "prediction_interval" else {"dataset": "site 0"}
+        scope = {"parameters": AUC} if quantity == "prediction_interval" else {"dataset": "site 0"}
         e = only(found, quantity, **scope)
         assert isnan(e.value)
         assert e.note
@@ -373,7 +412,15 @@ def test_many_sites_share_their_figures() -> None:
     rules_hold(found)
     texts(found)
     ids = [figure.id for part in found.parts for figure in part.figures]
-    assert ids == ["external_performance_1", "sample_size_1_1", "sample_size_1_2"]
+    assert ids == [
+        "external_performance_1",
+        "similarity_1",
+        "forest_1_1",
+        "forest_1_2",
+        "meta_validation_1",
+        "sample_size_1_1",
+        "sample_size_1_2",
+    ]
 
 
 def test_what_the_dimension_needs() -> None:

@@ -392,7 +392,7 @@ def test_cells_below_the_limit_are_not_told_outside() -> None:
     found = answer(study, public)
     rules_hold(found)
     texts(found)
-    # Men have three false negatives; without them alone the total would tell, so the smallest other group goes.
+    # Men have three false negatives; were they left out alone, the total would tell of them.
     shut = {r.scope["subgroup"] for r in found.results if r.estimate.note.startswith("suppressed")}
     assert shut == {"sex: M", "sex: X"}
     for r in found.results:

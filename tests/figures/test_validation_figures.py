@@ -26,6 +26,8 @@ from trustreport.figures.external_performance import (
     apart,
     letter,
 )
+from trustreport.figures.forest import MOST_SITES, Forest, ForestColumn
+from trustreport.figures.meta_validation import Correlated, MetaValidation
 from trustreport.figures.sample_size import CUT, SampleSizes, SizeRow
 from trustreport.measures.calibration.bins import equal_width
 from trustreport.measures.calibration.curve import calibration_curve
@@ -95,6 +97,38 @@ def sizes(n: int) -> tuple[SizeRow, ...]:
     return tuple(rows)
 
 
+def forest(n: int) -> Forest:
+    draw = np.random.default_rng(7)
+    labels = tuple(LONG if i == 1 else f"hospital {i}" for i in range(n))
+    columns = []
+    for label, centre, ratio, null in (
+        ("AUC", 0.8, False, nan),
+        ("Standardized net benefit", 0.4, False, 0.0),
+        ("Calibration slope", 0.9, False, 1.0),
+        ("Observed / expected", 1.1, True, 1.0),
+    ):
+        values = centre + draw.normal(0, 0.05, n)
+        of_site = [estimate(v, v - 0.08, v + 0.08) for v in values]
+        of_site[0] = NONE if label == "Calibration slope" else estimate(centre, centre / 40, centre * 9)
+        new = estimate(centre, centre / 5, centre * 3)
+        mean = estimate(centre, centre - 0.03, centre + 0.03)
+        columns.append(ForestColumn(label, tuple(of_site), mean, new, null, ratio))
+    return Forest(labels, tuple(columns))
+
+
+def meta(n: int) -> MetaValidation:
+    draw = np.random.default_rng(8)
+    labels = tuple(LONG if i == 1 else f"hospital {i}" for i in range(n))
+    similarity = (0.0001, 1.0, *draw.random(max(0, n - 2)))
+    measures = []
+    for label, low, high in (("AUC", 0.5, 1.0), ("net benefit", -0.2, 1.0), ("Brier", 0.35, 0.0)):
+        values = [low + (high - low) * share for share in draw.uniform(0.3, 0.9, n)]
+        shown = tuple(estimate(v, v - 0.04, v + 0.04) for v in values)
+        r = estimate(0.5, nan if n < 4 else -0.2, nan if n < 4 else 0.9, n) if n > 2 else NONE
+        measures.append(Correlated(label, label, shown, r, low, high))
+    return MetaValidation(labels, tuple(map(float, similarity)), tuple(measures))
+
+
 MEASURES = ("AUC, width 0.10", "net benefit at 0.5, 0.20", "Brier score, 0.05", "slope, 0.20", "O/E, 0.20")
 VALIDATION: dict[str, Any] = {
     **{f"external-{n}": ExternalPerformance(AXES, sites(n)) for n in (1, 3, 8, 12, 30)},
@@ -102,6 +136,8 @@ VALIDATION: dict[str, Any] = {
     "external-none": ExternalPerformance(AXES, missing()[1:]),
     **{f"calibration-{n}": CalibrationFigure(panels(n)) for n in (1, 2, 3, 4, 8, 12)},
     **{f"sizes-{n}": SampleSizes(MEASURES, sizes(n)) for n in (1, 3, 8, 12, 20)},
+    **{f"forest-{n}": forest(n) for n in (2, 8, 12, MOST_SITES)},
+    **{f"meta-{n}": meta(n) for n in (2, 3, 8, 12)},
 }
 
 
@@ -275,6 +311,33 @@ def test_the_histogram_counts_every_case() -> None:
         heights = [abs(areas[gid].get_xy()[:, 1]).max() for gid in areas if gid.startswith(f"{name}-0-")]
         assert sum(heights) == sum(counts)
     assert sum(panel.histogram.present) + sum(panel.histogram.absent) == 150
+
+
+def test_a_forest_shows_sites_mean_and_new_site_where_they_are() -> None:
+    shown, drawing = VALIDATION["forest-8"], figure_of("forest-8")
+    square, bar = lines(drawing)["site-3-0"], lines(drawing)["interval-new-9-0"]
+    assert square.get_xdata()[0] == shown.columns[0].sites[3].value
+    low, high = drawing.axes[1].get_xlim()
+    new = shown.columns[0].new
+    assert tuple(bar.get_xdata()) == (max(new.low, low), min(new.high, high))
+    diamond = patches(drawing)["mean-8-0"].get_xy()
+    assert set(diamond[:, 0]) == {
+        shown.columns[0].mean.low,
+        shown.columns[0].mean.value,
+        shown.columns[0].mean.high,
+    }
+    assert "beyond-site-0-0" in lines(drawing)  # the interval of the first site leaves the panel
+    assert "site-0-2" not in lines(drawing)  # no slope there: nothing is drawn
+
+
+def test_meta_validation_puts_similarity_across_and_good_performance_up() -> None:
+    shown, drawing = VALIDATION["meta-3"], figure_of("meta-3")
+    for p, measure in enumerate(shown.measures):
+        assert drawing.axes[p + 1].get_ylim() == (measure.low, measure.high)
+        for i in range(3):
+            at = lines(drawing).get(f"place-{p}-{i}") or lines(drawing)[f"mark-{p}-{i}"]
+            assert at.get_xdata()[0] == pytest.approx(shown.similarity[i])
+            assert at.get_ydata()[0] == pytest.approx(measure.performances[i].value)
 
 
 def test_bars_are_as_long_as_the_share_reached() -> None:

@@ -23,7 +23,16 @@ LIMITS = {
     "P47_auc": 0.7,  # bound of the AUC where no endpoint declares one
 }
 EDGES = (0.2, 0.4, 0.6, 0.8)
-SIZES = ("auc", "net_benefit", "brier", "calibration_slope", "oe")
+# Measures for which a bound means "at least" (of the Brier score: at most); a slope has no good side.
+BOUNDED = ("auc", "sensitivity", "specificity", "standardized_net_benefit", "brier")
+# What a minimum sample size is of: the results that a set too small for it cannot be judged by.
+SIZES = {
+    "auc": ("advice_accuracy.auc",),
+    "net_benefit": ("advice_accuracy.net_benefit", "advice_accuracy.standardized_net_benefit"),
+    "brier": ("advice_value.brier",),
+    "calibration_slope": ("advice_value.calibration_slope",),
+    "oe": ("advice_value.oe_ratio",),
+}
 
 
 def _limit(evidence: Evidence, name: str) -> float:
@@ -51,7 +60,10 @@ def _roles(evidence: Evidence) -> dict[str, str]:
 
 
 def below_minimum_size(evidence: Evidence) -> Iterator[Remark]:
-    """P39: a set outside the training data with fewer cases than a measure needs."""
+    """P39: a set outside the training data with fewer cases than a measure needs.
+
+    It concerns those measures alone: a set too small for the slope may be large enough for the area.
+    """
     roles = _roles(evidence)
     by_set: dict[tuple[Any, ...], list[Result]] = {}
     for name in SIZES:
@@ -60,7 +72,12 @@ def below_minimum_size(evidence: Evidence) -> Iterator[Remark]:
                 by_set.setdefault(tuple(_same(r).values()), []).append(r)
     for needs in by_set.values():
         short = [r for r in needs if r.estimate.details["reached"] < 1]
-        yield Remark(place(needs[0]), _too_small(short) if short else None)
+        concerned = tuple(id for r in short for id in SIZES[_sized(r)])
+        yield Remark(place(needs[0]), _too_small(short) if short else None, concerned)
+
+
+def _sized(result: Result) -> str:
+    return result.id.rpartition("mss_")[2]
 
 
 def _too_small(short: list[Result]) -> Message:
@@ -68,7 +85,7 @@ def _too_small(short: list[Result]) -> Message:
     names = [
         say(
             "checks.P39.need",
-            measure=say(f"checks.P39.measure.{r.id.rpartition('mss_')[2]}"),
+            measure=say(f"checks.P39.measure.{_sized(r)}"),
             n=r.estimate.value,
         )
         for r in short
@@ -181,8 +198,10 @@ def few_sets(evidence: Evidence) -> Iterator[Remark]:
         if _parameters(r)["metric"] != "auc":
             continue
         k = r.estimate.n
+        sets = int(r.estimate.details.get("sets", k))
         if isnan(r.estimate.value):
-            yield Remark(place(r), say("checks.P44.none", n=k, reason=r.estimate.note))
+            key, values = ("none", {"reason": r.estimate.note}) if k == sets else ("without", {"k": k})
+            yield Remark(place(r), say(f"checks.P44.{key}", n=sets, **values))
         else:
             few = k < _limit(evidence, "P44_sets")
             yield Remark(place(r), say("checks.P44.fired", n=k) if few else None)
@@ -251,22 +270,33 @@ def heterogeneous_sites(evidence: Evidence) -> Iterator[Remark]:
     """P47: the average over sites passes a bound that a new site may not."""
     for pooled in _entries(evidence, "pooled_performance"):
         new = next((r for r in _entries(evidence, "prediction_interval") if r.scope == pooled.scope), None)
-        if new is None or isnan(new.estimate.low) or isnan(pooled.estimate.low):
+        metric = _parameters(pooled)["metric"]
+        declared = _declared_bound(evidence, metric)
+        bound = _limit(evidence, "P47_auc") if declared is None and metric == "auc" else declared
+        if new is None or bound is None or isnan(new.estimate.low) or isnan(pooled.estimate.low):
             continue
-        bound = _bound(evidence)
-        low, high = new.estimate.low, new.estimate.high
-        fires = pooled.estimate.low >= bound > low
-        message = say("checks.P47.fired", value=pooled.estimate.value, bound=bound, low=low, high=high)
-        yield Remark(place(pooled), message if fires else None)
+        passed, missed = pooled.estimate.low >= bound, bound > new.estimate.low
+        if metric == "brier":  # the smaller the better
+            passed, missed = pooled.estimate.high <= bound, bound < new.estimate.high
+        message = say(
+            "checks.P47.fired",
+            measure=say(f"{DIMENSION}.chart.{metric}"),
+            value=pooled.estimate.value,
+            bound=bound,
+            source=say(f"checks.P47.{'default' if declared is None else 'declared'}"),
+            low=new.estimate.low,
+            high=new.estimate.high,
+        )
+        yield Remark(place(pooled), message if passed and missed else None)
 
 
-def _bound(evidence: Evidence) -> float:
-    """What the AUC has to reach: declared by an endpoint, or the limit of the check."""
+def _declared_bound(evidence: Evidence, metric: str) -> float | None:
+    """What a measure has to reach by the endpoint that names it."""
     for endpoint in evidence.plan.endpoints:
-        bound = endpoint.bound_or_margin
-        if endpoint.measure in ("advice_accuracy.auc", "auc") and isinstance(bound, int | float):
+        bound, named = endpoint.bound_or_margin, (endpoint.measure or "").rpartition(".")[2]
+        if named == metric and isinstance(bound, int | float) and metric in BOUNDED:
             return float(bound)
-    return _limit(evidence, "P47_auc")
+    return None
 
 
 CHECKS = (

@@ -8,6 +8,8 @@ from trustreport.messages import Message, say
 from trustreport.results import Result
 
 DIMENSION = "pragmatic_utility"
+# Methods that lead only where every reader read every case in both arms.
+CROSSED = ("or_rrrc", "or_frrc")
 
 
 def _leading(evidence: Evidence, quantity: str) -> Iterator[Result]:
@@ -33,6 +35,9 @@ def missing_readings(evidence: Evidence) -> Iterator[Remark]:
             high=r.estimate.high,
         )
         yield Remark(place(r), message if missing else None)
+    for r in _leading(evidence, "arr"):
+        if r.method in CROSSED:
+            yield Remark(place(r))
 
 
 def clustering(evidence: Evidence) -> Iterator[Remark]:

@@ -69,10 +69,14 @@ def same_order(evidence: Evidence) -> Iterator[Remark]:
         said: list[Message] = []
         known = bool(declared)
         alike = _same_case_order(readings, arms)
+        own = None if _sequential(evidence, readings) else _arm_by_session(readings, arms)
         first = None if _sequential(evidence, readings) else _first_read(readings, arms)
         if alike is not None:
             known = True
             said += [say("checks.P16.cases", n=len(readings.readers))] if alike else []
+        if own is not None:
+            known = True
+            said += [say("checks.P16.session", n=own)] if own else []
         if first is not None:
             known = True
             share, pairs = first
@@ -87,7 +91,8 @@ def same_order(evidence: Evidence) -> Iterator[Remark]:
 def _joined(said: Sequence[Message]) -> Message | None:
     if not said:
         return None
-    return said[0] if len(said) == 1 else say("checks.P16.both", first=said[0], second=said[1])
+    first, *more = said
+    return say("checks.P16.both", first=first, second=_joined(more)) if more else first
 
 
 def _same_case_order(readings: Readings, arms: tuple[str, str]) -> bool | None:
@@ -114,6 +119,25 @@ def _first_read(readings: Readings, arms: tuple[str, str]) -> tuple[float, int] 
     later = when[BASELINE] - when[COMPARED]
     known = later[~np.isnan(later) & (later != 0)]
     return (float((known > 0).mean()), len(known)) if len(known) else None
+
+
+def _arm_by_session(readings: Readings, arms: tuple[str, str]) -> int | None:
+    """How many sessions, where each holds one arm only, else 0; None where fewer than two are known."""
+    if readings.session is None:
+        return None
+    sessions = [set(np.unique(of_arm[~np.isnan(of_arm)])) for of_arm in readings.grid(readings.session, arms)]
+    if len(sessions[0] | sessions[1]) < 2 or not all(sessions):
+        return None
+    return 0 if sessions[0] & sessions[1] else len(sessions[0] | sessions[1])
+
+
+def _in_one_session(readings: Readings, arms: tuple[str, str]) -> float | None:
+    """Share of pairs of one reader and case whose two readings were made in one session; None if unknown."""
+    if readings.session is None:
+        return None
+    compared, baseline = readings.grid(readings.session, arms)
+    known = ~np.isnan(compared) & ~np.isnan(baseline)
+    return float((compared[known] == baseline[known]).mean()) if known.any() else None
 
 
 def _days(readings: Readings, arms: tuple[str, str]) -> Floats | None:
@@ -167,11 +191,13 @@ def sequential_reading(evidence: Evidence) -> Iterator[Remark]:
     declared = evidence.plan.reading.design
     limit = evidence.plan.limits.get("P18_days", SITTING_DAYS)
     for readings, arms, scope in _compared(evidence):
-        days = _gap(readings, arms)
+        days, together = _gap(readings, arms), _in_one_session(readings, arms)
         if _sequential(evidence, readings):
             yield Remark(scope, say("checks.P18.fired"))
         elif days is not None:
             yield Remark(scope, say("checks.P18.sitting", days=days) if days < limit else None)
+        elif together is not None:
+            yield Remark(scope, say("checks.P18.session", share=together) if together > 0.5 else None)
         elif declared is not None:
             yield Remark(scope)
     if declared is not None and not evidence.study.readings:

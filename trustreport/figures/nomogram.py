@@ -195,7 +195,7 @@ class Nomogram:
 
     def _label_lines(self, say: Catalogue, plot: "Axes", sheet: "Axes", height: float) -> None:
         """The measured accuracy at the right end of its line, apart where lines end close together."""
-        labels = [_percent(say, line.measured) for line in self.lines]
+        labels = [_percent(say, round(line.measured, 3)) for line in self.lines]
         wanted = [_down(plot, line.places[-1][1], height) for line in self.lines]
         tall = [style.height_of(text, style.TICK) + 0.2 for text in labels]
         for i, y in enumerate(spread(wanted, tall, TOP - 1.0, TOP + height + 1.0)):

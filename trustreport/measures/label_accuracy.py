@@ -16,7 +16,7 @@ MAJORITY, NOMOGRAM = "majority", "nomogram"
 
 NO_LABEL = "no case has a label"
 ONLY_TWO_CLASSES = "the exact probability of a majority is computed for two classes only"
-TAKEN_AS_KNOWN = "computed from the stated accuracy of the raters, taken as known: no interval"
+TAKEN_AS_KNOWN = "computed from the accuracy of the raters, taken as known: no interval"
 LABELS_AS_KNOWN = (
     "the accuracy of the labels is taken as known: the interval is that of the measured accuracy"
 )

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,10 +16,12 @@ import trustreport
 from trustreport.assessment import Assessment
 from trustreport.errors import MissingLibrary
 from trustreport.messages import Catalogue, catalogue
+from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
 from trustreport.seeds import DEFAULT
 
-FORMATS = ("html", "pdf", "json")
+FORMATS = ("html", "pdf", "json", "xlsx", "csv")
+DEFAULT_FORMATS = ("html", "pdf", "json")
 LIBRARIES = (
     "numpy",
     "scipy",
@@ -48,11 +50,11 @@ def write(
     assessment: Assessment,
     out: Path,
     *,
-    formats: Iterable[str] = FORMATS,
+    formats: Iterable[str] = DEFAULT_FORMATS,
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
 ) -> Written:
-    """Write results.json, and report.html, report.pdf and figures where asked, into `out`.
+    """Write results.json, what else is asked of it, and the list of hashes of all files, into `out`.
 
     The files are made beside `out` and moved when all are there. Without the libraries that PDF needs the
     others are written, and `Written.failed` says what to install.
@@ -77,6 +79,13 @@ def write(
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return written
+
+
+def as_data(assessment: Assessment) -> dict[str, Any]:
+    """What results.json holds of an assessment, after the way through its bytes."""
+    say = catalogue(assessment.plan.report.language)
+    data: dict[str, Any] = json.loads(canonical(document(assessment, provenance(assessment), say)))
+    return data
 
 
 def provenance(assessment: Assessment) -> dict[str, Any]:
@@ -151,6 +160,11 @@ def _fill(
     origin = provenance(assessment)
     results = canonical(document(assessment, origin, say))
     (work / "results.json").write_bytes(results)
+    for form in ("xlsx", "csv"):
+        if form in wanted:
+            step(form, 0.05)
+            renderer = import_module(f"trustreport.report.{form}")
+            (work / f"results.{form}").write_bytes(renderer.render(json.loads(results)))
     if "html" in wanted or "pdf" in wanted:
         step("figures", 0.1)
         from trustreport.report import figures
@@ -176,6 +190,7 @@ def _fill(
             except MissingLibrary as error:
                 written.failed["pdf"] = str(error)
     step("done", 1.0)
+    (work / HASHES).write_bytes(hashes(work))
     run = {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": written.seconds,
@@ -190,7 +205,8 @@ def _move(work: Path, out: Path, written: Written) -> None:
     old = out / "figures"
     if old.is_dir():
         shutil.rmtree(old)
-    for name in ("results.json", "report.html", "report.pdf", "run.json"):
+    results = [f"results.{form}" for form in ("json", "xlsx", "csv")]
+    for name in (*results, "report.html", "report.pdf", "run.json", HASHES):
         (out / name).unlink(missing_ok=True)
     for item in sorted(work.iterdir()):
         os.replace(item, out / item.name)

@@ -18,6 +18,7 @@ from trustreport.study import Floats, Readings, Study
 # Names of utilities that the manifest gives by other means than a matrix of its own.
 COSTS, EXPECTED = "costs of errors", "mean of the matrices"
 ANALYSIS = "mrmc"
+SAME = 1e-3  # a declared share of positives as near as this is that of the cases
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,7 @@ def _contrast(
     anybody = (~np.isnan(grid)).any(axis=(0, 2))
     for name, matrix in declared.items():
         for prevalence in dict.fromkeys((None, plan.expected_prevalence)):
-            if prevalence in (0, 1):
+            if prevalence in (0, 1) or (prevalence is not None and abs(prevalence - truth.mean()) < SAME):
                 continue
             chosen = {"utility": name, **({} if prevalence is None else {"prevalence": prevalence})}
             level = plan.report.confidence_level

@@ -160,7 +160,7 @@ def _brier(told: Sequence[Calibrated]) -> Iterator[PlainTable]:
     """What the Brier score of each set is made of."""
     known = [(one, one.estimate("brier").details) for one in told]
     rows = tuple(
-        (one.name, one.estimate("brier").value, *(details[name] for name in PARTS_OF_BRIER))
+        (one.name, one.estimate("brier").value, *(details[name] for name in PARTS_OF_BRIER))[len(told) == 1 :]
         for one, details in known
         if details
     )
@@ -169,7 +169,7 @@ def _brier(told: Sequence[Calibrated]) -> Iterator[PlainTable]:
             Column(say(f"{ID}.column.set")),
             Column(say(f"{ID}.heading.brier"), "number.3"),
             *(Column(say(f"{ID}.brier.{name}"), "number.3") for name in PARTS_OF_BRIER),
-        )
+        )[len(told) == 1 :]
         yield PlainTable("advice_value_brier", say(f"{ID}.table_brier", bins=BINS), columns, rows)
 
 
@@ -184,7 +184,7 @@ def _numbers_of_bins(told: Sequence[Calibrated]) -> Iterator[PlainTable]:
                 for name in ("ece", "gici")
                 for bins in numbers
             ),
-        )
+        )[len(told) == 1 :]
         for one in told
         if one.curve
     )
@@ -196,7 +196,7 @@ def _numbers_of_bins(told: Sequence[Calibrated]) -> Iterator[PlainTable]:
                 for name in ("ece", "gici")
                 for bins in numbers
             ),
-        )
+        )[len(told) == 1 :]
         yield PlainTable("advice_value_numbers_of_bins", say(f"{ID}.table_numbers"), columns, rows)
 
 

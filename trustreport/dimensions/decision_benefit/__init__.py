@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_part, ai_results
 from trustreport.dimensions.decision_benefit.all_arms import all_arms, all_arms_part
-from trustreport.dimensions.decision_benefit.beside import beside_results
+from trustreport.dimensions.decision_benefit.beside import NOT_IN_BOTH, beside_results
 from trustreport.dimensions.decision_benefit.changes import baseline_slope, change_counts, strata_results
 from trustreport.dimensions.decision_benefit.endpoints import every_endpoint, results_of
 from trustreport.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
@@ -86,6 +86,8 @@ def answer(study: Study, plan: Plan) -> Finding:
         not_shown.append(say(f"{NAME}.not_shown.power"))
     if any(readings.seconds is None for readings, _ in pairs):
         not_shown.append(say(f"{NAME}.not_shown.seconds"))
+    elif any(r.estimate.note == NOT_IN_BOTH for r in known.values()):
+        not_shown.append(say(f"{NAME}.not_shown.one_arm"))
     return Finding(NAME, tuple(parts), tuple(known.values()), tuple(not_shown))
 
 

@@ -39,10 +39,11 @@ COEFFICIENTS: tuple[Coefficient, ...] = ("percent_agreement", "fleiss_kappa")
 MOST_SESSIONS = 6
 
 NOT_RECORDED = "not recorded in this arm"
+NO_ORDER = "no readings with both an order and a value in this arm"
 NOT_IN_BOTH = "not recorded in both arms"
 MEAN_OF_READERS = "mean of the readers' own values, whatever their number of such decisions"
+ABSENT = (NOT_RECORDED, NOT_IN_BOTH, NO_ORDER)
 NO_SUCH_DECISION = "no such decision, or no case of that class"
-NO_ORDER = "no readings with both an order and a value in this arm"
 
 
 @dataclass(frozen=True, eq=False)

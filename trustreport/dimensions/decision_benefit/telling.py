@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import isnan, nan
 from typing import Literal
 
+from trustreport.dimensions.decision_benefit.beside import ABSENT
 from trustreport.dimensions.decision_benefit.changes import CHANGES, strata
 from trustreport.dimensions.decision_benefit.curves import reader_roc
 from trustreport.dimensions.decision_benefit.endpoints import (
@@ -261,12 +262,18 @@ def _beside_tables(results: Sequence[Result], arms: tuple[str, str], number: int
             rows.append((label, leading(results, f"{ID}.{of_arm}", endpoint=endpoint, arm=arm)))
         change = leading(results, f"{ID}.{of_change}", endpoint=endpoint, arms=list(arms))
         rows.append((say(f"{ID}.beside.change", name=name), change))
-    shown = tuple(Row(label, found) for label, found in rows if found)
+    shown = tuple(Row(label, found) for label, found in rows if found and _recorded(found))
     if shown:
         yield EstimateTable(f"decision_benefit_beside_{number}", say(f"{ID}.table_beside"), shown)
-    effects = tuple(Row(_order_label(r), r) for r in results if r.id == f"{ID}.order_effect")
+    found = (r for r in results if r.id == f"{ID}.order_effect" and _recorded(r))
+    effects = tuple(Row(_order_label(r), r) for r in found)
     if effects:
         yield EstimateTable(f"decision_benefit_order_{number}", say(f"{ID}.table_order"), effects)
+
+
+def _recorded(result: Result) -> bool:
+    """Whether there is anything to tell; what an arm lacks stands once under what this does not show."""
+    return result.estimate.note not in ABSENT
 
 
 def _order_label(result: Result) -> Message:

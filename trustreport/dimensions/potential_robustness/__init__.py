@@ -16,9 +16,10 @@ from trustreport.dimensions.potential_robustness.scores import (
     found_in,
     over_sets,
     score_results,
-    training_scores,
+    training_area,
 )
 from trustreport.dimensions.potential_robustness.similar import similarity_results
+from trustreport.dimensions.potential_robustness.sites import sites_of
 from trustreport.dimensions.potential_robustness.sizes import performance, size_results
 from trustreport.dimensions.potential_robustness.telling import parts
 from trustreport.finding import Finding
@@ -51,15 +52,17 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     ]
     scored = []
     for case in cases:
-        reached = performance(case, plan)
+        sites = tuple(sites_of(case))
+        reached = performance(case, sites, plan)
         results += size_results(case, reached, plan)
         if case.dataset.role != "training":
             alike = found_in(results, "degree_of_correspondence", dataset=case.dataset.name)
-            scored.append(Scored(case, reached, alike.value if alike else nan))
+            scored.append(Scored(case, sites, reached, alike.value if alike else nan))
+    candidates = list(dict.fromkeys(one.case.scope.get("candidate") for one in scored))
+    seen = {candidate: training_area(cases, candidate) for candidate in candidates}
     for one in scored:
-        seen = training_scores(cases, one.case.scope.get("candidate"))
-        results += score_results(one, seen, plan)
-    for candidate in dict.fromkeys(one.case.scope.get("candidate") for one in scored):
+        results += score_results(one, seen[one.case.scope.get("candidate")], plan)
+    for candidate in candidates:
         own = [one for one in scored if one.case.scope.get("candidate") == candidate]
         results += over_sets(own, {"candidate": candidate} if candidate else {}, plan)
     not_shown = [say(f"{ID}.not_shown.p_value"), say(f"{ID}.not_shown.features")]

@@ -2,14 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite, isnan, nan
+from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trustreport.dimensions.advice_accuracy.measured import Judged
 from trustreport.dimensions.potential_robustness.pairs import ID
+from trustreport.dimensions.potential_robustness.sites import (
+    AT_THRESHOLD,
+    MEASURES,
+    Site,
+    variance,
+    weighable,
+)
 from trustreport.dimensions.potential_robustness.sizes import Performance
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.robustness import (
@@ -22,21 +28,24 @@ from trustreport.measures.robustness import (
 )
 from trustreport.measures.roc.auc import area_and_variance
 from trustreport.plan import Plan
-from trustreport.results import Result, Unit, answers
-from trustreport.study import Floats
+from trustreport.results import CUT, Result, Unit, answers, possible
 
 NO_TRAINING_SCORES = "the training set has no scores: nothing to compare performance with"
 NO_SPLITS = "no internal splits are declared"
 OTHER_SPLITS = "internal splits are declared of a measure other than auc"
+LEFT_OUT = "sites without a variance, or at the end of the scale, are left out"
+# Ends of what a measure can be, beyond those of a proportion.
+POSSIBLE = {"standardized_net_benefit": (-inf, 1.0), "brier": (0.0, 1.0)}
 METRICS = ("auc", "net_benefit", "brier")
 METRIC_IDS = {"auc": "auc", "net_benefit": "standardized_net_benefit", "brier": "brier"}
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A set with scores: how it performs, and how alike it is to the training set (NaN where unknown)."""
+    """A set with scores, its sites, how it performs, how alike it is to the training set (NaN: not known)."""
 
     case: Judged
+    sites: tuple[Site, ...]
     reached: Performance
     similarity: float
 
@@ -46,24 +55,27 @@ class Scored:
         return self.case.dataset.role == "external"
 
 
-def training_scores(cases: Sequence[Judged], candidate: str | None) -> tuple[NDArray[np.bool_], Floats]:
-    """Truth and scores of all training sets by one candidate."""
+def training_area(cases: Sequence[Judged], candidate: str | None) -> tuple[float, float, int]:
+    """Area under the ROC curve of all training sets by one candidate, its variance, and their cases."""
     own = [c for c in cases if c.dataset.role == "training" and c.scope.get("candidate") == candidate]
     if not own:
-        return np.zeros(0, np.bool_), np.zeros(0)
-    return np.concatenate([c.truth for c in own]), np.concatenate([c.score for c in own])
+        return nan, nan, 0
+    truth = np.concatenate([c.truth for c in own])
+    area, spread, *_ = area_and_variance(
+        truth, np.concatenate([c.suspicion for c in own if c.suspicion is not None])
+    )
+    return area, spread, len(truth)
 
 
-def score_results(one: Scored, training: tuple[NDArray[np.bool_], Floats], plan: Plan) -> list[Result]:
+def score_results(one: Scored, training: tuple[float, float, int], plan: Plan) -> list[Result]:
     """Strong and weak potential robustness, and the tests of performance that they are made of."""
     assert one.case.score is not None
     level, n = plan.report.confidence_level, len(one.case.truth)
     scope: dict[str, Any] = {**one.case.scope, "parameters": {"metric": "auc"}}
-    area, variance, *_ = area_and_variance(one.case.truth, one.case.score)
-    truth, score = training
-    internal, spread, *_ = area_and_variance(truth, score) if truth.size else (nan, nan)
-    tested = p_performance(area, variance, n, internal, spread, len(truth), level=level)
-    if not truth.size:
+    area, spread = one.reached.auc.value, one.reached.auc.se**2
+    internal, internal_spread, n_internal = training
+    tested = p_performance(area, spread, n, internal, internal_spread, n_internal, level=level)
+    if not n_internal:
         tested = undefined(n, NO_TRAINING_SCORES, level=level, method="delong")
     strong = spr(tested.p, one.similarity, n=n, level=level)
     if isnan(tested.p):
@@ -74,7 +86,7 @@ def score_results(one: Scored, training: tuple[NDArray[np.bool_], Floats], plan:
     if why or splits is None:
         accepted = undefined(n, why, level=level, method="delong")
     else:
-        accepted = p_acceptability(area, variance, min(splits.values), n=n, level=level)
+        accepted = p_acceptability(area, spread, min(splits.values), n=n, level=level)
         accepted = replace(
             accepted,
             details={**accepted.details, "least": min(splits.values), "splits": float(len(splits.values))},
@@ -102,57 +114,58 @@ def over_sets(scored: Sequence[Scored], scope: Mapping[str, Any], plan: Plan) ->
         similarity = np.array([one.similarity for one in sets])
         value = np.where(np.isfinite(value), value, nan)
         found = similarity_performance_correlation(similarity, value, level=level)
+        found = replace(found, details={**found.details, "sets": float(len(sets))})
         here = {**scope, "parameters": {"metric": METRIC_IDS[metric]}}
         name = f"{ID}.similarity_performance_correlation"
         results += answers(name, here, [found], leads=found.method, unit="score")
-    return results + _between_sites(sets, scope, plan)
+    sites = [site for one in sets for site in one.sites]
+    for metric in MEASURES:
+        results += _between_sites(metric, sites, len(sets), scope, plan)
+    return results
 
 
-def _between_sites(sets: Sequence[Scored], scope: Mapping[str, Any], plan: Plan) -> list[Result]:
-    level = plan.report.confidence_level
-    areas = [sites_of(one) for one in sets]
-    known = [pair for of_set in areas for pair in of_set if isfinite(pair[1]) and pair[1] > 0]
-    left_out = sum(len(of_set) for of_set in areas) - len(known)
-    value, variance = (np.array(column) for column in (zip(*known) if known else ((), ())))
-    found = heterogeneity(value, variance, scale="logit", level=level)
-    here = {**scope, "parameters": {"metric": "auc", "scale": "logit"}}
+def _between_sites(
+    metric: str, sites: Sequence[Site], n_sets: int, scope: Mapping[str, Any], plan: Plan
+) -> list[Result]:
+    """Each site's value where sets hold several, the mean over sites, their spread, and a new site."""
+    level, measure = plan.report.confidence_level, MEASURES[metric]
+    threshold = plan.operating_point.threshold
+    at = {"threshold": threshold} if metric in AT_THRESHOLD and threshold is not None else {}
+    here = {**scope, **at, "parameters": {"metric": metric, "scale": measure.scale}}
+    several = len(sites) > 1
+    of_site = [site.estimate(metric, plan) for site in sites] if several else []
+    results = []
+    if len(sites) > n_sets:
+        for site, e in zip(sites, of_site):
+            name = site.label.removeprefix(f"{site.case.dataset.name}: ")
+            there = {**here, "dataset": site.case.dataset.name, "site": name}
+            one = possible(e, measure.unit)
+            results.append(Result(f"{ID}.site_performance", there, one, measure.unit, True))
+    known = [(e.value, variance(metric, e)) for e in of_site if weighable(metric, e)]
+    columns = (np.array(column) for column in (zip(*known) if known else ((), ())))
+    found = heterogeneity(*columns, scale=measure.scale, level=level)
+    left_out = len(sites) - len(known) if several else 0
     also = {"sites": float(len(known)), "sites_without_interval": float(left_out)}
+    note = LEFT_OUT if left_out else ""
     named: tuple[tuple[str, Estimate, Unit], ...] = (
         ("heterogeneity", found.i2, "proportion"),
         ("between_site_variance", found.tau2, "score"),
-        ("pooled_performance", found.mean, "proportion"),
-        ("prediction_interval", found.prediction_interval, "proportion"),
+        ("pooled_performance", found.mean, measure.unit),
+        ("prediction_interval", found.prediction_interval, measure.unit),
     )
-    return [
-        Result(f"{ID}.{name}", here, replace(e, details={**e.details, **also}), unit, True)
-        for name, e, unit in named
-    ]
+    for name, e, unit in named:
+        e = _within(e, *POSSIBLE.get(metric, (-inf, inf))) if unit == measure.unit else e
+        said = replace(e, note="; ".join(filter(None, (e.note, note))), details={**e.details, **also})
+        said = said if several else replace(said, n=len(sites))
+        results.append(Result(f"{ID}.{name}", here, said, unit, True))
+    return results
 
 
-def sites_of(one: Scored) -> list[tuple[float, float]]:
-    """Area under the curve and its variance at each site of a set; of the set where it names none."""
-    truth, score, site = one.case.truth, one.case.score, site_of_cases(one.case)
-    assert score is not None
-    parts = [np.ones(len(truth), bool)]
-    if site is not None and len(np.unique(site)) > 1:
-        parts = [site == code for code in np.unique(site)]
-    return [area_and_variance(truth[of_site], score[of_site])[:2] for of_site in parts]
-
-
-def site_of_cases(case: Judged) -> NDArray[np.int32] | None:
-    """The site of each case that was judged; None where not every case has one."""
-    sites = case.dataset.cases.site
-    if sites is None:
-        return None
-    candidate = case.scope.get("candidate") or next(iter(case.dataset.scores))
-    scores = case.dataset.scores[candidate]
-    known = case.dataset.cases.truth >= 0
-    if scores.score is not None:
-        known = known & ~np.isnan(scores.score)
-    if scores.decision is not None:
-        known = known & (scores.decision >= 0)
-    codes = sites.codes[known]
-    return codes if len(codes) == len(case.truth) and (codes >= 0).all() else None
+def _within(e: Estimate, least: float, most: float) -> Estimate:
+    if not (e.low < least or e.high > most):
+        return e
+    note = "; ".join(filter(None, (e.note, CUT)))
+    return replace(e, low=max(e.low, least), high=min(e.high, most), note=note)
 
 
 def found_in(results: Sequence[Result], name: str, **scope: Any) -> Estimate | None:

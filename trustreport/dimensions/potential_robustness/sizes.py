@@ -1,17 +1,16 @@
 """How a model performs on a set, and how many cases each measure would have needed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.advice_accuracy.measured import FEW_OF_A_CLASS, Judged
+from trustreport.dimensions.advice_accuracy.measured import Judged
 from trustreport.dimensions.advice_value.measured import why_no_risk
 from trustreport.dimensions.potential_robustness.pairs import ID
+from trustreport.dimensions.potential_robustness.sites import NO_THRESHOLD, Site
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.net_benefit import standardized_net_benefit
-from trustreport.measures.roc.auc import delong, logit_delong
 from trustreport.measures.sample_size.auc import mss_auc
 from trustreport.measures.sample_size.brier import mss_brier
 from trustreport.measures.sample_size.calibration_slope import information, mss_calibration_slope
@@ -21,7 +20,7 @@ from trustreport.measures.sample_size.target import planning_quantile
 from trustreport.plan import Plan
 from trustreport.results import Result, answers
 
-NO_THRESHOLD = "no operating point is declared"
+DIAGRAM = ("auc", "standardized_net_benefit", "brier")
 # Width of the whole interval that is asked for, unless precision targets are declared.
 WIDTHS = {"auc": 0.1, "net_benefit": 0.2, "brier": 0.05, "calibration_slope": 0.2, "oe": 0.2}
 # Names under which a precision target may be declared.
@@ -43,24 +42,10 @@ class Performance:
     brier: Estimate
 
 
-def performance(case: Judged, plan: Plan) -> Performance:
-    """The three measures of the external performance diagram."""
-    truth, score, level = case.truth, case.score, plan.report.confidence_level
-    assert score is not None
-    few = min(int(truth.sum()), int((~truth).sum())) < FEW_OF_A_CLASS
-    area = (logit_delong if few else delong)(truth, score, level=level)
-    n, why, threshold = len(truth), why_no_risk(case, plan), plan.operating_point.threshold
-    missing = why or (NO_THRESHOLD if threshold is None else "")
-    benefit = (
-        undefined(n, missing, level=level, method="ratio_delta")
-        if missing or threshold is None
-        else standardized_net_benefit(truth, score, threshold, level=level)
-    )
-    return Performance(
-        area,
-        benefit,
-        undefined(n, why, level=level, method="wald") if why else brier(truth, score, level=level),
-    )
+def performance(case: Judged, sites: Sequence[Site], plan: Plan) -> Performance:
+    """The three measures of the external performance diagram, over all sites of the set."""
+    whole = sites[0] if len(sites) == 1 else Site(case.dataset.name, case)
+    return Performance(*(whole.estimate(name, plan) for name in DIAGRAM))
 
 
 def width(measure: str, plan: Plan) -> float:

@@ -1,35 +1,35 @@
 """How potential robustness is told: sentences, tables and figures over the sets of each candidate."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from math import ceil, floor, isfinite, isnan
-from typing import Any
+from math import isfinite, isnan
 
+from trustreport.dimensions.potential_robustness.drawn import (
+    AXES,
+    MISSING,
+    UNLIKE,
+    effects,
+    estimate,
+    figures_of,
+    over,
+    reached,
+    sized,
+)
 from trustreport.dimensions.potential_robustness.pairs import ID
-from trustreport.dimensions.potential_robustness.scores import METRIC_IDS, Scored, found_in
+from trustreport.dimensions.potential_robustness.scores import METRIC_IDS, Scored
 from trustreport.dimensions.potential_robustness.similar import band
-from trustreport.dimensions.potential_robustness.sizes import WIDTHS, width
-from trustreport.estimate import Estimate
-from trustreport.figures import external_performance as diagram
-from trustreport.figures.sample_size import MOST_SITES, SampleSizes, SizeRow
-from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
-from trustreport.measures.proportion import normal_quantile
+from trustreport.dimensions.potential_robustness.sites import MEASURES
+from trustreport.dimensions.potential_robustness.sizes import width
+from trustreport.finding import Column, EstimateTable, Part, PlainTable, Row
+from trustreport.measures.similarity.notes import TEST_ONLY
 from trustreport.messages import Message, say
 from trustreport.plan import Plan
-from trustreport.results import Result, leading
+from trustreport.results import Result
 from trustreport.study import Dataset
 
 # Sets that have a sentence of their own.
-SENTENCES = 4
-# The rule of the authors: acceptable in all three measures on a set that is at most this similar.
-UNLIKE, ALIKE, DIFFERENT = 0.4, 0.6, 0.05
-ACCEPTABLE = {"auc": 0.7, "net_benefit": 0.4, "brier": 0.25}
-AXES = {
-    "auc": (0.5, 1.0, (0.7, 0.8, 0.9)),
-    "net_benefit": (0.0, 1.0, (0.4, 0.6, 0.8)),
-    "brier": (0.35, 0.0, (0.25, 0.15, 0.08)),
-}
-MISSING = Estimate(float("nan"), float("nan"), float("nan"), 0)
+SENTENCES = 3
+# Similarity from which a set counts as alike, and p under which the energy distance tells sets apart.
+ALIKE, DIFFERENT = 0.6, 0.05
 
 
 def parts(
@@ -41,30 +41,17 @@ def parts(
     for number, candidate in enumerate(candidates, 1):
         own = [one for one in scored if one.case.scope.get("candidate") == candidate]
         tables = [*(_similarity_table(results, compared) if number == 1 else ())]
-        tables += _tables(results, own, candidate, number)
+        tables += _tables(results, own, candidate, number, plan)
         found.append(
             Part(
                 finding=tuple(_sentences(results, compared, own, candidate, plan)),
                 title=say("word.name", name=candidate) if len(candidates) > 1 else None,
                 tables=tuple(tables),
-                figures=tuple(_figures(results, own, plan, number)),
+                figures=tuple(figures_of(results, compared, own, plan, number)),
                 scope={"candidate": candidate} if candidate else {},
             )
         )
     return tuple(found)
-
-
-def _estimate(results: Sequence[Result], name: str, **scope: Any) -> Estimate:
-    return found_in(results, name, **scope) or MISSING
-
-
-def _sized(results: Sequence[Result], name: str, one: Scored) -> Estimate:
-    """The minimum sample size of a measure for a set."""
-    return _estimate(results, f"mss_{name}", **one.case.scope)
-
-
-def _reached(needed: Estimate) -> float:
-    return float(needed.details.get("reached", float("nan")))
 
 
 # ---------------------------------------------------------------- sentences
@@ -78,23 +65,50 @@ def _sentences(
     plan: Plan,
 ) -> Iterator[Message]:
     if scored:
-        enough = [one for one in scored if _reached(_sized(results, "auc", one)) >= 1]
+        enough = [one for one in scored if reached(sized(results, "auc", one)) >= 1]
         names = [one.case.dataset.name for one in enough]
         key = "enough" if enough else "enough_none"
         yield say(f"{ID}.{key}", n=len(scored), k=len(enough), names=names, width=width("auc", plan))
-    for one in scored[:SENTENCES]:
-        yield _of_set(one, _estimate(results, "energy_distance", dataset=one.case.dataset.name).p)
+    if len(scored) <= SENTENCES:
+        for one in scored:
+            yield _of_set(one, _energy_p(results, one))
+    else:
+        yield from _of_many(results, scored)
     if not scored:
         yield say(f"{ID}.no_scores", n=len(compared))
     known = [one for one in scored if not isnan(one.similarity)]
-    if known:
-        yield _rule(known)
-    elif compared:
-        yield say(f"{ID}.no_similarity", reason=_estimate(results, "degree_of_correspondence").note)
-    new = leading(results, f"{ID}.prediction_interval", candidate=candidate)
+    if compared and not known:
+        yield say(f"{ID}.no_similarity", reason=estimate(results, "degree_of_correspondence").note)
+    yield from _least(scored, plan)
+    new = over(results, "prediction_interval", "auc", candidate)
     if new is not None and isfinite(new.estimate.low):
         e = new.estimate
         yield say(f"{ID}.new_site", n=e.n, value=e.value, low=e.low, high=e.high, level=e.level)
+
+
+def _least(scored: Sequence[Scored], plan: Plan) -> Iterator[Message]:
+    """Against the best of several: at how many sites the bound is met, and the worst of them."""
+    sites = [site for one in scored if one.external for site in one.sites]
+    areas = [(site.label, site.estimate("auc", plan)) for site in sites] if len(sites) > 1 else []
+    found = [(name, e) for name, e in areas if isfinite(e.value)]
+    if len(found) < 2:
+        return
+    bound, declared = auc_bound(plan)
+    met = sum(e.low >= bound for _, e in found)
+    name, e = min(found, key=lambda one: one[1].value)
+    values = {"k": len(found), "n": met, "bound": bound, "name": name, "value": e.value}
+    key = "best_of_k" if isfinite(e.low) else "best_of_k_no_interval"
+    source = say(f"{ID}.bound.{'declared' if declared else 'authors'}")
+    yield say(f"{ID}.{key}", source=source, low=e.low, high=e.high, **values)
+
+
+def auc_bound(plan: Plan) -> tuple[float, bool]:
+    """What the AUC has to reach: declared by an endpoint, or acceptable to the authors of the diagram."""
+    for endpoint in plan.endpoints:
+        bound = endpoint.bound_or_margin
+        if endpoint.measure in ("advice_accuracy.auc", "auc") and isinstance(bound, int | float):
+            return float(bound), True
+    return AXES["auc"][2][0], False
 
 
 def _of_set(one: Scored, energy_p: float) -> Message:
@@ -116,19 +130,23 @@ def _of_set(one: Scored, energy_p: float) -> Message:
     return say(f"{ID}.{alike}", first=said, similarity=one.similarity, band=word)
 
 
-def _rule(known: Sequence[Scored]) -> Message:
-    """The rule of the authors, as theirs, with what speaks against reading it alone."""
-    fulfilled = [
-        one.case.dataset.name
-        for one in known
-        if one.similarity < UNLIKE
-        and one.reached.auc.value >= ACCEPTABLE["auc"]
-        and one.reached.net_benefit.value >= ACCEPTABLE["net_benefit"]
-        and one.reached.brier.value <= ACCEPTABLE["brier"]
-    ]
-    if fulfilled:
-        return say(f"{ID}.rule", n=len(fulfilled), names=fulfilled)
-    return say(f"{ID}.rule_none")
+def _energy_p(results: Sequence[Result], one: Scored) -> float:
+    return estimate(results, "energy_distance", dataset=one.case.dataset.name).p
+
+
+def _of_many(results: Sequence[Result], scored: Sequence[Scored]) -> Iterator[Message]:
+    """Many sets by how alike they are: which lie on which side of the index, and which it does not see."""
+    known = [one for one in scored if not isnan(one.similarity)]
+    for side, group in (
+        ("many_unlike", [one for one in known if one.similarity < UNLIKE]),
+        ("many_alike", [one for one in known if one.similarity >= ALIKE]),
+    ):
+        if group:
+            names = [one.case.dataset.name for one in group]
+            yield say(f"{ID}.{side}", n=len(group), k=len(known), names=names)
+    unseen = [o for o in known if o.similarity >= ALIKE and _energy_p(results, o) < DIFFERENT]
+    if unseen:
+        yield say(f"{ID}.many_unseen", n=len(unseen), names=[one.case.dataset.name for one in unseen])
 
 
 # ---------------------------------------------------------------- tables
@@ -139,6 +157,7 @@ def _similarity_table(results: Sequence[Result], compared: Sequence[Dataset]) ->
         Column(say(f"{ID}.column.set")),
         Column(say(f"{ID}.column.n"), "count"),
         Column(say(f"{ID}.column.similarity"), "p"),
+        Column(say(f"{ID}.column.monte_carlo"), "number.4"),
         Column(say(f"{ID}.column.band")),
         Column(say(f"{ID}.column.null_sd"), "number.1"),
         Column(say(f"{ID}.column.energy_p"), "p"),
@@ -148,28 +167,56 @@ def _similarity_table(results: Sequence[Result], compared: Sequence[Dataset]) ->
     rows = []
     for dataset in compared:
         scope = {"dataset": dataset.name}
-        degree = _estimate(results, "degree_of_correspondence", **scope)
+        degree = estimate(results, "degree_of_correspondence", **scope)
         named = band(degree.value) if not isnan(degree.value) else ""
-        by_method = {
-            r.method: r.estimate for r in results if r.id == f"{ID}.similarity_effect" and r.within(**scope)
-        }
+        by_method = effects(results, dataset.name)
         rows.append(
             (
                 dataset.name,
                 len(dataset.cases),
                 degree.value,
+                degree.details.get("monte_carlo_se"),
                 say(f"figure.external.{named}") if named else say("table.not_estimable", note=degree.note),
                 by_method.get("null_sd", MISSING).value,
-                _estimate(results, "energy_distance", **scope).p,
+                estimate(results, "energy_distance", **scope).p,
                 by_method.get("influence", MISSING),
                 by_method.get("domain_classifier", MISSING).value,
             )
         )
-    yield PlainTable(f"{ID}_similarity", say(f"{ID}.table_similarity"), columns, tuple(rows))
+    caption = say(f"{ID}.table_similarity", how=_how(results, compared))
+    yield PlainTable(f"{ID}_similarity", caption, columns, tuple(rows))
+
+
+def _how(results: Sequence[Result], compared: Sequence[Dataset]) -> Message | str:
+    """How the sets were compared: scaling, distance, permutations, seed, what became of missing values."""
+    found = [r for r in results if r.id == f"{ID}.degree_of_correspondence" and not isnan(r.estimate.value)]
+    if not found:
+        return ""
+    chosen = found[0].scope["parameters"]
+    by_note: dict[str, list[str]] = {}
+    for r in found:
+        for note in filter(None, r.estimate.note.split("; ")):
+            if note != TEST_ONLY and "subsample" not in r.scope["parameters"]:
+                by_note.setdefault(note, []).append(r.scope["dataset"])
+    everywhere = len({r.scope["dataset"] for r in found})
+    notes = [
+        say(f"{ID}.note_everywhere", note=note)
+        if len(sets) == everywhere
+        else say(f"{ID}.note_of", note=note, names=sets)
+        for note, sets in by_note.items()
+    ]
+    how = say(
+        f"{ID}.how",
+        scaling=say(f"{ID}.scaling.{chosen['standardise']}"),
+        metric=say(f"{ID}.metric.{chosen['metric']}"),
+        permutations=chosen["permutations"],
+        seed=chosen["seed"],
+    )
+    return say(f"{ID}.how_with_notes", how=how, notes=notes) if notes else how
 
 
 def _tables(
-    results: Sequence[Result], scored: Sequence[Scored], candidate: str | None, number: int
+    results: Sequence[Result], scored: Sequence[Scored], candidate: str | None, number: int, plan: Plan
 ) -> Iterator[EstimateTable | PlainTable]:
     if not scored:
         return
@@ -203,112 +250,40 @@ def _tables(
     )
     values = []
     for one in scored:
-        of = [_estimate(results, name, **one.case.scope).value for name in names]
+        of = [estimate(results, name, **one.case.scope).value for name in names]
         values.append((one.case.dataset.name, len(one.case.truth), *of[:2], one.similarity, *of[2:]))
     yield PlainTable(f"{ID}_scores_{number}", say(f"{ID}.table_scores"), of_scores, tuple(values))
-    over = [
-        Row(say(f"{ID}.label.{label}"), found, leads=label == "prediction_interval")
-        for name, metric, label in OVER_SETS
-        if (found := _over(results, name, metric, candidate))
+    yield from _over_sites(results, candidate, number, plan)
+    correlations = [
+        Row(say(f"{ID}.label.correlation_{name}"), found)
+        for name in METRIC_IDS
+        if (found := over(results, "similarity_performance_correlation", METRIC_IDS[name], candidate))
     ]
-    if over:
-        yield EstimateTable(f"{ID}_over_{number}", say(f"{ID}.table_over"), tuple(over))
+    yield EstimateTable(f"{ID}_correlation_{number}", say(f"{ID}.table_correlation"), tuple(correlations))
 
 
-OVER_SETS = (
-    ("pooled_performance", "auc", "pooled_performance"),
-    ("prediction_interval", "auc", "prediction_interval"),
-    ("heterogeneity", "auc", "heterogeneity"),
-    *(
-        ("similarity_performance_correlation", METRIC_IDS[name], f"correlation_{name}")
-        for name in ("auc", "net_benefit", "brier")
-    ),
-)
-
-
-def _over(results: Sequence[Result], name: str, metric: str, candidate: str | None) -> Result | None:
-    for r in results:
-        if (
-            r.id == f"{ID}.{name}"
-            and r.scope["parameters"]["metric"] == metric
-            and r.within(candidate=candidate)
-        ):
-            return r
-    return None
-
-
-# ---------------------------------------------------------------- figures
-
-
-def _figures(
-    results: Sequence[Result], scored: Sequence[Scored], plan: Plan, number: int
-) -> Iterator[Figure]:
-    drawn = [one for one in scored if not isnan(one.similarity)]
-    if drawn:
-        yield _diagram(results, drawn, plan, number)
-    for start in range(0, len(scored), MOST_SITES):
-        rows = tuple(
-            SizeRow(
-                one.case.dataset.name,
-                len(one.case.truth),
-                tuple(_sized(results, name, one) for name in WIDTHS),
-            )
-            for one in scored[start : start + MOST_SITES]
+def _over_sites(
+    results: Sequence[Result], candidate: str | None, number: int, plan: Plan
+) -> Iterator[PlainTable]:
+    """Mean, spread and a new site, a row a measure."""
+    rows = []
+    for metric in MEASURES:
+        mean, new, spread = (
+            over(results, name, metric, candidate)
+            for name in ("pooled_performance", "prediction_interval", "heterogeneity")
         )
-        measures = tuple(
-            say(f"{ID}.size.{name}", width=width(name, plan), threshold=plan.operating_point.threshold)
-            for name in WIDTHS
+        if mean is None or new is None or spread is None or isnan(mean.estimate.value):
+            continue
+        e = new.estimate
+        range_of = say(f"{ID}.range", low=e.low, high=e.high) if isfinite(e.low) else None
+        label = say(f"{ID}.chart.{metric}", threshold=plan.operating_point.threshold)
+        rows.append((label, mean.estimate.n, mean.estimate, range_of, spread.estimate))
+    if rows:
+        columns = (
+            Column(say(f"{ID}.column.measure")),
+            Column(say(f"{ID}.column.sites"), "count"),
+            Column(say(f"{ID}.column.mean"), "number"),
+            Column(say(f"{ID}.column.new")),
+            Column(say(f"{ID}.column.i2"), "number"),
         )
-        enough = sum(_reached(row.needed[0]) >= 1 for row in rows)
-        yield Figure(
-            f"sample_size_{number}_{start // MOST_SITES + 1}",
-            SampleSizes(measures, rows),
-            say(f"{ID}.figure.sizes"),
-            say(f"{ID}.figure.sizes_alt", n=len(rows), k=enough),
-        )
-
-
-def _diagram(results: Sequence[Result], drawn: Sequence[Scored], plan: Plan, number: int) -> Figure:
-    sites = tuple(
-        diagram.Site(
-            one.case.dataset.name,
-            _with_limits(_estimate(results, "degree_of_correspondence", dataset=one.case.dataset.name)),
-            tuple(
-                diagram.Performance(getattr(one.reached, name), _reached(_sized(results, name, one)))
-                for name in AXES
-            ),
-        )
-        for one in drawn
-    )
-    axes = tuple(_axis(name, drawn, plan) for name in AXES)
-    unlike = [one for one in drawn if one.similarity < UNLIKE]
-    return Figure(
-        f"external_performance_{number}",
-        diagram.ExternalPerformance(axes, sites),
-        say(f"{ID}.figure.diagram"),
-        say(f"{ID}.figure.diagram_alt", n=len(drawn), k=len(unlike)),
-    )
-
-
-def _with_limits(degree: Estimate) -> Estimate:
-    """A degree of correspondence with the limits that the number of permutations leaves."""
-    half = normal_quantile(degree.level) * float(degree.details.get("monte_carlo_se", 0.0))
-    return replace(degree, low=max(0.0, degree.value - half), high=min(1.0, degree.value + half))
-
-
-def _axis(name: str, drawn: Sequence[Scored], plan: Plan) -> diagram.Axis:
-    """The axis of a panel, further on the poor side where a value lies there."""
-    worst, best, bands = AXES[name]
-    values = [v for one in drawn if isfinite(v := getattr(one.reached, name).value)]
-    if worst < best:
-        worst = max(min([worst, *(floor(10 * v) / 10 for v in values)]), -1.0)
-    else:
-        worst = max([worst, *(ceil(20 * v) / 20 for v in values)])
-    return diagram.Axis(
-        say(f"{ID}.panel.{name}"),
-        say(f"{ID}.axis.{name}", threshold=plan.operating_point.threshold),
-        say(f"{ID}.brief.{name}"),
-        worst,
-        best,
-        bands,
-    )
+        yield PlainTable(f"{ID}_over_{number}", say(f"{ID}.table_over"), columns, tuple(rows))

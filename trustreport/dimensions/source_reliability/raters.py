@@ -39,6 +39,7 @@ LEAST_RATERS_TO_DRAW = 5
 
 DECLARED, INDEPENDENT = "declared", "independent_raters"
 STATED = "stated in the manifest, without a sampling error"
+AS_KNOWN = "computed from the accuracy of the raters, taken as known: no interval"
 NOT_ALL_STATED = "no accuracy is stated for some of the raters"
 NO_TRUTH = "no truth to judge the raters by"
 
@@ -187,5 +188,5 @@ def _independent(panel: Panel, accuracy: Floats, level: float) -> Iterator[Resul
         return
     expected = expected_agreement(accuracy, panel.n_categories)
     n = int(np.count_nonzero((panel.codes >= 0).sum(axis=1) >= 2))
-    estimate = Estimate(expected, nan, nan, n, level, INDEPENDENT, STATED)
+    estimate = Estimate(expected, nan, nan, n, level, INDEPENDENT, AS_KNOWN)
     yield from _entry(panel, "expected_agreement", [estimate], "proportion")

@@ -24,12 +24,15 @@ from trustreport.results import Result, leading
 
 # Sets told one by one; more of them in one sentence.
 EACH_UP_TO = 4
+# Coefficients of which the table also shows the interval with raters drawn too.
+SHOWN_BOTH_WAYS = ("percent_agreement", "krippendorff_alpha", "gwet_ac1", "gwet_ac2", "weighted_concordance")
 # Raters that a joyplot holds on one page.
 RIDGES_A_FIGURE = 40
 # A scale of confidence with more values than this is drawn in bins, so many of them.
 MOST_STEPS, BINS = 12, 25
 MEASURED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-MOST_LINES = 10
+# Lines of the nomogram, and how far apart a round one must be from that of a study.
+MOST_LINES, APART = 12, 0.02
 # Accuracies that one may want to show, and for how many measured ones the table says what that takes.
 WANTED, MOST_MEASURED = (0.7, 0.8, 0.85, 0.9, 0.95), 5
 
@@ -193,7 +196,7 @@ def _agreement_table(panel: Panel, results: Sequence[Result], number: int) -> Es
     rows = []
     for name in (*COEFFICIENTS, "gwet_ac2", "weighted_concordance"):
         for r in results:
-            shown = r.primary or r.method == OVER_RATERS_AND_CASES
+            shown = r.primary or (r.method == OVER_RATERS_AND_CASES and name in SHOWN_BOTH_WAYS)
             if r.id == f"{ID}.{name}" and shown and "raters" not in r.scope:
                 ranks = "parameters" in r.scope
                 leads = r.primary and name == "krippendorff_alpha" and not ranks
@@ -273,12 +276,10 @@ def _nomogram_of(
         return
     label = next(r.estimate for r in results if r.id == f"{ID}.label_accuracy" and r.method == NOMOGRAM)
     points = tuple(_points(advice))
-    own = sorted({*MEASURED, *(point.measured for point in points)})
-    lines = _lines(own if len(own) <= MOST_LINES else MEASURED)
     key = "nomogram_bounds" if 0 < len(points) <= NAMED_UP_TO else "nomogram"
     yield Figure(
         f"nomogram_{number}",
-        Nomogram(lines, _ticks(), points, concordance=rho, label=label),
+        Nomogram(_drawn_lines(points), _ticks(), points, concordance=rho, label=label),
         say(f"{ID}.figure.{key}"),
         say(f"{ID}.figure.nomogram_alt", concordance=rho.value, label=label.value),
     )
@@ -372,27 +373,36 @@ def _behind_tables(sets: Sequence[Behind], name: str) -> Iterator[PlainTable]:
         for label, actual in zip(one.labels, one.actual)
     )
     yield PlainTable(f"source_reliability_behind_{name}", say(f"{ID}.table_sets"), columns, rows)
-    measured = sorted({one.measured.value for one in sets if one.measured.value > 0.5})[:MOST_MEASURED]
-    if measured and len(sets) <= MOST_MEASURED:
-        wanted_columns = (
-            Column(say(f"{ID}.column.wanted"), "percent.0"),
-            *(Column(say(f"{ID}.column.at_measured", measured=x), "number") for x in measured),
+    shown = [one for one in sets if one.measured.value > 0.5]
+    if shown and len(sets) <= MOST_MEASURED:
+        columns_wanted = (
+            Column(say(f"{ID}.column.set")),
+            Column(say(f"{ID}.column.measured"), "percent"),
+            *(Column(say(f"{ID}.column.wanted", wanted=wanted), "number") for wanted in WANTED),
         )
-        least = [
-            [least_reliability(x, wanted).weighted_concordance.value for x in measured] for wanted in WANTED
-        ]
-        lines = tuple((wanted, *of_wanted) for wanted, of_wanted in zip(WANTED, least))
-        yield PlainTable(f"source_reliability_least_{name}", say(f"{ID}.table_least"), wanted_columns, lines)
+        lines = tuple((one.name, one.measured.value, *_least(one.measured.value)) for one in shown)
+        yield PlainTable(f"source_reliability_least_{name}", say(f"{ID}.table_least"), columns_wanted, lines)
+
+
+def _least(measured: float) -> list[float]:
+    """The weighted concordance that each accuracy wanted would take."""
+    return [least_reliability(measured, wanted).weighted_concordance.value for wanted in WANTED]
+
+
+def _drawn_lines(points: Sequence[NomogramPoint]) -> tuple[NomogramLine, ...]:
+    """Lines of the measured accuracies, and of round ones that lie apart from them."""
+    own = {point.measured for point in points}
+    if len(own) > MOST_LINES - len(MEASURED):
+        return _lines(MEASURED)
+    return _lines(sorted({*own, *(x for x in MEASURED if all(abs(x - y) >= APART for y in own))}))
 
 
 def _sets_figure(sets: Sequence[Behind]) -> Figure:
     points = tuple(_points(sets))
-    own = sorted({*MEASURED, *(point.measured for point in points)})
-    lines = _lines(own if len(own) <= MOST_LINES else MEASURED)
     key = "nomogram_named" if len(points) <= NAMED_UP_TO else "nomogram_sets"
     return Figure(
         "nomogram_sets",
-        Nomogram(lines, _ticks(), points),
+        Nomogram(_drawn_lines(points), _ticks(), points),
         say(f"{ID}.figure.{key}"),
         say(f"{ID}.figure.nomogram_sets_alt", n=len(points)),
     )

@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 Scale = Literal["nominal", "ordinal"]
 OVER_CASES, OVER_RATERS_AND_CASES = "bootstrap_cases", "bootstrap_raters_cases"
 CELLS = 2_000_000  # numbers held at once in each array
+WORTH_A_WORD = 0.01  # share of resamples without a value from which the note says so
 
 
 def bootstrap(
@@ -247,7 +248,7 @@ def percentile(value: float, found: NDArray[np.float64], n: int, *, level: float
             value, float("nan"), float("nan"), n, level, method, notes.NO_RESAMPLE, details=details
         )
     low, high = (float(x) for x in np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]))
-    note = notes.SOME_RESAMPLES if len(defined) < len(found) else ""
+    note = notes.SOME_RESAMPLES if len(defined) < (1 - WORTH_A_WORD) * len(found) else ""
     return Estimate(
         value, low, high, n, level, method, note, se=float(np.std(defined, ddof=1)), details=details
     )

@@ -1,0 +1,192 @@
+"""Two results.json held against each other: what changed, what was added, what is gone."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from math import isclose
+from pathlib import Path
+from typing import Any, Literal
+
+from trustreport.report.bundle import RESULTS
+
+# Relative difference below which two numbers are the same: a change of machine, not of the study.
+SAME = 1e-9
+NUMBERS = ("value", "low", "high", "level", "se", "n", "p", "df", "details")
+WORDS = ("unit", "primary", "note")
+
+What = Literal["changed", "added", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that differs: `name` and `where` say of what, `old` and `new` hold the fields that differ."""
+
+    what: What
+    name: str
+    where: Mapping[str, Any]
+    old: Mapping[str, Any]
+    new: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All differences, and how many numbers are the same."""
+
+    numbers: tuple[Difference, ...]
+    verdicts: tuple[Difference, ...]
+    checks: tuple[Difference, ...]
+    same: int
+
+    @property
+    def alike(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.numbers or self.verdicts or self.checks)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison as plain data."""
+        kinds = {"numbers": self.numbers, "verdicts": self.verdicts, "checks": self.checks}
+        return {"same": self.same, **{kind: [asdict(d) for d in found] for kind, found in kinds.items()}}
+
+
+def load(path: Path) -> dict[str, Any]:
+    """The results of a report's folder, or of the file itself.
+
+    Raises
+    ------
+    ValueError : it is no results.json
+    OSError : it cannot be read
+    """
+    file = path / RESULTS if path.is_dir() else path
+    try:
+        data = json.loads(file.read_bytes())
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{file}: no JSON ({error})") from error
+    if not isinstance(data, dict) or not {"results", "checks", "verdicts"} <= data.keys():
+        raise ValueError(f"{file}: this is not the {RESULTS} of a report")
+    return data
+
+
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
+    """Numbers by id, scope and method; verdicts by endpoint; checks by number and scope."""
+
+    def differences(
+        part: str, key: tuple[str, ...], fields: tuple[str, ...] | None
+    ) -> tuple[Difference, ...]:
+        before, after = (_by_key(document[part], key) for document in (old, new))
+        return tuple(_differences(before, after, fields, key[0]))
+
+    numbers = differences("results", ("id", "scope", "method"), (*NUMBERS, *WORDS))
+    return Comparison(
+        numbers,
+        differences("verdicts", ("endpoint",), None),
+        differences("checks", ("check", "scope"), ("status", "severity", "message")),
+        len(old["results"]) - sum(d.what != "added" for d in numbers),
+    )
+
+
+Entries = Mapping[str, Mapping[str, Any]]
+
+
+def _by_key(entries: Any, fields: tuple[str, ...]) -> dict[str, Mapping[str, Any]]:
+    """Entries by what makes each the only one; a second one with the same key gets a number."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for entry in entries:
+        key = json.dumps([entry.get(field) for field in fields], sort_keys=True)
+        n = 1
+        while (numbered := key if n == 1 else f"{key} {n}") in found:
+            n += 1
+        found[numbered] = entry
+    return found
+
+
+def _differences(
+    old: Entries, new: Entries, fields: tuple[str, ...] | None, name: str
+) -> Iterator[Difference]:
+    for key in dict.fromkeys((*old, *new)):
+        before, after = old.get(key), new.get(key)
+        entry: Mapping[str, Any] = before if before is not None else after  # type: ignore[assignment]
+        where = {"scope": entry.get("scope", {}), "method": entry.get("method", "")}
+        where = {k: v for k, v in where.items() if v}
+        looked = fields or tuple(sorted(k for k in {*(before or {}), *(after or {})} if k != name))
+        if before is None or after is None:
+            what: What = "added" if before is None else "removed"
+            yield Difference(what, str(entry[name]), where, _of(before, looked), _of(after, looked))
+            continue
+        unlike = tuple(f for f in looked if not _same(before.get(f), after.get(f)))
+        if unlike:
+            yield Difference("changed", str(entry[name]), where, _of(before, unlike), _of(after, unlike))
+
+
+def _of(entry: Mapping[str, Any] | None, fields: tuple[str, ...]) -> dict[str, Any]:
+    return {} if entry is None else {field: entry[field] for field in fields if field in entry}
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equal; numbers to rounding, at any depth."""
+    if isinstance(a, bool) or isinstance(b, bool) or a is None or b is None:
+        return a is b
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return isclose(a, b, rel_tol=SAME, abs_tol=1e-12)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return bool(a == b)
+
+
+# ---------------------------------------------------------------- told on a terminal
+
+
+def lines(found: Comparison) -> Iterator[str]:
+    """A plain line for each difference, then how many there are."""
+    for kind, differences in _kinds(found):
+        for d in differences:
+            yield " ".join(filter(None, (kind, d.what, d.name, _where(d), _fields(d))))
+    counts = [(kind, len(differences)) for kind, differences in _kinds(found)]
+    counted = [f"{n} {kind}{'s' * (n != 1)}" for kind, n in counts if n]
+    yield f"{', '.join(counted) or 'nothing'} changed, {found.same} numbers the same"
+
+
+def table(found: Comparison) -> Any:
+    """The same as a table of rich."""
+    from rich.table import Table
+    from rich.text import Text
+
+    *_, said = lines(found)
+    made = Table(caption=said)
+    for name in ("", "", "id", "of", "old", "new"):
+        made.add_column(name, overflow="fold")
+    for kind, differences in _kinds(found):
+        for d in differences:
+            cells = (kind, d.what, d.name, _where(d), _shown(d.old), _shown(d.new))
+            made.add_row(*(Text(cell) for cell in cells))
+    return made
+
+
+def _kinds(found: Comparison) -> tuple[tuple[str, tuple[Difference, ...]], ...]:
+    return (("number", found.numbers), ("verdict", found.verdicts), ("check", found.checks))
+
+
+def _where(d: Difference) -> str:
+    parts = []
+    for key, value in d.where.get("scope", {}).items():
+        if value not in (None, "", []):
+            shown = "/".join(map(str, value)) if isinstance(value, list) else value
+            parts.append(f"{key}={json.dumps(shown) if isinstance(shown, dict) else shown}")
+    parts += [d.where["method"]] if d.where.get("method") else []
+    return f"[{', '.join(parts)}]" if parts else ""
+
+
+def _fields(d: Difference) -> str:
+    if d.what != "changed":
+        return _shown(d.new or d.old)
+    return ", ".join(f"{key} {_short(d.old.get(key))} -> {_short(d.new.get(key))}" for key in d.new)
+
+
+def _shown(values: Mapping[str, Any]) -> str:
+    told = {key: value for key, value in values.items() if key != "details" and value not in (None, "", {})}
+    return ", ".join(f"{key} {_short(value)}" for key, value in told.items())
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,99 @@
+"""Every number of a report as one flat table: results.csv, and the sheets of results.xlsx."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+SCOPE = (
+    "arms",
+    "arm",
+    "set",
+    "dataset",
+    "reader",
+    "raters",
+    "site",
+    "subgroup",
+    "period",
+    "candidate",
+    "candidates",
+    "task",
+    "class",
+    "endpoint",
+    "analysis",
+    "threshold",
+    "parameters",
+)
+NUMBER = (
+    "value",
+    "low",
+    "high",
+    "level",
+    "se",
+    "n",
+    "unit",
+    "method",
+    "method_text",
+    "p",
+    "df",
+    "primary",
+    "note",
+    "source",
+    "details",
+)
+HEADER = ("id", *SCOPE, *NUMBER)
+# What a spreadsheet would take for the beginning of a formula, or skip before one.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
+           "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
+
+Cell = str | float | int | bool | None
+
+
+def render(document: Mapping[str, Any]) -> bytes:
+    """results.csv of a document as it stands in results.json: UTF-8, a row for each number (RFC 4180).
+
+    An absent value is an empty cell. Text that a spreadsheet would compute begins with an apostrophe; numbers
+    are written as they are, with the digits of results.json.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(HEADER)
+    writer.writerows([written(cell) for cell in row] for row in numbers(document))
+    return text.getvalue().encode()
+
+
+def numbers(document: Mapping[str, Any]) -> Iterable[Sequence[Cell]]:
+    """A row of cells for each number, in the order of results.json; the columns are those of `HEADER`."""
+    for entry in document["results"]:
+        scope = entry["scope"]
+        yield (
+            escaped(entry["id"]),
+            *(cell(scope.get(key)) for key in SCOPE),
+            *(cell(entry[key]) for key in NUMBER),
+        )
+
+
+def cell(value: Any) -> Cell:
+    """A value of results.json as a cell; what has parts is JSON, a pair is joined."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return escaped(value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return escaped("; ".join(value))
+    return escaped(json.dumps(value, sort_keys=True, ensure_ascii=False)) if value else None
+
+
+def escaped(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return "'" + text if text.startswith(FORMULA) or text.lstrip().startswith(FORMULA) else text
+
+
+def written(value: Cell) -> str:
+    """A cell as CSV writes it; a number with the digits that results.json gives it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else json.dumps(value)

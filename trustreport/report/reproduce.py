@@ -1,0 +1,65 @@
+"""A report held against the same study computed again."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trustreport.plan import Plan
+from trustreport.report.bundle import RESULTS, Line
+from trustreport.report.compare import compare, lines
+from trustreport.report.document import canonical
+
+NAMED = 3  # differences that are told
+
+
+def as_built(plan: Plan, written: Mapping[str, Any]) -> Plan:
+    """The plan with kind, release and seed of the report, which may have been given to the build alone."""
+    study, seed = written["study"], written["provenance"]["seed"]
+    of_report = {name: study[name] for name in ("kind", "release") if name in study}
+    return plan.model_copy(
+        update={
+            "report": plan.report.model_copy(update=of_report),
+            "similarity": plan.similarity.model_copy(update={"seed": seed}),
+        }
+    )
+
+
+def reproduced(written: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[Line]:
+    """Whether the inputs are those of the report, and the numbers too.
+
+    Parameters
+    ----------
+    written : the document of the report, as results.json holds it
+    again : the document made from the study as it is now
+    """
+    yield from _inputs(written["provenance"]["inputs"], again["provenance"]["inputs"])
+    yield from _versions(written["provenance"], again["provenance"])
+    if canonical(written) == canonical(again):
+        yield Line(RESULTS, "ok", "computed again, the same bytes")
+        return
+    found = compare(written, again)
+    if found.alike:
+        yield Line(RESULTS, "ok", "computed again, the same numbers")
+        return
+    told = list(lines(found))
+    more = f"; and {len(told) - NAMED - 1} more" if len(told) > NAMED + 1 else ""
+    yield Line(RESULTS, "wrong", f"computed again, is not the same: {'; '.join(told[:NAMED])}{more}")
+
+
+def _inputs(old: list[Mapping[str, Any]], new: list[Mapping[str, Any]]) -> Iterator[Line]:
+    before, after = ({i["file"]: i["sha256"] for i in inputs} for inputs in (old, new))
+    for name in dict.fromkeys((*before, *after)):
+        if name not in after:
+            yield Line(name, "wrong", "was read for the report and is not part of the study now")
+        elif name not in before:
+            yield Line(name, "wrong", "is part of the study now and was not read for the report")
+        elif before[name] != after[name]:
+            yield Line(name, "wrong", "of the study is not the file that the report was made from")
+        else:
+            yield Line(name, "ok", "is the file that the report was made from")
+
+
+def _versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Line]:
+    before, after = ({"trustreport": o["trustreport"], **o["versions"]} for o in (old, new))
+    for name in before:
+        if before[name] != after.get(name, ""):
+            yield Line(name, "beside", f"is {after.get(name, 'absent')} here; the report had {before[name]}")
