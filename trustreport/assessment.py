@@ -32,9 +32,9 @@ class Assessment:
     flows: tuple[TaskFlow, ...]
     flow_figures: tuple[Figure, ...]
     not_declared: tuple[str, ...]
+    verdicts: tuple[Verdict, ...] = ()
     case_mixes: tuple[CaseMix, ...] = ()
     errors: tuple[Errors, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
 
     @property
     def results(self) -> tuple[Result, ...]:
