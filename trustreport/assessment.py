@@ -78,6 +78,8 @@ def assess(
             raise Cancelled(dimension.name)
         if progress:
             progress(dimension.name, i / (len(DIMENSIONS) + 1))
+        if not dimension.asked(study, plan):
+            continue
         lacking = dimension.lacks(study, plan)
         if lacking is not None:
             unanswered.append(lacking)

@@ -2,6 +2,7 @@
 
 from trustreport.checks import (
     advice_accuracy,
+    candidates,
     decision_benefit,
     potential_robustness,
     pragmatic_utility,
@@ -23,5 +24,6 @@ GROUPS = (
     source_reliability.CHECKS,
     potential_robustness.CHECKS,
     prespecification.CHECKS,
+    candidates.CHECKS,
 )
 CHECKS: tuple[Check, ...] = tuple(sorted((c for group in GROUPS for c in group), key=lambda check: check.id))
