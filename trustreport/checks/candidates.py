@@ -42,8 +42,10 @@ def unequal_cases(evidence: Evidence) -> Iterator[Remark]:
             failed = [
                 say("candidates.failed_of", name=name, n=int(d["failed"])) for name, d in zip(pair, counts)
             ]
+            # Each candidate's own figures stand where only the failures are unlike: they count as errors.
+            concerned = () if other_cases else tuple(f"{DIMENSION}.{name}_difference" for name in MEASURES)
             key = "checks.P51.other_cases" if other_cases else "checks.P51.other_failures"
-            yield Remark(scope, say(key, n=one.estimate.n, failed=failed))
+            yield Remark(scope, say(key, n=one.estimate.n, failed=failed), concerned)
 
 
 def no_separation(evidence: Evidence) -> Iterator[Remark]:
@@ -56,7 +58,7 @@ def no_separation(evidence: Evidence) -> Iterator[Remark]:
             told = e.low > 0 or e.high < 0
             by_pair.setdefault((r.scope["dataset"], compared, baseline), []).append((name, told))
     for (dataset, compared, baseline), found in by_pair.items():
-        alike = [say(f"candidates.measure.{name}") for name, told in found if not told]
+        alike = [say(f"verdicts.measure.{name}") for name, told in found if not told]
         message = say("checks.P52.fired", compared=compared, baseline=baseline, measures=alike)
         yield Remark({"dataset": dataset, "candidates": [compared, baseline]}, message if alike else None)
 
