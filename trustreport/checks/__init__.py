@@ -10,6 +10,8 @@ from trustreport.checks import (
     reader_study,
     reliance,
     source_reliability,
+    versions,
+    vigilance,
 )
 from trustreport.checks.check import Check, Evidence
 
@@ -23,6 +25,8 @@ GROUPS = (
     reliance.CHECKS,
     source_reliability.CHECKS,
     potential_robustness.CHECKS,
+    versions.CHECKS,
+    vigilance.CHECKS,
     prespecification.CHECKS,
     candidates.CHECKS,
 )
