@@ -9,6 +9,7 @@ from trustreport.dimensions import DIMENSIONS
 from trustreport.dimensions.flow import TaskFlow, flow_figures, task_flows
 from trustreport.errors import Cancelled
 from trustreport.finding import CheckOutcome, Figure, Finding, Unanswered
+from trustreport.identity.release import released
 from trustreport.measures.similarity.tasks import Run, one_by_one
 from trustreport.plan import Plan, undeclared
 from trustreport.results import Result
@@ -63,14 +64,20 @@ def assess(
 ) -> Assessment:
     """Answer every question of trust that the study can answer.
 
-    Reads neither clock, disk nor environment: the same study and plan give the same assessment.
+    Reads neither clock, disk nor environment: the same study and plan give the same assessment. Of a public
+    report readers, raters and sites stand under pseudonyms.
 
     Parameters
     ----------
     progress : called with the name of the step and the share of the work done, in [0, 1]
     cancel : asked between steps; true ends the work with `Cancelled`
     run : how independent pieces of work are computed (`trustreport.parallel.workers`); nothing depends on it
+
+    Raises
+    ------
+    StudyError : the report is to be public, and the study names persons
     """
+    study, plan = released(study, plan)
     findings: list[Finding] = []
     unanswered: list[Unanswered] = []
     for i, dimension in enumerate(DIMENSIONS):
