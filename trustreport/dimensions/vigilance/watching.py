@@ -52,7 +52,7 @@ def _drift_sentences(told: Told) -> Iterator[Message]:
     immature = int((~last.mature).sum())
     ripe = mature_on(last, told.plan)
     if immature and ripe is not None:
-        yield say(f"{ID}.drift_only", n_labels=immature, date=ripe)
+        yield say(f"{ID}.drift_only", n=immature, n_labels=immature, date=ripe)
     else:
         yield say(f"{ID}.drift.known")
 
