@@ -22,7 +22,7 @@ from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.reported.claim import declared
 from trustreport.measures.reported.printed import metric_named
-from trustreport.messages import Message, say
+from trustreport.messages import MINUS, Message, say
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
 
@@ -318,4 +318,4 @@ def conditions(plan: Plan) -> Iterator[Part]:
 
 
 def _number(value: float) -> Message:
-    return say("word.size", value=value)
+    return say("word.shown", text=f"{value:g}".replace("-", MINUS))
