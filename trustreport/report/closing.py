@@ -221,7 +221,7 @@ def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) ->
 
 
 # A result with one of these in its scope is one of many that a section tells together.
-PARTS = frozenset({"reader", "subgroup", "parameters"})
+PARTS = frozenset({"reader", "raters", "subgroup", "parameters"})
 
 
 def methods(assessment: Assessment, most: int | None, say: Catalogue) -> dict[str, Any]:
