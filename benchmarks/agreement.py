@@ -2,6 +2,8 @@
 
     python benchmarks/agreement.py [--cases 100000] [--raters 10] [--categories 2] [--missing 0.1]
 
+Its output for that is in benchmarks/results/agreement.txt.
+
 Simulates raters who are right with chance .85; times each coefficient with its interval, weighted concordance
 with its two bootstraps (as many resamples as a report takes), and the accuracy of the majority's labels.
 """
@@ -17,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, RESAMPLES, RESAMPLES_OF_MANY
+from trustreport.measures.agreement.bootstrap import bootstrap
 from trustreport.measures.agreement.krippendorff import krippendorff_alpha
 from trustreport.measures.label_accuracy import majority_accuracy
 from trustreport.measures.weighted_concordance import weighted_concordance
@@ -53,6 +56,12 @@ def main() -> None:
     total = sum(timed(name, lambda f=f: f(codes, q)) for name, f in COEFFICIENTS.items())
     total += timed("krippendorff_alpha, ordinal", lambda: krippendorff_alpha(codes, q, metric="ordinal"))
     print(f"  {'coefficients in all':<44}{total:8.3f} s")
+    for raters in (False, True):
+        drawn = "raters and cases" if raters else "cases"
+        timed(
+            f"all of them, {drawn} drawn, {RESAMPLES_OF_MANY} resamples",
+            lambda: bootstrap(codes, q, rng=rng, resamples=RESAMPLES_OF_MANY, raters=raters),  # noqa: B023
+        )
     known: dict[str, Any] = {"confidence": confidence, "accuracy": 0.85, "rng": rng}
     timed(
         f"weighted_concordance, {RESAMPLES} resamples",

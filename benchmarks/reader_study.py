@@ -1,24 +1,29 @@
 """Seconds and memory of the statistics of reader studies, from small to large.
 
-    python benchmarks/reader_study.py [--readers 100] [--cases 2000]
+Each row is the median of several runs in one thread, apart from reading, figures and report. *Every analysis*
+is pragmatic utility (two-sample, paired, clustered, readers and cases random) and decision benefit (accuracy,
+sensitivity, specificity, Youden's index and, with ratings, the area under the curve with three covariances
+and the U-statistic; each reader, each arm, the difference), without bootstrap and GEE, which have rows of
+their own. VanDyke and VIPER are read from ../shared/reference/mrmc where it is there; the larger studies are
+simulated (Roe-Metz, structure HL). The peak is that of the process, which runs the rows in this order.
 
-Simulates a crossed study of two arms (Roe-Metz, structure HL), then times every analysis of pragmatic utility
-and decision benefit apart from reading, figures and report. GEE is timed by itself. The peak is that of the
-process.
+    OPENBLAS_NUM_THREADS=1 python benchmarks/reader_study.py [--out FILE]
 """
 
 import argparse
+import csv
 import os
 import platform
 import resource
 from collections.abc import Callable
+from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.decision_benefit.endpoints import auc as auc_endpoint
-from trustreport.dimensions.decision_benefit.endpoints import correct_decisions, proportion, results_of
+from trustreport.dimensions.decision_benefit.endpoints import every_endpoint, results_of
 from trustreport.dimensions.pragmatic_utility.counts import paired, two_sample
 from trustreport.dimensions.pragmatic_utility.readings import (
     clustered,
@@ -28,14 +33,19 @@ from trustreport.dimensions.pragmatic_utility.readings import (
     mrmc,
     pairs_of,
 )
+from trustreport.measures.mrmc.auc import auc_ustatistic
+from trustreport.measures.mrmc.bootstrap import Draws
+from trustreport.measures.mrmc.ustatistic import ustatistic
+from trustreport.measures.mrmc.weighted import auc_difference
 from trustreport.simulate import STRUCTURES, roe_metz
 from trustreport.study import Cases, Labels, Readers, Readings
 
 ARMS = ("aided", "unaided")
 LEVEL = 0.95
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "reference" / "mrmc"
 
 
-def study(n_readers: int, n_cases: int) -> Readings:
+def simulated(n_readers: int, n_cases: int) -> Readings:
     """A crossed study whose decisions are ratings of at least 0.75."""
     half = n_cases // 2
     truth, rating = roe_metz(
@@ -47,70 +57,117 @@ def study(n_readers: int, n_cases: int) -> Readings:
         rng=np.random.default_rng(1),
     )
     arm, reader, case = (index.ravel().astype(np.int32) for index in np.indices(rating.shape))
-    return Readings(
-        "",
-        ("unaided", "aided"),
-        Readers(Labels(n=n_readers)),
-        Cases(Labels(n=n_cases), truth.astype(np.int8)),
-        arm,
-        reader,
-        case,
-        (rating.ravel() >= 0.75).astype(np.int8),
-        rating.ravel(),
-    )
+    decision = (rating.ravel() >= 0.75).astype(np.int8)
+    return readings(arm, reader, case, truth.astype(np.int8), decision, rating.ravel())
 
 
-def timed(name: str, what: Callable[[], Any]) -> float:
-    """Run once, print the seconds and the peak so far."""
-    start = perf_counter()
-    what()
-    seconds = perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"  {name:<44}{seconds:8.3f} s   peak {peak:6.0f} MB")
-    return seconds
+def readings(arm: Any, reader: Any, case: Any, truth: Any, decision: Any, rating: Any) -> Readings:
+    """A table of readings with numbers for names."""
+    readers, cases = Readers(Labels(n=int(reader.max()) + 1)), Cases(Labels(n=len(truth)), truth)
+    return Readings("", ("unaided", "aided"), readers, cases, arm, reader, case, decision, rating)
 
 
-def proportions(readings: Readings) -> None:
-    """Every analysis of accuracy, sensitivity and specificity."""
-    correct = correct_decisions(readings, ARMS)
-    truth = readings.cases.truth
-    for name, cases in (("accuracy", truth >= 0), ("sensitivity", truth == 1), ("specificity", truth == 0)):
-        results_of(proportion(name, correct[:, :, cases], LEVEL), readings, ARMS, LEVEL, {})
+def real(file: str, decision: Callable[[dict[str, str]], bool]) -> Readings | None:
+    """A study of ../shared with modality 1 as the unaided arm; None where it is not there."""
+    path = SHARED / file
+    if not path.exists():
+        return None
+    with path.open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+
+    def codes(column: str) -> Any:
+        return np.unique([row[column] for row in rows], return_inverse=True)[1].astype(np.int32)
+
+    case = codes("case")
+    truth = np.zeros(case.max() + 1, np.int8)
+    truth[case] = [int(float(row["truth"])) for row in rows]
+    rating = np.array([float(row["rating"]) for row in rows])
+    called = np.array([decision(row) for row in rows], np.int8)
+    return readings(codes("modality"), codes("reader"), case, truth, called, rating)
 
 
-def areas(readings: Readings) -> None:
-    """Every analysis of the area under the curve."""
-    assert readings.score is not None
-    rating = readings.grid(readings.score, ARMS)
-    results_of(auc_endpoint(rating, readings.cases.truth == 1, LEVEL), readings, ARMS, LEVEL, {})
-
-
-def utility(readings: Readings) -> None:
-    """Every analysis of pragmatic utility but GEE."""
-    grid = errors(readings, ARMS)
+def every_analysis(study: Readings) -> None:
+    """All of pragmatic utility and decision benefit but bootstrap and GEE."""
+    grid = errors(study, ARMS)
     two_sample({}, ARMS, counts_of(grid[0]), counts_of(grid[1]), LEVEL, leads=False)
     paired({}, ARMS, pairs_of(grid), LEVEL, leads=False)
     clustered({}, ARMS, grid, LEVEL)
     mrmc({}, ARMS, grid, LEVEL)
+    for endpoint in every_endpoint(study, ARMS, LEVEL):
+        results_of(endpoint, study, ARMS, LEVEL, {})
+
+
+def split_plot(study: Readings) -> None:
+    """The U-statistic of the area and of sensitivity, both forms, as a split-plot study needs them."""
+    assert study.score is not None
+    assert study.decision is not None
+    rating, truth = study.grid(study.score, ARMS), study.cases.truth == 1
+    found = study.grid(study.decision.astype(float), ARMS)[:, :, truth]
+    for centred in (False, True):
+        auc_ustatistic(rating, truth, centred=centred).difference(0, 1)
+        ustatistic(found, centred=centred).difference(0, 1)
+
+
+def bootstrap(study: Readings) -> None:
+    """2,000 draws of readers and cases for the difference of the areas."""
+    assert study.score is not None
+    rating, truth = study.grid(study.score, ARMS), study.cases.truth == 1
+    draws = Draws.of(len(study.readers), truth, np.random.default_rng(1))
+    draws.estimate(auc_difference(rating, truth, compared=0, baseline=1), rating[0].size)
+
+
+def gee(study: Readings) -> None:
+    """The marginal odds ratio by estimating equations."""
+    marginal({}, ARMS, errors(study, ARMS), LEVEL)
+
+
+def machine() -> str:
+    """Processor and interpreter."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        model = platform.processor()
+    threads = os.environ.get("OPENBLAS_NUM_THREADS", "all")
+    return f"{model}, {os.cpu_count()} cores, BLAS threads {threads}, Python {platform.python_version()}"
 
 
 def main() -> None:
-    """Time every part on one simulated study."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--readers", type=int, default=100)
-    parser.add_argument("--cases", type=int, default=2000)
-    arguments = parser.parse_args()
-    readings = study(arguments.readers, arguments.cases)
-    size = f"{arguments.readers} readers x 2 arms x {arguments.cases} cases"
-    print(f"{size}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    total = timed("pragmatic utility", lambda: utility(readings))
-    total += timed("accuracy, sensitivity, specificity", lambda: proportions(readings))
-    print(f"  {'0/1 endpoints in all':<44}{total:8.3f} s")
-    timed("area under the curve, three covariances", lambda: areas(readings))
-    grid = errors(readings, ARMS)
-    timed("GEE", lambda: marginal({}, ARMS, grid, LEVEL))
+    """Time every row, print it, and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    default = Path(__file__).parent / "results" / "reader_study.csv"
+    parser.add_argument("--out", type=Path, default=default)
+    given = parser.parse_args()
+    vandyke = real("vandyke.csv", lambda row: float(row["rating"]) >= 3)
+    viper = real("viper_screening_high.csv", lambda row: row["recall"] == "1")
+    medium = simulated(20, 400)
+    jobs: list[tuple[str, str, Callable[[Readings], None], Readings | None, int, float | None]] = [
+        ("VanDyke, 5 x 2 x 114", "every analysis", every_analysis, vandyke, 21, 0.1),
+        ("VanDyke, 5 x 2 x 114", "bootstrap of the areas", bootstrap, vandyke, 11, 2.0),
+        ("VanDyke, 5 x 2 x 114", "GEE", gee, vandyke, 21, None),
+        ("VIPER screening-high, split-plot, 2390 readings", "U-statistic", split_plot, viper, 21, 0.2),
+        ("simulated, 20 x 2 x 400", "every analysis", every_analysis, medium, 11, 0.5),
+        ("simulated, 20 x 2 x 400", "GEE", gee, medium, 11, None),
+        ("simulated, 100 x 2 x 2000", "every analysis", every_analysis, simulated(100, 2000), 3, None),
+    ]
+    rows = []
+    for name, analysis, job, study, runs, limit in jobs:
+        if study is None:
+            print(f"{name}: not at hand")
+            continue
+        seconds = []
+        for _ in range(runs):
+            start = perf_counter()
+            job(study)
+            seconds.append(perf_counter() - start)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        wanted = "" if limit is None else limit
+        rows.append((name, analysis, runs, f"{median(seconds):.4f}", wanted, f"{peak:.0f}", machine()))
+        print(f"{name:<50}{analysis:<24}{median(seconds):9.4f} s   peak {peak:5.0f} MB")
+    with given.out.open("w", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(("study", "what", "runs", "median_seconds", "goal_seconds", "peak_mb", "machine"))
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":

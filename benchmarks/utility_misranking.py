@@ -15,6 +15,7 @@ deviation .1, true utilities uniform. As stated there:
 Class 0 is the one looked for (its share is the prevalence), as in the paper.
 
     python benchmarks/utility_misranking.py [--pairs 4000000] [--seed 20240705] [--out FILE]
+    python benchmarks/utility_misranking.py --draw      the figures from the results, beside them
 """
 
 import argparse
@@ -98,6 +99,35 @@ def misranked(kind: str, pairs: int, rng: np.random.Generator) -> dict[str, int]
     return count
 
 
+def draw(file: Path) -> Path:
+    """Pairs misranked by each metric, and by utilities with errors, as figures beside the results."""
+    from matplotlib.figure import Figure
+
+    with file.open() as lines:
+        rows = list(csv.DictReader(lines))
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    drawn = {"uniform": ("#0e7c7b", "o", -0.18), "gaussian": ("#1f5f9e", "s", 0.18)}
+    for kind, (colour, marker, aside) in drawn.items():
+        own = {r["judged_by"]: float(r["misranked_percent"]) for r in rows if r["utilities"] == kind}
+        metric = [name for name in own if not name.startswith("utility")]
+        places = np.arange(len(metric)) + aside
+        left.barh(places, [own[name] for name in metric], 0.34, color=colour, label=f"true utilities {kind}")
+        left.set_yticks(range(len(metric)), metric)
+        judged = [own[f"utility, error sd {sd:g}"] for sd in ERRORS]
+        right.plot(ERRORS, judged, color=colour, marker=marker, label=f"true utilities {kind}")
+        right.axhline(own["accuracy"], color=colour, ls=":", label=f"accuracy, {kind}")
+    left.invert_yaxis()
+    left.set_xlabel("pairs of classifiers ranked wrongly, %")
+    right.set(xlabel="standard deviation of the error of the utilities", ylabel="ranked wrongly, %")
+    right.set_ylim(bottom=0)
+    for axes in (left, right):
+        axes.legend(frameon=False, fontsize=8)
+    out = file.with_suffix(".svg")
+    figure.savefig(out, metadata={"Date": None})
+    return out
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=4_000_000)
@@ -105,7 +135,11 @@ def main() -> None:
     parser.add_argument(
         "--out", type=Path, default=Path(__file__).parent / "results" / "utility_misranking.csv"
     )
+    parser.add_argument("--draw", action="store_true")
     given = parser.parse_args()
+    if given.draw:
+        print(draw(given.out))
+        return
     started = time.perf_counter()
     given.out.parent.mkdir(parents=True, exist_ok=True)
     seeds = np.random.SeedSequence(given.seed).spawn(2)

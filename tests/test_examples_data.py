@@ -9,7 +9,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 READINGS = EXAMPLES / "knee-mri-readings"
-TABLES = ["readings.csv", "readers.csv", "cases.csv"]
+TABLES = ["readings.csv", "readers.csv", "cases.csv", "raters.csv"]
 
 
 def rows(name):
@@ -88,3 +88,12 @@ def test_the_manifest_fits_the_models(name):
     plan = Plan.model_validate(yaml.YAML(typ="safe", pure=True).load(text))
     assert plan.contrasts == (("aided", "unaided"),)
     assert plan.study.simulated == (name == "knee-mri-readings")
+
+
+def test_five_raters_labelled_every_case_and_are_judged_by_the_truth():
+    labels = rows("raters.csv")
+    assert Counter(row["rater"] for row in labels) == dict.fromkeys("ABCDE", 120)
+    truth = {row["case"]: row["truth"] for row in rows("cases.csv")}
+    right = [row["label"] == truth[row["case"]] for row in labels]
+    assert 0.85 < sum(right) / len(right) < 0.95
+    assert "rater_accuracy: measured" in (READINGS / "study.yaml").read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ from trustreport.dimensions.case_mix import CaseMix, Errors, case_mixes, errors
 from trustreport.dimensions.flow import TaskFlow, flow_figures, task_flows
 from trustreport.errors import Cancelled
 from trustreport.finding import CheckOutcome, Figure, Finding, Unanswered
+from trustreport.identity.release import released
 from trustreport.measures.similarity.tasks import Run, one_by_one
 from trustreport.plan import Plan, undeclared
 from trustreport.results import Result
@@ -66,14 +67,20 @@ def assess(
 ) -> Assessment:
     """Answer every question of trust that the study can answer.
 
-    Reads neither clock, disk nor environment: the same study and plan give the same assessment.
+    Reads neither clock, disk nor environment: the same study and plan give the same assessment. Of a public
+    report readers, raters and sites stand under pseudonyms.
 
     Parameters
     ----------
     progress : called with the name of the step and the share of the work done, in [0, 1]
     cancel : asked between steps; true ends the work with `Cancelled`
     run : how independent pieces of work are computed (`trustreport.parallel.workers`); nothing depends on it
+
+    Raises
+    ------
+    StudyError : the report is to be public, and the study names persons
     """
+    study, plan = released(study, plan)
     findings: list[Finding] = []
     unanswered: list[Unanswered] = []
     for i, dimension in enumerate(DIMENSIONS):
@@ -81,6 +88,8 @@ def assess(
             raise Cancelled(dimension.name)
         if progress:
             progress(dimension.name, i / (len(DIMENSIONS) + 1))
+        if not dimension.asked(study, plan):
+            continue
         lacking = dimension.lacks(study, plan)
         if lacking is not None:
             unanswered.append(lacking)

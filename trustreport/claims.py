@@ -42,7 +42,19 @@ class Held:
 
 def held(plan: Plan, results: Sequence[Result]) -> list[Held]:
     """Every declared figure that the results can speak of; the others are left out."""
-    return [one for claim in plan.performance_claims or () for one in _held(claim, plan, results)]
+    claims = [claim for claim in plan.performance_claims or () if not elsewhere(claim, plan)]
+    return [one for claim in claims for one in _held(claim, plan, results)]
+
+
+def elsewhere(claim: Claim, plan: Plan) -> bool:
+    """Whether a claim is about other cases than these: then nobody can recompute it here.
+
+    So are claims of a candidate, and in a procurement review those that name their population, unless they
+    name a set of this study.
+    """
+    if claim.dataset is not None or claim.set is not None:
+        return False
+    return claim.candidate is not None or (plan.report.kind == "procurement" and claim.population is not None)
 
 
 def tables(results: Iterable[Result]) -> dict[str, tuple[dict[str, Any], ConfusionCounts]]:

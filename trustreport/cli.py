@@ -64,7 +64,7 @@ def check(study: Path, allow_outside: bool) -> None:
 
     with problems_on_stderr():
         read, plan = read_study(study, allow_outside=allow_outside)
-    assessment = assess(read, plan)
+        assessment = assess(read, plan)
     say = catalogue(plan.report.language)
     for outcome in assessment.fired():
         where = ", ".join(str(v) for v in outcome.scope.values())
@@ -163,7 +163,7 @@ def build(
             plan = plan.model_copy(update={"similarity": plan.similarity.model_copy(update={"seed": seed})})
         ingested = perf_counter()
         try:
-            with workers(jobs, backend) as run:
+            with workers(jobs, backend) as run, problems_on_stderr():
                 assessment = assess(
                     read, plan, progress=lambda step, share: tell(step, 0.1 + 0.3 * share), run=run
                 )

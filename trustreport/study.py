@@ -69,7 +69,8 @@ class Cases:
 
     For a binary task `classes` is ("0", "1"), 1 = condition present. `groups` holds the further columns of
     the table (subgroup columns, severity, equipment), `numbers` what else was said of a case: its
-    ``relevance``, its ``case_threshold``, its own utilities ``utility_00`` to ``utility_11`` (decision, truth).
+    ``relevance``, its ``case_threshold``, its own utilities ``utility_00`` to ``utility_11`` (decision, truth),
+    the ``reference_days`` from the index test to the reference. `content` is a hash of the image or record.
     """
 
     labels: Labels
@@ -79,6 +80,7 @@ class Cases:
     site: Coded | None = None
     date: NDArray[np.datetime64] | None = None
     complexity: Floats | None = None
+    content: Coded | None = None
     groups: Mapping[str, Coded] = field(default_factory=lambda: NONE)
     numbers: Mapping[str, Floats] = field(default_factory=lambda: NONE)
 
@@ -214,7 +216,7 @@ class CountsSet:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One input file: its hash, its rows, the rows used, and why the others were not."""
+    """One input file: its hash, its rows, the rows used, why the others were not, and all its headers."""
 
     file: str
     table: str
@@ -223,6 +225,7 @@ class Source:
     n_rows: int
     n_used: int
     dropped: Mapping[str, int] = field(default_factory=lambda: NONE)
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

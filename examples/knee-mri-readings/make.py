@@ -36,6 +36,28 @@ READERS = [
 ]
 
 
+# rater, skill, how readily sure; the labels are drawn with a seed of their own
+RATERS = [("A", 2.2, 1.2), ("B", 2.0, 0.9), ("C", 1.8, 1.0), ("D", 1.6, 0.7), ("E", 1.5, 1.3)]
+LEVELS = (0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def annotate(truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and confidences (n_cases, n_raters) of five raters; cases that look alike are hard for all."""
+    rng = np.random.default_rng(SEED + 1)
+    skill, ready = (np.array(column, float) for column in list(zip(*RATERS))[1:])
+    appearance = np.where(truth, 1.0, -1.0)[:, None] + rng.normal(0, 0.5, (len(truth), 1))
+    signal = skill * appearance + rng.normal(0, 1, (len(truth), len(RATERS)))
+    sure = np.abs(signal) * ready / 2 + rng.normal(0, 0.25, signal.shape)
+    return signal > 0, np.array(LEVELS)[np.clip(np.digitize(sure, (0.15, 0.45, 0.85, 1.4)), 0, 4)]
+
+
+def sites(study: SequentialReading) -> np.ndarray:
+    """Whether a lesion was found at its site, before and after advice: (2, n_readers, n_cases)."""
+    rng = np.random.default_rng(SEED + 2)
+    known = rng.random(study.decision.shape) < 0.85
+    return np.stack([study.initial_decision, study.decision]) & known
+
+
 def simulate() -> tuple[SequentialReading, np.ndarray, list[list[str]]]:
     """The readings, the order in which each reader met the cases, and sex and age group of the cases."""
     rng = np.random.default_rng(SEED)
@@ -57,12 +79,17 @@ def simulate() -> tuple[SequentialReading, np.ndarray, list[list[str]]]:
 
 
 def write(folder: Path) -> None:
-    """Write readings.csv, readers.csv and cases.csv into `folder`."""
+    """Write readings.csv, readers.csv, cases.csv and raters.csv into `folder`."""
     study, order, (sex, age_group) = simulate()
     cases = [f"K{k + 1:03d}" for k in range(N_CASES)]
     score = [f"{value:.3f}" for value in study.advice_score]
     if any((float(text) >= OPERATING_POINT) != advice for text, advice in zip(score, study.advice)):
         raise ValueError("a rounded score fell on the other side of the operating point: take another seed")
+
+    named = sites(study)
+
+    def site(stage: int, j: int, k: int) -> object:
+        return int(named[stage, j, k]) if study.truth[k] else ""
 
     def readings() -> Iterable[Sequence[object]]:
         for j, reader in enumerate(READERS):
@@ -78,11 +105,16 @@ def write(folder: Path) -> None:
                     f"{study.confidence[j, k]:.2f}",
                     f"{study.seconds[j, k]:.1f}",
                     order[j, k],
+                    f"{study.initial_confidence[j, k]:.2f}",
+                    1 + int(order[j, k] > N_CASES / 2),
+                    site(0, j, k),
+                    site(1, j, k),
                 )
 
     _write_csv(
         folder / "readings.csv",
-        "reader case truth initial_decision advice advice_score decision confidence seconds order",
+        "reader case truth initial_decision advice advice_score decision confidence seconds order"
+        " initial_confidence session site_before site_after",
         readings(),
     )
     _write_csv(
@@ -94,6 +126,16 @@ def write(folder: Path) -> None:
         folder / "cases.csv",
         "case truth patient sex age_group",
         ((case, int(study.truth[k]), f"P{case[1:]}", sex[k], age_group[k]) for k, case in enumerate(cases)),
+    )
+    label, sure = annotate(np.asarray(study.truth, bool))
+    _write_csv(
+        folder / "raters.csv",
+        "case rater label confidence",
+        (
+            (case, rater[0], int(label[k, j]), f"{sure[k, j]:.1f}")
+            for k, case in enumerate(cases)
+            for j, rater in enumerate(RATERS)
+        ),
     )
 
 

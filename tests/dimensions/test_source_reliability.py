@@ -326,7 +326,7 @@ def test_advice_on_cases_that_the_raters_labelled_has_an_actual_accuracy() -> No
     said = sentences(finding)
     assert "device: measured against these labels, 85.0% of the advice is right" in said
     assert "without that assumption it lies between" in said
-    by = [row[3] for t in finding.parts[1].tables if t.id == "source_reliability_behind_1" for row in t.rows]
+    by = [row[2] for t in finding.parts[1].tables if t.id == "source_reliability_behind_1" for row in t.rows]
     assert [EN(text) for text in by] == ["majority", "nomogram"]
     (figure,) = finding.parts[1].figures
     assert isinstance(figure.drawing, NomogramFigure)
@@ -347,7 +347,7 @@ def test_the_nomogram_is_read_backwards_in_a_table() -> None:
     assert isinstance(table, PlainTable)
     (row,) = table.rows
     # a = (.8 + .9 - 1) / .8 = .875, rho = .75^2; .95 cannot be shown by a measured .9
-    assert row[3] == pytest.approx(0.5625)
+    assert row[2] == pytest.approx(0.5625)
     assert isnan(row[-1])
 
 

@@ -2,6 +2,7 @@
 
 from trustreport.checks import (
     advice_accuracy,
+    candidates,
     decision_benefit,
     potential_robustness,
     pragmatic_utility,
@@ -9,6 +10,8 @@ from trustreport.checks import (
     reader_study,
     reliance,
     source_reliability,
+    versions,
+    vigilance,
 )
 from trustreport.checks.check import Check, Evidence
 
@@ -22,6 +25,9 @@ GROUPS = (
     reliance.CHECKS,
     source_reliability.CHECKS,
     potential_robustness.CHECKS,
+    versions.CHECKS,
+    vigilance.CHECKS,
     prespecification.CHECKS,
+    candidates.CHECKS,
 )
 CHECKS: tuple[Check, ...] = tuple(sorted((c for group in GROUPS for c in group), key=lambda check: check.id))

@@ -190,8 +190,9 @@ def _counted(evidence: Evidence, scope: Mapping[str, Any], n: int) -> Remark | N
     counted = leading(evidence.results, f"{DIMENSION}.accuracy", parameters=None, **wanted)
     if without is None or counted is None:
         return None
-    values = {"n": n, "x": without.estimate.value, "y": counted.estimate.value}
-    message = say("checks.P03.fired_counted", counted=say(f"{DIMENSION}.counted.{rule}"), **values)
+    x, y = without.estimate.value, counted.estimate.value
+    how = say(f"{DIMENSION}.counted.{rule}")
+    message = say("checks.P03.fired_counted", n=n, counted=how, x=x, y=y)
     return Remark(scope, message, severity="W")
 
 

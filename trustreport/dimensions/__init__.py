@@ -3,6 +3,7 @@
 from trustreport.dimensions import (
     advice_accuracy,
     advice_value,
+    candidates,
     decision_benefit,
     potential_robustness,
     pragmatic_utility,
@@ -23,6 +24,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
     decision_benefit.DIMENSION,
     reliance.DIMENSION,
     advice_value.DIMENSION,
+    candidates.DIMENSION,
     potential_robustness.DIMENSION,
     subgroups.DIMENSION,
     vigilance.DIMENSION,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LABEL_WIDTH, NUMBER_WIDTH, GAP = 42.0, 12.0, 4.0
 ABOVE, BELOW = 9.0, 14.0
 OVERLAP = 1.7  # a ridge of a continuous scale may reach this many rows up
-MOST_ROW, LEAST_ROW = 12.0, 4.4
+MOST_ROW, LEAST_ROW = 9.0, 4.4
 USUAL_HEIGHT = 84.0  # of all rows, unless they are many
 
 

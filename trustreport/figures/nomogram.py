@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Millimetres.
-LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 15.0, 13.0, 108.0, 80.0
+LEFT, TOP, PLOT_WIDTH, PLOT_HEIGHT = 15.0, 13.0, 108.0, 66.0
 RIGHT = LEFT + PLOT_WIDTH
 LINE_LABEL = RIGHT + 3.0
 BESIDE = RIGHT + 17.0  # names of points and of the raters

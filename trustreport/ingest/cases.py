@@ -150,6 +150,7 @@ def build(labels: Labels, parts: Sequence[Part], problems: Problems) -> Cases:
         site=gather.named("site", _names(parts, "site")),
         date=None if day is None else day.astype("datetime64[D]"),
         complexity=gather.floats("complexity"),
+        content=gather.named("content_hash", _names(parts, "content_hash")),
         groups=groups(gather),
         numbers={
             word: found

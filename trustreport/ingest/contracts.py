@@ -138,6 +138,7 @@ WORDS: Mapping[str, Word] = {
     "dataset": NAME,
     "candidate": NAME,
     "version": NAME,
+    "content_hash": NAME,
     "status": NAME,
     "session": NAME,
     "label": NAME,
@@ -157,6 +158,7 @@ WORDS: Mapping[str, Word] = {
     "class_scores": NUMBER,
     "complexity": NUMBER,
     "relevance": Word("number", (FINITE, POSITIVE)),
+    "reference_days": NUMBER,
     "case_threshold": Word("number", (FINITE, SHARES)),
     **{f"utility_{cell}": NUMBER for cell in ("00", "01", "10", "11")},
     "order": NUMBER,
@@ -183,8 +185,11 @@ PER_ARM = (
     *("decision", "score", "confidence", "seconds"),
     *("order", "read_at", "advice", "advice_score", "session"),
 )
-CASE_NUMBERS = ("relevance", "case_threshold", "utility_00", "utility_01", "utility_10", "utility_11")
-OF_CASE = ("truth", "patient", "site", "date", "complexity", *CASE_NUMBERS)
+CASE_NUMBERS = (
+    *("relevance", "case_threshold", "utility_00", "utility_01", "utility_10", "utility_11"),
+    "reference_days",
+)
+OF_CASE = ("truth", "patient", "site", "date", "complexity", "content_hash", *CASE_NUMBERS)
 KNOWN_OF_COUNTS = ("readers", "cases", "paired")
 
 CONTRACTS: Mapping[str, Contract] = {

@@ -247,6 +247,7 @@ def _with_sources(
                 table.n_rows + table.n_blank,
                 n_used,
                 {reason: n for reason, n in dropped.items() if n > 0},
+                table.header,
             )
         )
     if locked:

@@ -293,12 +293,12 @@ def _entry(result: Result, say: Catalogue) -> dict[str, Any]:
         "n": e.n,
         "unit": result.unit,
         "method": e.method,
-        "method_text": say(f"method.{e.method}.text"),
+        "method_text": say(f"method.{e.method}.text") if e.method else "",
         "p": e.p,
         "df": e.df,
         "primary": result.primary,
         "note": e.note,
-        "source": say(f"method.{e.method}.source"),
+        "source": say(f"method.{e.method}.source") if e.method else "",
         "details": {**e.details, **result.details},
     }
 

@@ -42,6 +42,7 @@ ROOMS = (
     Room(),
     Room(findings=2, rows=5, criteria=2, medium=80, long=170),
     Room(style="tight"),
+    Room(findings=1, rows=8, criteria=5, short=44, medium=70, long=130, notice=90, style="tight"),
     Room(
         findings=1,
         rows=5,

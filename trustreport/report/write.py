@@ -18,6 +18,7 @@ from trustreport.errors import MissingLibrary
 from trustreport.messages import Catalogue, catalogue
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
+from trustreport.report.release import released
 from trustreport.seeds import DEFAULT
 
 FORMATS = ("html", "pdf", "json", "xlsx", "csv")
@@ -68,6 +69,7 @@ def write(
     unknown = sorted(set(wanted) - set(FORMATS))
     if unknown:
         raise ValueError(f"unknown format {', '.join(unknown)}; known are {', '.join(FORMATS)}")
+    assessment = released(assessment)
     say = catalogue(assessment.plan.report.language)
     written = Written(out)
     written.seconds.update(timed or {})
@@ -83,6 +85,7 @@ def write(
 
 def as_data(assessment: Assessment) -> dict[str, Any]:
     """What results.json holds of an assessment, after the way through its bytes."""
+    assessment = released(assessment)
     say = catalogue(assessment.plan.report.language)
     data: dict[str, Any] = json.loads(canonical(document(assessment, provenance(assessment), say)))
     return data

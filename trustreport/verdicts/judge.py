@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import ceil, isfinite, isnan
 from typing import Any
 
@@ -128,7 +129,10 @@ def measure(lead: Result) -> Message:
     of = lead.scope.get("endpoint")
     name = quantity_name(quantity, of)
     where = places(lead.scope)
-    return say("verdicts.measure_in", measure=name, places=where) if where else name
+    if not where:
+        return name
+    listed = reduce(lambda one, other: say("word.pair", first=one, second=other), where)
+    return say("verdicts.measure_in", measure=name, place=listed)
 
 
 def quantity_name(quantity: str, of: str | None = None) -> Message:

@@ -184,3 +184,32 @@ def test_two_arms_without_common_cases_but_common_readers():
     total = (readers / 5) ** 2 / 5 + sum((fit.sources[1, i, i] / 39) ** 2 / 39 for i in (0, 1))
     got = fit.difference()
     assert got.df == pytest.approx(max(got.se**4 / total, 5))
+
+
+def test_about_the_means_a_constant_changes_nothing_and_a_crossed_study_is_as_before():
+    rng = np.random.default_rng(8)
+    right = (rng.random((2, 4, 30)) < 0.8).astype(float)
+    one, other = ustatistic(right), ustatistic(right, centred=True)
+    np.testing.assert_allclose(one.covariance, other.covariance, atol=1e-15)
+    assert other.difference(1, 0).method == "ustatistic_centred"
+    right[rng.random(right.shape) < 0.2] = np.nan
+    counted, missed = (ustatistic(x, centred=True).difference(1, 0) for x in (right, 1 - right))
+    assert (counted.value, counted.low, counted.high) == pytest.approx(
+        (-missed.value, -missed.high, -missed.low)
+    )
+    plain = [ustatistic(x).difference(1, 0) for x in (right, 1 - right)]
+    assert plain[0].se != pytest.approx(plain[1].se, rel=0.01)  # what taking the means away removes
+
+
+def test_about_the_means_the_variance_is_that_of_repeated_studies_with_gaps():
+    """500 null studies: the mean estimated variance against that of the differences, SE of the ratio .06."""
+    rng, found = np.random.default_rng(9), []
+    for _ in range(500):
+        ease, skill = rng.normal(0, 0.7, 40), rng.normal(0, 0.3, (2, 5, 1))
+        chance = 1 / (1 + np.exp(-1.4 - ease - skill))
+        right = (rng.random((2, 5, 40)) < chance).astype(float)
+        right[rng.random(right.shape) < 0.15] = np.nan
+        u = ustatistic(right, centred=True)
+        found.append((u.components(1, 0)["variance"], u.difference(1, 0).value))
+    variance, value = np.array(found).T
+    assert variance.mean() / value.var() == pytest.approx(1, abs=0.2)

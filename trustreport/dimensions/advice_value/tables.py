@@ -32,6 +32,15 @@ ROWS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("advisory_value", ADVICE_GICI, "advisory_value_gici"),
 )
 LEADS = ("oe_ratio", "calibration_slope")
+# Labels of the rows that are enough for advice that readers were shown.
+OF_SHOWN = (
+    "oe_ratio",
+    "calibration_intercept",
+    "calibration_slope",
+    "brier",
+    "gici",
+    "advisory_value",
+)
 # What the Brier score is made of, in the order in which it adds up.
 PARTS_OF_BRIER = ("uncertainty", "resolution", "reliability", "within_bins")
 # Quantity, its parameters, whether the overview of many sets has room for its interval.
@@ -46,14 +55,18 @@ OVERVIEW: tuple[tuple[str, dict[str, Any], bool], ...] = (
 
 
 def of_one(told: Calibrated) -> Iterator[EstimateTable | PlainTable]:
-    """Everything of a data set that is the only one."""
+    """Everything of a data set that is the only one; less of advice that was shown to readers."""
+    shown = "dataset" not in told.scope
     rows = [
         Row(say(f"{ID}.label.{label}"), found, leads=name in LEADS)
         for name, parameters, label in ROWS
-        if (found := told.lead(name, **parameters) or told.lead(name))
+        if (found := told.lead(name, **parameters) or told.lead(name)) and (label in OF_SHOWN or not shown)
     ]
     unlike = {id(row.result): row for row in rows}  # without probabilities ECE stands once, not twice
     yield EstimateTable("advice_value", say(f"{ID}.table", bins=BINS), tuple(unlike.values()))
+    if shown:  # it stands beside the questions of its reader study, which are the matter there
+        yield from _parts((told,))
+        return
     yield from _brier((told,))
     yield from _numbers_of_bins((told,))
     if told.advice:

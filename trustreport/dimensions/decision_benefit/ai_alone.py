@@ -78,8 +78,10 @@ def ai_results(
         for a in (UNAIDED, AIDED):
             if cases.any() and not np.isnan(correct[a][:, cases]).all():
                 found = fixed_against_readers(right[cases], correct[a][:, cases], level=level)
+                lead = _lead(found, correct.shape[1])
                 named = {_analysis(method): e for method, e in found.items()}
-                first = _first(found, correct.shape[1])
+                first = _analysis(lead.method)
+                named[first] = lead
                 here = {**scope, "endpoint": endpoint, "arm": arms[a], **chosen}
                 results += by_analysis(QUANTITY, here, named, first, unit="difference")
     return results
@@ -89,11 +91,11 @@ def _analysis(method: str) -> str:
     return f"{method}_{FIRST_COVARIANCE}" if method.startswith("or_") else method
 
 
-def _first(found: Mapping[str, Estimate], n_readers: int) -> str:
-    """The analysis that leads, by the rule of all means over readers."""
+def _lead(found: Mapping[str, Estimate], n_readers: int) -> Estimate:
+    """The estimate that leads, by the rule of all means over readers, with why where not by design alone."""
     if "or_rrrc" not in found:
-        return "ustatistic_bdg"
-    return _analysis(leading(found["or_rrrc"], found["or_frrc"], n_readers).method)
+        return found["ustatistic_bdg"]
+    return leading(found["or_rrrc"], found["or_frrc"], n_readers)
 
 
 # ---------------------------------------------------------------- how it is told

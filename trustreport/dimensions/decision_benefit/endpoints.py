@@ -56,7 +56,7 @@ class Analysis:
             for mode in MODES
         }
         found |= {name: u.arm_mean(arm, level=level) for name, u in self._ustatistics().items()}
-        return found
+        return self._led(found)
 
     def differences(self, level: float) -> dict[str, Estimate]:
         """Aided minus unaided by analysis."""
@@ -67,7 +67,7 @@ class Analysis:
         }
         for name, u in self._ustatistics().items():
             found[name] = u.difference(AIDED, UNAIDED, level=level)
-        return found
+        return self._led(found)
 
     def _ustatistics(self) -> dict[str, UStatistic | YoudenUStatistic]:
         found = {"ustatistic_bdg": self.unbiased}
@@ -75,11 +75,15 @@ class Analysis:
 
     def first(self, by_analysis: Mapping[str, Estimate]) -> str:
         """The analysis that leads: by design; under five readers the wider of random and fixed readers."""
-        if not self.fits:
-            return "ustatistic_bdg"
+        return f"{self._lead(by_analysis).method}_{FIRST_COVARIANCE}" if self.fits else "ustatistic_bdg"
+
+    def _lead(self, by_analysis: Mapping[str, Estimate]) -> Estimate:
         random, fixed = (by_analysis[f"{mode}_{FIRST_COVARIANCE}"] for mode in ("or_rrrc", "or_frrc"))
-        readers = self.fits[FIRST_COVARIANCE].n_readers
-        return f"{leading(random, fixed, readers).method}_{FIRST_COVARIANCE}"
+        return leading(random, fixed, self.fits[FIRST_COVARIANCE].n_readers)
+
+    def _led(self, found: dict[str, Estimate]) -> dict[str, Estimate]:
+        """The estimates, the one that leads with why it does, where that is not the design alone."""
+        return {**found, self.first(found): self._lead(found)} if self.fits else found
 
 
 @dataclass(frozen=True, eq=False)

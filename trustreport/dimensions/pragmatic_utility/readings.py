@@ -104,11 +104,11 @@ def mrmc(scope: Mapping[str, Any], arms: tuple[str, str], grid: Floats, level: f
     for i, name in enumerate(arms):
         rates = [unbiased.arm_mean(i, level=level)]
         if fit:
-            rates = [fit.arm_mean(i, mode=mode, level=level) for mode in MODES] + rates
+            rates = _led(fit, [fit.arm_mean(i, mode=mode, level=level) for mode in MODES]) + rates
         results += answers(f"{ID}.error_rate", {**here, "arm": name}, rates, leads=_leader(fit, rates))
     arr = [unbiased.difference(UNAIDED, AIDED, level=level)]
     if fit:
-        arr = [fit.difference(UNAIDED, AIDED, mode=mode, level=level) for mode in MODES] + arr
+        arr = _led(fit, [fit.difference(UNAIDED, AIDED, mode=mode, level=level) for mode in MODES]) + arr
     first = _leader(fit, arr)
     note = next(e.note for e in arr if e.method == first)
     ratios = _ratios(fit, unbiased, first, level, note)
@@ -125,8 +125,18 @@ def _leader(fit: ObuchowskiRockette | None, estimates: list[Estimate]) -> str:
     """The method that leads: by design of the data, and under five readers the wider interval."""
     if fit is None:
         return "ustatistic_bdg"
+    return _lead(fit, estimates).method
+
+
+def _lead(fit: ObuchowskiRockette, estimates: list[Estimate]) -> Estimate:
     by_method = {e.method: e for e in estimates}
-    return leading(by_method["or_rrrc"], by_method["or_frrc"], fit.n_readers).method
+    return leading(by_method["or_rrrc"], by_method["or_frrc"], fit.n_readers)
+
+
+def _led(fit: ObuchowskiRockette, estimates: list[Estimate]) -> list[Estimate]:
+    """The estimates, the one that leads with why it does, where that is not the design alone."""
+    lead = _lead(fit, estimates)
+    return [lead if e.method == lead.method else e for e in estimates]
 
 
 def _ratios(

@@ -95,7 +95,6 @@ def _agreeing(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
             yield say(f"{ID}.alpha", **_spread(alpha))
             yield from _other_raters(results)
         yield from _range_of_pairs(results)
-    yield from _dependence(panel, results, agreement)
 
 
 def _other_raters(results: Sequence[Result]) -> Iterator[Message]:
@@ -121,10 +120,12 @@ def _range_of_pairs(results: Sequence[Result]) -> Iterator[Message]:
     )
 
 
-def _dependence(panel: Panel, results: Sequence[Result], agreement: Estimate) -> Iterator[Message]:
+def _dependence(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
     """Whether the agreement fits raters of the stated accuracy who err independently."""
-    expected = _lead(panel, results, "expected_agreement")
-    if expected is None or isnan(agreement.low):
+    expected, agreement = (
+        _lead(panel, results, name) for name in ("expected_agreement", "percent_agreement")
+    )
+    if expected is None or agreement is None or isnan(agreement.low):
         return
     way = (
         "more" if agreement.low > expected.value else "less" if agreement.high < expected.value else "as_much"
@@ -140,6 +141,7 @@ def _knowing(panel: Panel, results: Sequence[Result], advice: Sequence[Behind]) 
     else:
         known = panel.accuracy is not None or panel.truth is not None
         yield say(f"{ID}.concordance" if known else f"{ID}.concordance_bound", **_spread(rho))
+    yield from _dependence(panel, results)
     yield from _labels(panel, results, advice)
 
 
@@ -348,6 +350,7 @@ def _behind_tables(sets: Sequence[Behind], name: str) -> Iterator[PlainTable]:
     """What each measured accuracy means, by each way to know the labels; what wanted ones would take."""
     if not sets:
         return
+    alone = len(sets) == 1  # a single set needs no name
     columns = (
         Column(say(f"{ID}.column.set")),
         Column(say(f"{ID}.column.measured"), "percent"),
@@ -357,7 +360,7 @@ def _behind_tables(sets: Sequence[Behind], name: str) -> Iterator[PlainTable]:
         Column(say(f"{ID}.column.actual"), "percent"),
         Column(say(f"{ID}.column.low"), "percent"),
         Column(say(f"{ID}.column.high"), "percent"),
-    )
+    )[alone:]
     rows = tuple(
         (
             one.name,
@@ -368,7 +371,7 @@ def _behind_tables(sets: Sequence[Behind], name: str) -> Iterator[PlainTable]:
             actual.value.value,
             actual.low_bound.value,
             actual.high_bound.value,
-        )
+        )[alone:]
         for one in sets
         for label, actual in zip(one.labels, one.actual)
     )
@@ -379,8 +382,8 @@ def _behind_tables(sets: Sequence[Behind], name: str) -> Iterator[PlainTable]:
             Column(say(f"{ID}.column.set")),
             Column(say(f"{ID}.column.measured"), "percent"),
             *(Column(say(f"{ID}.column.wanted", wanted=wanted), "number") for wanted in WANTED),
-        )
-        lines = tuple((one.name, one.measured.value, *_least(one.measured.value)) for one in shown)
+        )[alone:]
+        lines = tuple((one.name, one.measured.value, *_least(one.measured.value))[alone:] for one in shown)
         yield PlainTable(f"source_reliability_least_{name}", say(f"{ID}.table_least"), columns_wanted, lines)
 
 

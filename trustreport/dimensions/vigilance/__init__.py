@@ -3,7 +3,7 @@
 from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.vigilance import recorded, telling, watching
 from trustreport.dimensions.vigilance.charts import charted
-from trustreport.dimensions.vigilance.compared import compared, funnel_results
+from trustreport.dimensions.vigilance.compared import funnel_results, funnels
 from trustreport.dimensions.vigilance.drifted import called_results, drift_results
 from trustreport.dimensions.vigilance.events import rate_results
 from trustreport.dimensions.vigilance.measured import period_results
@@ -31,7 +31,7 @@ def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> Told:
         readings |= by_period
     uses = [use_of(period, readings) for period in timeline.periods]
     charts = charted(timeline, people, plan)
-    funnels = compared(timeline, people, plan)
+    found = funnels(timeline, people, plan)
     results = [
         *exposure_results(uses, timeline, plan),
         *maturity_results(timeline, plan),
@@ -39,12 +39,12 @@ def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> Told:
         *called_results(timeline, plan),
         *drift_results(timeline, plan),
         *(c.result for c in charts),
-        *funnel_results(funnels, timeline),
+        *funnel_results(found, timeline),
         *(people_results(people, timeline, plan) if number == 1 else ()),
         *rate_results(timeline, uses, plan),
     ]
     return Told(
-        timeline, plan, number, tuple(results), tuple(uses), tuple(people), tuple(charts), tuple(funnels)
+        timeline, plan, number, tuple(results), tuple(uses), tuple(people), tuple(charts), tuple(found)
     )
 
 

@@ -33,7 +33,7 @@ class Compared:
         return LEADS if self.found.phi == self.found.phi else METHODS[0]
 
 
-def compared(timeline: Timeline, reliances: Sequence[Reliances], plan: Plan) -> list[Compared]:
+def funnels(timeline: Timeline, reliances: Sequence[Reliances], plan: Plan) -> list[Compared]:
     """Funnels of the sites by the leading shares, and of the readers by their right decisions."""
     level, found = plan.report.confidence_level, []
     wanted = [e for e in endpoints(plan) if e in DENOMINATORS][:MOST_ENDPOINTS]

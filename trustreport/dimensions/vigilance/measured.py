@@ -78,10 +78,26 @@ def change_unit(endpoint: str) -> Unit:
     return "difference" if unit_of(endpoint) == "proportion" else "score"
 
 
+def method_of(endpoint: str) -> str:
+    """The word of the interval of an endpoint, for one that is undefined."""
+    if endpoint == "auc":
+        return "delong"
+    return "log_wald" if endpoint == "oe_ratio" else "wald" if endpoint in CALIBRATION else "wilson"
+
+
+def method_of_change(endpoint: str) -> str:
+    """The word of the interval of its change."""
+    if endpoint in ("auc", "oe_ratio"):
+        return "delong" if endpoint == "auc" else "log_wald_independent"
+    if endpoint in CALIBRATION:
+        return "wald_independent"
+    return "log_mover" if endpoint in RATIOS else "mover"
+
+
 def value(period: Period, endpoint: str, level: float) -> Estimate:
     """An endpoint of one period, of its mature cases."""
     if not len(period):
-        return undefined(0, NO_CASES, level=level)
+        return undefined(0, NO_CASES, level=level, method=method_of(endpoint))
     if endpoint in WITHOUT_TRUTH:
         return _without_truth(period, endpoint, level)
     if endpoint == "auc":
@@ -93,7 +109,7 @@ def value(period: Period, endpoint: str, level: float) -> Estimate:
         low, high = 1 - right.high, 1 - right.low
         return replace(right, value=1 - right.value, low=low, high=high)
     if endpoint not in MEASURES:
-        return undefined(len(period), UNKNOWN_MEASURE, level=level)
+        return undefined(len(period), UNKNOWN_MEASURE, level=level, method=method_of(endpoint))
     if period.cells is not None and endpoint in FORMULAS:
         return clustered(endpoint, period.cells, level=level)
     return MEASURES[endpoint](period.counts, level=level)
@@ -117,9 +133,9 @@ def _area(period: Period, level: float) -> Estimate:
 def _calibration(period: Period, endpoint: str, level: float) -> Estimate:
     truth, score = period.truth[period.scored] == 1, period.score[period.scored]
     if not truth.size:
-        return undefined(0, NO_SCORES, level=level)
+        return undefined(0, NO_SCORES, level=level, method=method_of(endpoint))
     if period.reversed or score.min() < 0 or score.max() > 1:
-        return undefined(len(truth), NOT_RISKS, level=level)
+        return undefined(len(truth), NOT_RISKS, level=level, method=method_of(endpoint))
     made: dict[str, Callable[..., Estimate]] = {
         "brier": brier,
         "calibration_intercept": calibration_intercept,
@@ -175,7 +191,7 @@ def _change_result(
     scope["parameters"] = {"against": against, **({"reference": other.name} if other else {})}
     if other is None:
         why = NO_BASELINE if against == "baseline" else NO_PERIOD_BEFORE
-        found = undefined(len(period), why, level=level)
+        found = undefined(len(period), why, level=level, method=method_of_change(endpoint))
     else:
         found = changed(period, other, endpoint, level)
     return Result(f"{ID}.period_change", scope, found, change_unit(endpoint), True)
@@ -208,7 +224,7 @@ def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
     base, level = timeline.baseline, plan.report.confidence_level
     if base is None or not len(base):
         return
-    columns = mix_columns(timeline, plan)
+    columns = mix_columns(timeline, plan, declared=True)
     for endpoint in endpoints(plan):
         if endpoint not in DENOMINATORS:
             continue

@@ -275,15 +275,14 @@ def mature_on(period: Period, plan: Plan) -> dt.date | None:
     return last + dt.timedelta(days=float(days)) if days is not None and last is not None else None
 
 
-def mix_columns(timeline: Timeline, plan: Plan) -> list[str]:
-    """The columns whose mix is watched: the declared subgroups, else every column with few names."""
+def mix_columns(timeline: Timeline, plan: Plan, *, declared: bool = False) -> list[str]:
+    """The columns whose mix is watched: all with few names; only the declared subgroups where asked."""
     held: dict[str, None] = {}
     for period in timeline.all:
         if period.dataset is not None:
             held |= dict.fromkeys(period.dataset.cases.groups)
-    declared = [s.name for s in plan.subgroups if s.name in held]
-    wanted = declared or list(held)
-    return [name for name in wanted if all(_few(p.column(name)) for p in timeline.all)]
+    wanted = [s.name for s in plan.subgroups if s.name in held] if declared else []
+    return [c for c in wanted or held if all(_few(p.column(c)) for p in timeline.all)]
 
 
 def _few(column: Coded | None) -> bool:

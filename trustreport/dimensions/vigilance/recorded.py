@@ -131,8 +131,7 @@ def _event_sentences(told: Told) -> Iterator[Message]:
         else:
             yield say(
                 f"{ID}.events.rate",
-                n=round(e.value * e.n),
-                name=say(f"{ID}.events.{kind}s"),
+                events=say(f"{ID}.events.n_{kind}s", n=round(e.value * e.n)),
                 cases=e.n,
                 value=PER * e.value,
                 low=PER * e.low,

@@ -22,7 +22,7 @@ from trustreport.finding import Column, Figure, Part, PlainTable
 from trustreport.messages import Message, say
 
 MOST_TREND = 9
-MOST_COLUMNS = 5
+MOST_COLUMNS = 4
 TEXT = "text"
 
 

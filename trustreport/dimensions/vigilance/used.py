@@ -1,5 +1,6 @@
 """How much the device was used, by whom and in which version, and how many of its cases can be judged yet."""
 
+import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -92,6 +93,10 @@ def _count(timeline: Timeline, use: Use, parameters: Mapping[str, Any], count: i
 def maturity_results(timeline: Timeline, plan: Plan) -> Iterator[Result]:
     """Shares of cases old enough for a truth, and of those with one: of all, and by what was advised."""
     level = plan.report.confidence_level
+    days = plan.reference_standard.maturity_days
+    until = ""
+    if days is not None and timeline.cut is not None:
+        until = (timeline.cut - dt.timedelta(days=float(days))).isoformat()
     for period in timeline.periods:
         n = len(period)
         labelled = period.mature & (period.truth >= 0)
@@ -100,7 +105,8 @@ def maturity_results(timeline: Timeline, plan: Plan) -> Iterator[Result]:
             ("labelled_share", int(labelled.sum()), int(period.mature.sum())),
         ):
             here = {**timeline.scope, "period": period.name}
-            yield Result(f"{ID}.{name}", here, wilson(x, of, level), "proportion", True)
+            details = {"judged_until": until} if until and name == "mature_share" else {}
+            yield Result(f"{ID}.{name}", here, wilson(x, of, level), "proportion", True, details)
         for decision, word in ((1, "positive"), (0, "negative")):
             called = period.mature & (period.decision == decision)
             x = int((called & (period.truth >= 0)).sum())

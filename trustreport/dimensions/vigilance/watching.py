@@ -1,7 +1,7 @@
 """How early warnings, sequential charts and funnels are told."""
 
 from collections.abc import Iterator
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from trustreport.dimensions.vigilance.compared import Compared
 from trustreport.dimensions.vigilance.drifted import moved, shares
 from trustreport.dimensions.vigilance.periods import ID, mature_on, mix_columns
 from trustreport.dimensions.vigilance.told import Told, heading
+from trustreport.estimate import Estimate
 from trustreport.figures import control_chart, curves, funnel, stacked, trend
 from trustreport.finding import Column, Figure, Part, PlainTable
 from trustreport.measures.monitoring.cusum import CusumChart
@@ -19,6 +20,7 @@ from trustreport.messages import Message, say
 
 INNER, OUTER = 0.95, 0.998
 MOST_CORNERS = 300
+MOST_MIXES = 4  # columns of groups in one table
 
 
 # ---------------------------------------------------------------- early warnings without labels
@@ -50,7 +52,7 @@ def _drift_sentences(told: Told) -> Iterator[Message]:
     immature = int((~last.mature).sum())
     ripe = mature_on(last, told.plan)
     if immature and ripe is not None:
-        yield say(f"{ID}.drift_only", n_labels=immature, date=ripe)
+        yield say(f"{ID}.drift_only", n=immature, n_labels=immature, date=ripe)
     else:
         yield say(f"{ID}.drift.known")
 
@@ -71,14 +73,36 @@ def _watched(told: Told) -> list[str]:
 
 
 def _drift_tables(told: Told) -> Iterator[PlainTable]:
-    columns = _watched(told)
-    heads = [
+    heads = (
         Column(say(f"{ID}.column.period")),
         Column(say(f"{ID}.column.ks"), "number.3"),
         Column(say(f"{ID}.column.ks_p"), "p"),
         Column(say(f"{ID}.column.psi"), "number.3"),
+        Column(say(f"{ID}.column.psi_p"), "p"),
         Column(say(f"{ID}.column.features"), "number.3"),
-    ]
+    )
+    rows = []
+    for p in told.timeline.periods:
+        ks, index = told.estimate("score_drift", period=p.name), _psi(told, p.name)
+        features = told.estimate("feature_drift", period=p.name).value
+        rows.append((told.numbered(p), ks.value, ks.p, index.value, index.p, features))
+    caption = say(f"{ID}.table.drift")
+    yield PlainTable(f"vigilance_drift{told.suffix}", caption, heads, tuple(rows))
+    columns = _watched(told)
+    for start in range(0, len(columns), MOST_MIXES):
+        yield _mix_table(told, columns[start : start + MOST_MIXES], start // MOST_MIXES + 1)
+
+
+def _psi(told: Told, period: str) -> Estimate:
+    """The population stability index of a period, which stands beside the test that leads."""
+    for r in told.results:
+        if r.id == f"{ID}.score_drift" and r.method == "psi" and r.within(period=period):
+            return r.estimate
+    return Estimate(nan, nan, nan, 0)
+
+
+def _mix_table(told: Told, columns: list[str], number: int) -> PlainTable:
+    heads = [Column(say(f"{ID}.column.period"))]
     for c in columns:
         heads += [
             Column(say(f"{ID}.column.mix", column=_column(c)), "percent"),
@@ -86,22 +110,13 @@ def _drift_tables(told: Told) -> Iterator[PlainTable]:
         ]
     rows = []
     for p in told.timeline.periods:
-        ks = told.estimate("score_drift", period=p.name)
-        index = next(
-            (
-                r.estimate.value
-                for r in told.results
-                if r.id == f"{ID}.score_drift" and r.method == "psi" and r.within(period=p.name)
-            ),
-            None,
-        )
-        row: list[Any] = [told.numbered(p), ks.value, ks.p, index]
-        row.append(told.estimate("feature_drift", period=p.name).value)
+        row: list[Any] = [told.numbered(p)]
         for c in columns:
             one = told.estimate("mix_drift", period=p.name, parameters={"by": c})
             row += [one.value, one.p]
         rows.append(tuple(row))
-    yield PlainTable(f"vigilance_drift{told.suffix}", say(f"{ID}.table.drift"), tuple(heads), tuple(rows))
+    caption = say(f"{ID}.table.mix")
+    return PlainTable(f"vigilance_mix{told.suffix}_{number}", caption, tuple(heads), tuple(rows))
 
 
 def _drift_figures(told: Told) -> Iterator[Figure]:
@@ -171,9 +186,11 @@ def _told(chart: Charted) -> Message:
         "spent": e.details["false_alert_spent"],
         "cases": e.n,
     }
+    if chart.kind == "sprt" and state != "alert":
+        return say(f"{ID}.charts.sprt_in_control", n=int(e.details["accepted"]), **values)
     if state == "alert":
         return say(
-            f"{ID}.charts.alert",
+            f"{ID}.charts.sprt_alert" if chart.kind == "sprt" else f"{ID}.charts.alert",
             period=chart.alert_period,
             at=e.details["first_alert_case"],
             n=int(e.details["alerts"]),

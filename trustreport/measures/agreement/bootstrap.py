@@ -132,7 +132,7 @@ class _Labels:
     def at_once(self) -> int:
         """Draws whose counts of labels are held together."""
         _, n_patterns, n_categories = self.given.shape
-        return max(1, CELLS // (n_patterns * n_categories))
+        return max(1, CELLS // int(n_patterns * n_categories))
 
     def coefficients(self, times: Floats, cases: Floats) -> dict[str, Floats]:
         """Each coefficient for each draw, (n_draws,).
@@ -191,7 +191,7 @@ class _Labels:
 def _agreement(counts: Floats, same: Floats, pairs: Floats, weights: Floats) -> Floats:
     """The weighted share of the pairs of each pattern that agree, 0 where there is no pair."""
     agreeing = ((counts @ weights) * counts).sum(axis=2) - same
-    return np.divide(agreeing, pairs, out=np.zeros_like(agreeing), where=pairs > 0)
+    return np.asarray(np.divide(agreeing, pairs, out=np.zeros_like(agreeing), where=pairs > 0))
 
 
 def _use(counts: Floats, raters: Floats, cases: Floats) -> Floats:
@@ -236,7 +236,7 @@ def _beyond(observed: Floats, expected: Floats) -> Floats:
 def _divide(above: Floats, below: Floats) -> Floats:
     """NaN where nothing is below."""
     above, below = np.broadcast_arrays(above, below)
-    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))
 
 
 def percentile(value: float, found: NDArray[np.float64], n: int, *, level: float, method: str) -> Estimate:

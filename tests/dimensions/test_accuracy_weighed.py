@@ -1,0 +1,499 @@
+"""Advice accuracy beyond the counts: clusters, candidates, utilities, H-accuracy, indeterminate outputs."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.studies import plan
+from trustreport.api import read_study
+from trustreport.assessment import assess
+from trustreport.checks import CHECKS, Evidence
+from trustreport.dimensions.advice_accuracy import DIMENSION
+from trustreport.dimensions.advice_accuracy.clusters import clustering
+from trustreport.finding import Finding
+from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.messages import catalogue
+from trustreport.plan import Confusion, Plan
+from trustreport.results import Result, leading
+from trustreport.study import Cases, Coded, Dataset, Labels, Ratings, Scores, Study
+
+EN = catalogue("en")
+RNG = np.random.default_rng(6)
+PATIENT = np.repeat(np.arange(50), 3).astype(np.int32)
+TRUTH = (RNG.random(50) < 0.4)[PATIENT].astype(np.int8)
+LEANING = 1.5 * (2 * TRUTH - 1) + RNG.normal(0, 1, 50)[PATIENT] + RNG.normal(0, 0.6, 150)
+SCORE = 1 / (1 + np.exp(-LEANING))
+OTHER = 1 / (1 + np.exp(-LEANING - RNG.normal(0, 1.5, 150)))
+COMPLEXITY = np.clip(np.round(3 - np.abs(LEANING) + RNG.normal(0, 0.5, 150)), 1, 5)
+EURO = {"name": "euros", "matrix": [[15, -335], [-35, 165]]}
+AT = {"operating_point": {"threshold": 0.5}}
+
+
+def coded(codes: Any, n: int) -> Coded:
+    return Coded(np.asarray(codes, np.int32), Labels(tuple(f"P{i}" for i in range(n))))
+
+
+def dataset(*, patients: bool = False, scores: Any = None, **more: Any) -> Dataset:
+    held = {"patient": coded(PATIENT, 50)} if patients else {}
+    cases = Cases(Labels(tuple(f"C{i}" for i in range(150))), TRUTH, **held, **more)
+    return Dataset("here", "external", cases, scores or {"": Scores(SCORE)})
+
+
+def answer(study: Study, declared: Plan | None = None) -> Finding:
+    assert DIMENSION.answer is not None
+    return DIMENSION.answer(study, declared or plan(**AT))
+
+
+def lead(finding: Finding, name: str, **scope: Any) -> Result:
+    found = leading(finding.results, f"advice_accuracy.{name}", **scope)
+    assert found is not None, name
+    return found
+
+
+def said(finding: Finding) -> str:
+    return " ".join(EN(sentence) for part in finding.parts for sentence in part.finding)
+
+
+def tables(finding: Finding) -> set[str]:
+    return {table.id for part in finding.parts for table in part.tables}
+
+
+def figures(finding: Finding) -> dict[str, Any]:
+    return {f.id: f.drawing for part in finding.parts for f in part.figures}
+
+
+def unique(finding: Finding) -> None:
+    keys = [(r.id, str(sorted(r.scope.items(), key=str)), r.method) for r in finding.results]
+    assert len(keys) == len(set(keys))
+    asked: dict[str, int] = {}
+    for r in finding.results:
+        here = str((r.id, sorted((k, str(v)) for k, v in r.scope.items() if k != "analysis")))
+        asked[here] = asked.get(here, 0) + r.primary
+    assert set(asked.values()) == {1}
+
+
+# ---------------------------------------------------------------- clusters
+
+
+def test_the_interval_that_leads_respects_the_patients() -> None:
+    finding = answer(Study(datasets=(dataset(patients=True),)), plan(**AT, utility={"matrices": [EURO]}))
+    unique(finding)
+    cells = cluster_cells(TRUTH == 1, SCORE >= 0.5, PATIENT.astype(np.int64))
+    for name in ("sensitivity", "accuracy", "mcc", "ppv"):
+        one = lead(finding, name, parameters=None)
+        assert one.scope["analysis"] == "clustered"
+        assert (one.estimate.low, one.estimate.high) == (
+            clustered(name, cells).low,
+            clustered(name, cells).high,
+        )
+    beside = [r for r in finding.results if r.id.endswith(".sensitivity") and not r.primary]
+    assert [r.method for r in beside if "parameters" not in r.scope] == ["wilson"]
+    lead_of_auc = lead(finding, "auc")
+    assert lead_of_auc.method == "obuchowski_clustered"
+    wide, narrow = (e.high - e.low for e in (lead_of_auc.estimate, auc_by(finding, "logit_delong")))
+    assert wide > 1.2 * narrow
+    assert lead(finding, "net_benefit", threshold=0.5, parameters=None).method == "cluster_mean"
+    assert lead(finding, "utility_yield", parameters={"utility": "euros"}).method == "cluster_mean"
+    assert "come in clusters (patient)" in said(finding)
+    assert "clusters_1" in tables(finding)
+
+
+def auc_by(finding: Finding, method: str) -> Any:
+    return next(r.estimate for r in finding.results if r.id.endswith(".auc") and r.method == method)
+
+
+def test_every_way_to_the_area_is_there() -> None:
+    finding = answer(Study(datasets=(dataset(),)))
+    found = [(r.method, r.primary) for r in finding.results if r.id == "advice_accuracy.auc"]
+    assert found == [("delong", True), ("logit_delong", False), ("newcombe_auc", False)]
+
+
+def test_cluster_keys_join_what_shares_any_of_them() -> None:
+    video = np.arange(150, dtype=np.int32) // 2
+    held = dataset(patients=True, groups={"video": coded(video, 75)})
+    both = {"dataset": "here", "role": "external", "cluster_keys": ["patient", "video", "case"]}
+    found = clustering(held, plan(datasets=[both]))
+    assert found.keys == ("patient", "video")
+    assert found.of_case is not None
+    # Six cases hold three videos and two patients: everything hangs together in sixes.
+    assert len(np.unique(found.of_case)) == 25
+    one = clustering(held, plan(datasets=[{**both, "cluster_keys": ["video"]}]))
+    assert one.of_case is not None
+    assert len(np.unique(one.of_case)) == 75
+    lost = clustering(held, plan(datasets=[{**both, "cluster_keys": ["scanner"]}]))
+    assert (lost.of_case, lost.absent) == (None, ("scanner",))
+    finding = answer(Study(datasets=(held,)), plan(**AT, datasets=[{**both, "cluster_keys": ["scanner"]}]))
+    assert "The cluster key scanner is declared" in said(finding)
+
+
+def test_cases_of_patients_with_one_case_each_are_independent() -> None:
+    assert clustering(dataset(), plan()).of_case is None
+    each = Dataset("here", "external", Cases(Labels(n=150), TRUTH, patient=coded(np.arange(150), 150)))
+    assert clustering(each, plan()).of_case is None
+
+
+def test_columns_of_clusters_weights_and_utilities_are_read(tmp_path: Path) -> None:
+    rows = ["case,video,truth,score,relevance,case_threshold,utility_00,utility_01,utility_10,utility_11"]
+    rows += [f"C{i},V{i // 2},{i % 2},{0.3 + 0.4 * (i % 3 > 0)},{1 + i % 2},0.4,1,0,0,1" for i in range(60)]
+    (tmp_path / "s.csv").write_text("\n".join(rows))
+    (tmp_path / "study.yaml").write_text(
+        "report: {kind: certification}\ndevice: {}\noperating_point: {threshold: 0.5}\n"
+        "datasets: [{dataset: D, role: local, file: s.csv, cluster_keys: [video]}]\n"
+    )
+    study, declared = read_study(tmp_path)
+    assert set(study.datasets[0].cases.numbers) >= {"relevance", "case_threshold", "utility_00", "utility_11"}
+    finding = answer(study, declared)
+    assert lead(finding, "sensitivity", parameters=None).estimate.details["clusters"] == 30
+    weighted = lead(finding, "weighted_utility", threshold=0.5)
+    assert weighted.scope["parameters"] == {"weights": ["relevance", "case_threshold"]}
+    # Utilities 1 for right and 0 for wrong decisions: the yield is the accuracy.
+    own = lead(finding, "utility_yield", parameters={"utility": "utilities of each case"})
+    assert own.estimate.value == pytest.approx(lead(finding, "accuracy", parameters=None).estimate.value)
+
+
+# ---------------------------------------------------------------- outputs without a decision
+
+
+def indeterminate(rule: str | None) -> tuple[Study, Plan]:
+    score = SCORE.copy()
+    score[:12] = np.nan
+    point: dict[str, Any] = {"threshold": 0.5, **({"indeterminate_as": rule} if rule else {})}
+    return Study(datasets=(dataset(scores={"": Scores(score)}),)), plan(operating_point=point)
+
+
+def outcome(study: Study, declared: Plan) -> Any:
+    finding = answer(study, declared)
+    evidence = Evidence(study, declared, finding.results)
+    check = next(c for c in CHECKS if c.id == "P03")
+    return next(o for o in check.run(evidence))
+
+
+@pytest.mark.parametrize("rule", ["wrong", "positive", "negative"])
+def test_a_declared_rule_keeps_every_case_in_the_denominators(rule: str) -> None:
+    study, declared = indeterminate(rule)
+    finding = answer(study, declared)
+    unique(finding)
+    cells = {name: lead(finding, name, parameters=None).estimate.value for name in ("tp", "fp", "fn", "tn")}
+    assert sum(cells.values()) == 150
+    third = [lead(finding, f"indeterminate_{c}").estimate.value for c in ("positives", "negatives")]
+    assert third == [TRUTH[:12].sum(), 12 - TRUTH[:12].sum()]
+    called = (SCORE[12:] >= 0.5).sum() + {"positive": 12, "negative": 0, "wrong": third[1]}[rule]
+    assert cells["tp"] + cells["fp"] == called
+    left_out = lead(finding, "accuracy", parameters={"indeterminate": "left out"}).estimate
+    assert left_out.n == 138
+    found = outcome(study, declared)
+    assert (found.severity, found.status) == ("W", "fired")
+    assert "By the declared rule" in EN(found.message)
+
+
+def test_without_a_rule_it_blocks() -> None:
+    study, declared = indeterminate(None)
+    assert answer(study, declared).results[0].estimate.n == 138
+    assert outcome(study, declared).severity == "B"
+
+
+def test_a_published_table_with_a_third_column() -> None:
+    row = Confusion(set="A", tp=90, fp=10, fn=5, tn=80, indeterminate_positives=5, indeterminate_negatives=10)
+    study = Study(confusion=(row,))
+    wrong = answer(study, plan())
+    assert lead(wrong, "accuracy", parameters=None).estimate.value == 170 / 200
+    assert outcome(study, plan()).severity == "B"
+    rule = plan(operating_point={"indeterminate_as": "positive"})
+    assert lead(answer(study, rule), "sensitivity", parameters=None).estimate.value == 95 / 100
+    assert lead(answer(study, rule), "indeterminate").estimate.value == 15 / 200
+    assert outcome(study, rule).severity == "W"
+
+
+# Hicks et al. (2022), Sci. Rep. 12, 5979, Table 2, study 1: per polyp and per frame, 250 frames of a polyp;
+# the table prints TP 84 500, which its own figures make 84 250.
+def test_findings_become_frames_where_it_is_declared() -> None:
+    row = Confusion(set="study 1", tp=337, fp=169_000, fn=1, tn=16_730_662, frames_per_finding=250)
+    finding = answer(Study(confusion=(row,)))
+    here = {"set": "study 1, per frame", "parameters": None}
+    cells = [lead(finding, name, **here).estimate.value for name in ("tp", "fp", "fn", "tn")]
+    assert cells == [84_250, 169_000, 250, 16_646_500]
+    for name, printed in (("ppv", 0.33), ("f1", 0.50), ("mcc", 0.57), ("sensitivity", 1.00)):
+        one = lead(finding, name, **here).estimate
+        assert round(one.value, 2) == printed
+        assert np.isnan(one.low)
+        assert "no interval" in one.note
+    with pytest.raises(ValueError, match="frames_per_finding"):
+        Confusion(set="x", tp=5, fp=1, fn=1, tn=9, frames_per_finding=3)
+
+
+# ---------------------------------------------------------------- candidates and utilities
+
+
+def two_candidates(**more: Any) -> Study:
+    return Study(datasets=(dataset(scores={"A": Scores(SCORE), "B": Scores(OTHER)}, **more),))
+
+
+def test_candidates_are_compared_on_the_same_cases() -> None:
+    finding = answer(two_candidates(), plan(**AT, utility={"thresholds": [0.2, 0.5], "matrices": [EURO]}))
+    unique(finding)
+    paired = lead(finding, "auc_difference", candidates=["B", "A"])
+    areas = [lead(finding, "auc", candidate=c).estimate.value for c in "BA"]
+    assert paired.scope["analysis"] == "paired"
+    assert paired.estimate.value == pytest.approx(areas[0] - areas[1])
+    other = next(r for r in finding.results if r.scope.get("analysis") == "two_sample")
+    assert not other.primary
+    assert other.estimate.se > paired.estimate.se
+    for name, at in (("net_benefit", 0.2), ("net_benefit", 0.5)):
+        gap = lead(finding, f"{name}_difference", threshold=at).estimate.value
+        each = [lead(finding, name, candidate=c, threshold=at, parameters=None).estimate.value for c in "BA"]
+        assert gap == pytest.approx(each[0] - each[1])
+    assert "candidates_compared" in tables(finding)
+    assert "not adjusted" not in said(finding)
+    clusters = answer(two_candidates(patients=True), plan(**AT))
+    assert lead(clusters, "auc_difference").method == "obuchowski_clustered"
+
+
+def test_a_candidate_with_gaps_is_compared_on_what_both_judged() -> None:
+    some = OTHER.copy()
+    some[:30] = np.nan
+    study = Study(datasets=(dataset(scores={"A": Scores(SCORE), "B": Scores(some)}),))
+    finding = answer(study, plan(**AT, utility={"matrices": [EURO]}))
+    assert lead(finding, "auc_difference").estimate.n == 120
+    assert lead(finding, "utility_difference").estimate.n == 120
+
+
+def story(**utility: Any) -> Finding:
+    """Dyrland, Lundervold, Porta Mana, eqs 1 and 2, a hundredfold; which components agree is made up."""
+    truth = np.repeat([0, 1], 5000).astype(np.int8)
+    one = np.concatenate([np.arange(5000) < 2300, np.arange(5000) < 3500]).astype(np.int8)
+    other = np.concatenate([np.arange(5000) < 700, np.arange(5000) >= 1800]).astype(np.int8)
+    cases = Cases(Labels(n=10_000), truth)
+    held = Dataset("factory", "local", cases, {"A": Scores(decision=one), "B": Scores(decision=other)})
+    return answer(Study(datasets=(held,)), plan(utility=utility))
+
+
+def test_the_story_of_the_factory() -> None:
+    other = {"name": "other", "matrix": [[45, -335], [-65, 165]]}
+    months = {"name": "months", "matrix": [[350, 0], [300, 500]]}
+    finding = story(matrices=[EURO, other, months])
+    unique(finding)
+    expected = {"euros": (3.5, -3.5), "other": (4.7, 7.3), "months": (338.5, 331.5)}
+    for name, yields in expected.items():
+        for candidate, value in zip("AB", yields):
+            where = {"candidate": candidate, "parameters": {"utility": name}}
+            assert lead(finding, "utility_yield", **where).estimate.value == pytest.approx(value)
+    words = said(finding)
+    assert "A has the greatest yield, 3.50 per case" in words
+    assert "8 common metrics prefer another candidate than the utilities do" in words
+    assert {"utility_ranking_1", "utility_metrics_1", "utility_ranking_3"} <= tables(finding)
+    # The map is drawn once; the same utility in another unit lies in the same place.
+    maps = {k: v for k, v in figures(finding).items() if k.startswith("utility_space")}
+    assert list(maps) == ["utility_space_1"]
+    places = maps["utility_space_1"].places
+    assert [p.label for p in places] == ["euros; months", "other"]
+    assert (places[0].x, places[0].y) == pytest.approx((0.3, -0.6))
+
+
+def test_an_uncertain_utility_is_decided_by_its_mean() -> None:
+    first = {**EURO, "probability": 0.2}
+    second = {"name": "other", "matrix": [[45, -335], [-65, 165]], "probability": 0.8}
+    finding = story(matrices=[first, second])
+    where = {"parameters": {"utility": "expected utilities"}}
+    mean = lead(finding, "utility_yield", candidate="B", **where).estimate.value
+    assert mean == pytest.approx(0.2 * -3.5 + 0.8 * 7.3)
+    assert lead(finding, "best_holds").estimate.value == pytest.approx(0.8)
+    assert "80.0% of the declared uncertainty" in said(finding)
+    # Prices anywhere between the two: see the geometry in tests/measures/test_clustered_cases.py.
+    middle = {"name": "unsettled", "matrix": [[30, -335], [-50, 165]], "plus_minus": [[15, 0], [15, 0]]}
+    held = lead(story(matrices=[middle]), "best_holds").estimate.value
+    assert held == pytest.approx(1 - 16.25**2 / 1800, abs=0.02)
+    with pytest.raises(ValueError, match="plus_minus"):
+        plan(utility={"matrices": [{**EURO, "plus_minus": [[1, 2]]}]})
+
+
+def test_the_threshold_that_a_utility_calls_for() -> None:
+    finding = answer(two_candidates(), plan(**AT, utility={"matrices": [EURO]}))
+    for candidate, score in (("A", SCORE), ("B", OTHER)):
+        at = lead(finding, "optimal_threshold", candidate=candidate).estimate
+        best = lead(finding, "optimal_yield", candidate=candidate).estimate
+        matrix = np.array(EURO["matrix"])
+        tried = [matrix[(score >= t).astype(int), TRUTH].mean() for t in np.append(score, 2.0)]
+        assert best.value == pytest.approx(max(tried))
+        assert matrix[(score >= at.value).astype(int), TRUTH].mean() == pytest.approx(max(tried))
+        assert "optimistic" in at.note
+
+
+# ---------------------------------------------------------------- H-accuracy
+
+
+def raters() -> Ratings:
+    """Two raters of every case, sure by .8 and .6; the second errs on every fifth case."""
+    rater = np.repeat([0, 1], 150).astype(np.int32)
+    case = np.tile(np.arange(150), 2).astype(np.int32)
+    label = np.tile(TRUTH, 2).astype(np.int32)
+    label[150::5] = 1 - label[150::5]
+    cases = Cases(Labels(tuple(f"C{i}" for i in range(150))), np.full(150, -1, np.int8))
+    names = Labels(("R1", "R2"))
+    return Ratings("here", names, cases, rater, case, label, ("0", "1"), np.where(rater == 0, 0.8, 0.6))
+
+
+def weighed(*choices: Any, **more: Any) -> Finding:
+    held = dataset(complexity=COMPLEXITY, patients=True, numbers={"relevance": 1.0 + TRUTH})
+    facts = {"dataset": "here", "role": "external", "h_accuracy": list(choices)}
+    study = Study(datasets=(held,), raters=(raters(),))
+    finding = answer(study, plan(datasets=[facts], **more))
+    unique(finding)
+    return finding
+
+
+def chosen(finding: Finding, i: int = 0) -> Any:
+    return [r for r in finding.results if r.id == "advice_accuracy.h_accuracy"][i].scope["parameters"]
+
+
+def test_parameters_from_raters() -> None:
+    finding = weighed(
+        {"tau": "right_answers", "tau_share": 0.8, "priority": "raters"},
+        {"tau": "mean_confidence", "priority": "prevalence"},
+        {"tau": "best_rater", "priority": "rare_first"},
+    )
+    found = {r.scope["parameters"].get("tau_from"): r.scope["parameters"] for r in finding.results
+             if r.id == "advice_accuracy.h_accuracy"}  # fmt: skip
+    # 150 + 120 right answers; four fifths are 216, more than the 150 at .8.
+    assert found["right_answers"]["tau"] == 0.6
+    assert found["mean_confidence"]["tau"] == pytest.approx(0.7)
+    assert found["best_rater"]["tau"] == pytest.approx(0.8)
+    right = np.ones(150)
+    right[::5] = 0
+    tpr, tnr = ((1 + right[truth].mean()) / 2 for truth in (TRUTH == 1, TRUTH == 0))
+    assert found["right_answers"]["priority"] == pytest.approx([tnr / (tpr + tnr), tpr / (tpr + tnr)])
+    share = TRUTH.mean()
+    assert found["mean_confidence"]["priority"] == pytest.approx([1 - share, share])
+    assert found["best_rater"]["priority"] == pytest.approx([share, 1 - share])
+
+
+@pytest.mark.parametrize(
+    "wanted, expected",
+    [
+        ({"scale": [1, 5]}, (COMPLEXITY - 1) / 4),
+        ({"above": 2}, np.where(COMPLEXITY > 2, 1, 0.5)),
+        ({"above": 2, "rest": 0}, (COMPLEXITY > 2).astype(float)),
+        ({"top": 0.2}, np.where(np.sort(COMPLEXITY)[120] <= COMPLEXITY, 1, 0.5)),
+        ({"source": "errors"}, np.where(np.arange(150) % 5, 0, 0.5)),
+        ({"source": "confidence"}, np.full(150, 0.3)),
+        ({"scale": [1, 5], "relevance_weight": 0.25}, 0.75 * (COMPLEXITY - 1) / 4 + 0.125 * (1 + TRUTH)),
+    ],
+)
+def test_complexity_of_every_kind(wanted: Any, expected: Any) -> None:
+    finding = weighed({"tau": 0.75, "complexity_from": wanted})
+    found = lead(finding, "h_accuracy")
+    credit = np.where((SCORE >= 0.5) != (TRUTH == 1), 0, np.minimum(np.abs(SCORE - 0.5) / 0.25, 1))
+    by_class = [(expected * credit)[own].sum() / expected[own].sum() for own in (TRUTH == 0, TRUTH == 1)]
+    assert found.estimate.value == pytest.approx(np.mean(by_class))
+    assert found.estimate.method == "bootstrap_clusters"
+
+
+@pytest.mark.parametrize(
+    "choice, why",
+    [
+        ({"tau": 0.3}, "below chance"),
+        ({"priority": [0.2, 0.3, 0.5]}, "not one for each class"),
+        ({"complexity_from": {"scale": [2, 3]}}, "off the declared scale"),
+    ],
+)
+def test_what_cannot_be_chosen_says_why(choice: Any, why: str) -> None:
+    found = lead(weighed(choice), "h_accuracy").estimate
+    assert np.isnan(found.value)
+    assert why in found.note
+
+
+def test_without_raters_their_parameters_are_undefined() -> None:
+    choices = [{"tau": "best_rater"}, {"priority": "raters"}]
+    facts = {"dataset": "here", "role": "external", "h_accuracy": choices}
+    finding = answer(Study(datasets=(dataset(),)), plan(datasets=[facts]))
+    notes = [r.estimate.note for r in finding.results if r.id == "advice_accuracy.h_accuracy"]
+    assert notes == ["no rater stated a confidence for these cases", "no rater judged these cases"]
+
+
+def test_figures_of_h_accuracy() -> None:
+    finding = weighed(
+        {"tau": 0.75, "priority": [0.3, 0.7], "complexity_from": {"scale": [1, 5]}},
+        utility={"minimum_accuracy": 0.9},
+    )
+    drawn = figures(finding)
+    assert {f"h_accuracy_{name}" for name in ("tau", "priority", "surface", "complexity")} <= set(drawn)
+    over = drawn["h_accuracy_tau"]
+    assert over.asked == 0.9
+    ha, risk, nb, snb = over.panels[0].lines
+    values = [p.y for p in ha.points]
+    assert values == sorted(values, reverse=True)
+    share = TRUTH.mean()
+    at = {p.x: p.y for p in nb.points}[0.3]
+    called = SCORE >= 0.3
+    assert at == pytest.approx((called & (TRUTH == 1)).mean() - 3 / 7 * (called & (TRUTH == 0)).mean())
+    assert {p.x: p.y for p in snb.points}[0.3] == pytest.approx(at / share)
+    sens, spec = called[TRUTH == 1].mean(), 1 - called[TRUTH == 0].mean()
+    alpha = 0.3 * (1 - share) + 0.7 * share
+    expected = (0.3 * (1 - share) * spec + 0.7 * share * sens) / alpha
+    assert {p.x: p.y for p in risk.points}[0.3] == pytest.approx(expected)
+    (line, *_) = drawn["h_accuracy_priority"].panels[0].lines
+    ends = {p.x: p.y for p in line.points}
+    assert ends[0.5] == pytest.approx((ends[0.0] + ends[1.0]) / 2)
+    surface = drawn["h_accuracy_surface"].panels[0]
+    top = surface.values[-1]
+    assert top[10] == pytest.approx((top[0] + top[20]) / 2)
+    device, people = drawn["h_accuracy_complexity"].panels
+    assert sum(b.right + b.wrong for b in device.bubbles) == 150
+    assert sum(b.wrong for b in people.bubbles) == 30
+    assert "least accuracy that users accept" in said(finding)
+
+
+# ---------------------------------------------------------------- the rest
+
+
+def test_parts_of_the_roc_curve() -> None:
+    groups = [[0, 0.33], [0.33, 1]]
+    finding = answer(Study(datasets=(dataset(),)), plan(operating_point={"fpr_groups": groups}))
+    found = [r for r in finding.results if r.id == "advice_accuracy.auc_group" and r.primary]
+    assert [r.scope["parameters"]["fpr"] for r in found] == groups
+    assert 0 < found[0].estimate.details["average_sensitivity"] < 1
+    assert "auc_groups_1" in tables(finding)
+    with pytest.raises(ValueError, match="lower one first"):
+        plan(operating_point={"fpr_groups": [[0.5, 0.2]]})
+
+
+def test_every_measure_over_the_share_of_positives() -> None:
+    declared = plan(**AT, utility={"prevalence_range": [0.1, 0.4]})
+    drawn = figures(answer(Study(datasets=(dataset(),)), declared))["measures_over_prevalence"]
+    finding = answer(Study(datasets=(dataset(),)), declared)
+    (panel,) = drawn.panels
+    assert len(panel.lines) == 6
+    for line in panel.lines:
+        assert [p.x for p in line.marked] == [0.1, 0.4]
+        for p in line.marked:
+            assert line.points[0].y == pytest.approx(line.marked[0].y, abs=1e-9)
+            assert p.low < p.y < p.high
+    ppv = lead(finding, "ppv", parameters={"prevalence": 0.4}).estimate.value
+    assert panel.lines[0].points[-1].y == pytest.approx(ppv)
+
+
+def test_everything_together_can_be_told() -> None:
+    study = Study(datasets=two_candidates(patients=True, complexity=COMPLEXITY).datasets, raters=(raters(),))
+    of_case = {"scale": [1, 5], "top": 0.5}
+    choice = {"tau": "mean_confidence", "priority": "raters", "complexity_from": of_case}
+    facts = {"dataset": "here", "role": "external", "h_accuracy": [choice]}
+    declared = plan(
+        operating_point={"threshold": 0.5, "fpr_groups": [[0, 0.5]], "indeterminate_as": "wrong"},
+        datasets=[facts],
+        utility={"matrices": [EURO], "threshold_range": [0.1, 0.5], "prevalence_range": [0.1, 0.4]},
+    )
+    finding = next(f for f in assess(study, declared).findings if f.dimension == "advice_accuracy")
+    unique(finding)
+    assert "expected" not in said(finding)
+    for part in finding.parts:
+        assert part.title is None or EN(part.title)
+        for table in part.tables:
+            assert EN(table.caption)
+            for row in table.rows:
+                label = getattr(row, "label", row[0] if isinstance(row, tuple) else None)
+                assert EN(label) if not isinstance(label, str) else label
+        for figure in part.figures:
+            assert EN(figure.caption)
+            assert EN(figure.alt)
+            assert figure.drawing.values(EN)

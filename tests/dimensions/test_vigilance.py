@@ -1,0 +1,484 @@
+"""Vigilance: what changed, what the charts say, and why some numbers cannot be had."""
+
+import dataclasses
+import datetime as dt
+from math import isnan
+from typing import Any
+
+import monitored as m
+import numpy as np
+import pytest
+
+from trustreport.dimensions.vigilance import DIMENSION, answer, has_data
+from trustreport.dimensions.vigilance.events import after, due, stage
+from trustreport.dimensions.vigilance.measured import criterion, value
+from trustreport.dimensions.vigilance.periods import timelines
+from trustreport.finding import Finding
+from trustreport.measures.monitoring import notes
+from trustreport.measures.two_arm.difference import newcombe
+from trustreport.messages import catalogue
+from trustreport.plan import Indicator
+from trustreport.results import Result
+from trustreport.study import Dataset, Study
+
+SAY = catalogue("en")
+
+
+def results(finding: Finding, quantity: str, **scope: Any) -> list[Result]:
+    return [r for r in finding.results if r.id == f"vigilance.{quantity}" and r.primary and r.within(**scope)]
+
+
+def one(finding: Finding, quantity: str, **scope: Any) -> Result:
+    (found,) = results(finding, quantity, **scope)
+    return found
+
+
+def told(finding: Finding) -> str:
+    return "\n".join(SAY(text) for part in finding.parts for text in part.finding)
+
+
+def against(name: str, reference: str) -> dict[str, str]:
+    return {"against": name, "reference": reference}
+
+
+@pytest.fixture(scope="module")
+def drifting() -> tuple[Study, Any, Finding]:
+    study = m.over_time(0.9, 0.9, 0.6)
+    plan = m.plan(study, indicators=[m.SENSITIVITY, {"measure": "auc", "in_control": 0.95, "to_detect": 0.9}])
+    return study, plan, answer(study, plan)
+
+
+def test_a_change_is_the_newcombe_interval_of_both_sets(drifting: Any) -> None:
+    study, plan, finding = drifting
+    found = one(finding, "period_change", period="p3", endpoint="sensitivity",
+                parameters=against("baseline", "baseline"))  # fmt: skip
+    (line,) = timelines(study, plan)
+    now, then = line.periods[2].counts, line.baseline.counts
+    expected = newcombe(now.tp, now.positives, then.tp, then.positives)
+    e = found.estimate
+    assert (e.value, e.low, e.high) == pytest.approx((expected.value, expected.low, expected.high))
+    assert e.high < 0
+    assert "the whole interval is below zero" in told(finding)
+
+
+def test_each_period_is_held_against_the_one_before(drifting: Any) -> None:
+    _, _, finding = drifting
+    of_first = [r for r in results(finding, "period_change", period="p1", endpoint="sensitivity")
+                if r.scope["parameters"]["against"] == "previous"]  # fmt: skip
+    assert isnan(of_first[0].estimate.value)
+    assert of_first[0].estimate.note == "there is no period before this one"
+    later = one(finding, "period_change", period="p3", endpoint="auc", parameters=against("previous", "p2"))
+    assert later.estimate.method == "delong"
+    assert later.estimate.high < 0
+
+
+def test_the_chart_alerts_in_the_period_of_the_drift(drifting: Any) -> None:
+    _, _, finding = drifting
+    chart = one(finding, "cusum", endpoint="sensitivity")
+    assert chart.details["first_alert_period"] == "p3"
+    assert chart.details["look"] == "case"
+    assert chart.estimate.details["false_alert_planned"] <= 0.05
+    area = one(finding, "cusum", endpoint="auc")
+    assert "followed by period" in area.estimate.note
+
+
+def test_entries_stand_once_and_lead_once(drifting: Any) -> None:
+    _, _, finding = drifting
+    keys = [(r.id, repr(r.scope), r.method) for r in finding.results]
+    assert len(keys) == len(set(keys))
+    leads = [(r.id, repr(r.scope)) for r in finding.results if r.primary]
+    assert len(leads) == len(set(leads)) == len({(r.id, repr(r.scope)) for r in finding.results})
+    for r in finding.results:
+        assert r.method, r.id
+        assert f"method.{r.method}.text" in SAY, r.method
+        if isnan(r.estimate.value):
+            assert r.estimate.note, (r.id, r.scope)
+
+
+def test_every_sentence_table_and_caption_can_be_said(drifting: Any) -> None:
+    from trustreport.report.tables import table
+
+    _, _, finding = drifting
+    for part in finding.parts:
+        assert SAY(part.title)
+        for source in part.tables:
+            assert table(source, SAY).lines
+        for figure in part.figures:
+            assert SAY(figure.caption)
+            assert SAY(figure.alt)
+            assert figure.drawing.values(SAY)
+
+
+# ---------------------------------------------------------------- periods, ripeness
+
+
+def test_periods_are_ordered_by_their_start_and_the_baseline_is_none_of_them() -> None:
+    study = m.over_time(0.9, 0.9)
+    turned = Study(datasets=tuple(reversed(study.datasets)))
+    (line,) = timelines(turned, m.plan(turned))
+    assert [p.name for p in line.periods] == ["p1", "p2"]
+    assert line.baseline.name == "baseline"
+
+
+def test_without_a_declared_baseline_the_first_period_stands_in() -> None:
+    study = Study(datasets=m.over_time(0.9, 0.9, 0.9).datasets[1:])
+    plan = m.plan(study, vigilance={"baseline_dataset": None})
+    (line,) = timelines(study, plan)
+    assert (line.baseline.name, [p.name for p in line.periods]) == ("p1", ["p2", "p3"])
+    assert "the first period, p1, stands in" in told(answer(study, plan))
+
+
+def test_one_period_alone_has_no_baseline_and_says_so() -> None:
+    study = Study(datasets=(m.over_time(0.9).datasets[1],))
+    finding = answer(study, m.plan(study, vigilance={"baseline_dataset": None}))
+    assert "With one period there is no course over time" in told(finding)
+    change = results(finding, "period_change", period="p1", endpoint="sensitivity")
+    assert {r.estimate.note for r in change} == {
+        "no case of the baseline was handed in",
+        "there is no period before this one",
+    }
+
+
+def test_immature_cases_do_not_count() -> None:
+    study = m.over_time(0.9)
+    plan = m.plan(study, vigilance={"data_cut": m.first_day(2).isoformat()},
+                  reference_standard={"maturity_days": 15})  # fmt: skip
+    (line,) = timelines(study, plan)
+    # Thirty days of cases; those of the first sixteen are fifteen days old on the day after the last.
+    assert line.periods[0].mature.mean() == pytest.approx(16 / 30, abs=0.01)
+    assert line.periods[0].counts.n == line.periods[0].mature.sum()
+    share = one(answer(study, plan), "mature_share", period="p1")
+    assert share.details["judged_until"] == (m.first_day(2) - dt.timedelta(15)).isoformat()
+
+
+def test_a_declared_period_without_cases_is_named() -> None:
+    study = m.over_time(0.9)
+    plan = m.plan(study)
+    empty = {"dataset": "p2", "role": "period", "start_date": m.first_day(2).isoformat()}
+    plan = plan.model_validate({**plan.model_dump(exclude_none=True), "datasets": [
+        *(d.model_dump(exclude_none=True) for d in plan.datasets), empty]})  # fmt: skip
+    finding = answer(study, plan)
+    assert "The period p2 is declared, and no case of it was handed in" in told(finding)
+    found = one(finding, "period_value", period="p2", endpoint="sensitivity")
+    assert found.estimate.note == "no case of this period was handed in"
+
+
+def test_one_class_in_a_period_leaves_the_other_undefined() -> None:
+    base = m.over_time(0.9).datasets[0]
+    only = m.period(1, np.ones(40), np.linspace(0.3, 0.9, 40))
+    study = Study(datasets=(base, only))
+    finding = answer(study, m.plan(study))
+    specificity = one(finding, "period_value", period="p1", endpoint="specificity").estimate
+    assert isnan(specificity.value)
+    assert specificity.note
+    area = one(
+        finding, "period_change", period="p1", endpoint="auc", parameters=against("baseline", "baseline")
+    )
+    assert isnan(area.estimate.value)
+    assert area.estimate.note
+
+
+def test_no_truth_at_all_leaves_drift_and_the_share_called_positive() -> None:
+    study = m.over_time(0.9, 0.6)
+    blind = Study(datasets=tuple(_without_truth(d) for d in study.datasets))
+    finding = answer(blind, m.plan(blind, indicators=[m.SENSITIVITY]))
+    assert "No truth is known in any period" in told(finding)
+    assert one(finding, "cusum", endpoint="sensitivity").estimate.note == notes.NO_LOOK
+    assert one(finding, "called_share", period="p2").estimate.n == 200
+    assert not isnan(one(finding, "score_drift", period="p2").estimate.p)
+
+
+def _without_truth(dataset: Dataset) -> Dataset:
+    unknown = dataclasses.replace(dataset.cases, truth=np.full(len(dataset.cases), -1, np.int8))
+    return dataclasses.replace(dataset, cases=unknown)
+
+
+@pytest.mark.parametrize(
+    "changed, why",
+    [
+        ({"to_detect": 0.9}, notes.EQUAL_RATES),
+        ({"to_detect": 1.0}, notes.RATE_AT_END),
+        ({"false_alert_budget": None}, notes.NO_BUDGET),
+        ({"in_control": None}, "are not both declared"),
+        ({"chart": "EWMA"}, "another chart than cusum or sprt is declared"),
+    ],
+)
+def test_an_indicator_without_a_chart_says_why(changed: dict[str, Any], why: str) -> None:
+    study = m.over_time(0.9, n=60)
+    indicator = {k: v for k, v in {**m.SENSITIVITY, **changed}.items() if v is not None}
+    finding = answer(study, m.plan(study, indicators=[indicator]))
+    assert why in one(finding, "cusum", endpoint="sensitivity").estimate.note
+    assert "no chart, since" in told(finding)
+
+
+def test_without_days_the_chart_looks_once_a_period_and_an_sprt_cannot() -> None:
+    study = m.over_time(0.9, 0.5, dated=False)
+    both = {**m.SENSITIVITY, "chart": "CUSUM and SPRT"}
+    finding = answer(study, m.plan(study, indicators=[both]))
+    chart = one(finding, "cusum", endpoint="sensitivity")
+    assert chart.details["look"] == "period"
+    assert chart.details["first_alert_period"] == "p2"
+    assert "the order of the cases" in one(finding, "sprt", endpoint="sensitivity").estimate.note
+
+
+def test_several_candidates_are_followed_each() -> None:
+    study = m.over_time(0.9, 0.9, n=80)
+    two = Study(
+        datasets=tuple(
+            dataclasses.replace(d, scores={"A": d.scores[""], "B": d.scores[""]}) for d in study.datasets
+        )
+    )
+    finding = answer(two, m.plan(two, indicators=[m.SENSITIVITY]))
+    assert {r.scope["candidate"] for r in results(finding, "cusum")} == {"A", "B"}
+    for ids in (
+        [f.id for p in finding.parts for f in p.figures],
+        [t.id for p in finding.parts for t in p.tables],
+    ):
+        assert len(ids) == len(set(ids))
+
+
+# ---------------------------------------------------------------- case mix, drift, funnel
+
+
+def test_a_new_group_is_not_held_constant_and_an_old_one_is() -> None:
+    rng = np.random.default_rng(2)
+
+    def columns(n: int, old: float, new: float) -> dict[str, list[str]]:
+        return {
+            "age": np.where(rng.random(n) < old, "old", "young").tolist(),
+            "scanner": np.where(rng.random(n) < new, "Y", "X").tolist(),
+        }
+
+    sets = (
+        m.period(0, *m.drawn(400, 0.9, 0.9, 1), columns=columns(400, 0.3, 0.0)),
+        m.period(1, *m.drawn(300, 0.9, 0.9, 2), columns=columns(300, 0.6, 0.5)),
+    )
+    study = Study(datasets=sets)
+    finding = answer(study, m.plan(study))
+    held = one(finding, "standardised_change", period="p1", endpoint="sensitivity")
+    assert held.scope["parameters"]["by"] == ["age"]
+    mix = one(finding, "mix_drift", period="p1", parameters={"by": "scanner"})
+    assert mix.estimate.value == pytest.approx(np.mean([s == "Y" for s in _names(sets[1], "scanner")]))
+    assert "not evidence of performance change" in told(finding)
+    assert "the mix by scanner" in told(finding)
+
+
+def _names(dataset: Dataset, column: str) -> list[str]:
+    coded = dataset.cases.groups[column]
+    return [coded.labels[int(c)] for c in coded.codes]
+
+
+def test_changed_inputs_before_ripe_truths_say_until_when() -> None:
+    columns = [{"age": ["young"] * 300}, {"age": ["old"] * 50 + ["young"] * 50}]
+    sets = (
+        m.period(0, *m.drawn(300, 0.9, 0.9, 1), columns=columns[0]),
+        m.period(1, *m.drawn(100, 0.9, 0.9, 2), columns=columns[1]),
+    )
+    study = Study(datasets=sets)
+    plan = m.plan(study, vigilance={"data_cut": m.first_day(2).isoformat()},
+                  reference_standard={"maturity_days": 40})  # fmt: skip
+    ripe = m.first_day(1) + dt.timedelta(29 + 40)
+    said = f"whether performance changed is unknown until 100 labels mature on {ripe.isoformat()}"
+    assert said in told(answer(study, plan))
+
+
+def test_features_are_held_against_those_of_the_baseline() -> None:
+    rng = np.random.default_rng(4)
+    sets = [
+        m.period(k, *m.drawn(120, 0.9, 0.9, k), features=rng.normal(0.8 * (k == 2), 1, (120, 2)))
+        for k in range(3)
+    ]
+    study = Study(datasets=tuple(sets))
+    finding = answer(study, m.plan(study))
+    still, moved = (one(finding, "feature_drift", period=p).estimate for p in ("p1", "p2"))
+    assert still.low < 0.02
+    assert moved.low > 0.02
+    none = answer(*_pair(m.over_time(0.9, n=60)))
+    assert one(none, "feature_drift", period="p1").estimate.note.startswith("features of the baseline")
+
+
+def _pair(study: Study) -> tuple[Study, Any]:
+    return study, m.plan(study)
+
+
+def test_a_site_that_lies_apart_is_named() -> None:
+    rng = np.random.default_rng(1)
+    n = 900
+    site = np.array(list("ABCDEF"))[np.arange(n) % 6]
+    truth = np.ones(n, np.int8)
+    right = rng.random(n) < np.where(site == "F", 0.4, 0.9)
+    base = m.over_time(0.9).datasets[0]
+    study = Study(
+        datasets=(base, m.period(1, truth, np.where(right, 0.8, 0.2), columns={"site": site.tolist()}))
+    )
+    finding = answer(study, m.plan(study))
+    scores = {r.scope["site"]: r.estimate.value for r in results(finding, "funnel_z", endpoint="sensitivity")}
+    assert min(scores, key=scores.get) == "F"
+    naive = [r for r in finding.results if r.id == "vigilance.funnel_z" and r.method == "funnel_naive"]
+    assert min(r.estimate.value for r in naive) < min(scores.values())
+
+
+# ---------------------------------------------------------------- people, events, signals
+
+
+def test_reliance_is_followed_in_the_period_of_the_reading() -> None:
+    n = 80
+    truth = np.tile([1, 0], n // 2)
+    advice = np.where(np.arange(n) % 5 == 0, 1 - truth, truth)
+    first = np.where(np.arange(n) % 4 == 0, 1 - truth, truth)
+    final = np.where(np.arange(n) % 10 == 3, 1 - advice, advice)
+    study = m.read(m.over_time(0.9, 0.9, n=60), final=final, advice=advice, first=first, truth=truth, k=2)
+    finding = answer(study, m.plan(study))
+    override = one(finding, "reliance_value", endpoint="override_rate")
+    assert override.scope["period"] == "p2"
+    assert override.estimate.value == pytest.approx((final != advice).mean())
+    right_then = (first == truth) & (advice != truth)
+    harmful = one(finding, "reliance_value", endpoint="harmful_switch_rate").estimate
+    assert harmful.value == pytest.approx((final != truth)[right_then].mean())
+    seconds = one(finding, "reliance_value", endpoint="seconds").estimate
+    assert seconds.value == pytest.approx(60)
+    assert {r.scope["reader"] for r in results(finding, "funnel_z") if "reader" in r.scope} == set("ABCD")
+
+
+def test_without_readings_it_says_what_cannot_be_followed() -> None:
+    study = m.over_time(0.9, n=60)
+    indicator = {**m.SENSITIVITY, "measure": "override_rate", "in_control": 0.1, "to_detect": 0.2}
+    finding = answer(study, m.plan(study, indicators=[indicator]))
+    assert "over-reliance, missed warnings and reading time cannot be followed" in told(finding)
+    assert one(finding, "cusum", endpoint="override_rate").estimate.note.startswith(
+        "no readings of the periods"
+    )
+
+
+def test_exposure_counts_what_became_of_each_case() -> None:
+    truth, score = m.drawn(20, 0.9, 0.9, 3)
+    score[:6] = np.nan
+    status = m.coded(["failed"] * 2 + ["refused"] * 3 + [" "] + ["done"] * 14)
+    version = m.coded(["1"] * 10 + ["2"] * 10)
+    study = Study(
+        datasets=(
+            m.over_time(0.9).datasets[0],
+            m.period(1, truth, score, status=status, version=version, columns={"site": ["A", "B"] * 10}),
+        )
+    )
+    finding = answer(study, m.plan(study))
+    counted = {
+        (r.scope["parameters"]["what"], r.scope["parameters"].get("version")): r.estimate.value
+        for r in results(finding, "exposure")
+    }
+    assert counted == {
+        ("cases", None): 20,
+        ("processed", None): 14,
+        ("refused", None): 3,
+        ("failed", None): 2,
+        ("no_output", None): 1,
+        ("sites", None): 2,
+        ("processed", "1"): 4,
+        ("processed", "2"): 10,
+    }
+    assert "More than one version was in use in p1" in told(finding)
+
+
+def test_rates_of_events_by_period_and_none_at_all() -> None:
+    study = m.over_time(0.9, 0.9)
+    day = m.first_day(2).isoformat()
+    incidents = [
+        {"incident": "I1", "event_date": day, "awareness_date": day, "report_date": day},
+        {"incident": "C1", "kind": "complaint", "event_date": "2020-01-01"},
+    ]
+    finding = answer(study, m.plan(study, incidents=incidents))
+    by_period = {
+        r.scope.get("period"): r.estimate.value
+        for r in results(finding, "event_rate", parameters={"kind": "incident"})
+    }
+    assert by_period == {"p1": 0, "p2": pytest.approx(1 / 200), None: pytest.approx(1 / 400)}
+    said = told(finding)
+    assert "1 incident in 400 cases processed" in said
+    assert "1 entry of the log has no day, or one outside the periods" in said
+    silent = told(answer(study, m.plan(study)))
+    assert "No incidents in 400 cases processed: a rate of up to 7.5 per 1,000" in silent
+    assert "No log of incidents was handed in" in silent
+
+
+def test_the_register_tells_stages_and_what_is_due_without_a_clock() -> None:
+    study = m.over_time(0.9)
+    signals = [
+        {
+            "signal": "S1",
+            "detected": "2026-01-05",
+            "validated": "2026-01-06",
+            "owner": "O",
+            "due": "2026-01-20",
+        },
+        {"signal": "S2", "detected": "2026-01-02", "closed": "2026-01-09", "due": "2026-01-03"},
+    ]
+    vigilance = {
+        "period_start": "2026-01-04",
+        "period_end": "2026-01-31",
+        "observation_period": "1 month",
+        "plan_id": "V1",
+    }
+    plan = m.plan(study, signals=signals, vigilance=vigilance)
+    (line,) = timelines(study, plan)
+    found = [(d.what, d.kind, d.day.isoformat(), d.late) for d in due(plan, line)]
+    assert found == [("S1", "signal", "2026-01-20", True), ("V1", "period", "2026-02-28", False)]
+    assert [stage(s) for s in plan.signals] == ["validated", "closed"]
+    assert "1 open, 1 closed, 1 detected in this period" in told(answer(study, plan))
+
+
+@pytest.mark.parametrize(
+    "length, expected",
+    [
+        ("1 month", "2026-02-28"),
+        ("quarterly", "2026-04-30"),
+        ("P3M", "2026-04-30"),
+        ("14 days", "2026-02-14"),
+        ("2 years", "2028-01-31"),
+        ("until further notice", None),
+    ],
+)
+def test_the_next_period_ends_so_much_later(length: str, expected: str | None) -> None:
+    found = after(dt.date(2026, 1, 31), length)
+    assert (found and found.isoformat()) == expected
+
+
+def test_an_alert_outside_the_register_is_said() -> None:
+    study = m.over_time(0.9, 0.4)
+    plan = m.plan(study, indicators=[m.SENSITIVITY])
+    assert "The alert of Sensitivity stands under no signal" in told(answer(study, plan))
+    named = m.plan(
+        study,
+        indicators=[m.SENSITIVITY],
+        signals=[{"signal": "S", "indicator": "advice_accuracy.sensitivity"}],
+    )
+    assert "stands under no signal" not in told(answer(study, named))
+
+
+def test_where_an_estimate_stands_against_the_rate_to_detect() -> None:
+    study = m.over_time(0.9)
+    (line,) = timelines(study, m.plan(study))
+    e = value(line.periods[0], "sensitivity", 0.95)
+    assert criterion(e, Indicator(measure="x", in_control=0.9, to_detect=0.2)) == "clear"
+    assert criterion(e, Indicator(measure="x", in_control=0.999, to_detect=0.99)) == "beyond"
+    assert criterion(e, Indicator(measure="x", in_control=0.95, to_detect=e.value)) == "across"
+    assert criterion(e, Indicator(measure="x", in_control=0.9, to_detect=0.9)) == ""
+    assert criterion(e, None) == ""
+
+
+def test_without_a_period_the_question_stays_open() -> None:
+    study = Study(datasets=(m.over_time(0.9).datasets[0],))
+    assert not has_data(study, m.plan(study))
+    lacking = DIMENSION.lacks(study, m.plan(study))
+    assert lacking is not None
+    assert SAY(lacking.reason).startswith("No period of routine use")
+
+
+def test_patients_with_several_cases_widen_the_interval() -> None:
+    study = m.over_time(0.9, n=150)
+    patients = m.coded([f"P{i // 3}" for i in range(150)])
+    grouped = dataclasses.replace(
+        study.datasets[1], cases=dataclasses.replace(study.datasets[1].cases, patient=patients)
+    )
+    both = Study(datasets=(study.datasets[0], grouped))
+    found = one(answer(both, m.plan(both)), "period_value", period="p1", endpoint="sensitivity")
+    assert found.estimate.method == "cluster_wilson"

@@ -1,0 +1,192 @@
+"""Pitfalls of watching over time: unripe truths, a moving baseline, many looks, case mix, silence."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.measures.monitoring.rates import any_false_alert, event_rate
+from trustreport.messages import say
+from trustreport.results import Result
+from trustreport.study import Dataset
+
+DIMENSION = "vigilance"
+# Limits; `limits.<name>` of the manifest takes their place.
+LIMITS = {
+    "P53_immature": 0.1,  # share of a period without a mature truth up to which it counts as ripe
+    "P56_shrink": 0.25,  # share of a change that standardising takes away
+    "P57_rate": 0.001,  # rate of events that no event at all should exclude
+}
+
+
+def _limit(evidence: Evidence, name: str) -> float:
+    return evidence.plan.limits.get(name, LIMITS[name])
+
+
+def _entries(evidence: Evidence, quantity: str) -> Iterator[Result]:
+    for r in evidence.results:
+        if r.id == f"{DIMENSION}.{quantity}" and r.primary:
+            yield r
+
+
+def _parameters(result: Result) -> Mapping[str, Any]:
+    return result.scope.get("parameters") or {}
+
+
+def _of(result: Result) -> dict[str, Any]:
+    """Where a result belongs: its period, endpoint and candidate."""
+    return {key: result.scope[key] for key in ("period", "endpoint", "candidate") if key in result.scope}
+
+
+def immature(evidence: Evidence) -> Iterator[Remark]:
+    """P53: a period of which many cases are too young for a truth."""
+    for r in _entries(evidence, "mature_share"):
+        until = r.details.get("judged_until")
+        if until is None or isnan(r.estimate.value):
+            continue
+        missing = 1 - r.estimate.value
+        message = say("checks.P53.fired", value=missing, until=until)
+        yield Remark(_of(r), message if missing > _limit(evidence, "P53_immature") else None)
+
+
+def contaminated(evidence: Evidence) -> Iterator[Remark]:
+    """P54: no fixed baseline, or cases of a period within its days."""
+    periods = [d for d in evidence.study.datasets if d.role == "period"]
+    if not periods:
+        return
+    name = evidence.plan.vigilance.baseline_dataset if evidence.plan.vigilance else None
+    known = {d.dataset for d in evidence.plan.datasets} | {d.name for d in evidence.study.datasets}
+    if name is None:
+        yield Remark({}, say("checks.P54.undeclared"))
+        return
+    if name not in known:
+        yield Remark({}, say("checks.P54.unknown", name=name))
+        return
+    start, end = _days(evidence, name)
+    for period in periods:
+        if period.name == name:
+            continue
+        inside = _inside(evidence, period, start, end)
+        if inside is not None:
+            message = say("checks.P54.fired", n=inside, start=start, end=end) if inside else None
+            yield Remark({"period": period.name}, message)
+
+
+def _days(evidence: Evidence, name: str) -> tuple[dt.date | None, dt.date | None]:
+    """First and last day of a data set: declared, else of its cases."""
+    facts = next((d for d in evidence.plan.datasets if d.dataset == name), None)
+    held = next((d for d in evidence.study.datasets if d.name == name), None)
+    day = held.cases.date if held is not None else None
+    given = day[~np.isnat(day)] if day is not None else np.zeros(0, "datetime64[D]")
+    ends = (
+        [dt.date.fromisoformat(str(d.astype("datetime64[D]"))) for d in (given.min(), given.max())]
+        if (given.size)
+        else [None, None]
+    )
+    return (facts and facts.start_date) or ends[0], (facts and facts.end_date) or ends[1]
+
+
+def _inside(evidence: Evidence, period: Dataset, start: dt.date | None, end: dt.date | None) -> int | None:
+    """Cases of a period that fall into the days of the baseline; None where the days are not known."""
+    if start is None or end is None:
+        return None
+    day = period.cases.date
+    if day is not None and not np.isnat(day).all():
+        return int(((day >= np.datetime64(start)) & (day <= np.datetime64(end))).sum())
+    first, last = _days(evidence, period.name)
+    if first is None or last is None:
+        return None
+    return len(period.cases) if first <= end and last >= start else 0
+
+
+def repeated_looks(evidence: Evidence) -> Iterator[Remark]:
+    """P55: an indicator without a budget of false alerts, more looks than planned, or a budget overspent."""
+    vigilance = evidence.plan.vigilance
+    looks = len({r.scope["period"] for r in _entries(evidence, "mature_share") if r.estimate.n})
+    if vigilance is None or not vigilance.indicators or not looks:
+        return
+    planned = vigilance.planned_looks
+    for indicator in vigilance.indicators:
+        endpoint = indicator.measure.rpartition(".")[2]
+        overspent = [
+            r
+            for name in ("cusum", "sprt")
+            for r in _entries(evidence, name)
+            if r.scope.get("endpoint") == endpoint and _overspent(r)
+        ]
+        message = None
+        if indicator.false_alert_budget is None:
+            p = any_false_alert(looks, 1 - evidence.plan.report.confidence_level)
+            message = say("checks.P55.fired", n=looks, p=p, name=endpoint)
+        elif planned is not None and looks > planned:
+            message = say("checks.P55.above_plan", n=looks, planned=planned, name=endpoint)
+        elif overspent:
+            d = overspent[0].estimate.details
+            values = {"p": d["false_alert_spent"], "budget": d["false_alert_budget"], "name": endpoint}
+            message = say("checks.P55.overspent", **values)
+        yield Remark({"endpoint": endpoint}, message)
+
+
+def _overspent(result: Result) -> bool:
+    d = result.estimate.details
+    return bool(d.get("false_alert_spent", 0.0) > d.get("false_alert_budget", 1.0))
+
+
+def case_mix(evidence: Evidence) -> Iterator[Remark]:
+    """P56: a change that shrinks when the case mix is held as it was at the baseline."""
+    crude = {
+        tuple(_of(r).items()): r
+        for r in _entries(evidence, "period_change")
+        if _parameters(r).get("against") == "baseline"
+    }
+    for held in _entries(evidence, "standardised_change"):
+        change = crude.get(tuple(_of(held).items()))
+        if change is None or isnan(held.estimate.value) or isnan(change.estimate.low):
+            continue
+        a, b = change.estimate, held.estimate
+        shown = a.low > 0 or a.high < 0
+        # What is left of the change, in its own direction.
+        left = b.value / a.value if a.value else 1.0
+        fires = shown and left < 1 - _limit(evidence, "P56_shrink")
+        values = {
+            "name": held.scope["endpoint"],
+            "crude": a.value,
+            "held": b.value,
+            "low": b.low,
+            "high": b.high,
+            "level": b.level,
+        }
+        yield Remark(_of(held), say("checks.P56.fired", **values) if fires else None)
+
+
+def silence(evidence: Evidence) -> Iterator[Remark]:
+    """P57: no incident, or no override, where there were too few cases to say much, or no log."""
+    for r in _entries(evidence, "event_rate"):
+        if "period" in r.scope or _parameters(r).get("kind") != "incident" or isnan(r.estimate.value):
+            continue
+        e, logged = r.estimate, "incidents" in evidence.plan.model_fields_set
+        message = None
+        if e.value == 0 and not logged:
+            message = say("checks.P57.no_log", n=e.n, rate=1000 * e.high, level=e.level)
+        elif e.value == 0 and e.high > _limit(evidence, "P57_rate"):
+            message = say("checks.P57.fired", n=e.n, rate=1000 * e.high, level=e.level)
+        yield Remark(_of(r), message)
+    for r in _entries(evidence, "reliance_value"):
+        e = r.estimate
+        if r.scope.get("endpoint") == "override_rate" and e.n:
+            upper = event_rate(0, e.n, level=e.level).high
+            fires = e.value == 0
+            values = {"n": e.n, "rate": min(upper, 1.0), "level": e.level}
+            yield Remark(_of(r), say("checks.P57.overrides", **values) if fires else None)
+
+
+CHECKS = (
+    Check("P53", DIMENSION, "B", immature),
+    Check("P54", DIMENSION, "B", contaminated),
+    Check("P55", DIMENSION, "W", repeated_looks),
+    Check("P56", DIMENSION, "W", case_mix),
+    Check("P57", DIMENSION, "W", silence),
+)

@@ -1,0 +1,38 @@
+"""Candidates: does it do here what is claimed, and better than another, for our patients?"""
+
+from trustreport.dimensions.candidates.cases import Common, common_cases
+from trustreport.dimensions.candidates.measured import ID, results_of
+from trustreport.dimensions.candidates.telling import conditions, parts_of
+from trustreport.dimensions.dimension import Dimension
+from trustreport.finding import Finding
+from trustreport.messages import say
+from trustreport.plan import Plan
+from trustreport.study import Study
+
+
+def sets(study: Study, plan: Plan) -> list[Common]:
+    """The data sets with decisions of at least one candidate, on the cases that all were given."""
+    return [made for dataset in study.datasets if (made := common_cases(dataset, plan)) is not None]
+
+
+def asked(study: Study, plan: Plan) -> bool:
+    """Whether anybody has to choose: a procurement review, or several candidates."""
+    return plan.report.kind == "procurement" or any(len(common.runs) > 1 for common in sets(study, plan))
+
+
+def has_data(study: Study, plan: Plan) -> bool:
+    """Whether cases of known truth were decided by a candidate."""
+    return bool(sets(study, plan))
+
+
+def answer(study: Study, plan: Plan) -> Finding:
+    """Each candidate on the common cases, the differences, what they mean here, and what was claimed."""
+    found = sets(study, plan)
+    results = {common.dataset: tuple(results_of(common, plan)) for common in found}
+    parts = [part for common in found for part in parts_of(common, results[common.dataset], plan, len(found))]
+    every = tuple(r for own in results.values() for r in own)
+    not_shown = (say(f"{ID}.not_shown.readers"), say(f"{ID}.not_shown.site"))
+    return Finding(ID, (*parts, *conditions(plan)), every, not_shown)
+
+
+DIMENSION = Dimension(ID, has_data, answer, asked=asked)

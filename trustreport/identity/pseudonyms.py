@@ -1,0 +1,285 @@
+"""Pseudonyms of readers, raters and sites in a report that leaves the house.
+
+They depend on the data themselves: whoever has a list of names, but not the data, cannot try them out, and
+the order of pseudonyms is not that of names.
+"""
+
+import hmac
+import re
+from base64 import b32encode
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+from trustreport.identity.recognised import MOST_NAMES, cases_of
+from trustreport.plan import Plan
+from trustreport.study import Cases, Coded, Dataset, Labels, Ratings, Readings, Study
+
+DIGITS = 6
+MOST_CASES = 1_000_000  # of more cases the names are counted, since nothing shows them
+SITES = frozenset(("site", "hospital", "centre", "center", "clinic", "institution"))
+LEAST_WORD = 4  # letters of a name that is looked for within a text
+
+
+class Pseudonym(str):
+    """A name in place of another; it sorts as the one that it stands for, so that random draws stay the same.
+
+    Where the order is seen (rows of tables) the pseudonyms stand in the order of their letters.
+    """
+
+    behind: str
+
+    def __new__(cls, text: str, behind: str) -> "Pseudonym":
+        made = super().__new__(cls, text)
+        made.behind = behind
+        return made
+
+    def __reduce__(self) -> tuple[type["Pseudonym"], tuple[str, str]]:
+        return Pseudonym, (str.__str__(self), self.behind)
+
+    def __lt__(self, other: str) -> bool:
+        return self.behind < (other.behind if isinstance(other, Pseudonym) else other)
+
+
+def pseudonymised(study: Study, plan: Plan) -> tuple[Study, Plan]:
+    """The study and its plan with readers, raters and sites under pseudonyms, without the manifest's file.
+
+    The same study gives the same pseudonyms. Numbers do not change.
+    """
+    names = _Names(_salt(study))
+    for people, kind in ((_readers(study), "R"), (_raters(study), "A"), (_sites(study, plan), "S")):
+        names.learn(kind, people)
+    text = _Texts(study, names)
+    made = replace(
+        study,
+        readings=tuple(_of_readings(one, names) for one in study.readings),
+        raters=tuple(_of_ratings(one, names) for one in study.raters),
+        datasets=tuple(_of_dataset(one, names, text) for one in study.datasets),
+        sources=tuple(replace(s, file=text(s.file), columns=()) for s in study.sources),
+        manifest=b"",
+    )
+    return made, _of_plan(plan, names, text, locked=bool(study.lock))
+
+
+class _Names:
+    """The pseudonyms of a study, by kind and name."""
+
+    def __init__(self, salt: bytes) -> None:
+        self._salt = salt
+        self._known: dict[tuple[str, str], Pseudonym] = {}
+
+    def learn(self, kind: str, names: Iterable[str]) -> None:
+        """Give each name a pseudonym; as many digits as tell them apart."""
+        distinct = sorted(set(names))
+        digits = DIGITS
+        while len({self._digits(kind, name, digits) for name in distinct}) < len(distinct):
+            digits += 1
+        for name in distinct:
+            self._known[kind, name] = Pseudonym(f"{kind}-{self._digits(kind, name, digits)}", name)
+
+    def _digits(self, kind: str, name: str, digits: int) -> str:
+        hashed = hmac.digest(self._salt, f"{kind}\0{name}".encode(), "sha256")
+        return b32encode(hashed).decode()[:digits]
+
+    def of(self, kind: str, name: str) -> str:
+        """The pseudonym of a name, the name itself where it is not one of that kind."""
+        return self._known.get((kind, name), name)
+
+    def kind(self, kind: str) -> dict[str, str]:
+        """All names of a kind with their pseudonyms."""
+        return {name: new for (of, name), new in self._known.items() if of == kind}
+
+
+def _salt(study: Study) -> bytes:
+    """A key from the data themselves; what a report publishes of them (hashes of files) does not give it."""
+    digest = sha256(b"trustreport release 1")
+    digest.update(study.manifest)
+    for readings in study.readings:
+        for name in ("arm", "reader", "case", "decision", "score", "confidence", "seconds", "order"):
+            _add(digest, getattr(readings, name))
+    for ratings in study.raters:
+        for name in ("rater", "case", "label"):
+            _add(digest, getattr(ratings, name))
+    for dataset in study.datasets:
+        for scores in dataset.scores.values():
+            for name in ("score", "decision", "class_scores"):
+                _add(digest, getattr(scores, name))
+        _add(digest, dataset.features)
+    for cases in cases_of(study):
+        _add(digest, cases.truth)
+        for i in range(min(len(cases.labels), MOST_NAMES)):
+            digest.update(cases.labels[i].encode() + b"\0")
+    return digest.digest()
+
+
+def _add(digest: Any, column: Any) -> None:
+    if column is not None:
+        digest.update(np.ascontiguousarray(column).data if column.dtype.kind != "M" else column.tobytes())
+
+
+def _readers(study: Study) -> Iterator[str]:
+    for readings in study.readings:
+        yield from readings.readers.labels
+
+
+def _raters(study: Study) -> Iterator[str]:
+    for ratings in study.raters:
+        yield from ratings.raters
+
+
+def _sites(study: Study, plan: Plan) -> Iterator[str]:
+    for cases in cases_of(study):
+        if cases.site is not None:
+            yield from cases.site.labels
+        yield from _of_sites(cases.groups)
+    for readings in study.readings:
+        yield from _of_sites(readings.readers.strata)
+    yield from (reader.site for reader in plan.readers if reader.site)
+    yield from (site for facts in plan.datasets for site in facts.sites or ())
+
+
+def _of_sites(columns: Mapping[str, Coded]) -> Iterator[str]:
+    for name, column in columns.items():
+        if name.casefold() in SITES:
+            yield from column.labels
+
+
+def _relabelled(labels: Labels, names: _Names, kind: str) -> tuple[Labels, NDArray[np.int32]]:
+    """Labels under pseudonyms in the order of their letters, and where each label now stands (-1 stays)."""
+    new = [names.of(kind, name) for name in labels]
+    order = sorted(range(len(new)), key=lambda i: str.__str__(new[i]))
+    place = np.empty(len(new) + 1, np.int32)
+    place[order] = np.arange(len(new))
+    place[-1] = -1
+    return Labels(tuple(new[i] for i in order)), place
+
+
+def _of_coded(column: Coded | None, names: _Names, kind: str) -> Coded | None:
+    if column is None:
+        return None
+    labels, place = _relabelled(column.labels, names, kind)
+    return Coded(place[column.codes], labels)
+
+
+def _of_cases(cases: Cases, names: _Names) -> Cases:
+    labels = cases.labels
+    if len(labels) > MOST_CASES:
+        hidden = Labels(n=len(labels))
+    else:
+        hidden = Labels(tuple(Pseudonym(f"C-{i + 1}", name) for i, name in enumerate(labels)))
+    groups = {
+        name: found
+        for name, column in cases.groups.items()
+        if (found := _of_coded(column, names, "S") if name.casefold() in SITES else column)
+    }
+    return replace(cases, labels=hidden, site=_of_coded(cases.site, names, "S"), groups=groups)
+
+
+def _of_readings(readings: Readings, names: _Names) -> Readings:
+    labels, place = _relabelled(readings.readers.labels, names, "R")
+    order = np.argsort(place[:-1], kind="stable")
+    strata = {
+        name: Coded(found.codes[order], found.labels)
+        for name, column in readings.readers.strata.items()
+        if (found := _of_coded(column, names, "S") if name.casefold() in SITES else column)
+    }
+    reader = place[readings.reader]
+    rows = np.lexsort((readings.case, reader, readings.arm))
+    columns: dict[str, Any] = {}
+    for one in fields(readings):  # every column with an entry for each reading, and mappings of such columns
+        held = getattr(readings, one.name)
+        if isinstance(held, np.ndarray):
+            columns[one.name] = held[rows]
+        elif isinstance(held, Mapping):
+            columns[one.name] = {name: column[rows] for name, column in held.items()}
+    columns["reader"] = reader[rows]
+    columns["readers"] = replace(readings.readers, labels=labels, strata=strata)
+    columns["cases"] = _of_cases(readings.cases, names)
+    return replace(readings, **columns)
+
+
+def _of_ratings(ratings: Ratings, names: _Names) -> Ratings:
+    labels, place = _relabelled(ratings.raters, names, "A")
+    return replace(ratings, raters=labels, rater=place[ratings.rater], cases=_of_cases(ratings.cases, names))
+
+
+def _of_dataset(dataset: Dataset, names: _Names, text: "_Texts") -> Dataset:
+    return replace(dataset, name=text(dataset.name), cases=_of_cases(dataset.cases, names))
+
+
+class _Texts:
+    """Names of sites within longer texts; words that mean something else in the manifest are left."""
+
+    def __init__(self, study: Study, names: _Names) -> None:
+        tasks = {r.task for r in study.readings} | {r.task for r in study.raters}
+        candidates = {name for dataset in study.datasets for name in dataset.scores}
+        kept = {*study.arms, *tasks, *candidates}
+        self._new = {
+            name: str(new)
+            for name, new in names.kind("S").items()
+            if len(name) >= LEAST_WORD and name not in kept and any(c.isalpha() for c in name)
+        }
+        words = "|".join(re.escape(name) for name in sorted(self._new, key=len, reverse=True))
+        self._pattern = re.compile(rf"(?<!\w)({words})(?!\w)") if words else None
+
+    def __call__(self, text: str) -> str:
+        return self._pattern.sub(lambda match: self._new[match[0]], text) if self._pattern else text
+
+
+# What a lock of the criteria holds: it stays as it was locked.
+LOCKED = ("endpoints", "subgroups", "families", "candidates")
+
+
+def _of_plan(plan: Plan, names: _Names, text: _Texts, *, locked: bool) -> Plan:
+    readers = tuple(
+        reader.model_copy(
+            update={
+                "reader": str(names.of("R", reader.reader)),
+                "site": None if reader.site is None else str(names.of("S", reader.site)),
+            }
+        )
+        for reader in plan.readers
+    )
+    datasets = tuple(
+        facts.model_copy(
+            update={"sites": facts.sites and tuple(str(names.of("S", site)) for site in facts.sites)}
+        )
+        for facts in plan.datasets
+    )
+    subgroups = tuple(_of_subgroup(one, names) for one in plan.subgroups)
+    first = plan.model_copy(update={"readers": readers, "datasets": datasets, "subgroups": subgroups})
+    left = {name: getattr(plan, name) for name in LOCKED if locked and hasattr(plan, name)}
+    made = _rewritten(first, text)
+    return made.model_copy(update=left) if left else made
+
+
+def _of_subgroup(subgroup: Any, names: _Names) -> Any:
+    """A group of a site by its pseudonym, in the definition and in what it is held against."""
+    definition = subgroup.definition or ""
+    of_site = re.match(r"\s*(\w+)", definition or subgroup.name)
+    if of_site is None or of_site[1].casefold() not in SITES:
+        return subgroup
+    head, *rest = re.split(r"(\s+|,|\(|\))", definition)
+    told = head + "".join(str(names.of("S", part)) for part in rest)
+    reference = subgroup.reference and str(names.of("S", subgroup.reference))
+    return subgroup.model_copy(update={"definition": told or None, "reference": reference})
+
+
+def _rewritten(value: Any, text: _Texts) -> Any:
+    """The same with names of sites replaced in every text, at any depth."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, BaseModel):
+        held = {name: getattr(value, name) for name in type(value).model_fields}
+        changed = {name: new for name, old in held.items() if (new := _rewritten(old, text)) != old}
+        return value.model_copy(update=changed) if changed else value
+    if isinstance(value, tuple):
+        return tuple(_rewritten(item, text) for item in value)
+    if isinstance(value, Mapping):
+        return {key: _rewritten(item, text) for key, item in value.items()}
+    return value

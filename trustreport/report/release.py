@@ -1,0 +1,75 @@
+"""What a public report leaves out: cells of a few people, facts of each reader, rows of the input.
+
+The names are hidden before anything is computed (`trustreport.identity`), small groups by the dimension that
+makes them; this is the second net, through which no number of a small part of the data falls.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from math import isnan, nan
+from typing import Any
+
+from trustreport.assessment import Assessment
+from trustreport.estimate import Estimate
+from trustreport.results import Result
+
+# Cases below which a part of the data is not told of; `limits.P59_cell` of the manifest.
+LEAST = 5
+# What makes a number one of a part of the people in the data.
+PARTS = ("subgroup", "site")
+NOTE = "suppressed: fewer than {k}"
+
+
+def released(assessment: Assessment) -> Assessment:
+    """The assessment as it is; of a public report without what only the house may see."""
+    return public(assessment) if assessment.plan.report.release == "public" else assessment
+
+
+def public(assessment: Assessment) -> Assessment:
+    """An assessment without cells below the limit, facts of single readers, and the manifest's file.
+
+    A number of a group or site with fewer cases than the limit, or a count below it, has no value and says
+    why, in results, tables and figures alike. What is public already stays as it is.
+    """
+    plan, study = assessment.plan, assessment.study
+    least = int(plan.limits.get("P59_cell", LEAST))
+    small = {id(r.estimate): hidden(r.estimate, least) for r in assessment.results if is_small(r, least)}
+    findings = tuple(_without(finding, small) for finding in assessment.findings) if small else None
+    return replace(
+        assessment,
+        plan=plan.model_copy(update={"readers": ()}),
+        study=replace(study, manifest=b"", sources=tuple(replace(s, columns=()) for s in study.sources)),
+        findings=assessment.findings if findings is None else findings,
+    )
+
+
+def is_small(result: Result, least: int) -> bool:
+    """Whether a number of a part of the data tells of fewer cases than the limit."""
+    if not any(part in result.scope for part in PARTS):
+        return False
+    e = result.estimate
+    counted = result.unit == "count" and 0 < e.value < least
+    return counted or 0 < e.n < least
+
+
+def hidden(e: Estimate, least: int) -> Estimate:
+    """An estimate of which nothing is told."""
+    return Estimate(nan, nan, nan, 0, e.level, e.method, NOTE.format(k=least))
+
+
+def _without(value: Any, small: Mapping[int, Estimate]) -> Any:
+    """The same with estimates replaced by identity, at any depth of frozen results, tables and figures."""
+    if isinstance(value, Estimate):
+        return small.get(id(value), value)
+    if isinstance(value, Result):
+        estimate = _without(value.estimate, small)
+        same = estimate is value.estimate or isnan(value.estimate.value)
+        return value if same else replace(value, estimate=estimate, details={})
+    if isinstance(value, tuple):
+        made = tuple(_without(item, small) for item in value)
+        return value if all(new is old for new, old in zip(made, value)) else made
+    if is_dataclass(value) and not isinstance(value, type):
+        held = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        changed = {name: new for name, old in held.items() if (new := _without(old, small)) is not old}
+        return replace(value, **changed) if changed else value
+    return value
