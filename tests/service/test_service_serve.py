@@ -15,6 +15,8 @@ from trustreport.service import server
 from trustreport.service.core import open_core
 from trustreport.service.settings import Settings, Unsuitable
 
+EVERYWHERE = "0.0.0.0"  # noqa: S104  # what it refuses
+
 
 def test_a_first_start_prints_a_link_and_a_stop_is_graceful(tmp_path: Path) -> None:
     port = free_port()
@@ -43,12 +45,11 @@ def test_a_first_start_prints_a_link_and_a_stop_is_graceful(tmp_path: Path) -> N
     assert code == 0
     lines = (tmp_path / "log").read_text().splitlines()[1:]
     said = [json.loads(line) for line in lines]
-    assert [entry["event"] for entry in said][0] == "start"
-    assert [entry["event"] for entry in said][-1] == "stop"
+    assert (said[0]["event"], said[-1]["event"]) == ("start", "stop")
     assert link[1] not in "".join(lines)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
+@pytest.mark.parametrize("host", [EVERYWHERE, "::", "192.0.2.7"])
 def test_without_accounts_it_listens_to_this_machine_only(tmp_path: Path, host: str) -> None:
     done = CliRunner().invoke(main, ["serve", "--host", host, "--data", str(tmp_path / "data")])
     assert done.exit_code == 2
@@ -61,7 +62,7 @@ def test_a_container_gets_its_first_account_from_the_environment(
     (tmp_path / "password").write_text(PASSWORD + "\n")
     monkeypatch.setenv("TRUSTREPORT_ADMIN_EMAIL", "Admin@Hospital.test")
     monkeypatch.setenv("TRUSTREPORT_ADMIN_PASSWORD_FILE", str(tmp_path / "password"))
-    core = open_core(Settings(tmp_path / "data", host="0.0.0.0"))
+    core = open_core(Settings(tmp_path / "data", host=EVERYWHERE))
     server.first_account(core)
     server.first_account(core)
     assert server.setup_link(core) == ""
@@ -74,4 +75,4 @@ def test_wrong_settings_are_wrong_use(tmp_path: Path, monkeypatch: pytest.Monkey
     assert done.exit_code == 2
     assert "TRUSTREPORT_LEASE" in done.output
     with pytest.raises(Unsuitable):
-        server.serve(Settings(tmp_path / "data", host="0.0.0.0"))
+        server.serve(Settings(tmp_path / "data", host=EVERYWHERE))
