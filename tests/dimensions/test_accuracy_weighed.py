@@ -287,8 +287,8 @@ def test_the_story_of_the_factory() -> None:
     maps = {k: v for k, v in figures(finding).items() if k.startswith("utility_space")}
     assert list(maps) == ["utility_space_1"]
     places = maps["utility_space_1"].places
-    assert [p.label for p in places] == ["euros; months", "other"]
-    assert (places[0].x, places[0].y) == pytest.approx((0.3, -0.6))
+    assert [p.label for p in places] == ["other", "euros; months"]
+    assert (places[1].x, places[1].y) == pytest.approx((0.3, -0.6))
 
 
 def test_an_uncertain_utility_is_decided_by_its_mean() -> None:

@@ -10,7 +10,18 @@ from fastapi.testclient import TestClient
 
 from trustreport.service.access import accounts
 from trustreport.service.core import Core, open_core
+from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings
+from trustreport.service.storage.models import (
+    Device,
+    Job,
+    Report,
+    ReportFile,
+    Schedule,
+    Study,
+    Version,
+    VersionFile,
+)
 from trustreport.service.web.guard import CSRF_HEADER
 
 PASSWORD = "correct horse battery"  # noqa: S105
@@ -78,9 +89,7 @@ class Client(TestClient):
 
     def accept(self, invitation: str) -> "Client":
         client = type(self).on(self.app)  # type: ignore[arg-type]
-        client._came_in(
-            client.post(f"{API}/invitations", json={"link": invitation, "password": PASSWORD})
-        )
+        client._came_in(client.post(f"{API}/invitations", json={"link": invitation, "password": PASSWORD}))
         return client
 
     def found(self, organisation: str, email: str) -> "Client":
@@ -116,3 +125,90 @@ def zipped(files: dict[str, bytes | str]) -> bytes:
         for name, content in files.items():
             archive.writestr(name, content)
     return out.getvalue()
+
+
+def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
+    """One row of everything for the client's organisation, without computing; their names by kind."""
+    me, at = client.me, 1_760_000_000_000
+    mine = {"organisation": me["organisation"]}
+    blob = core.blobs.put(me["organisation"], io.BytesIO(f'{{"secret of": "{me["organisation"]}"}}'.encode()))
+    names = {kind: new_id() for kind in ("device", "study", "version", "job", "report", "schedule")}
+    made_by = {**mine, "created_by": me["user"], "created_at": at}
+    wishes = {"kind": None, "formats": ["json"], "release": None, "seed": None}
+    of = {"study": names["study"], "version": names["version"]}
+    with core.store.write() as rows:
+        for row in (
+            Device(
+                id=names["device"],
+                key=names["device"] * 2,
+                trade_name=f"Device of {name}",
+                manufacturer="M",
+                basic_udi_di="",
+                created_at=at,
+                **mine,
+            ),
+            Study(id=names["study"], name=name, **made_by),
+            Version(
+                id=names["version"],
+                study=names["study"],
+                number=1,
+                state="valid",
+                digest="0" * 64,
+                facts={"title": name},
+                problems=[],
+                device=names["device"],
+                **made_by,
+            ),
+            VersionFile(
+                version=names["version"],
+                name="study.yaml",
+                sha256=blob.sha256,
+                size=blob.size,
+                archive=False,
+                **mine,
+            ),
+            Job(
+                id=names["job"],
+                task="report",
+                key=names["job"] * 2,
+                wishes=wishes,
+                code="1",
+                state="done",
+                step="done",
+                progress=1.0,
+                reason="",
+                attempts=1,
+                worker="w",
+                lease_until=0,
+                cancel_asked=False,
+                report=names["report"],
+                **of,
+                **made_by,
+            ),
+            Report(
+                id=names["report"],
+                device=names["device"],
+                job=names["job"],
+                kind="certification",
+                code="1",
+                facts={"title": name},
+                results_sha256=blob.sha256,
+                **of,
+                **made_by,
+            ),
+            ReportFile(
+                report=names["report"], name="results.json", sha256=blob.sha256, size=blob.size, **mine
+            ),
+            Schedule(
+                id=names["schedule"],
+                study=names["study"],
+                wishes=wishes,
+                every_days=30,
+                next_at=at * 2,
+                **made_by,
+            ),
+        ):
+            rows.add(row)
+            rows.flush()
+    names["user"] = client.me["user"]
+    return names

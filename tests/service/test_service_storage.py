@@ -1,4 +1,4 @@
-"""Rows and blobs: the schema from any earlier state to today's, equal in code and database; files by content."""
+"""Rows and blobs: the schema from any earlier state to today's; files by content."""
 
 import io
 import os
@@ -19,8 +19,8 @@ from trustreport.service.storage.models import Base, Organisation, User
 
 OLD_ROWS = (
     "INSERT INTO organisations (id, name, created_at) VALUES ('{o}', 'Old hospital', 1000)",
-    "INSERT INTO users (id, organisation, email, name, password, roles, operator, created_at) "
-    "VALUES ('{u}', '{o}', 'old@hospital.test', 'Old', 'x', '[\"admin\"]', true, 1000)",
+    """INSERT INTO users (id, organisation, email, name, password, roles, operator, created_at)
+    VALUES ('{u}', '{o}', 'old@hospital.test', 'Old', 'x', '["admin"]', true, 1000)""",
 )
 
 
@@ -77,7 +77,8 @@ def test_processes_that_start_together_migrate_once(tmp_path: Path, address: str
         thread.start()
     for thread in starts:
         thread.join()
-    assert len(set(found)) == 1 and isinstance(found[0], str)
+    assert len(set(found)) == 1
+    assert isinstance(found[0], str)
 
 
 def test_sqlite_writes_ahead_and_keeps_references(light: Core) -> None:
@@ -91,7 +92,9 @@ def test_names_are_ordered_and_differ() -> None:
     names = [new_id()]
     time.sleep(0.002)
     names += [new_id() for _ in range(100)]
-    assert len(set(names)) == 101 and min(names) == names[0] and {len(n) for n in names} == {26}
+    assert len(set(names)) == 101
+    assert min(names) == names[0]
+    assert {len(n) for n in names} == {26}
 
 
 def test_equal_content_is_kept_once_but_apart_for_each_organisation(tmp_path: Path) -> None:
@@ -122,7 +125,9 @@ def test_the_sweep_spares_what_is_wanted_or_young(tmp_path: Path) -> None:
     assert blobs.path("one", young.sha256).exists()
 
 
-@pytest.mark.parametrize("organisation, sha", [("../one", "0" * 64), ("one", "../../etc/passwd"), ("one", "0" * 63)])
+@pytest.mark.parametrize(
+    "organisation, sha", [("../one", "0" * 64), ("one", "../../etc/passwd"), ("one", "0" * 63)]
+)
 def test_a_blob_has_no_other_name(tmp_path: Path, organisation: str, sha: str) -> None:
     with pytest.raises(ValueError, match="no name of a blob"):
         Blobs(tmp_path).path(organisation, sha)

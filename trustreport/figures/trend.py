@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GAP = 12.0
+CROSS = "\N{MULTIPLICATION SIGN}"  # stands where nothing can be estimated
 MOST_LABELS = 12  # period numbers under a panel; of more periods some go without
 BASELINE: dict[str, Any] = {"marker": "s", "ms": 4.0, "mfc": style.PAPER, "mec": style.INK, "mew": 1.0}
 PERIOD: dict[str, Any] = {"marker": "o", "ms": 4.2, "mfc": style.BLUE, "mec": style.BLUE, "mew": 0.4}
@@ -99,7 +100,7 @@ class Trend:
         last = max((i for i, e in enumerate(panel.estimates) if not isnan(e.value)), default=-1)
         for i, e in enumerate(panel.estimates):
             if isnan(e.value):
-                style.write(plot, i, low, "×", size=style.TICK, color=style.MUTE, ha="center", va="bottom")
+                style.write(plot, i, low, CROSS, size=style.TICK, color=style.MUTE, ha="center", va="bottom")
                 continue
             if isfinite(e.low) and isfinite(e.high):
                 ends = [min(max(end, low), high) for end in (e.low, e.high)]
@@ -157,4 +158,4 @@ def _stroke(how: dict[str, Any]) -> curves.Sample:
 
 
 def _cross(sheet: "Axes", x: float, y: float) -> None:
-    style.write(sheet, x + curves.SAMPLE / 2 - 1.8, y, "×", size=style.TICK, color=style.MUTE)
+    style.write(sheet, x + curves.SAMPLE / 2 - 1.8, y, CROSS, size=style.TICK, color=style.MUTE)

@@ -60,6 +60,9 @@ def serve(settings: Settings) -> None:
             timeout_keep_alive=30,
         )
         log().info("start", url=settings.url, workers=settings.workers)
+        # The server stops by itself on these, then raises them again: that time they end nothing.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
         uvicorn.Server(config).run()
         log().info("stop")
     finally:

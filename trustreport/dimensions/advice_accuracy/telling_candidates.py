@@ -184,7 +184,8 @@ def _map(contest: Contest, plan: Plan, number: int) -> Iterator[Figure]:
         except ValueError:
             continue
         names.setdefault((round(x, 9), round(y, 9)), []).append(u.name)
-    places = [Place(x, y, "; ".join(same)) for (x, y), same in names.items()]
+    downwards = sorted(names.items(), key=lambda item: -item[0][1])  # so that lines to numbers do not cross
+    places = [Place(x, y, "; ".join(same)) for (x, y), same in downwards]
     drawn = RegionChart(
         tuple(found.x.tolist()),
         tuple(found.y.tolist()),

@@ -54,7 +54,8 @@ def found_organisation(rows: Rows, name: str, actor: str) -> Organisation:
     rows.add(organisation)
     rows.flush()
     audit.write(rows, audit.SERVICE, actor, "organisation.found", organisation.id)
-    audit.write(rows, organisation.id, actor, "organisation.found", organisation.id)
+    # Its own log does not name a user of another organisation.
+    audit.write(rows, organisation.id, "operator", "organisation.found", organisation.id)
     return organisation
 
 

@@ -21,6 +21,7 @@ from typing import Any, Literal
 import trustreport
 from trustreport.service.settings import Settings
 
+CHILD = ("-m", "trustreport.service.jobs.child")
 LISTEN_SECONDS = 0.1
 MOST_SAID = 50_000_000  # bytes of progress and answer
 # What libraries need to know; addresses, passwords and tokens of ours stay away.
@@ -127,9 +128,8 @@ def _start(work: Path) -> subprocess.Popen[bytes]:
         "ARROW_DEFAULT_MEMORY_POOL": "system",  # others reserve more address space than they use
         "MALLOC_ARENA_MAX": "2",  # likewise
     }
-    command = [sys.executable, "-P", "-m", "trustreport.service.jobs.child", str(os.getpid())]
     return subprocess.Popen(  # noqa: S603  # our own module under this interpreter
-        command,
+        [sys.executable, "-P", *CHILD, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # tracebacks may quote data

@@ -49,8 +49,8 @@ def report(task: dict[str, Any], work: Path, tell: Tell) -> dict[str, Any]:
 
     study, plan = read_study(work / "study")
     wishes = task["wishes"]
-    if wishes["kind"]:
-        plan = plan.model_copy(update={"report": plan.report.model_copy(update={"kind": wishes["kind"]})})
+    if of_report := {name: wishes[name] for name in ("kind", "release") if wishes[name]}:
+        plan = plan.model_copy(update={"report": plan.report.model_copy(update=of_report)})
     if wishes["seed"] is not None:
         plan = plan.model_copy(
             update={"similarity": plan.similarity.model_copy(update={"seed": wishes["seed"]})}

@@ -1,10 +1,11 @@
 """Two reports side by side."""
 
+import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
-from trustreport.service import compare
+from trustreport.report.compare import compare
 from trustreport.service.access.who import Who
 from trustreport.service.core import Core
 from trustreport.service.ids import PATTERN
@@ -29,36 +30,35 @@ class Side(Said):
     seed: int | None
 
 
-class ChangeSaid(Said):
-    """A result or check that is not the same in both."""
+class Difference(Said):
+    """A number, verdict or check that is not the same: `old` and `new` hold the fields that differ."""
 
-    part: Literal["results", "checks"]
-    change: Literal["changed", "added", "gone"]
-    id: str
-    scope: dict[str, Any]
-    method: str
-    primary: bool
-    old: dict[str, Any] | None
-    new: dict[str, Any] | None
+    part: Literal["numbers", "verdicts", "checks"]
+    what: Literal["changed", "added", "removed"]
+    name: str
+    where: dict[str, Any]
+    old: dict[str, Any]
+    new: dict[str, Any]
 
 
-class Comparison(Page[ChangeSaid]):
-    """What changed, page by page."""
+class Comparison(Page[Difference]):
+    """What differs, page by page, and how many numbers are the same."""
 
     old: Side
     new: Side
+    same: int
 
 
 @router.get("")
 def comparison(old: ReportName, new: ReportName, who: Reader, core: TheCore, turn: Turned) -> Comparison:
     """What changed from one report to another."""
     before, after = _document(core, who, old), _document(core, who, new)
-    page = turn.items(compare.compare(before, after), ChangeSaid.model_validate)
+    found = compare(before, after).as_dict()
+    parts: tuple[Literal["numbers", "verdicts", "checks"], ...] = ("verdicts", "numbers", "checks")
+    differences = [Difference(part=part, **d) for part in parts for d in found[part]]
+    page = turn.items(differences, lambda d: d)
     return Comparison(
-        items=page.items,
-        next=page.next,
-        old=Side(report=old, **compare.about(before)),
-        new=Side(report=new, **compare.about(after)),
+        items=page.items, next=page.next, same=found["same"], old=_side(old, before), new=_side(new, after)
     )
 
 
@@ -68,4 +68,17 @@ def _document(core: Core, who: Who, name: str) -> dict[str, Any]:
     path = core.blobs.path(who.organisation, report.results_sha256)
     if not path.is_file():
         raise Fault(404, "Not found", "The results are no longer kept.")
-    return compare.read(path.read_bytes())
+    document: dict[str, Any] = json.loads(path.read_bytes())
+    return document
+
+
+def _side(name: str, document: dict[str, Any]) -> Side:
+    origin = document["provenance"]
+    return Side(
+        report=name,
+        device=document["study"]["device"],
+        kind=document["study"]["kind"],
+        inputs={entry["file"]: entry["sha256"] for entry in origin["inputs"]},
+        trustreport=origin["trustreport"],
+        seed=origin["seed"],
+    )

@@ -55,7 +55,7 @@ def found(asked: Founding, who: Anyone, core: TheCore) -> Founded:
     with core.store.write() as rows:
         founded = accounts.found_organisation(rows, asked.name, who.user)
         user = accounts.add_user(
-            rows, founded.id, who.user, email=asked.admin_email, name=asked.admin_name, roles=["admin"]
+            rows, founded.id, "operator", email=asked.admin_email, name=asked.admin_name, roles=["admin"]
         )
         link = accounts.new_link(rows, "invitation", core.settings, user.id)
         return Founded(organisation=_said(founded), invitation=link)

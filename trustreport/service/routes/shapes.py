@@ -30,7 +30,7 @@ def no_nul(text: str) -> str:
 Words = Annotated[str, StringConstraints(max_length=4000), AfterValidator(no_nul)]
 Password = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Kind = Literal["certification", "procurement", "vigilance"]
-Format = Literal["html", "pdf", "json"]
+Format = Literal["html", "pdf", "json", "xlsx", "csv"]
 
 
 class Asked(BaseModel):
@@ -59,9 +59,11 @@ class Wishes(Asked):
     """What a report is to be."""
 
     kind: Kind | None = Field(default=None, description="in place of the manifest's")
-    formats: list[Format] = Field(default=["html", "pdf", "json"], min_length=1, max_length=3)
+    formats: list[Format] = Field(default=["html", "pdf", "json"], min_length=1, max_length=5)
+    release: Literal["internal", "public"] | None = Field(default=None, description="likewise")
     seed: int | None = Field(default=None, ge=0, lt=2**63, description="of what is drawn at random")
 
     def plain(self) -> dict[str, Any]:
         """The wishes in one spelling, so that equal ones are the same job."""
-        return {"kind": self.kind, "formats": sorted({*self.formats, "json"}), "seed": self.seed}
+        formats = sorted({*self.formats, "json"})
+        return {"kind": self.kind, "formats": formats, "release": self.release, "seed": self.seed}

@@ -44,12 +44,12 @@ def set_up_logs() -> None:
 
 
 def place_of(error: BaseException) -> str:
-    """Kind and place of an exception, without its text."""
-    trace, place = error.__traceback__, "?"
+    """Kind and place of an exception, without its text: where it arose, and where in our code."""
+    trace, places = error.__traceback__, ["?"]
     while trace is not None:
-        code = trace.tb_frame.f_code
-        name = trace.tb_frame.f_globals.get("__name__", "?")
-        if name.startswith("trustreport") or place == "?":
-            place = f"{name}.{code.co_name}:{trace.tb_lineno}"
+        frame = trace.tb_frame
+        places.append(f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}:{trace.tb_lineno}")
         trace = trace.tb_next
-    return f"{type(error).__name__} at {place}"
+    ours = [place for place in places if place.startswith("trustreport.")]
+    under = f" under {ours[-1]}" if ours and ours[-1] != places[-1] else ""
+    return f"{type(error).__name__} at {places[-1]}{under}"

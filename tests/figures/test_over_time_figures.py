@@ -1,0 +1,165 @@
+"""Trend, control charts, funnel and stacked bars: the values drawn, nothing over anything else."""
+
+from functools import cache
+from itertools import combinations
+from math import nan
+from typing import Any
+
+import numpy as np
+import pytest
+from drawn_studies import LONG, estimate
+from test_drawings import boxes, texts
+from test_drawn_values import drawn
+
+from trustreport.figures import style
+from trustreport.figures.control_chart import ControlCharts, ControlPanel
+from trustreport.figures.funnel import FunnelPlot, FunnelUnit, Limits
+from trustreport.figures.stacked import Part, Stacked, StackPanel
+from trustreport.figures.trend import Trend, TrendPanel
+from trustreport.messages import Catalogue, catalogue
+
+NOTHING = estimate(nan, nan, nan, note="no positive case")
+
+
+def trend(n: int, panels: int = 4, *, baseline: bool = True) -> Trend:
+    draw = np.random.default_rng(3)
+    made = []
+    for k in range(panels):
+        shares = draw.uniform(0.6, 0.95, n)
+        found = tuple(estimate(x, x - 0.08, min(x + 0.05, 1.0)) for x in shares)
+        found = (*found[:-1], NOTHING) if k == 1 else found
+        rates = (0.9, 0.75) if k < 2 else (nan, nan)
+        made.append(TrendPanel(f"measure {k} {LONG[: 8 * k]}", found, *rates, percent=k % 2 == 0))
+    return Trend(tuple(f"2026-{i:02d}" for i in range(n)), tuple(made), baseline)
+
+
+def chart(panels: int, cases: int) -> ControlCharts:
+    draw = np.random.default_rng(4)
+    made = []
+    for k in range(panels):
+        steps = draw.normal(0, 0.4, cases)
+        path = [0.0]
+        for step in steps:
+            path.append(max(0.0, path[-1] + step))
+        points = tuple((float(i), y) for i, y in enumerate(path))
+        top = max(points, key=lambda p: p[1])
+        ends = tuple(float(cases * (i + 1) // 8) for i in range(8))
+        made.append(ControlPanel(f"chart {k}", points, top[1], -2.2 if k else nan, (top,), periods=ends))
+    return ControlCharts(tuple(made))
+
+
+def funnel(n: int) -> FunnelPlot:
+    draw = np.random.default_rng(5)
+    sizes = draw.integers(40, 400, n)
+    shares = draw.normal(0.85, 0.04, n).clip(0.5, 1)
+    z = (shares - 0.85) / np.sqrt(0.85 * 0.15 / sizes)
+    units = tuple(
+        FunnelUnit(f"site {LONG[:9]} {i}", int(m), float(y), float(s), abs(s) > 1.96)
+        for i, (m, y, s) in enumerate(zip(sizes, shares, z))
+    )
+    at = np.linspace(20, 420, 50)
+    half = np.sqrt(0.85 * 0.15 / at)
+
+    def limits(k: float) -> Limits:
+        return Limits(
+            tuple(zip(at.tolist(), (0.85 - k * half).tolist())),
+            tuple(zip(at.tolist(), np.minimum(0.85 + k * half, 1).tolist())),
+        )
+
+    return FunnelPlot("Sensitivity", 0.85, units, limits(1.96), limits(3.09), limits(1.5) if n > 5 else None)
+
+
+def stacked(n: int, parts: int, *, shares: bool) -> Stacked:
+    draw = np.random.default_rng(6)
+    made = tuple(
+        Part(f"group {k} {LONG[: 10 * k]}", tuple(int(x) for x in draw.integers(0, 90, n)))
+        for k in range(parts)
+    )
+    panels = (StackPanel("by group", made, shares), StackPanel("by another", made[:2], shares))
+    return Stacked(tuple(f"2026-{i:02d}" for i in range(n)), panels, shares)
+
+
+OVER_TIME: dict[str, Any] = {
+    "trend-9": trend(9),
+    "trend-1": trend(2, 1, baseline=False),
+    "trend-40": trend(40, 9),
+    "chart-1": chart(1, 300),
+    "chart-4": chart(4, 900),
+    "funnel-3": funnel(3),
+    "funnel-6": funnel(6),
+    "funnel-30": funnel(30),
+    "stacked-8": stacked(8, 4, shares=True),
+    "stacked-30": stacked(30, 6, shares=False),
+}
+
+
+@cache
+def figure_of(name: str) -> Any:
+    return OVER_TIME[name].draw(catalogue("en"))
+
+
+@pytest.mark.parametrize("name", OVER_TIME)
+def test_no_text_lies_over_another_or_outside(name: str) -> None:
+    figure = figure_of(name)
+    with style.settings():
+        found = boxes(figure)
+    sheet = figure.bbox
+    for text, box in found:
+        assert box.x0 >= sheet.x0 - 0.5, text
+        assert box.y0 >= sheet.y0 - 0.5, text
+        assert box.x1 <= sheet.x1 + 1.0, text
+        assert box.y1 <= sheet.y1 + 0.5, text
+    for (a, one), (b, other) in combinations(found, 2):
+        wide = min(one.x1, other.x1) - max(one.x0, other.x0)
+        high = min(one.y1, other.y1) - max(one.y0, other.y0)
+        assert wide < 0.5 or high < 0.8, (a, b)
+
+
+@pytest.mark.parametrize("name", OVER_TIME)
+def test_type_is_large_enough_and_the_page_holds_it(name: str, say: Catalogue) -> None:
+    figure = figure_of(name)
+    width, height = (side * 25.4 for side in figure.get_size_inches())
+    assert width == pytest.approx(170)
+    assert height <= style.PAGE_HEIGHT
+    assert all(text.get_size() >= 6.5 for text in texts(figure))
+    rows = OVER_TIME[name].values(say)
+    assert rows
+    assert all(isinstance(v, (str, int, float, bool)) for row in rows for v in row.values())
+
+
+def test_periods_stand_where_their_estimates_are_and_the_latest_one_leads() -> None:
+    marks = drawn(figure_of("trend-9"))
+    panel = OVER_TIME["trend-9"].panels[0]
+    for i, e in enumerate(panel.estimates):
+        assert marks[f"mark-0-{i}"].get_ydata()[0] == pytest.approx(e.value)
+        assert list(marks[f"interval-0-{i}"].get_ydata()) == pytest.approx([e.low, e.high])
+    shapes = {name: marks[f"mark-0-{i}"].get_marker() for name, i in (("base", 0), ("mid", 4), ("last", 8))}
+    assert len(set(shapes.values())) == 3
+    assert "mark-1-8" not in marks  # not estimable: a cross stands in its place
+    assert marks["to-detect-0"].get_ydata()[0] == 0.75
+
+
+def test_alerts_stand_on_the_path_and_the_limit_where_it_is() -> None:
+    marks, panel = drawn(figure_of("chart-4")), OVER_TIME["chart-4"].panels[1]
+    assert marks["high-1"].get_ydata()[0] == pytest.approx(panel.high)
+    assert marks["low-1"].get_ydata()[0] == pytest.approx(-2.2)
+    x, y = marks["alert-1-0"].get_data()
+    assert (x[0], y[0]) == panel.alerts[0]
+
+
+def test_units_beyond_the_limits_have_another_shape() -> None:
+    marks, plot = drawn(figure_of("funnel-30")), OVER_TIME["funnel-30"]
+    for k, unit in enumerate(plot.units):
+        assert marks[f"unit-{k}"].get_marker() == ("s" if unit.outside else "o")
+        assert marks[f"unit-{k}"].get_xdata()[0] == unit.n
+
+
+def test_bars_of_shares_add_up() -> None:
+    figure = figure_of("stacked-8")
+    tops = [
+        bar.get_y() + bar.get_height()
+        for axes in figure.axes
+        for bar in axes.patches
+        if bar.get_gid() is not None
+    ]
+    assert max(tops) == pytest.approx(1)

@@ -1,0 +1,137 @@
+"""Backup and restore, between both kinds of database; a damaged one is refused."""
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from services import API, PASSWORD, Client, new_core, world
+from sqlalchemy import text
+
+from trustreport.cli import main
+from trustreport.service.app import create_app
+from trustreport.service.core import Core, open_core
+from trustreport.service.record.backup import BackupError, backup, restore
+from trustreport.service.settings import Settings
+from trustreport.service.storage.models import Base
+
+
+@pytest.fixture
+def full(core: Core) -> Core:
+    """A service with one of everything."""
+    app = create_app(core)
+    anna = Client.set_up(app, core)
+    names = world(core, anna)
+    anna.post(f"{API}/tokens", json={"name": "t", "scopes": ["read"]})
+    reviewer = anna.invite("r@h.test", "reviewer")
+    signing = {"act": "review", "meaning": "Seen", "password": PASSWORD}
+    assert reviewer.post(f"{API}/reports/{names['report']}/attestations", json=signing).status_code == 201
+    return core
+
+
+def rows_of(core: Core) -> dict[str, list[str]]:
+    kept = [t for t in Base.metadata.sorted_tables if t.name not in ("sessions", "links", "workers")]
+    with core.store.read() as rows:
+        return {t.name: sorted(str(dict(r)) for r in rows.execute(t.select()).mappings()) for t in kept}
+
+
+@pytest.mark.parametrize("into", ["sqlite", "postgresql"])
+def test_a_backup_holds_everything(
+    full: Core, tmp_path: Path, into: str, request: pytest.FixtureRequest
+) -> None:
+    from conftest import new_database
+
+    target = "" if into == "sqlite" else new_database(request.getfixturevalue("postgres"))
+    held = backup(full.settings, tmp_path / "b.tar.gz")
+    assert held["tables"]["attestations"] == 1
+    assert (tmp_path / "b.tar.gz").stat().st_mode & 0o077 == 0
+    settings = Settings(tmp_path / "restored", database=target)
+    assert all(not chain.faults for chain in restore(settings, tmp_path / "b.tar.gz"))
+
+    again = open_core(settings)
+    assert rows_of(again) == rows_of(full)
+    assert {(o, s) for o, s, _ in again.blobs.all()} == {(o, s) for o, s, _ in full.blobs.all()}
+    assert again.signer.name == full.signer.name
+    login = Client.on(create_app(again)).post(
+        f"{API}/session", json={"email": "anna@hospital.test", "password": PASSWORD}
+    )
+    assert login.status_code == 201
+    again.close()
+    with pytest.raises(BackupError, match="not empty"):
+        restore(settings, tmp_path / "b.tar.gz")
+    with pytest.raises(BackupError, match="exists"):
+        backup(full.settings, tmp_path / "b.tar.gz")
+
+
+def test_a_backup_of_an_older_schema_comes_forward(tmp_path: Path) -> None:
+    from trustreport.service.storage import Store, migrate
+
+    old = Settings(tmp_path / "old")
+    old.data.mkdir()
+    store = Store(old.address)
+    migrate.migrate(store.engine, "0001")
+    with store.write() as rows:
+        rows.execute(text("INSERT INTO organisations (id, name, created_at) VALUES ('o', 'Old', 1)"))
+    archive = tmp_path / "old.tar.gz"
+    # As a program of that time wrote it.
+    from trustreport.service.record import backup as module
+    from trustreport.service.record.signing import Signer
+    from trustreport.service.storage import Blobs
+    from trustreport.service.web.limits import Throttle
+
+    core = Core(old, store, Blobs(old.data / "blobs"), Signer.open(old.data / "keys"), Throttle(old))
+    with tarfile.open(archive, "w:gz") as out, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_named", lambda rows: [])
+        module._write(core, out)
+    store.close()
+    assert restore(Settings(tmp_path / "new"), archive) == []
+    new = open_core(Settings(tmp_path / "new"))
+    with new.store.read() as rows:
+        assert rows.execute(text("SELECT name, retention FROM organisations")).all() == [("Old", "{}")]
+    new.close()
+
+
+@pytest.mark.parametrize("damage", ["blob", "row", "cut", "other"])
+def test_a_damaged_backup_is_refused(tmp_path: Path, damage: str) -> None:
+    core = new_core(tmp_path / "data")
+    world(core, Client.set_up(create_app(core), core))
+    core.close()
+    good, bad = tmp_path / "good.tar.gz", tmp_path / "bad.tar.gz"
+    backup(core.settings, good)
+    with tarfile.open(good) as archive, tarfile.open(bad, "w:gz") as out:
+        for member in archive.getmembers():
+            stream = archive.extractfile(member)
+            data = stream.read() if stream else b""
+            if damage == "blob" and member.name.startswith("blobs/"):
+                data = b"X" + data[1:]
+            if damage == "row" and member.name == "tables/users.jsonl":
+                data = b""
+            member.size = len(data)
+            out.addfile(member, io.BytesIO(data))
+    if damage == "cut":
+        bad.write_bytes(good.read_bytes()[:-2000])
+    if damage == "other":
+        bad.write_bytes(b"no tar")
+    with pytest.raises(BackupError):
+        restore(Settings(tmp_path / "restored"), bad)
+
+
+def test_the_commands_tell_what_they_did(tmp_path: Path) -> None:
+    core = new_core(tmp_path / "data")
+    world(core, Client.set_up(create_app(core), core))
+    run = CliRunner().invoke
+    data = ["--data", str(tmp_path / "data")]
+    done = run(main, ["backup", str(tmp_path / "b.tar.gz"), *data])
+    assert (done.exit_code, "1 files" in done.output) == (0, True), done.output
+    done = run(main, ["restore", str(tmp_path / "b.tar.gz"), "--data", str(tmp_path / "again")])
+    assert (done.exit_code, done.output.count("intact")) == (0, 2), done.output
+    done = run(main, ["audit-log", "verify", *data])
+    assert (done.exit_code, done.output.count("intact")) == (0, 2), done.output
+    with core.store.write() as rows:
+        rows.execute(text("DROP TRIGGER audit_no_update"))
+        rows.execute(text("UPDATE audit SET actor = 'eve' WHERE number = 1"))
+    done = run(main, ["audit-log", "verify", *data])
+    assert (done.exit_code, "entry 1 was changed" in done.output) == (1, True), done.output
+    assert run(main, ["audit-log", "verify", "--data", str(tmp_path / "none")]).exit_code == 2
+    core.close()
