@@ -298,13 +298,19 @@ def _after(one: Moment | None, other: Moment | None) -> bool:
     """Whether a moment lies after another; days only where one of them is a day."""
     if one is None or other is None:
         return False
-    if isinstance(one, dt.datetime) and isinstance(other, dt.datetime):
+    if _has_time(one) and _has_time(other):
         return _in_utc(one) > _in_utc(other)
     return _day(one) > _day(other)
 
 
-def _in_utc(moment: dt.datetime) -> dt.datetime:
+def _has_time(moment: Moment) -> bool:
+    """Whether a moment is more than a day; midnight without a zone is how a day is read."""
+    return isinstance(moment, dt.datetime) and (moment.time() != dt.time() or moment.tzinfo is not None)
+
+
+def _in_utc(moment: Moment) -> dt.datetime:
     """A time without a zone is taken as UTC."""
+    assert isinstance(moment, dt.datetime)
     return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment.astimezone(dt.UTC)
 
 

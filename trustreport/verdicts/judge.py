@@ -45,8 +45,8 @@ class Judge:
         bound = criteria.bound_of(criterion)
         lead = entry(criterion, self.study, self.plan, self.results)
         if isinstance(bound, str):
-            found = lead if isinstance(lead, Result) else None
-            return Verdict(criterion, "not assessable", say(f"verdicts.reason.{bound}"), found)
+            found, why = (lead, say(f"verdicts.reason.{bound}")) if isinstance(lead, Result) else (None, lead)
+            return Verdict(criterion, "not assessable", why, found)
         if not level > 0:
             return Verdict(criterion, "not assessable", say("verdicts.reason.alpha"), bound=bound)
         if isinstance(lead, Result) and not criteria.same_level(lead.estimate.level, level):

@@ -1,0 +1,153 @@
+"""Checks of what was fixed in advance: each fires where it should and is silent where it should be."""
+
+from typing import Any
+
+import numpy as np
+from studies import plan
+
+from trustreport.assessment import assess
+from trustreport.finding import CheckOutcome
+from trustreport.messages import catalogue
+from trustreport.plan import Confusion
+from trustreport.study import Cases, Dataset, Labels, Scores, Study
+
+EN = catalogue()
+GOAL = {
+    "measure": "advice_accuracy.sensitivity",
+    "hypothesis": "performance goal",
+    "bound_or_margin": 0.8,
+}
+
+
+def scored(n: int = 200, name: str = "site", shift: float = 2.0, seed: int = 3) -> Dataset:
+    """A data set of scores with one digit after the point, 0 to 100; its classes lie `shift` apart."""
+    rng = np.random.default_rng(seed)
+    truth = (np.arange(n) % 4 == 0).astype(np.int8)
+    score = np.round(100 / (1 + np.exp(-rng.normal(0, 1, n) - shift * (truth - 0.5))), 1)
+    return Dataset(name, "external", Cases(Labels(n=n), truth), {"": Scores(score)})
+
+
+def best_threshold(dataset: Dataset) -> float:
+    """The score that gives the largest sensitivity plus specificity, counted one by one."""
+    score, truth = dataset.scores[""].score, dataset.cases.truth == 1
+    assert score is not None
+    sums = {t: (score[truth] >= t).mean() + (score[~truth] < t).mean() for t in np.unique(score)}
+    return float(max(sums, key=lambda t: sums[t]))
+
+
+def of(check: str, data: Study, /, **groups: Any) -> list[CheckOutcome]:
+    """The outcomes of one check."""
+    return [o for o in assess(data, plan(**groups)).checks if o.check == check]
+
+
+def said(outcomes: list[CheckOutcome]) -> str:
+    return " ".join(EN(o.message) for o in outcomes if o.status == "fired")
+
+
+# ---------------------------------------------------------------- P33
+
+
+def test_p33_a_threshold_declared_as_tuned_here_fires() -> None:
+    point = {"threshold": 50, "threshold_origin": "tuned on this data"}
+    found = of("P33", Study(datasets=(scored(),)), operating_point=point)
+    assert [(o.status, dict(o.scope)) for o in found] == [("fired", {"dataset": "site"})]
+    assert "tuned on this data" in said(found)
+
+
+def test_p33_the_best_threshold_of_these_data_fires() -> None:
+    dataset = scored()
+    best = best_threshold(dataset)
+    study = Study(datasets=(dataset,))
+    assert "Youden" in said(of("P33", study, operating_point={"threshold": best}))
+    assert [o.status for o in of("P33", study, operating_point={"threshold": best + 15})] == ["clear"]
+
+
+def test_p33_an_earlier_date_clears() -> None:
+    study = Study(datasets=(scored(),))
+    point = {"threshold": best_threshold(scored()), "threshold_fixed_on": "2026-01-01"}
+    early = {"data_opened_at": "2026-02-01"}
+    late = {"data_opened_at": "2025-12-01"}
+    assert [o.status for o in of("P33", study, operating_point=point, study=early)] == ["clear"]
+    assert [o.status for o in of("P33", study, operating_point=point, study=late)] == ["fired"]
+
+
+def test_p33_cannot_tell_of_few_different_scores() -> None:
+    truth = (np.arange(60) % 2).astype(np.int8)
+    score = (np.arange(60) % 5).astype(float)
+    study = Study(datasets=(Dataset("site", "external", Cases(Labels(n=60), truth), {"": Scores(score)}),))
+    assert [o.status for o in of("P33", study, operating_point={"threshold": 2})] == ["cannot run"]
+    limited = of("P33", study, operating_point={"threshold": 2}, limits={"P33_values": 3})
+    assert [o.status for o in limited] != ["cannot run"]
+
+
+def test_p33_withholds_what_depends_on_the_threshold_and_nothing_else() -> None:
+    endpoints = [
+        {"endpoint": "found", **GOAL},
+        {
+            **GOAL,
+            "endpoint": "ranked",
+            "measure": "advice_accuracy.average_precision",
+            "bound_or_margin": 0.5,
+        },
+    ]
+    declared = plan(
+        endpoints=endpoints,
+        operating_point={"threshold": 50, "threshold_origin": "tuned on this data"},
+        study={"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"},
+    )
+    found = {v.criterion.endpoint: v for v in assess(Study(datasets=(scored(),)), declared).verdicts}
+    assert found["found"].checks == ("P33",)
+    assert found["ranked"].word == "pass"
+
+
+# ---------------------------------------------------------------- P34
+
+
+def test_p34_a_primary_criterion_without_a_result_fires() -> None:
+    study = Study(confusion=(Confusion(set="main", tp=9, fp=1, fn=1, tn=9),))
+    absent = {**GOAL, "endpoint": "E", "role": "primary", "measure": "decision_benefit.mean_benefit"}
+    assert "criterion E is about a measure" in said(of("P34", study, endpoints=[absent]))
+    present = {**GOAL, "endpoint": "E", "role": "primary"}
+    assert [o.status for o in of("P34", study, endpoints=[present])] == ["clear"]
+
+
+def test_p34_the_best_of_several_sets_alone_fires() -> None:
+    sets = (scored(name="good", shift=3.5), scored(name="poor", shift=0.5, seed=4))
+    auc = {**GOAL, "endpoint": "E", "measure": "advice_accuracy.auc", "bound_or_margin": 0.75}
+    study = Study(datasets=sets)
+    found = of("P34", study, endpoints=[{**auc, "dataset": "good"}])
+    assert "1 of 2 external data sets met the bound" in said(found)
+    both = [{**auc, "dataset": "good"}, {**auc, "endpoint": "F", "dataset": "poor"}]
+    assert not said(of("P34", study, endpoints=both))
+    assert not said(of("P34", study, endpoints=[{**auc, "dataset": "poor"}]))
+
+
+# ---------------------------------------------------------------- P35, P36
+
+
+def test_p35_without_lock_fires_and_with_dates_does_not() -> None:
+    study = Study(confusion=(Confusion(set="main", tp=9, fp=1, fn=1, tn=9),))
+    endpoints = [{"endpoint": "E", **GOAL}]
+    assert [o.status for o in of("P35", study, endpoints=endpoints)] == ["fired"]
+    dates = {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"}
+    assert [o.status for o in of("P35", study, endpoints=endpoints, study=dates)] == ["clear"]
+    late = {"sap_locked_at": "2026-03-01", "data_opened_at": "2026-02-01"}
+    assert "after the data were opened" in said(of("P35", study, endpoints=endpoints, study=late))
+
+
+def test_p35_does_not_run_where_only_estimates_are_asked() -> None:
+    endpoints = [{"endpoint": "E", "hypothesis": "estimation", "measure": GOAL["measure"]}]
+    assert [o.status for o in of("P35", Study(), endpoints=endpoints)] == ["cannot run"]
+
+
+def test_p36_a_family_without_a_rule_fires_and_one_with_a_rule_does_not() -> None:
+    endpoints = [{"endpoint": f"E{i}", **GOAL, "multiplicity_family": "F"} for i in range(3)]
+    assert "3 comparisons in the family F" in said(of("P36", Study(), endpoints=endpoints))
+    rule = [{"family": "F", "rule": "holm"}]
+    assert [o.status for o in of("P36", Study(), endpoints=endpoints, families=rule)] == ["clear"]
+
+
+def test_p36_many_criteria_of_no_family_fire_and_one_does_not() -> None:
+    endpoints = [{"endpoint": f"E{i}", **GOAL} for i in range(4)]
+    assert "4 criteria belong to no family" in said(of("P36", Study(), endpoints=endpoints))
+    assert [o.status for o in of("P36", Study(), endpoints=endpoints[:1])] == ["clear"]

@@ -1,0 +1,403 @@
+"""Verdicts: the word that an interval and a bound give, families, what withholds a verdict."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from studies import plan
+
+from trustreport import criteria
+from trustreport.assessment import assess
+from trustreport.criteria import Bound, bound_of, families, level_of
+from trustreport.finding import CheckOutcome
+from trustreport.measures.proportion import wilson
+from trustreport.messages import catalogue, say
+from trustreport.plan import Confusion, Endpoint, Plan
+from trustreport.results import Result
+from trustreport.study import Study
+from trustreport.verdicts import Verdict, counted, verdicts, worst
+from trustreport.verdicts.judge import held
+
+EN = catalogue()
+FIXED = {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"}
+SENSITIVITY = "advice_accuracy.sensitivity"
+
+
+def goal(name: str, bound: float | None, **more: Any) -> dict[str, Any]:
+    """A criterion on the sensitivity of the published table."""
+    return {
+        "endpoint": name,
+        "measure": SENSITIVITY,
+        "hypothesis": "performance goal",
+        "bound_or_margin": bound,
+        "alpha": 0.025,
+        **more,
+    }
+
+
+def table(tp: int = 90, fn: int = 10, fp: int = 20, tn: int = 180, name: str = "main") -> Study:
+    """A study of one published table."""
+    return Study(confusion=(Confusion(set=name, tp=tp, fp=fp, fn=fn, tn=tn),))
+
+
+def judged(study: Study, *endpoints: dict[str, Any], **groups: Any) -> list[Verdict]:
+    """The verdicts on endpoints that the manifest says were fixed in advance."""
+    declared = {"study": FIXED, **groups}
+    return list(assess(study, plan(endpoints=endpoints, **declared)).verdicts)
+
+
+def words(found: list[Verdict]) -> list[str]:
+    return [v.word for v in found]
+
+
+# ---------------------------------------------------------------- one interval, one bound
+
+
+@pytest.mark.parametrize(
+    "low, high, bound, word",
+    [
+        (0.91, 0.97, Bound(low=0.9), "pass"),
+        (0.85, 0.97, Bound(low=0.9), "inconclusive"),
+        (0.80, 0.89, Bound(low=0.9), "fail"),
+        (0.90, 0.97, Bound(low=0.9), "inconclusive"),  # the interval contains the bound
+        (0.01, 0.04, Bound(high=0.05), "pass"),
+        (0.01, 0.06, Bound(high=0.05), "inconclusive"),
+        (0.06, 0.09, Bound(high=0.05), "fail"),
+        (-0.03, 0.04, Bound(-0.05, 0.05), "pass"),
+        (-0.03, 0.06, Bound(-0.05, 0.05), "inconclusive"),
+        (-0.10, 0.10, Bound(-0.05, 0.05), "inconclusive"),
+        (0.06, 0.10, Bound(-0.05, 0.05), "fail"),
+        (-0.10, -0.06, Bound(-0.05, 0.05), "fail"),
+        (2.0, float("inf"), Bound(low=1.5), "pass"),
+    ],
+)
+def test_an_interval_against_a_bound(low: float, high: float, bound: Bound, word: str) -> None:
+    assert held(low, high, bound) == word
+
+
+@given(st.floats(-1, 1), st.floats(0.001, 1), st.floats(-1, 1))
+def test_turning_the_axis_turns_nothing_else(low: float, width: float, bound: float) -> None:
+    high = low + width
+    assert held(low, high, Bound(low=bound)) == held(-high, -low, Bound(high=-bound))
+    swapped = {"pass": "fail", "fail": "pass"}
+    word = held(low, high, Bound(low=bound))
+    assert held(low, high, Bound(high=bound)) == swapped.get(word, word)
+
+
+@pytest.mark.parametrize(
+    "declared, bound",
+    [
+        ({"measure": SENSITIVITY, "hypothesis": "performance goal", "bound_or_margin": 0.9}, Bound(low=0.9)),
+        (
+            {
+                "measure": "pragmatic_utility.error_rate",
+                "hypothesis": "performance goal",
+                "bound_or_margin": 0.2,
+            },
+            Bound(high=0.2),
+        ),
+        (
+            {
+                "measure": "advice_value.oe_ratio",
+                "hypothesis": "performance goal",
+                "bound_or_margin": [0.8, 1.2],
+            },
+            Bound(0.8, 1.2),
+        ),
+        ({"measure": "decision_benefit.mean_benefit", "hypothesis": "superiority"}, Bound(low=0.0)),
+        ({"measure": "pragmatic_utility.odds_ratio", "hypothesis": "superiority"}, Bound(high=1.0)),
+        (
+            {
+                "measure": "decision_benefit.mean_benefit",
+                "hypothesis": "non-inferiority",
+                "bound_or_margin": 0.05,
+            },
+            Bound(low=-0.05),
+        ),
+        (
+            {
+                "measure": "decision_benefit.mean_seconds",
+                "hypothesis": "non-inferiority",
+                "bound_or_margin": 10,
+            },
+            Bound(high=10),
+        ),
+        (
+            {"measure": "pragmatic_utility.rr", "hypothesis": "non-inferiority", "bound_or_margin": 1.25},
+            Bound(high=1.25),
+        ),
+        (
+            {"measure": "candidates.auc_difference", "hypothesis": "equivalence", "bound_or_margin": 0.05},
+            Bound(-0.05, 0.05),
+        ),
+        (
+            {"measure": "pragmatic_utility.rr", "hypothesis": "equivalence", "bound_or_margin": 1.25},
+            Bound(0.8, 1.25),
+        ),
+        (
+            {"measure": SENSITIVITY, "hypothesis": "non-inferiority", "bound_or_margin": 0.05},
+            criteria.NO_COMPARISON,
+        ),
+        (
+            {
+                "measure": "decision_benefit.mean_benefit",
+                "hypothesis": "non-inferiority",
+                "bound_or_margin": -0.05,
+            },
+            criteria.NEGATIVE,
+        ),
+        (
+            {"measure": "pragmatic_utility.rr", "hypothesis": "non-inferiority", "bound_or_margin": 0.1},
+            criteria.RATIO_MARGIN,
+        ),
+        ({"measure": SENSITIVITY, "bound_or_margin": 0.9}, criteria.NO_HYPOTHESIS),
+        ({"measure": SENSITIVITY, "hypothesis": "performance goal"}, criteria.NO_MARGIN),
+        (
+            {
+                "measure": "advice_accuracy.prevalence",
+                "hypothesis": "performance goal",
+                "bound_or_margin": 0.1,
+            },
+            criteria.NO_BETTER_SIDE,
+        ),
+    ],
+)
+def test_where_the_bound_lies(declared: dict[str, Any], bound: Bound | str) -> None:
+    found = bound_of(Endpoint.model_validate({"endpoint": "E", **declared}))
+    if isinstance(bound, str) or isinstance(found, str):
+        assert found == bound
+    else:
+        assert (found.low, found.high) == (bound.low, pytest.approx(bound.high) if bound.high else None)
+
+
+@pytest.mark.parametrize(
+    "hypothesis, alpha, sides, level",
+    [
+        ("superiority", 0.025, None, 0.95),
+        ("superiority", 0.05, 2, 0.95),
+        ("non-inferiority", 0.05, None, 0.90),
+        ("performance goal", 0.01, None, 0.98),
+        ("equivalence", 0.05, None, 0.90),
+    ],
+)
+def test_the_level_that_the_rule_needs(
+    hypothesis: str, alpha: float, sides: int | None, level: float
+) -> None:
+    criterion = Endpoint.model_validate({"endpoint": "E", "hypothesis": hypothesis, "sides": sides})
+    assert level_of(criterion, alpha) == level
+
+
+# ---------------------------------------------------------------- on the results of a report
+
+
+def test_the_verdict_rests_on_the_primary_entry_at_the_level_needed() -> None:
+    (found,) = judged(table(), goal("found", 0.8))
+    e = wilson(90, 100)
+    assert (found.word, found.level) == ("pass", 0.95)
+    assert found.result is not None
+    assert (found.result.estimate.low, found.result.estimate.high) == pytest.approx((e.low, e.high))
+    said = EN(found.reason)
+    assert said == (
+        "sensitivity (main) was 90.0% (95% CI 82.6% to 94.5%); the whole interval is above the "
+        "pre-specified 80.0%. Criterion met in this sample."
+    )
+
+
+def test_another_level_is_computed_anew() -> None:
+    # Wilson at 99%: 0.796 to 0.954, so that the same bound is met at 95% and not at 99%
+    e = wilson(90, 100, 0.99)
+    (wide,) = judged(table(), goal("found", 0.8, alpha=0.005))
+    assert wide.word == "inconclusive"
+    assert wide.result is not None
+    assert (wide.result.estimate.low, wide.result.estimate.level) == pytest.approx((e.low, 0.99))
+
+
+def test_how_many_more_cases_would_decide() -> None:
+    (found,) = judged(table(85, 15), goal("found", 0.8))
+    e = wilson(85, 100)
+    assert found.word == "inconclusive"
+    assert found.n_needed == int(100 * ((0.85 - e.low) / 0.05) ** 2) + 1
+    assert "cases with the condition would be needed" in EN(found.reason)
+    planned = {"sensitivity": {"max_ci_half_width": 0.03}}
+    (target,) = judged(table(85, 15), goal("found", 0.8), precision_targets=planned)
+    assert target.n_needed == pytest.approx(100 * ((e.high - e.low) / 2 / 0.03) ** 2, abs=1)
+    assert "for the planned precision" in EN(target.reason)
+    (wrong_side,) = judged(table(78, 22), goal("found", 0.8))
+    assert (wrong_side.word, wrong_side.n_needed) == ("inconclusive", None)
+
+
+def test_estimation_gets_no_verdict() -> None:
+    assert not judged(table(), {"endpoint": "seen", "measure": SENSITIVITY, "hypothesis": "estimation"})
+
+
+@pytest.mark.parametrize(
+    "endpoint, said",
+    [
+        (goal("E", 0.8, measure="advice_accuracy.sensitivty"), "no result advice_accuracy.sensitivty"),
+        (goal("E", 0.8, set="other"), "no result advice_accuracy.sensitivity for what the criterion names"),
+        (goal("E", 0.8, measure=None), "names no measure"),
+        (goal("E", 0.8, hypothesis=None), "No hypothesis is declared"),
+        (goal("E", None), "No bound or margin is declared"),
+        (goal("E", 0.8, alpha=0.6), "leaves no interval"),
+    ],
+)
+def test_what_cannot_be_assessed_says_why(endpoint: dict[str, Any], said: str) -> None:
+    (one,) = judged(table(), endpoint)
+    assert one.word == "not assessable"
+    assert said in EN(one.reason)
+
+
+def test_several_sets_have_to_be_told_apart() -> None:
+    two = Study(confusion=(*table().confusion, *table(50, 50, name="second").confusion))
+    ambiguous, named = judged(two, goal("any", 0.8), goal("second", 0.8, set="second"))
+    assert ambiguous.word == "not assessable"
+    assert "main" in EN(ambiguous.reason)
+    assert "second" in EN(ambiguous.reason)
+    assert named.word == "fail"
+
+
+# ---------------------------------------------------------------- families
+
+
+def named_family(rule: str, *bounds: float, **more: Any) -> list[str]:
+    endpoints = [goal(f"E{i}", bound, multiplicity_family="F") for i, bound in enumerate(bounds)]
+    return words(judged(table(), *endpoints, families=[{"family": "F", "rule": rule, **more}]))
+
+
+def test_bonferroni_widens_every_interval() -> None:
+    # one-sided .025 / 2: 97.5% Wilson of 90/100 is 0.814 to 0.949; alone 0.826 to 0.945
+    assert named_family("none", 0.82, 0.7) == ["pass", "pass"]
+    assert named_family("bonferroni", 0.82, 0.7) == ["inconclusive", "pass"]
+    low = wilson(90, 100, 0.975).low
+    assert 0.81 < low < 0.82
+
+
+def test_holm_steps_down() -> None:
+    # 0.7 passes at alpha/2 and leaves; 0.82 is then held at the whole alpha, and passes
+    assert named_family("holm", 0.82, 0.7) == ["pass", "pass"]
+    # nothing passes at alpha/2, so that what would pass alone stays open
+    assert named_family("holm", 0.82, 0.83) == ["inconclusive", "inconclusive"]
+
+
+def test_holm_agrees_with_adjusted_p_values() -> None:
+    from trustreport.measures.multiplicity import holm
+
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        bounds = [float(b) for b in rng.uniform(0.72, 0.88, 3)]
+        # the p of the score test, which the Wilson interval inverts
+        z = [(0.9 - b) / (b * (1 - b) / 100) ** 0.5 for b in bounds]
+        from scipy.stats import norm
+
+        rejected = holm(norm.sf(z)) < 0.025
+        assert [w == "pass" for w in named_family("holm", *bounds)] == rejected.tolist(), bounds
+
+
+def test_behind_an_unpassed_one_nothing_is_tested() -> None:
+    assert named_family("fixed sequence", 0.7, 0.85, 0.5) == ["pass", "inconclusive", "not tested"]
+    by_name = [goal(f"E{i}", b, multiplicity_family="fixed sequence") for i, b in enumerate((0.95, 0.5))]
+    found = judged(table(), *by_name)
+    assert words(found) == ["fail", "not tested"]
+    assert "stands behind E0" in EN(found[1].reason)
+
+
+def test_co_primary_criteria_are_met_together_or_not() -> None:
+    endpoints = [goal(f"E{i}", b, multiplicity_family="co-primary") for i, b in enumerate((0.7, 0.85))]
+    found = judged(table(), *endpoints)
+    assert words(found) == ["pass", "inconclusive"]
+    assert [v.family.met for v in found if v.family] == [False, False]
+    met = judged(table(), *(replace_bound(e, 0.7) for e in endpoints))
+    assert [v.family.met for v in met if v.family] == [True, True]
+
+
+def replace_bound(endpoint: dict[str, Any], bound: float) -> dict[str, Any]:
+    return {**endpoint, "bound_or_margin": bound}
+
+
+def test_the_name_of_a_family_may_say_its_rule() -> None:
+    names = ("Holm, main", "none", "none", "co-primary", "main")
+    declared = plan(endpoints=[goal(f"E{i}", 0.8, multiplicity_family=n) for i, n in enumerate(names)])
+    assert [(f.name, f.rule, len(f.members)) for f in families(declared)] == [
+        ("Holm, main", "holm", 1),
+        ("", None, 1),
+        ("", None, 1),
+        ("co-primary", "co-primary", 1),
+        ("main", None, 1),
+    ]
+
+
+# ---------------------------------------------------------------- what withholds a verdict
+
+
+def outcome(check: str, dimension: str, scope: dict[str, str], *measures: str) -> CheckOutcome:
+    return CheckOutcome(check, dimension, "B", "fired", say(f"checks.{check}.title"), scope, measures)
+
+
+def with_checks(*checks: CheckOutcome) -> list[str]:
+    """Verdicts on two measures of one table, as these checks leave them."""
+    endpoints = [goal("found", 0.8), {**goal("spared", 0.8), "measure": "advice_accuracy.specificity"}]
+    declared = plan(endpoints=endpoints, study=FIXED)
+    study = table()
+    results = assess(study, declared).results
+
+    def again(dimension: str, level: float) -> tuple[Result, ...]:
+        return results
+
+    return words(list(verdicts(study, declared, results, checks, again)))
+
+
+def test_a_block_withholds_what_it_concerns_and_nothing_else() -> None:
+    assert with_checks() == ["pass", "pass"]
+    assert with_checks(outcome("P03", "advice_accuracy", {"set": "main"})) == ["not assessable"] * 2
+    assert with_checks(outcome("P03", "advice_accuracy", {"set": "other"})) == ["pass", "pass"]
+    assert with_checks(outcome("P22", "pragmatic_utility", {"set": "main"})) == ["pass", "pass"]
+    of_one = outcome("P39", "potential_robustness", {"set": "main"}, SENSITIVITY)
+    assert with_checks(of_one) == ["not assessable", "pass"]
+    of_a_group = outcome("P37", "subgroups", {"set": "main", "subgroup": "old"})
+    assert with_checks(of_a_group) == ["pass", "pass"]
+    assert with_checks(replace(of_one, severity="W")) == ["pass", "pass"]
+    assert with_checks(replace(of_one, status="clear")) == ["pass", "pass"]
+
+
+def test_the_block_is_named() -> None:
+    endpoints = [goal("found", 0.8)]
+    confusion = Confusion(set="main", tp=90, fn=10, fp=0, tn=0)  # no negatives: P04 and P07
+    (found,) = judged(Study(confusion=(confusion,)), *endpoints)
+    assert found.word == "not assessable"
+    assert found.checks == ("P04",)
+    assert "P04" in EN(found.reason)
+
+
+# ---------------------------------------------------------------- all of them in a line
+
+
+def test_the_line_counts_and_names_the_worst() -> None:
+    found = judged(
+        table(),
+        goal("later", 0.95, role="secondary"),
+        goal("first", 0.95, role="primary"),
+        goal("open", 0.85),
+        goal("good", 0.7),
+    )
+    assert counted(found) == {"fail": 2, "inconclusive": 1, "pass": 1}
+    first = worst(found)
+    assert first is not None
+    assert first.criterion.endpoint == "first"
+    assert worst(judged(table(), goal("good", 0.7))) is None
+
+
+def test_every_quantity_has_one_better_side_and_a_name() -> None:
+    assert not set(criteria.UP) & set(criteria.DOWN)
+    assert not (set(criteria.UP) | set(criteria.DOWN)) & set(criteria.TOWARDS)
+    for name in (*criteria.UP, *criteria.DOWN, *criteria.TOWARDS, *criteria.NO_EFFECT):
+        assert f"verdicts.measure.{name}" in EN
+
+
+def test_without_criteria_there_are_no_verdicts() -> None:
+    assert (
+        assess(table(), Plan.model_validate({"report": {"kind": "certification"}, "device": {}})).verdicts
+        == ()
+    )
