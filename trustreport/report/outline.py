@@ -53,7 +53,7 @@ OUTLINES: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
             "candidates",
         ),
         "warnings": ("E38", "E07", "potential_robustness"),
-        "charts": ("E39", "E40"),
+        "charts": ("E39",),
         "people": ("E41", "E04", "E24", "pragmatic_utility", "decision_benefit", "reliance"),
         "groups": ("subgroups", "E23"),
         "incidents": ("E42",),

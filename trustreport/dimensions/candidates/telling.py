@@ -197,7 +197,7 @@ def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Part
     if weight is not None:
         finding.append(say(f"{ID}.weight_{weight[1]}", weight=1 / weight[0] if weight[0] else 0.0))
     table = PlainTable(f"candidates_rates_{common.dataset}", caption, columns, tuple(rows))
-    return Part(tuple(finding), say(f"{ID}.title_rates"), (table,), (), common.scope)
+    return Part(tuple(finding), say(f"{ID}.title_rates"), (table,), (), common.scope, "E35")
 
 
 def _at(results: Sequence[Result], name: str, candidate: str, share: float) -> Estimate | None:
@@ -275,7 +275,7 @@ def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Part | No
     caption = say(f"{ID}.table_claims", level=_level(results))
     table = PlainTable(f"candidates_claims_{common.dataset}", caption, columns, tuple(rows))
     finding = (say(f"{ID}.claims", n=len(rows), off=len(off)), *off)
-    return Part(finding, say(f"{ID}.title_claims"), (table,), (), common.scope)
+    return Part(finding, say(f"{ID}.title_claims"), (table,), (), common.scope, "E34")
 
 
 # ---------------------------------------------------------------- conditions
@@ -314,7 +314,7 @@ def conditions(plan: Plan) -> Iterator[Part]:
     columns = tuple(Column(say(f"{ID}.column.{word}")) for word in words)
     table = PlainTable("candidates_conditions", say(f"{ID}.table_conditions"), columns, tuple(rows))
     finding = (say(f"{ID}.conditions", n=len(rows)),)
-    yield Part(finding, say(f"{ID}.title_conditions"), (table,))
+    yield Part(finding, say(f"{ID}.title_conditions"), (table,), element="E31")
 
 
 def _number(value: float) -> Message:

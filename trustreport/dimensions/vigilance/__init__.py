@@ -1,5 +1,7 @@
 """Vigilance: has anything changed since the baseline, is anybody being harmed, and what is due?"""
 
+from dataclasses import replace
+
 from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.vigilance import recorded, telling, watching
 from trustreport.dimensions.vigilance.charts import charted
@@ -55,13 +57,17 @@ def answer(study: Study, plan: Plan) -> Finding:
     for one in told:
         parts += [
             telling.status(one),
-            telling.exposure(one),
-            telling.maturity(one),
+            replace(telling.exposure(one), element="E36"),
+            replace(telling.maturity(one), element="E09"),
             telling.performance(one),
-            watching.drift(one),
-            watching.charts(one),
+            replace(watching.drift(one), element="E38"),
+            replace(watching.charts(one), element="E39"),
         ]
-    parts += [recorded.people(told[0]), recorded.events(told[0]), recorded.signals(told[0])]
+    parts += [
+        replace(recorded.people(told[0]), element="E41"),
+        replace(recorded.events(told[0]), element="E42"),
+        replace(recorded.signals(told[0]), element="E43"),
+    ]
     not_shown = [say(f"{ID}.not_shown.{name}") for name in ("cause", "drift", "events", "decision")]
     return Finding(ID, tuple(parts), tuple(r for one in told for r in one.results), tuple(not_shown))
 
