@@ -220,7 +220,7 @@ def signals(told: Told) -> Part:
             if s.alternative_explanations
             else None,
             s.action,
-            s.owner,
+            say(f"{ID}.decides", owner=s.owner, decided_by=s.decided_by) if s.decided_by else s.owner,
             s.due.isoformat() if s.due else None,
         )
         for s in plan.signals
