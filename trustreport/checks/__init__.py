@@ -3,13 +3,17 @@
 from trustreport.checks import (
     advice_accuracy,
     candidates,
+    data,
     decision_benefit,
+    population,
     potential_robustness,
     pragmatic_utility,
     prespecification,
     reader_study,
+    release,
     reliance,
     source_reliability,
+    subgroups,
     versions,
     vigilance,
 )
@@ -29,5 +33,9 @@ GROUPS = (
     vigilance.CHECKS,
     prespecification.CHECKS,
     candidates.CHECKS,
+    data.CHECKS,
+    population.CHECKS,
+    subgroups.CHECKS,
+    release.CHECKS,
 )
 CHECKS: tuple[Check, ...] = tuple(sorted((c for group in GROUPS for c in group), key=lambda check: check.id))

@@ -27,6 +27,8 @@ def answer(study: Study, plan: Plan) -> Finding:
     sets = [replace(one, groups=adjusted(one.groups)) for one in measurements(study, plan)]
     read = [replace(one, groups=adjusted(one.groups)) for one in effects(study, plan)]
     of_sets, of_readers = _formed(sets), _formed(read)
+    sets = [replace(one, unknown=_unknown_here(one, of_readers)) for one in sets]
+    read = [replace(one, unknown=_unknown_here(one, of_sets)) for one in read]
     parts: list[Part] = [
         part_of_set(one, plan, number, of_readers, alone=len(sets) == 1) for number, one in enumerate(sets, 1)
     ]
@@ -45,6 +47,12 @@ def answer(study: Study, plan: Plan) -> Finding:
 def _formed(found: Sequence[Measurement | Effect]) -> frozenset[str]:
     """The declared groups that could be formed somewhere."""
     return frozenset(g.declared.name for one in found for d in one.divisions for g in d.groups)
+
+
+def _unknown_here(one: Measurement | Effect, elsewhere: frozenset[str]) -> dict[str, Result]:
+    """What is unknown of these cases, apart from groups that are a matter of other cases."""
+    other = {d.attribute for d in one.divisions if d.absent is not None and d.attribute in elsewhere}
+    return {attribute: r for attribute, r in one.unknown.items() if attribute not in other}
 
 
 def _question(result: Result) -> str:

@@ -113,7 +113,7 @@ def _one(
                 e = without_value(e, NO_EFFECT.format(positives=positives, negatives=negatives))
             else:
                 e = with_few(e, name, positives, negatives)
-            results.append(replace(r, estimate=e, details={} if shut else facts))
+            results.append(replace(r, estimate=e, details={} if shut else {**facts, "too_few": short}))
         if name in others:
             analysis, e = _difference(endpoint, others[name], readings, group, level)
             if shut:

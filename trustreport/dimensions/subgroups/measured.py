@@ -196,14 +196,16 @@ def _one(cohort: Cohort, group: CaseGroup, plan: Plan, *, shut: bool) -> Measure
     for r in _of_cases(cohort, group.mask, scope, level):
         name = r.id.rpartition(".")[2]
         e = r.estimate
+        short = r.unit != "count" and least.short(name, positives, negatives)
         if shut:
             e = suppressed(e, least.cell)
-        elif r.unit != "count" and least.short(name, positives, negatives):
+        elif short:
             shown = counts or ConfusionCounts(positives, 0, 0, negatives)
             e = without_value(e, too_few(name if counts else "", shown))
         elif r.unit != "count":
             e = with_few(e, name, positives, negatives)
-        results.append(replace(r, estimate=e, details={} if shut else _facts(group, positives, negatives)))
+        facts = {} if shut else {**_facts(group, positives, negatives), "too_few": short}
+        results.append(replace(r, estimate=e, details=facts))
     results += _differences(cohort, group, plan, least, shut=shut)
     if shut:
         positives = negatives = 0

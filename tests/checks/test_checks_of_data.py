@@ -1,0 +1,376 @@
+"""Checks of data, population, groups and release: evidence that fires each, and evidence that does not."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.dimensions.test_subgroups import cases, coded, counted, declared, read, scored
+from tests.identity.test_identity import study as read_by
+from tests.studies import plan
+from trustreport.assessment import assess
+from trustreport.checks import CHECKS, Evidence, data, population, release, subgroups
+from trustreport.finding import CheckOutcome
+from trustreport.messages import catalogue
+from trustreport.plan import Plan
+from trustreport.study import Cases, Dataset, Readings, Scores, Source, Study
+
+EN = catalogue("en")
+OWN = (*data.CHECKS, *population.CHECKS, *subgroups.CHECKS, *release.CHECKS)
+
+
+def outcomes(
+    check: str, study: Study, given: Plan | None = None, *, whole: bool = False
+) -> list[CheckOutcome]:
+    """What one check says; `whole`: with the results of the study."""
+    given = given or plan()
+    if whole:
+        return [o for o in assess(study, given).checks if o.check == check]
+    (one,) = (c for c in OWN if c.id == check)
+    return list(one.run(Evidence(study, given, ())))
+
+
+def fired(check: str, study: Study, given: Plan | None = None, *, whole: bool = False) -> list[str]:
+    return [EN(o.message) for o in outcomes(check, study, given, whole=whole) if o.status == "fired"]
+
+
+def statuses(check: str, study: Study, given: Plan | None = None, *, whole: bool = False) -> set[str]:
+    return {o.status for o in outcomes(check, study, given, whole=whole)}
+
+
+def dataset(role: str, of: Cases, name: str = "", decision: Any = None, **more: Any) -> Dataset:
+    held = {} if decision is None else {"": Scores(decision=np.asarray(decision, np.int8))}
+    return Dataset(name or role, role, of, held, **more)
+
+
+def two(training: Cases, external: Cases, **more: Any) -> Study:
+    return Study(datasets=(dataset("training", training), dataset("external", external, **more)))
+
+
+def test_every_check_of_this_part_stands_in_the_register() -> None:
+    mine = "P09 P10 P11 P12 P13 P15 P31 P32 P37 P38 P50 P59 P60".split()
+    assert sorted(c.id for c in OWN) == mine
+    assert set(mine) <= {c.id for c in CHECKS}
+    for check in OWN:
+        for key in ("title", "clear", "lacking"):
+            assert EN(f"checks.{check.id}.{key}")
+
+
+@pytest.mark.parametrize("check", [c.id for c in OWN])
+def test_without_data_it_says_that_it_cannot_run(check: str) -> None:
+    assert statuses(check, Study()) == {"cannot run"}
+
+
+# ---------------------------------------------------------------- P09
+
+
+def test_p09_a_patient_in_both_sets() -> None:
+    study = two(cases([0, 1, 1], ["a", "b", "b"]), cases([0, 1], ["b", "c"]))
+    (said,) = fired("P09", study)
+    assert said.startswith("1 of 2 patients occurs in the training or tuning data too")
+    apart = two(cases([0, 1], ["a", "b"]), cases([0, 1], ["c", "d"]))
+    assert statuses("P09", apart) == {"clear"}
+
+
+def test_p09_patients_of_a_reader_study() -> None:
+    training = Study(datasets=(dataset("training", cases([0, 1], ["P0", "x"])),))
+    assert fired("P09", replace(read_by(), datasets=training.datasets))
+    assert statuses("P09", two(cases([0, 1], ["a", "b"]), cases([0, 1]))) == {"cannot run"}
+
+
+# ---------------------------------------------------------------- P10
+
+
+def with_content(*hashes: str) -> Cases:
+    return replace(cases([0] * len(hashes)), content=coded(hashes))
+
+
+def test_p10_content_hashes() -> None:
+    found = fired("P10", two(with_content("a", "b"), with_content("b", "c", "b", "")))
+    assert found == ["2 cases have the content hash of a training case."]
+    assert statuses("P10", two(with_content("a"), with_content("b", ""))) == {"clear"}
+
+
+def featured(role: str, features: np.ndarray) -> Dataset:
+    names = tuple("abcdef"[: features.shape[1]])
+    return dataset(role, cases([0] * len(features)), features=features, feature_names=names)
+
+
+def test_p10_equal_features() -> None:
+    rng = np.random.default_rng(1)
+    training, own = rng.normal(size=(200, 4)), rng.normal(size=(100, 4))
+    apart = Study(datasets=(featured("training", training), featured("external", own)))
+    assert statuses("P10", apart) == {"clear"}
+    own[:3] = training[5:8]
+    (said,) = fired("P10", Study(datasets=(featured("training", training), featured("external", own))))
+    assert said.startswith("3 cases equal a case of training in every feature")
+
+
+def test_p10_coarse_features_agree_by_chance() -> None:
+    rng = np.random.default_rng(1)
+    training, own = (rng.integers(0, 3, (n, 2)).astype(float) for n in (200, 100))
+    study = Study(datasets=(featured("training", training), featured("external", own)))
+    assert statuses("P10", study) == {"clear"}
+
+
+def test_p10_near_copies_where_a_distance_is_declared() -> None:
+    training = np.random.default_rng(1).normal(size=(200, 3))
+    own = training[:20] + 1e-4
+    study = Study(datasets=(featured("training", training), featured("external", own)))
+    assert statuses("P10", study) == {"clear"}
+    assert "20 cases lie within" in fired("P10", study, plan(limits={"P10_distance": 0.01}))[0]
+
+
+# ---------------------------------------------------------------- P11
+
+
+def at(site: str, first: str, n: int = 4) -> Cases:
+    days = np.datetime64(first, "D") + np.arange(n)
+    return replace(cases([0, 1] * (n // 2)), site=coded([site] * n), date=days)
+
+
+def test_p11_same_site_and_time() -> None:
+    assert fired("P11", two(at("North", "2024-01-01"), at("north", "2024-01-03"))) == [
+        "Called external, but same site (north) and overlapping dates."
+    ]
+    assert statuses("P11", two(at("North", "2024-01-01"), at("North", "2025-01-01"))) == {"clear"}
+    assert statuses("P11", two(at("North", "2024-01-01"), at("South", "2024-01-01"))) == {"clear"}
+
+
+def test_p11_declared_sites() -> None:
+    study = two(cases([0, 1]), cases([0, 1]))
+    dates = {"start_date": "2024-01-01", "end_date": "2024-12-31"}
+
+    def given(site: str, **dates: str) -> Plan:
+        sets = [
+            {"dataset": "training", "role": "training", "sites": ["North"], **dates},
+            {"dataset": "external", "role": "external", "sites": [site], **dates},
+        ]
+        return plan(datasets=sets)
+
+    assert fired("P11", study, given("North", **dates))
+    assert "no dates show" in fired("P11", study, given("North"))[0]
+    assert statuses("P11", study, given("South")) == {"clear"}
+    assert statuses("P11", study) == {"cannot run"}
+
+
+# ---------------------------------------------------------------- P12
+
+
+def test_p12_declared_incorporation() -> None:
+    assert "as declared" in fired("P12", Study(), plan(reference_standard={"includes_index_result": True}))[0]
+    assert statuses("P12", Study(), plan(reference_standard={"includes_index_result": False})) == {"clear"}
+
+
+def test_p12_a_reference_that_never_differs() -> None:
+    truth = np.arange(80) % 2
+    said = truth.copy()
+    (text,) = fired("P12", scored(cases(truth), decision=said))
+    assert (
+        text
+        == "Incorporation is likely: the reference is the device's decision in all 80 cases (the whole set)."
+    )
+    said[0] = 1 - said[0]
+    assert statuses("P12", scored(cases(truth), decision=said)) == {"clear"}
+    by_site = replace(cases(truth), site=coded(["A"] * 40 + ["B"] * 40))
+    assert "in all 40 cases (B)" in fired("P12", scored(by_site, decision=said))[0]
+    assert statuses("P12", scored(cases(truth[:20]), decision=truth[:20])) == {"cannot run"}
+
+
+# ---------------------------------------------------------------- P13
+
+
+def verified(a: int, positive: int, b: int, negative: int) -> Study:
+    """Cases called positive and negative, the first a and b of them with a truth; one error of each kind."""
+    decision = np.repeat([1, 0], [positive, negative])
+    truth = np.full(positive + negative, -1)
+    truth[:a], truth[positive : positive + b] = 1, 0
+    truth[0], truth[positive] = 0, 1
+    return scored(cases(truth), decision=decision)
+
+
+def test_p13_verification_by_decision() -> None:
+    (said,) = fired("P13", verified(50, 50, 20, 100))
+    assert said == (
+        "Verified: 50 of 50 called positive, 20 of 100 called negative. Sensitivity is likely overstated; "
+        f"it lies between {100 * 49 / 130:.1f}% and {100 * 49 / 50:.1f}%, whatever the others have."
+    )
+    assert "understated" in fired("P13", verified(20, 100, 50, 50))[0]
+    assert statuses("P13", verified(25, 50, 50, 100)) == {"clear"}
+    assert statuses("P13", verified(50, 50, 100, 100)) == {"clear"}
+
+
+def test_p13_declared_and_of_readers() -> None:
+    assert "positives only" in fired("P13", Study(), plan(reference_standard={"applied_to": "positives"}))[0]
+    assert statuses("P13", Study(), plan(reference_standard={"applied_to": "all"})) == {"clear"}
+    study = read_by()
+    one = study.readings[0]
+    assert one.decision is not None
+    votes = np.bincount(one.case, weights=one.decision, minlength=40) / np.bincount(one.case, minlength=40)
+    truth = np.where(votes < 0.5, -1, one.cases.truth).astype(np.int8)
+    partial: Readings = replace(one, cases=replace(one.cases, truth=truth))
+    assert "depends on what the readers said" in fired("P13", replace(study, readings=(partial,)))[0]
+    assert statuses("P13", study) == {"clear"}
+
+
+# ---------------------------------------------------------------- P15
+
+
+def test_p15_days_to_the_reference() -> None:
+    of = replace(cases([0, 1, 0, 1]), numbers={"reference_days": np.array([3.0, -40.0, 31.0, np.nan])})
+    given = plan(reference_standard={"interval_days": 30})
+    said = "2 of 3 cases were verified more than 30 days from the index test."
+    assert fired("P15", scored(of, decision=[0, 1, 0, 1]), given) == [said]
+    assert statuses("P15", scored(of), plan(limits={"P15_days": 60})) == {"clear"}
+    assert statuses("P15", scored(of)) == {"cannot run"}
+    assert statuses("P15", scored(cases([0, 1])), given) == {"cannot run"}
+
+
+# ---------------------------------------------------------------- P31, P32
+
+
+def facts(sampling: str | None) -> dict[str, Any]:
+    return {
+        "datasets": [{"dataset": "site", "role": "external", **({"sampling": sampling} if sampling else {})}]
+    }
+
+
+def test_p31_another_share_of_positives() -> None:
+    study = counted(F=(30, 10, 10, 50))
+    given = plan(intended_use={"prevalence_expected": 0.02})
+    (said,) = fired("P31", study, given, whole=True)
+    ppv = 0.02 * 0.75 / (0.02 * 0.75 + 0.98 * 10 / 60)
+    assert said == (
+        f"PPV 75.0% holds at the study's 40.0% positives; at the declared 2.0% it is {100 * ppv:.1f}%."
+    )
+    assert "predictive values and accuracy do not carry over" in fired("P31", study, given)[0]
+    assert statuses("P31", study, plan(intended_use={"prevalence_expected": 0.4})) == {"clear"}
+
+
+def test_p31_enriched_sampling() -> None:
+    study = counted(F=(30, 10, 10, 50))
+    assert "declared as enriched (40.0% positives)" in fired("P31", study, plan(**facts("enriched")))[0]
+    assert statuses("P31", study, plan(**facts("consecutive"))) == {"clear"}
+    assert statuses("P31", study, plan(**facts(None))) == {"cannot run"}
+    local = {"site_context": {"local_prevalence": 0.1}, "intended_use": {"prevalence_expected": 0.4}}
+    assert fired("P31", study, plan(**local))
+
+
+def test_p32_case_control_sampling() -> None:
+    assert fired("P32", Study(), plan(**facts("case-control"))) == [
+        "Case-control sampling tends to overstate accuracy: borderline cases are left out."
+    ]
+    assert statuses("P32", Study(), plan(**facts("consecutive"))) == {"clear"}
+    assert statuses("P32", Study(), plan(**facts(None))) == {"cannot run"}
+
+
+# ---------------------------------------------------------------- P37, P38
+
+
+def test_p37_small_groups() -> None:
+    small = counted(F=(4, 12, 5, 60), M=(45, 10, 9, 70))
+    found = [o for o in outcomes("P37", small, declared(), whole=True) if o.status == "fired"]
+    assert [EN(o.message) for o in found] == ["4 of 9 positives detected; too few for a percentage."]
+    assert found[0].scope == {"dataset": "site", "subgroup": "sex: F"}
+    assert "advice_accuracy.sensitivity" in found[0].measures
+    assert "advice_accuracy.specificity" not in found[0].measures
+    assert statuses("P37", counted(F=(30, 12, 20, 60)), declared(), whole=True) == {"clear"}
+
+
+def test_p37_of_negatives_and_of_readers() -> None:
+    few = counted(F=(30, 2, 20, 5), M=(45, 10, 9, 70))
+    assert fired("P37", few, declared(), whole=True) == [
+        "5 of 7 negatives cleared; too few for a percentage."
+    ]
+    given = declared({"name": "difficulty", "prespecified": True, "min_positives": 25})
+    assert "20 positives and 20 negatives; too few for a percentage." in fired(
+        "P37", read(), given, whole=True
+    )
+
+
+def test_p38_unknown_attributes() -> None:
+    third = counted(F=(30, 12, 20, 60), unknown=(20, 5, 10, 25))
+    assert fired("P38", third, declared(), whole=True) == ["sex unknown for 33%; group result exploratory."]
+    few = counted(F=(30, 12, 20, 60), M=(30, 12, 20, 60), unknown=(2, 0, 0, 1))
+    assert statuses("P38", few, declared(), whole=True) == {"clear"}
+    assert fired("P38", few, declared(limits={"P38_share": 0.01}), whole=True)
+
+
+def test_p38_groups_not_fixed_in_advance() -> None:
+    given = declared({"name": "sex"}, {"name": "ward"})
+    said = fired("P38", counted(F=(30, 12, 20, 60)), given, whole=True)
+    assert "sex and ward are not declared as fixed in advance; their results are exploratory." in said
+    assert "ward unknown for 100%; group result exploratory." in said
+
+
+# ---------------------------------------------------------------- P50
+
+
+def test_p50_age_and_sex() -> None:
+    truth = np.tile([0, 1], 20)
+    of = cases(truth, age=[str(30 + i) for i in range(40)], sex=["F"] * 38 + ["M", ""])
+    decision = truth.copy()
+    decision[35:38] = 1 - decision[35:38]
+    study = scored(of, decision=decision)
+    given = plan(intended_use={"age_range": [30, 64], "sex": "female"})
+    (said,) = fired("P50", study, given)
+    assert said == (
+        "5 of 40 cases are outside the intended population (age and sex). "
+        f"Accuracy {100 * 37 / 40:.1f}% with them, 100.0% without."
+    )
+    assert statuses("P50", study, plan(intended_use={"age_range": [18, 90], "sex": "all"})) == {"clear"}
+    assert statuses("P50", study) == {"cannot run"}
+
+
+def test_p50_setting_equipment_and_readings() -> None:
+    of = cases([0, 1, 0, 1], equipment=["X1", "X1", "Y2", ""], setting=["ward", "home", "ward", "ward"])
+    assert "(equipment)" in fired("P50", scored(of), plan(site_context={"equipment": ["x1"]}))[0]
+    assert "(setting)" in fired("P50", scored(of), plan(intended_use={"setting": "Ward"}))[0]
+    assert statuses("P50", scored(of), plan(intended_use={"setting": "any hospital"})) == {"cannot run"}
+    of_readings = read_by(age=["50"] * 39 + ["17"])
+    adults = plan(intended_use={"intended_patient_population": {"age_range": [18, 120]}})
+    assert fired("P50", of_readings, adults) == ["1 of 40 cases is outside the intended population (age)."]
+
+
+# ---------------------------------------------------------------- P59, P60
+
+
+def test_p59_names_and_columns() -> None:
+    study = read_by(("Anna Rossi", "R2", "R3"))
+    assert fired("P59", study) == ["1 reader is called by a person's name. A public report is refused."]
+    assert statuses("P59", read_by()) == {"clear"}
+    source = Source("cases.csv", "cases", "0" * 64, 1, 1, 1, columns=("case", "e-mail"))
+    said = fired("P59", replace(read_by(), sources=(source,)))
+    assert said == ["cases.csv: column e-mail names persons or identifies them. A public report is refused."]
+    (one,) = outcomes("P59", study)
+    assert one.measures == ("report.release",)  # no verdict depends on it
+
+
+def test_p59_cells() -> None:
+    study = counted(F=(30, 12, 20, 60), M=(45, 10, 3, 70), X=(20, 10, 20, 40))
+    assert fired("P59", study, declared(), whole=True) == [
+        "sex: M: a cell holds fewer than 5 cases. A public report suppresses it."
+    ]
+    assert statuses("P59", study, declared(limits={"P59_cell": 3}), whole=True) == {"clear"}
+    public = declared(report={"kind": "certification", "release": "public"})
+    assert fired("P59", study, public, whole=True) == ["Suppressed: fewer than 5 (sex: M and sex: X)."]
+
+
+def test_p60_independence() -> None:
+    given = plan(
+        device={"manufacturer": "Maker"},
+        study={"sponsor": "maker ", "conflicts_of_interest": "none"},
+        readers=[
+            {"reader": "R1", "employer_is_manufacturer": True},
+            {"reader": "R2", "employer_is_manufacturer": False},
+        ],
+    )
+    said = "Independence: 1 of 2 readers is employed by the manufacturer and the manufacturer is the sponsor."
+    assert fired("P60", Study(), given) == [said]
+    apart = plan(
+        device={"manufacturer": "Maker"}, study={"sponsor": "University", "conflicts_of_interest": "none"}
+    )
+    assert statuses("P60", Study(), apart) == {"clear"}
+    silent = fired("P60", Study(), plan(study={"sponsor": "University"}))
+    assert silent == ["Independence: conflicts of interest are not declared."]

@@ -1,0 +1,316 @@
+"""Pitfalls of the data: cases that the device has seen, and a reference that is not one of its own."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.measures.association import fisher_exact
+from trustreport.measures.duplicates import copies, nearest
+from trustreport.messages import Message, say
+from trustreport.plan import DatasetFacts, Plan
+from trustreport.study import Binary, Cases, Coded, Dataset, Labels, Readings, Scores
+
+INDEPENDENCE, REFERENCE = "potential_robustness", "source_reliability"
+OF_MAKING = ("training", "tuning")
+LIMITS = {
+    "P10_distance": 0.0,  # standard deviations of the training set up to which a case is a near copy
+    "P12_cases": 30,  # cases from which a reference that is always the device's decision is no accident
+    "P13_alpha": 0.05,  # level of the test that verification depends on the decision
+}
+Mask = NDArray[np.bool_]
+
+
+def limit(plan: Plan, name: str) -> float:
+    """A limit of the manifest, else the customary one."""
+    return plan.limits.get(name, LIMITS[name])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tested:
+    """Cases on which something was tested, and where they belong."""
+
+    scope: Mapping[str, Any]
+    cases: Cases
+
+
+def tested(evidence: Evidence) -> Iterator[Tested]:
+    """The cases of every data set that the device was not made from, and of every task that was read."""
+    for dataset in evidence.study.datasets:
+        if dataset.role not in OF_MAKING:
+            yield Tested({"dataset": dataset.name}, dataset.cases)
+    several = len(evidence.study.readings) > 1
+    for readings in evidence.study.readings:
+        yield Tested({"task": readings.task} if several else {}, readings.cases)
+
+
+def of_making(evidence: Evidence) -> list[Dataset]:
+    """The data sets that the device was made from."""
+    return [d for d in evidence.study.datasets if d.role in OF_MAKING]
+
+
+def _present(column: Coded | None) -> Labels | None:
+    """The names that occur in a column, None where there is no column or it is empty."""
+    if column is None or not len(column.labels) or not (column.codes >= 0).any():
+        return None
+    return column.labels
+
+
+# ---------------------------------------------------------------- P09, P10, P11
+
+
+def patient_leakage(evidence: Evidence) -> Iterator[Remark]:
+    """P09: a patient of the test is one of the training."""
+    known = [names for d in of_making(evidence) if (names := _present(d.cases.patient)) is not None]
+    if not known:
+        return
+    seen = {name for names in known for name in names}
+    for one in tested(evidence):
+        own = _present(one.cases.patient)
+        if own is not None:
+            n = sum(name in seen for name in own)
+            yield Remark(one.scope, say("checks.P09.fired", n=n, total=len(own)) if n else None)
+
+
+def overlap(evidence: Evidence) -> Iterator[Remark]:
+    """P10: a test case has the content, or every feature, of a training case."""
+    made = of_making(evidence)
+    hashes = [names for d in made if (names := _present(d.cases.content)) is not None]
+    seen = {name for names in hashes for name in names}
+    features = {d.name: d for d in evidence.study.datasets}
+    for one in tested(evidence):
+        looked, found = False, []
+        own = _present(one.cases.content)
+        if own is not None and one.cases.content is not None and hashes:
+            looked = True
+            same = np.append([name in seen for name in own], False)
+            n = int(np.count_nonzero(same[one.cases.content.codes]))
+            found += [say("checks.P10.fired", n=n)] if n else []
+        external = features.get(one.scope.get("dataset", ""))
+        for training in made if external is not None else ():
+            assert external is not None
+            pair = _shared_features(external, training)
+            if pair is not None:
+                looked = True
+                message = _alike(*pair, evidence.plan, training.name)
+                found += [message] if message else []
+        if looked:
+            yield from (Remark(one.scope, message) for message in found) if found else [Remark(one.scope)]
+
+
+def _shared_features(
+    external: Dataset, training: Dataset
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Both sets in the features that they share, in one order."""
+    names = [name for name in external.feature_names if name in training.feature_names]
+    if not names or external.features is None or training.features is None:
+        return None
+    columns = [[d.feature_names.index(name) for name in names] for d in (external, training)]
+    return external.features[:, columns[0]], training.features[:, columns[1]]
+
+
+def _alike(own: NDArray[np.float64], training: NDArray[np.float64], plan: Plan, name: str) -> Message | None:
+    copied, expected = copies(own, training)
+    n = int(copied.sum())
+    # Clearly more than agree by chance, where features are so coarse that some do.
+    if n > 2 * expected + 3 * np.sqrt(expected):
+        return say("checks.P10.fired_features", n=n, training=name, expected=expected)
+    near = limit(plan, "P10_distance")
+    if near > 0:
+        distance = nearest(own, training)
+        close = int(np.count_nonzero(distance <= near))
+        if close > n:
+            return say("checks.P10.fired_near", n=close, training=name, distance=near)
+    return None
+
+
+def called_external(evidence: Evidence) -> Iterator[Remark]:
+    """P11: a set that is called external shares a site with the training data, at the same time."""
+    made = [(d, _facts(evidence.plan, d.name)) for d in of_making(evidence)]
+    for dataset in evidence.study.datasets:
+        if dataset.role != "external":
+            continue
+        own = _sites(dataset, _facts(evidence.plan, dataset.name))
+        pairs = [(own, _sites(d, facts)) for d, facts in made]
+        if not own or not any(theirs for _, theirs in pairs):
+            continue
+        shared = [
+            (site, _together(one[site], theirs[site]))
+            for one, theirs in pairs
+            for site in one
+            if site in theirs
+        ]
+        messages = [
+            say("checks.P11.fired" if together else "checks.P11.fired_undated", site=site)
+            for site, together in shared
+            if together is not False
+        ]
+        yield Remark({"dataset": dataset.name}, messages[0] if messages else None)
+
+
+Period = tuple[Any, Any] | None
+
+
+def _facts(plan: Plan, name: str) -> DatasetFacts | None:
+    return next((facts for facts in plan.datasets if facts.dataset == name), None)
+
+
+def _sites(dataset: Dataset, facts: DatasetFacts | None) -> dict[str, Period]:
+    """The sites of a set with their first and last day, by the data, else as declared."""
+    declared: Period = None
+    if facts and facts.start_date and facts.end_date:
+        declared = (np.datetime64(facts.start_date), np.datetime64(facts.end_date))
+    cases, found = dataset.cases, {}
+    if cases.site is not None:
+        for i, name in enumerate(cases.site.labels):
+            days = (
+                cases.date[cases.site.codes == i] if cases.date is not None else np.array([], "datetime64[D]")
+            )
+            days = days[~np.isnat(days)]
+            found[name.casefold()] = (days.min(), days.max()) if days.size else declared
+    elif facts and facts.sites:
+        found = dict.fromkeys((site.casefold() for site in facts.sites), declared)
+    return found
+
+
+def _together(one: Period, other: Period) -> bool | None:
+    """Whether two periods meet; None where one is not known."""
+    if one is None or other is None:
+        return None
+    return bool(one[0] <= other[1] and other[0] <= one[1])
+
+
+# ---------------------------------------------------------------- P12, P13, P15
+
+
+def decided(scores: Scores, plan: Plan) -> Binary | None:
+    """The decision on each case: as recorded, else by the declared threshold; -1 where there is none."""
+    if scores.decision is not None:
+        return scores.decision
+    score, threshold = scores.score, plan.operating_point.threshold
+    if score is None or threshold is None:
+        return None
+    below = plan.operating_point.score_direction == "lower_is_positive"
+    positive = score <= threshold if below else score >= threshold
+    return np.where(np.isnan(score), -1, positive).astype(np.int8)
+
+
+def _judgements(evidence: Evidence) -> Iterator[tuple[dict[str, Any], Dataset, Binary]]:
+    """Every candidate's decisions on a data set of use."""
+    for dataset in evidence.study.datasets:
+        if dataset.role in OF_MAKING or len(dataset.cases.classes) != 2:
+            continue
+        for name, scores in dataset.scores.items():
+            decision = decided(scores, evidence.plan)
+            if decision is not None:
+                several = len(dataset.scores) > 1
+                yield {"dataset": dataset.name, **({"candidate": name} if several else {})}, dataset, decision
+
+
+def incorporation(evidence: Evidence) -> Iterator[Remark]:
+    """P12: the reference was made with the output of the device, or never differs from it."""
+    declared = evidence.plan.reference_standard.includes_index_result
+    if declared is not None:
+        yield Remark({}, say("checks.P12.fired_declared") if declared else None)
+    least = limit(evidence.plan, "P12_cases")
+    for scope, dataset, decision in _judgements(evidence):
+        truth = dataset.cases.truth
+        known = (truth >= 0) & (decision >= 0)
+        if np.count_nonzero(known) >= least:
+            found = [
+                say("checks.P12.fired", n=n, stratum=name)
+                for name, n in _never_differs(dataset, known, decision, least)
+            ]
+            yield from (Remark(scope, message) for message in found[:1]) if found else [Remark(scope)]
+
+
+def _never_differs(
+    dataset: Dataset, known: Mask, decision: Binary, least: float
+) -> Iterator[tuple[str | Message, int]]:
+    """The set, or sites of it, in which both classes occur and every reference is the device's decision."""
+    truth, site = dataset.cases.truth, dataset.cases.site
+    strata: list[tuple[str | Message, Mask]] = [(say("checks.P12.all"), known)]
+    if site is not None:
+        strata += [(name, known & (site.codes == i)) for i, name in enumerate(site.labels)]
+    for stratum, inside in strata:
+        n = int(np.count_nonzero(inside))
+        both = len(np.unique(truth[inside])) == 2
+        if n >= least and both and (truth[inside] == decision[inside]).all():
+            yield stratum, n
+
+
+def verification(evidence: Evidence) -> Iterator[Remark]:
+    """P13: who got a reference depends on what the device, or the readers, decided."""
+    applied = evidence.plan.reference_standard.applied_to
+    if applied is not None:
+        declared = say("checks.P13.fired_declared", applied=say(f"checks.P13.applied.{applied}"))
+        yield Remark({}, None if applied == "all" else declared)
+    alpha = limit(evidence.plan, "P13_alpha")
+    for scope, dataset, decision in _judgements(evidence):
+        yield Remark(scope, _partial(dataset.cases.truth, decision, alpha, "device"))
+    several = len(evidence.study.readings) > 1
+    for readings in evidence.study.readings:
+        if len(readings.cases.classes) == 2 and readings.decision is not None:
+            scope = {"task": readings.task} if several else {}
+            yield Remark(scope, _partial(readings.cases.truth, _majority(readings), alpha, "readers"))
+
+
+def _majority(readings: Readings) -> Binary:
+    """What most readings of a case say, -1 where as many say the other."""
+    assert readings.decision is not None
+    made = readings.decision >= 0
+    n = len(readings.cases)
+    votes = np.bincount(readings.case[made], minlength=n)
+    positive = np.bincount(readings.case[made], weights=readings.decision[made], minlength=n)
+    return np.where(2 * positive == votes, -1, 2 * positive > votes).astype(np.int8)
+
+
+def _partial(truth: Binary, decision: Binary, alpha: float, by: str) -> Message | None:
+    """How many of either decision were verified, and what sensitivity could be, where that is not chance."""
+    verified = truth >= 0
+    cells = {
+        (d, v): int(np.count_nonzero((decision == d) & (verified == bool(v)))) for d in (0, 1) for v in (0, 1)
+    }
+    positive, negative = cells[1, 0] + cells[1, 1], cells[0, 0] + cells[0, 1]
+    if not (cells[1, 0] or cells[0, 0]) or not positive or not negative:
+        return None
+    if fisher_exact(cells[1, 1], positive, cells[0, 1], negative).p > alpha:
+        return None
+    values = {"a": cells[1, 1], "positive": positive, "b": cells[0, 1], "negative": negative}
+    if by == "readers":
+        return say("checks.P13.fired_readers", **values)
+    tp = int(np.count_nonzero((truth == 1) & (decision == 1)))
+    fn = int(np.count_nonzero((truth == 1) & (decision == 0)))
+    # All of the unverified without the condition among positives and with it among negatives, or the reverse.
+    low = tp / (tp + fn + cells[0, 0]) if tp + fn + cells[0, 0] else 0.0
+    most = tp + cells[1, 0]
+    high = most / (most + fn) if most + fn else 1.0
+    more = cells[1, 1] * negative > cells[0, 1] * positive
+    return say("checks.P13.fired" if more else "checks.P13.fired_reverse", low=low, high=high, **values)
+
+
+def reference_interval(evidence: Evidence) -> Iterator[Remark]:
+    """P15: more days between the index test and the reference than were declared as the most."""
+    plan = evidence.plan
+    most = plan.limits.get("P15_days", plan.reference_standard.interval_days)
+    if most is None:
+        return
+    for one in tested(evidence):
+        days = one.cases.numbers.get("reference_days")
+        if days is not None and not np.isnan(days).all():
+            n = int(np.count_nonzero(np.abs(days) > most))
+            total = int(np.count_nonzero(~np.isnan(days)))
+            yield Remark(one.scope, say("checks.P15.fired", n=n, days=most, total=total) if n else None)
+
+
+CHECKS = (
+    Check("P09", INDEPENDENCE, "B", patient_leakage),
+    Check("P10", INDEPENDENCE, "B", overlap),
+    Check("P11", INDEPENDENCE, "W", called_external),
+    Check("P12", REFERENCE, "B", incorporation),
+    Check("P13", REFERENCE, "B", verification),
+    Check("P15", REFERENCE, "W", reference_interval),
+)

@@ -1,0 +1,207 @@
+"""Pitfalls of the population: another share of positives, easy cases, cases the device is not meant for."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.checks.data import OF_MAKING, decided
+from trustreport.measures.proportion import wilson
+from trustreport.messages import Message, say
+from trustreport.plan import Plan
+from trustreport.results import Result
+from trustreport.study import Cases, Coded, Dataset
+
+ACCURACY = "advice_accuracy"
+PREDICTIVE = (f"{ACCURACY}.ppv", f"{ACCURACY}.npv", f"{ACCURACY}.f1", f"{ACCURACY}.accuracy")
+Mask = NDArray[np.bool_]
+
+
+def _shares(evidence: Evidence) -> Iterator[tuple[dict[str, Any], str, int, int]]:
+    """Scope, name, positives and cases of every set of use, every published table and every task."""
+    study = evidence.study
+    for dataset in study.datasets:
+        if dataset.role not in OF_MAKING and len(dataset.cases.classes) == 2:
+            truth = dataset.cases.truth
+            yield {"dataset": dataset.name}, dataset.name, int((truth == 1).sum()), int((truth >= 0).sum())
+    for table in study.confusion:
+        yield {"set": table.set}, table.set, table.tp + table.fn, table.tp + table.fp + table.fn + table.tn
+    several = len(study.readings) > 1
+    for readings in study.readings:
+        truth = readings.cases.truth
+        scope = {"task": readings.task} if several else {}
+        if len(readings.cases.classes) == 2:
+            yield scope, readings.task, int((truth == 1).sum()), int((truth >= 0).sum())
+
+
+def enrichment(evidence: Evidence) -> Iterator[Remark]:
+    """P31: more, or fewer, positives than where the device is to be used, by sampling or by count."""
+    plan = evidence.plan
+    expected = _expected(plan)
+    sampling = {facts.dataset: facts.sampling for facts in plan.datasets}
+    for scope, name, positives, n in _shares(evidence):
+        said = sampling.get(name)
+        if not n or (expected is None and said is None):
+            continue
+        study = wilson(positives, n, plan.report.confidence_level)
+        if expected is not None and not study.low <= expected <= study.high:
+            yield Remark(scope, _other_share(evidence, scope, study.value, expected), PREDICTIVE)
+        elif said == "enriched":
+            yield Remark(scope, say("checks.P31.fired_enriched", study=study.value), PREDICTIVE)
+        else:
+            yield Remark(scope)
+
+
+def _expected(plan: Plan) -> float | None:
+    """The share of positives where the device is to be used: here, else as the intended use says."""
+    local = plan.site_context.local_prevalence if plan.site_context else None
+    return plan.expected_prevalence if local is None else local
+
+
+def _other_share(evidence: Evidence, scope: Mapping[str, Any], study: float, expected: float) -> Message:
+    def ppv(parameters: dict[str, float] | None) -> Result | None:
+        found = [
+            r
+            for r in evidence.results
+            if r.id == f"{ACCURACY}.ppv"
+            and r.primary
+            and r.within(subgroup=None, parameters=parameters, **scope)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    here, there = ppv(None), ppv({"prevalence": expected})
+    if here is None or there is None or here.estimate.value != here.estimate.value:
+        return say("checks.P31.fired_share", study=study, expected=expected)
+    values = {"here": here.estimate.value, "there": there.estimate.value}
+    return say("checks.P31.fired", study=study, expected=expected, **values)
+
+
+def spectrum(evidence: Evidence) -> Iterator[Remark]:
+    """P32: cases and controls chosen apart, which are easier to tell apart than those of practice."""
+    for facts in evidence.plan.datasets:
+        if facts.role not in OF_MAKING and facts.sampling is not None:
+            fires = facts.sampling == "case-control"
+            yield Remark({"dataset": facts.dataset}, say("checks.P32.fired") if fires else None)
+
+
+# ---------------------------------------------------------------- P50
+
+FEMALE = frozenset("f female w woman women weiblich femminile donna femme".split())
+MALE = frozenset("m male man men männlich maschile uomo homme".split())
+SPELLED = {
+    "age": ("age", "age_years", "patient_age"),
+    "sex": ("sex", "gender"),
+    "setting": ("setting",),
+    "equipment": ("equipment", "scanner", "device_model"),
+}
+
+
+def outside(evidence: Evidence) -> Iterator[Remark]:
+    """P50: cases outside the age, sex, setting or equipment that is declared, with and without them."""
+    for dataset in evidence.study.datasets:
+        if dataset.role in OF_MAKING:
+            continue
+        masks = _outside(dataset.cases, evidence.plan, dataset)
+        if masks:
+            away = np.logical_or.reduce(list(masks.values()))
+            yield Remark({"dataset": dataset.name}, _told(dataset, away, masks, evidence.plan))
+    several = len(evidence.study.readings) > 1
+    for readings in evidence.study.readings:
+        masks = _outside(readings.cases, evidence.plan)
+        if masks:
+            away = np.logical_or.reduce(list(masks.values()))
+            values = {"n": int(away.sum()), "total": len(away), "by": _by(masks)}
+            scope = {"task": readings.task} if several else {}
+            yield Remark(scope, say("checks.P50.fired_plain", **values) if away.any() else None)
+
+
+def _by(masks: Mapping[str, Mask]) -> list[Message]:
+    return [say(f"checks.P50.by.{name}") for name, mask in masks.items() if mask.any()]
+
+
+def _outside(cases: Cases, plan: Plan, dataset: Dataset | None = None) -> dict[str, Mask]:
+    """The cases outside each thing that is declared and that a column tells of."""
+    use = plan.intended_use
+    population = use.intended_patient_population
+    found: dict[str, Mask] = {}
+    ages = (population.age_range if population else None) or use.age_range
+    age = _numbers(cases, dataset, SPELLED["age"])
+    if ages and age is not None:
+        found["age"] = (age < ages[0]) | (age > ages[1])
+    sex = _named(cases, SPELLED["sex"])
+    wanted = _sexes((population.sex if population else None) or use.sex)
+    if wanted and sex is not None:
+        found["sex"] = _not_among(sex, wanted)
+    setting = _named(cases, SPELLED["setting"])
+    told = (population.setting if population else None) or use.setting
+    if told and setting is not None:
+        said = {told.casefold()}
+        if said & {label.casefold() for label in setting.labels}:
+            found["setting"] = _not_among(setting, said)
+    equipment = _named(cases, SPELLED["equipment"])
+    declared = plan.site_context.equipment if plan.site_context else None
+    if declared and equipment is not None:
+        found["equipment"] = _not_among(equipment, {name.casefold() for name in declared})
+    return found
+
+
+def _sexes(declared: str | None) -> set[str]:
+    """Spellings of the one sex that is declared; empty where it is both, or a sentence."""
+    word = (declared or "").strip().casefold()
+    return set(FEMALE) if word in FEMALE else set(MALE) if word in MALE else set()
+
+
+def _named(cases: Cases, names: tuple[str, ...]) -> Coded | None:
+    return next((column for name, column in cases.groups.items() if name.casefold() in names), None)
+
+
+def _not_among(column: Coded, wanted: set[str]) -> Mask:
+    """Where a column holds something else; an empty cell is not outside."""
+    other = np.append([label.casefold() not in wanted for label in column.labels], False).astype(bool)
+    return np.asarray(other[column.codes])
+
+
+def _numbers(cases: Cases, dataset: Dataset | None, names: tuple[str, ...]) -> NDArray[np.float64] | None:
+    """A column of numbers among the features or the groups of the cases; NaN where empty."""
+    if dataset is not None and dataset.features is not None:
+        for i, name in enumerate(dataset.feature_names):
+            if name.casefold() in names and name not in dataset.feature_levels:
+                return dataset.features[:, i]
+    column = _named(cases, names)
+    if column is None:
+        return None
+    try:
+        values = np.array([float(label) for label in column.labels] + [np.nan])
+    except ValueError:
+        return None
+    return np.asarray(values[column.codes])
+
+
+def _told(dataset: Dataset, away: Mask, masks: Mapping[str, Mask], plan: Plan) -> Message | None:
+    """How many, and accuracy on all cases and on those inside, where there are decisions."""
+    if not away.any():
+        return None
+    values: dict[str, Any] = {"n": int(away.sum()), "total": len(away), "by": _by(masks)}
+    scores = next(iter(dataset.scores.values()), None) if len(dataset.scores) == 1 else None
+    decision = decided(scores, plan) if scores is not None else None
+    if decision is None:
+        return say("checks.P50.fired_plain", **values)
+    known = (dataset.cases.truth >= 0) & (decision >= 0)
+    right = dataset.cases.truth == decision
+    if not (known & ~away).any():
+        return say("checks.P50.fired_plain", **values)
+    return say(
+        "checks.P50.fired",
+        whole=float(right[known].mean()),
+        inside=float(right[known & ~away].mean()),
+        **values,
+    )
+
+
+CHECKS = (
+    Check("P31", ACCURACY, "W", enrichment),
+    Check("P32", ACCURACY, "W", spectrum),
+    Check("P50", ACCURACY, "W", outside),
+)

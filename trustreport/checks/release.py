@@ -1,0 +1,68 @@
+"""Pitfalls of giving a report away: people who can be recognised, and who it was that evaluated."""
+
+from collections.abc import Iterator
+
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.identity.recognised import identifying
+from trustreport.messages import Message, say
+
+PEOPLE, WHO = "subgroups", "source_reliability"
+# Cases below which a cell is not told of outside; `limits.P59_cell`.
+LEAST = 5
+# It concerns the release of the report and no number in it.
+RELEASE = ("report.release",)
+
+
+def recognisable(evidence: Evidence) -> Iterator[Remark]:
+    """P59: names of persons, direct identifiers, and cells of a few people."""
+    study, plan = evidence.study, evidence.plan
+    if not (study.readings or study.datasets or study.raters):
+        return
+    found = [
+        say(f"checks.P59.{one.kind}", n=one.n, column=one.column, file=one.file) for one in identifying(study)
+    ]
+    least = int(plan.limits.get("P59_cell", LEAST))
+    groups = [
+        str(r.scope["subgroup"])
+        for r in evidence.results
+        if "subgroup" in r.scope
+        and (_is_small(r.unit, r.estimate.value, least) or _is_hidden(r.estimate.note))
+    ]
+    if groups:
+        key = "checks.P59.suppressed" if plan.report.release == "public" else "checks.P59.cells_small"
+        names = list(dict.fromkeys(groups))
+        found.append(say(key, n=len(names), names=names, k=least))
+    yield from (Remark({}, message, RELEASE) for message in found) if found else [Remark({})]
+
+
+def _is_small(unit: str, value: float, least: int) -> bool:
+    return unit == "count" and 0 < value < least
+
+
+def _is_hidden(note: str) -> bool:
+    return note.startswith("suppressed:")
+
+
+def independence(evidence: Evidence) -> Iterator[Remark]:
+    """P60: who read, judged or paid belongs to the manufacturer, or nobody says."""
+    plan = evidence.plan
+    employed = [r.employer_is_manufacturer for r in plan.readers if r.employer_is_manufacturer is not None]
+    sponsor, maker = plan.study.sponsor, plan.device.manufacturer
+    if not employed and sponsor is None and plan.study.conflicts_of_interest is None:
+        return
+    facts: list[Message] = []
+    if any(employed):
+        facts.append(say("checks.P60.employed", n=sum(employed), total=len(employed)))
+    if sponsor is not None and maker is not None and sponsor.strip().casefold() == maker.strip().casefold():
+        facts.append(say("checks.P60.sponsor"))
+    if sponsor is None:
+        facts.append(say("checks.P60.no_sponsor"))
+    if plan.study.conflicts_of_interest is None:
+        facts.append(say("checks.P60.no_conflicts"))
+    yield Remark({}, say("checks.P60.fired", facts=facts) if facts else None)
+
+
+CHECKS = (
+    Check("P59", PEOPLE, "B", recognisable),
+    Check("P60", WHO, "N", independence),
+)
