@@ -55,9 +55,21 @@ def overview(all_told: Sequence[Told], figures: Sequence[Figure] = ()) -> tuple[
         for told in all_told
     )
     table = PlainTable("advice_accuracy_sets", say(f"{ID}.table_sets"), columns, rows)
-    noted = {str(said): said for told in all_told for said in told.said}
-    finding = (*_across(all_told), say(f"{ID}.overview", n=len(all_told)), *noted.values())
+    finding = (*_across(all_told), say(f"{ID}.overview", n=len(all_told)), *_noted(all_told))
     return (Part(finding, tables=(table, *_rules_of_sets(all_told)), figures=tuple(figures)),)
+
+
+def _noted(all_told: Sequence[Told]) -> Iterator[Message]:
+    """What is to be known of single sets, once for all; how much clusters widen intervals, as a range."""
+    noted = {str(said): said for told in all_told for said in told.said}
+    ratios: dict[tuple[str, ...], list[float]] = {}
+    for said in noted.values():
+        if said.key == f"{ID}.clustered":
+            ratios.setdefault(tuple(said.values["keys"]), []).append(said.values["ratio"])
+        elif said.key != f"{ID}.clustered_only":
+            yield said
+    for keys, found in ratios.items():
+        yield say(f"{ID}.clustered_sets", keys=list(keys), n=len(found), low=min(found), high=max(found))
 
 
 def _across(all_told: Sequence[Told]) -> Iterator[Message]:
