@@ -298,12 +298,12 @@ def conditions(plan: Plan) -> Iterator[Part]:
     for i in (plan.vigilance and plan.vigilance.indicators) or ():
         limits = (("in_control", i.in_control), ("to_detect", i.to_detect))
         parts = [say(f"{ID}.limit.{word}", value=value) for word, value in limits if value is not None]
-        text = say("word.listed", items=parts) if parts else ""
+        within: Message | str = say("word.listed", items=parts) if parts else ""
         rows.append(
             (
                 i.measure.rpartition(".")[2].replace("_", " "),
                 say(f"{ID}.kind.indicator"),
-                text,
+                within,
                 i.chart or "",
                 i.action or "",
             )
