@@ -18,6 +18,7 @@ from trustreport.measures.calibration.ece import ece
 from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.calibration.oe import oe_ratio
+from trustreport.measures.calibration.resample import LARGE
 from trustreport.measures.calibration.smooth import smooth_curve, smooth_error
 from trustreport.messages import Message
 from trustreport.plan import Plan
@@ -119,8 +120,10 @@ def _as_probabilities(case: Judged, plan: Plan) -> Iterator[Result]:
         ("calibration_intercept", calibration_intercept, ASKED["calibration_intercept"]),
         ("calibration_slope", calibration_slope, ASKED["calibration_slope"]),
     ):
-        both = [measure(truth, score, level=level), measure(truth, score, interval="profile", level=level)]
-        yield from answers(f"{ID}.{name}", scope, both, leads="wald", unit=unit)
+        found = [measure(truth, score, level=level)]
+        if len(score) <= LARGE:  # with more cases both intervals are one to the digits printed
+            found.append(measure(truth, score, interval="profile", level=level))
+        yield from answers(f"{ID}.{name}", scope, found, leads="wald", unit=unit)
     one = oe_ratio(truth, score, level=level)
     yield from answers(f"{ID}.oe_ratio", scope, [one], leads=one.method, unit="ratio")
     rng = generator(plan.similarity.seed, ID, "smooth", str(scope))

@@ -182,8 +182,8 @@ def _column(
 
 
 def _meta(results: Sequence[Result], drawn: Sequence[Scored], number: int) -> Iterator[Figure]:
-    """Performance against similarity, from two external sets on."""
-    if len(drawn) < 2:
+    """Performance against similarity, from three external sets on."""
+    if len(drawn) < 3:
         return
     candidate = drawn[0].case.scope.get("candidate")
     measures = []

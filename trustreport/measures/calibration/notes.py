@@ -16,6 +16,8 @@ NO_OVER = "no bin overestimates"
 NO_UNDER = "no bin underestimates"
 FEW_SCORES = "too few different scores for a smooth curve"
 SIDE = "no interval: which bins are of this kind changes from sample to sample"
+MANY = "more than 200,000 cases: the interval comes from a formula, not from resampling"
+MANY_GROUPED = "more than 200,000 cases: the curve runs through means of neighbouring cases"
 NO_RESAMPLING = "no interval without resampling"
 
 

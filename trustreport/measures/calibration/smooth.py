@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 SPAN = 2 / 3
 SKIP = 0.01  # share of the range within which the curve is interpolated, as R's lowess does
 REPLICATES = 200
+GROUPED, GROUPS = 200_000, 50_000  # with more cases the curve runs through means of so many groups
 KEPT = 500  # cases of a resample, evenly spread over its scores, that stand for all
 
 
@@ -97,11 +98,17 @@ def smooth_error(
 
 
 def smooth_curve(score: Floats, outcome: Floats) -> Floats | None:
-    """The mean of the outcome that lowess finds at each case's score; None with too few different scores."""
+    """The mean of the outcome that lowess finds at each case's score; None with too few different scores.
+
+    With more than 200,000 cases it is fitted to the means of 50,000 groups of neighbours by score: the two
+    thirds that a line is fitted to hold thousands of them.
+    """
     from statsmodels.nonparametric.smoothers_lowess import lowess
 
     if len(score) < 10 or score.min() == score.max():
         return None
+    if len(score) > GROUPED:
+        return _through_groups(score, outcome)
     order = np.argsort(score, kind="stable")
     x = score[order]
     curve = np.empty(len(score))
@@ -116,6 +123,21 @@ def smooth_curve(score: Floats, outcome: Floats) -> Floats | None:
             return_sorted=False,
         )
     return None if np.isnan(curve).any() else curve
+
+
+def _through_groups(score: Floats, outcome: Floats) -> Floats | None:
+    order = np.argsort(score)
+    starts = np.linspace(0, len(score), GROUPS, endpoint=False).astype(np.intp)
+    sizes = np.diff(starts, append=len(score))
+    x, y = (np.add.reduceat(column[order], starts) / sizes for column in (score, outcome))
+    curve = smooth_curve(x, y)
+    if curve is None:
+        return None
+    # Beyond the outermost means the curve goes on straight, as the line fitted there does.
+    inner, ends = max(1, len(x) // 100), np.array([score[order[0]], score[order[-1]]])
+    slopes = [(curve[a] - curve[b]) / max(x[a] - x[b], 1e-300) for a, b in ((inner, 0), (-1, -1 - inner))]
+    outside = curve[[0, -1]] + np.array(slopes) * (ends - x[[0, -1]])
+    return np.interp(score, [ends[0], *x, ends[1]], [outside[0], *curve, outside[1]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +190,9 @@ def _estimate(
 ) -> Estimate:
     value = float(of(seen.distance(1)))
     if drawn is None:
-        return Estimate(value, nan, nan, n, level, "lowess", notes.NO_RESAMPLING)
+        grouped = notes.MANY_GROUPED if n > GROUPED else ""
+        note = notes.join(grouped, notes.NO_RESAMPLING)
+        return Estimate(value, nan, nan, n, level, "lowess", note)
 
     def measured(k: float) -> float:
         return float(of(seen.distance(k)))
