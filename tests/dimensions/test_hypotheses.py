@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.text import Text
 
 from tests.dimensions.test_reliance import rules_hold, texts
 from tests.studies import plan, readings
@@ -292,3 +293,27 @@ def test_the_table_names_margin_sides_and_level() -> None:
     drawn = [f for part in found.parts for f in part.figures if f.id.startswith("hypotheses")]
     assert [f.drawing.values(EN)[0].get("margin") for f in drawn] == [-0.05, None]
     assert drawn[1].drawing.values(EN)[0]["margin_low"] == -0.1
+
+
+def test_a_goal_is_drawn_as_the_distance_from_it() -> None:
+    goals = [
+        criterion(
+            endpoint=name,
+            measure="decision_benefit.arm_mean",
+            of=name,
+            arm_or_contrast="aided",
+            hypothesis="performance goal",
+            bound_or_margin=goal,
+        )
+        for name, goal in (("accuracy", 0.7), ("sensitivity", 0.9))
+    ]
+    found = answer(crossed(), plan(endpoints=goals))
+    (figure,) = (f for part in found.parts for f in part.figures if f.id.startswith("goals"))
+    drawn = figure.drawing.values(EN)
+    entries = [r for r in found.results if r.id == "decision_benefit.non_inferiority"]
+    for row, entry, goal in zip(drawn, entries, (0.7, 0.9), strict=True):
+        e = entry.estimate
+        assert (row["value"], row["low"]) == pytest.approx((e.value - goal, e.low - goal))
+    assert "goal 90.0%" in drawn[1]["label"]
+    texts_drawn = {text.get_text() for text in figure.drawing.draw(EN).findobj(Text)}
+    assert {"goal", "better than the goal"} <= texts_drawn

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+NO_EFFECT = Message("figure.effect.no_effect")
 FEWER_ERRORS = Message("figure.effect.fewer_errors")
 MORE_ERRORS = Message("figure.effect.more_errors")
 EDGE = 2.6  # millimetres from the edge of the plot to a mark that belongs beyond it
@@ -37,7 +38,7 @@ class EffectPlot:
     `scale` is ``ratio`` (logarithmic axis, no effect at 1), ``points`` (differences of proportions, no effect
     at 0) or ``difference`` (any other difference). `left` and `right` say what either side of no effect
     means; `benefit` says which of them is the better one. A `margin`, or a low and a high one, is drawn as a
-    dashed line with its label.
+    dashed line with its label. `line` says what 0 (1 of a ratio) stands for, where that is not no effect.
     """
 
     rows: tuple[EffectRow, ...]
@@ -47,6 +48,7 @@ class EffectPlot:
     right: Message | str = MORE_ERRORS
     benefit: Literal["left", "right"] = "left"
     margin: float | tuple[float, float] | None = None
+    line: Message | str = NO_EFFECT
 
     @property
     def margins(self) -> tuple[float, ...]:
@@ -143,7 +145,7 @@ class EffectPlot:
             return drawn.left + share * (drawn.right - drawn.left)
 
         size = {"size": style.TICK, "va": "center"}
-        no_effect = style.width_of(say("figure.effect.no_effect"), style.TICK) / 2
+        no_effect = style.width_of(style.said(say, self.line), style.TICK) / 2
         for i, margin in enumerate(self.margins):
             at = across(margin)
             free = abs(at - across(self._no_effect)) > no_effect + 1.0
@@ -177,7 +179,7 @@ class EffectPlot:
     ) -> None:
         """No effect above its line; what either side means below the ticks, apart in colour and in place."""
         sheet = drawn.sheet
-        text = say("figure.effect.no_effect")
+        text = style.said(say, self.line)
         half = style.width_of(text, style.TICK) / 2
         middle = min(max(line, drawn.left + half), drawn.right - half)
         style.write(sheet, middle, drawn.top - 4.2, text, ha="center", size=style.TICK, color=style.MUTE)

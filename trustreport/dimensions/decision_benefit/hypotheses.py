@@ -305,7 +305,7 @@ def _numbers(tested: Tested) -> tuple[Any, ...]:
 
 
 def _figures(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
-    """A figure for each margin, with the criteria that share it."""
+    """A figure for each margin, with the criteria that share it, then the distances from goals."""
     drawn: dict[tuple[Any, ...], list[Tested]] = {}
     for t in found:
         no_effect = 1.0 if t.criterion.measure in RATIOS else 0.0
@@ -334,3 +334,32 @@ def _figures(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
             say(f"{TEXT}.figure", margins=margins, n=len(margins)),
             say(f"{TEXT}.figure_alt", margins=margins, n=len(of)),
         )
+    yield from _goals(found, several_tasks)
+
+
+def _goals(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
+    """Estimates less their goals, a figure for each unit and direction."""
+    drawn: dict[tuple[str, bool], list[tuple[Tested, float]]] = {}
+    for t in found:
+        of_goal = t.hypothesis == "performance goal" and t.criterion.measure not in RATIOS
+        if of_goal and isinstance(t.margin, float | int) and not isnan(t.result.estimate.value):
+            drawn.setdefault((t.result.unit, t.less_is_better), []).append((t, t.margin))
+    for number, ((unit, less), of) in enumerate(drawn.items(), 1):
+        rows = []
+        for t, goal in of:
+            e = t.result.estimate
+            distance = replace(e, value=e.value - goal, low=e.low - goal, high=e.high - goal)
+            label = say(f"{TEXT}.of_goal", label=_label(t, several_tasks), goal=_amount(t, goal))
+            rows.append(EffectRow(label, distance))
+        met, missed = say(f"{TEXT}.met"), say(f"{TEXT}.missed")
+        plot = EffectPlot(
+            tuple(rows),
+            say(f"{TEXT}.quantity.goal"),
+            "points" if unit in ("proportion", "difference") else "difference",
+            left=met if less else missed,
+            right=missed if less else met,
+            benefit="left" if less else "right",
+            line=say(f"{TEXT}.goal_line"),
+        )
+        caption, alt = say(f"{TEXT}.goal_figure"), say(f"{TEXT}.goal_alt", n=len(rows))
+        yield Figure(f"goals_{number}", plot, caption, alt)
