@@ -19,7 +19,8 @@ class Unsuitable(ValueError):
 class Settings:
     """Where data lie and what is allowed. Sizes are bytes, times seconds.
 
-    Every field but `data` can be set by a variable of the environment: ``TRUSTREPORT_JOB_MEMORY=2e9``.
+    Every field but `data` can be set by a variable of the environment, ``TRUSTREPORT_JOB_MEMORY=2e9``, or by
+    a file that a variable names, ``TRUSTREPORT_DATABASE_FILE=/run/secrets/database``.
     `database` is an SQLAlchemy address; empty means SQLite in the data folder.
     """
 
@@ -80,7 +81,7 @@ def from_environment(data: Path, environment: Mapping[str, str] = os.environ, **
     settings = Settings(data.absolute())
     found: dict[str, Any] = {}
     for field in fields(Settings):
-        text = environment.get(f"TRUSTREPORT_{field.name.upper()}")
+        text = _said(environment, f"TRUSTREPORT_{field.name.upper()}")
         if field.name == "data" or text is None:
             continue
         found[field.name] = _read(field.name, text, type(getattr(settings, field.name)))
@@ -93,6 +94,16 @@ def from_environment(data: Path, environment: Mapping[str, str] = os.environ, **
 def with_driver(database: str) -> str:
     """A PostgreSQL address with the driver that the extra `postgres` installs."""
     return re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", database)
+
+
+def _said(environment: Mapping[str, str], variable: str) -> str | None:
+    file = environment.get(f"{variable}_FILE")
+    if file is None or variable in environment:
+        return environment.get(variable)
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise Unsuitable(f"{variable}_FILE={file!r} cannot be read: {error.strerror}") from None
 
 
 def _read(name: str, text: str, kind: type) -> Any:

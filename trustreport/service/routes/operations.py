@@ -61,7 +61,7 @@ def metrics(core: TheCore, request: Request) -> Response:
     sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if wanted and not compare_digest(sent.encode(), wanted.encode()):
         raise Fault(401, "Not known", "Send the metrics token.", headers={"WWW-Authenticate": "Bearer"})
-    if not wanted and not core.settings.is_loopback:
+    if not wanted and (core.settings.public_url or not core.settings.is_loopback):
         raise Fault(403, "Not allowed", "Set TRUSTREPORT_METRICS_TOKEN to read the numbers from elsewhere.")
     with core.store.read() as rows:
         alive = now(rows) - round(core.settings.lease * 1000)
