@@ -17,12 +17,13 @@ UP = (
     "auc_group average_precision h_accuracy utility_yield net_benefit standardized_net_benefit "
     "weighted_utility arr rrr reader_estimate benefit mean_benefit arm_mean arm_difference rair rsr rbt "
     "rbod beneficial_switch_rate accuracy_change override_of_wrong_advice advice_accuracy advice_value "
-    "advisory_value gici voi spr wpr pooled_performance prediction_interval period_change"
+    "advisory_value gici voi spr wpr pooled_performance prediction_interval period_change period_value "
+    "standardised_change"
 ).split()
 DOWN = (
     "fp fn lr_negative error_rate rr odds_ratio mean_seconds harmful_switch_rate "
     "override_of_right_advice brier ece ici e50 e90 gici_over gici_under heterogeneity false_alarm_rate "
-    "missed_rate recall_rate failure_rate"
+    "missed_rate recall_rate failure_rate event_rate seconds"
 ).split()
 TOWARDS = {
     "calibration_slope": 1.0,
@@ -40,13 +41,16 @@ NO_EFFECT = {
     "arm_difference": 0.0,
     "accuracy_change": 0.0,
     "period_change": 0.0,
+    "standardised_change": 0.0,
     "mean_seconds": 0.0,
     "mean_confidence": 0.0,
     "rr": 1.0,
     "odds_ratio": 1.0,
 }
-# Endpoints of a comparison that are better when smaller.
-DOWN_ENDPOINTS = ("error_rate", "seconds", "fpr", "fnr", "brier", "ece")
+# Quantities that are of an endpoint, and better the way that it is.
+OF_ENDPOINT = (
+    "reader_estimate benefit mean_benefit arm_mean arm_difference period_value period_change standardised_change"
+).split()
 
 NO_MEASURE = "no_measure"
 NO_HYPOTHESIS = "no_hypothesis"
@@ -99,7 +103,7 @@ def quantity(criterion: Endpoint) -> str:
 def better(criterion: Endpoint) -> Literal["up", "down"] | float | None:
     """Which way the quantity of a criterion is better; a number where that is the best value."""
     name = quantity(criterion)
-    if criterion.of in DOWN_ENDPOINTS and name in NO_EFFECT:
+    if name in OF_ENDPOINT and criterion.of in DOWN:
         return "down"
     base = name.removesuffix("_difference")
     if name in TOWARDS or base in TOWARDS:

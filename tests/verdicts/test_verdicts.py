@@ -153,6 +153,15 @@ def test_turning_the_axis_turns_nothing_else(low: float, width: float, bound: fl
             {"measure": "pragmatic_utility.rr", "hypothesis": "non-inferiority", "bound_or_margin": 0.1},
             criteria.RATIO_MARGIN,
         ),
+        (
+            {
+                "measure": "vigilance.period_change",
+                "of": "missed_rate",
+                "hypothesis": "non-inferiority",
+                "bound_or_margin": 0.02,
+            },
+            Bound(high=0.02),
+        ),
         ({"measure": SENSITIVITY, "bound_or_margin": 0.9}, criteria.NO_HYPOTHESIS),
         ({"measure": SENSITIVITY, "hypothesis": "performance goal"}, criteria.NO_MARGIN),
         (

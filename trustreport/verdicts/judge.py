@@ -199,10 +199,10 @@ def _needed(lead: Result, bound: Bound, plan: Plan) -> tuple[int | None, str]:
 
 
 def _target(quantity: str, plan: Plan) -> float | None:
-    declared = next(
-        (t for name, t in plan.precision_targets.items() if name.rpartition(".")[2] == quantity), None
-    )
-    return declared.max_ci_half_width if declared else None
+    for name, target in plan.precision_targets.items():
+        if name.rpartition(".")[2] in (quantity, quantity.removesuffix("_ratio")):
+            return target.max_ci_half_width
+    return None
 
 
 def _in_words(lead: Result, n: int, unit: str, plan: Plan) -> Message:
