@@ -49,7 +49,8 @@ NO_EFFECT = {
 }
 # Quantities that are of an endpoint, and better the way that it is.
 OF_ENDPOINT = (
-    "reader_estimate benefit mean_benefit arm_mean arm_difference period_value period_change standardised_change"
+    "reader_estimate benefit mean_benefit arm_mean arm_difference period_value period_change "
+    "standardised_change"
 ).split()
 
 NO_MEASURE = "no_measure"
