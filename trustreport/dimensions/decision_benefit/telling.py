@@ -132,9 +132,13 @@ def _cautions(results: Sequence[Result], arms: tuple[str, str]) -> Iterator[Mess
     for (note, lacking), endpoints in said.items():
         key = "without_interval" if lacking else "with_care"
         yield say(f"{ID}.{key}", endpoints=[name_of(e) for e in endpoints], note=note)
-    for name, e in centred.items():
-        if not isnan(e.low) and not _alike(e, first[name]):
-            yield say(f"{ID}.centred", endpoint=name_of(name), low=e.low, high=e.high, level=e.level)
+    apart = {name: e for name, e in centred.items() if not (isnan(e.low) or _alike(e, first[name]))}
+    if apart:
+        items = [
+            say(f"{ID}.centred_of", endpoint=name_of(name), low=e.low, high=e.high)
+            for name, e in apart.items()
+        ]
+        yield say(f"{ID}.centred", items=items, level=next(iter(apart.values())).level)
 
 
 def _alike(one: Estimate, other: Estimate) -> bool:
