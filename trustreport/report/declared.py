@@ -82,13 +82,23 @@ def _stated(plan: Plan, name: str, say: Catalogue) -> Iterator[tuple[str, str]]:
     if isinstance(value, BaseModel):
         yield from _fields(value, name, say)
     elif isinstance(value, tuple):
-        for item in value:
-            fields = list(_fields(item, name, say))
-            if fields:
-                yield fields[0][1], "; ".join(f"{field}: {given}" for field, given in fields[1:])
+        items = [fields for item in value if (fields := list(_fields(item, name, say)))]
+        common = (
+            [field for field in items[0][1:] if all(field in other[1:] for other in items[1:])]
+            if items[1:]
+            else []
+        )
+        if common:
+            yield say("report.declared.all_of_them", n=len(items)), _joined(common)
+        for fields in items:
+            yield fields[0][1], _joined(field for field in fields[1:] if field not in common)
     elif isinstance(value, Mapping):
         for key, one in value.items():
             yield str(key), text(one, say)
+
+
+def _joined(fields: Iterable[tuple[str, str]]) -> str:
+    return "; ".join(f"{field}: {given}" for field, given in fields)
 
 
 def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, str]]:

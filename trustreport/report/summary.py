@@ -17,6 +17,7 @@ from trustreport.verdicts import WORDS
 LIMITS = 3
 REMARKS = 5  # of one check in a section
 NAMES = 8  # of the places of one remark
+FIRST = {"procurement": "candidates", "vigilance": "vigilance"}  # whose answer a kind of report begins with
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +216,10 @@ def _bounded(items: Sequence[Any], most: int) -> Bounded:
 
 
 def _leading_sentences(assessment: Assessment, room: Room, say: Catalogue) -> list[str]:
-    """The first sentence of each finding."""
+    """The first sentence of each finding, that of the question which this kind of report asks first."""
     found = []
-    for finding in assessment.findings:
+    first = FIRST.get(assessment.plan.report.kind)
+    for finding in sorted(assessment.findings, key=lambda f: f.dimension != first):
         part = next((part for part in finding.parts if part.finding), None)
         if part:
             text = say(part.finding[0])

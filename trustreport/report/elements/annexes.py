@@ -85,7 +85,7 @@ def _all_results(dimension: str, results: Sequence[Result], say: Catalogue) -> T
         places = common_places([r])[r.unit]
         cells = (
             Cell(quantity),
-            Cell("; ".join(_scope(r.scope, say))),
+            Cell("; ".join(scope_words(r.scope, say))),
             Cell(value_text(r, say, places), True),
             Cell(interval_text(r, say, places), True),
             Cell(say.numbers.count(r.estimate.n), True),
@@ -95,8 +95,8 @@ def _all_results(dimension: str, results: Sequence[Result], say: Catalogue) -> T
     return Table(say("report.methods.all_caption", id=dimension), heads, tuple(lines))
 
 
-def _scope(scope: Mapping[str, Any], say: Catalogue) -> Iterator[str]:
-    """What a number is of, each value in words."""
+def scope_words(scope: Mapping[str, Any], say: Catalogue) -> Iterator[str]:
+    """What a number or a remark is of, each value in words."""
     for key, value in scope.items():
         if value is None:
             continue

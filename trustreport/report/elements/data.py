@@ -112,15 +112,12 @@ def _reason(why: str, say: Catalogue) -> str:
 def _processed(context: Context) -> Table:
     """How many outputs of each set were processed, failed, or indeterminate, where a status was handed in."""
     say = context.say
-    heads = (
-        Head(say("element.E03.set")),
-        Head(say("element.E06.status")),
-        Head(say("element.E06.outputs"), True),
-    )
+    mixes = [m for m in context.assessment.case_mixes if m.statuses]
+    statuses = list(dict.fromkeys(status for m in mixes for status in m.statuses))
+    heads = (Head(say("element.E03.set")), *(Head(status, True) for status in statuses))
     lines = tuple(
-        Line((Cell(mix.name if i == 0 else ""), Cell(status), Cell(say.numbers.count(n), True)))
-        for mix in context.assessment.case_mixes
-        for i, (status, n) in enumerate(mix.statuses.items())
+        Line((Cell(m.name), *(Cell(say.numbers.count(m.statuses.get(s, 0)), True) for s in statuses)))
+        for m in mixes
     )
     return Table(say("element.E06.caption"), heads, lines)
 
@@ -258,10 +255,37 @@ def failures(context: Context) -> Element | None:
         Head(say("element.E23.missed"), True),
         Head(say("element.E23.alarms"), True),
     )
-    lines = tuple(line for one in found for line in _error_lines(one, say))
+    shown = found
+    if len(found) > SETS_BESIDE:
+        shown = (*(replace(one, by=()) for one in found), *_together(found, say))
+    lines = tuple(line for one in shown for line in _error_lines(one, say))
     total = sum(one.missed + one.false_alarms for one in found)
     finding = say("element.E23.finding", n=total, of=sum(one.positives + one.negatives for one in found))
     return Element((finding,), tables=numbered(context, Table(say("element.E23.caption"), heads, lines)))
+
+
+def _together(found: Sequence[Errors], say: Catalogue) -> Iterator[Errors]:
+    """The errors of each device or arm over all sets."""
+    for who in dict.fromkeys(one.who for one in found):
+        own = [one for one in found if one.who == who]
+        if len(own) < 2:
+            yield from (one for one in own if one.by)
+            continue
+        counts: dict[tuple[str, str], list[int]] = {}
+        for one in own:
+            for name, level, *numbers in one.by:
+                so_far = counts.setdefault((name, level), [0] * 4)
+                counts[name, level] = [a + b for a, b in zip(so_far, numbers)]
+        by = tuple((name, level, a, b, c, d) for (name, level), (a, b, c, d) in counts.items())
+        yield Errors(
+            say("element.E23.together"),
+            who,
+            sum(one.positives for one in own),
+            sum(one.missed for one in own),
+            sum(one.negatives for one in own),
+            sum(one.false_alarms for one in own),
+            by,
+        )
 
 
 def _error_lines(one: Errors, say: Catalogue) -> Iterator[Line]:
