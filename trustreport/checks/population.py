@@ -74,8 +74,13 @@ def _other_share(evidence: Evidence, scope: Mapping[str, Any], study: float, exp
     here, there = ppv(None), ppv({"prevalence": expected})
     if here is None or there is None or here.estimate.value != here.estimate.value:
         return say("checks.P31.fired_share", study=study, expected=expected)
-    values = {"here": here.estimate.value, "there": there.estimate.value}
-    return say("checks.P31.fired", study=study, expected=expected, **values)
+    return say(
+        "checks.P31.fired",
+        study=study,
+        expected=expected,
+        here=here.estimate.value,
+        there=there.estimate.value,
+    )
 
 
 def spectrum(evidence: Evidence) -> Iterator[Remark]:
@@ -196,7 +201,9 @@ def _told(dataset: Dataset, away: Mask, masks: Mapping[str, Mask], plan: Plan) -
         "checks.P50.fired",
         whole=float(right[known].mean()),
         inside=float(right[known & ~away].mean()),
-        **values,
+        n=int(away.sum()),
+        total=len(away),
+        by=_by(masks),
     )
 
 
