@@ -10,9 +10,10 @@ from trustreport.ingest.cases import alike, person
 from trustreport.ingest.columns import Table
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
-from trustreport.plan import Plan
+from trustreport.plan import LIMIT_ALIASES, LIMITS, Endpoint, Plan
 from trustreport.study import Study
 
+LISTED = "docs/checks.md lists the limits of every check."
 INLINE = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
 
 
@@ -39,6 +40,18 @@ def names_stand_once(plan: Plan, manifest: Manifest, problems: Problems) -> None
                     column=dotted((group, i, word)),
                 )
             seen.setdefault(name, line)
+
+
+def limits_are_known(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+    """Each limit that is set is one that a check reads."""
+    for name in plan.limits:
+        if name not in LIMITS:
+            known = (*LIMITS, *LIMIT_ALIASES)
+            same = [other for other in LIMITS if other[:4] == name[:4]]
+            mend = did_you_mean(name, known) or (f"Known of it: {listed(same)}." if same else "")
+            found = f"unknown limit {quoted(name)}"
+            rows = (manifest.line(("limits", name)),)
+            problems.at(manifest.file, found, "", mend or LISTED, rows=rows, column=dotted(("limits", name)))
 
 
 def there_is_data(plan: Plan, manifest: Manifest, problems: Problems) -> None:
@@ -94,6 +107,9 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
         for name in (said,) if isinstance(said, str) else said or ():
             path: KeyPath = ("endpoints", i, "arm_or_contrast")
             _known(name, armed | candidates | datasets, "an arm", path, manifest, problems, armed)
+        _places_known(
+            endpoint, ("endpoints", i), datasets, candidates, _sets(plan, study), manifest, problems
+        )
     for i, claim in enumerate(plan.performance_claims or ()):
         if claim.arm is not None:
             _known(claim.arm, armed, "an arm", ("performance_claims", i, "arm"), manifest, problems)
@@ -106,6 +122,9 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
                 manifest,
                 problems,
             )
+        if claim.candidate is not None:
+            at: KeyPath = ("performance_claims", i, "candidate")
+            _known(claim.candidate, candidates, "a candidate", at, manifest, problems)
         if claim.set is not None:
             _known(
                 claim.set, _sets(plan, study), "a set", ("performance_claims", i, "set"), manifest, problems
@@ -116,6 +135,28 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
     declared = {c.candidate for c in plan.candidates}
     for name in sorted({n for d in study.datasets for n in d.scores if n} - declared) if declared else ():
         _known(name, declared, "a candidate", ("candidates",), manifest, problems)
+
+
+def _places_known(
+    endpoint: Endpoint,
+    path: KeyPath,
+    datasets: set[str],
+    candidates: set[str],
+    sets: set[str],
+    manifest: Manifest,
+    problems: Problems,
+) -> None:
+    """Data set, candidates and set that a criterion names."""
+    said = endpoint.candidate
+    named = [("candidate", name, candidates) for name in ((said,) if isinstance(said, str) else said or ())]
+    named += [
+        (key, name, known)
+        for key, name, known in (("dataset", endpoint.dataset, datasets), ("set", endpoint.set, sets))
+        if name is not None
+    ]
+    for key, name, known in named:
+        what = "a data set" if key == "dataset" else f"a {key}"
+        _known(name, known, what, (*path, key), manifest, problems)
 
 
 def _sets(plan: Plan, study: Study) -> set[str]:

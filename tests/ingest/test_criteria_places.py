@@ -1,0 +1,52 @@
+"""Criteria and claims that name a data set, candidate or set which the study does not have."""
+
+from pathlib import Path
+
+import pytest
+
+from trustreport.api import read_study
+from trustreport.errors import StudyError
+
+MANIFEST = """\
+report: {kind: procurement}
+device: {}
+datasets: [{dataset: here, role: local, file: scores.csv}]
+GROUP
+"""
+
+
+@pytest.mark.parametrize(
+    "group, told",
+    [
+        (
+            "endpoints: [{endpoint: E, dataset: hear}]",
+            'endpoints[0].dataset: found "hear", expected a data set: "here"',
+        ),
+        (
+            "endpoints: [{endpoint: E, candidate: C}]",
+            'endpoints[0].candidate: found "C", expected a candidate: "A" or "B"',
+        ),
+        ("endpoints: [{endpoint: E, candidate: [A, C]}]", 'endpoints[0].candidate: found "C"'),
+        ("endpoints: [{endpoint: E, set: S}]", 'endpoints[0].set: found "S"'),
+        (
+            "performance_claims: [{measure: auc, value: 0.9, candidate: C}]",
+            'performance_claims[0].candidate: found "C"',
+        ),
+    ],
+)
+def test_a_place_that_there_is_not_is_a_problem(tmp_path: Path, group: str, told: str) -> None:
+    (tmp_path / "study.yaml").write_text(MANIFEST.replace("GROUP", group))
+    rows = ["case,truth,candidate,score", "1,1,A,0.9", "1,1,B,0.8", "2,0,A,0.1", "2,0,B,0.2"]
+    (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")
+    with pytest.raises(StudyError) as raised:
+        read_study(tmp_path)
+    assert told in str(raised.value)
+
+
+def test_places_that_there_are_are_read(tmp_path: Path) -> None:
+    group = "endpoints: [{endpoint: E, dataset: here, candidate: [B, A]}]"
+    (tmp_path / "study.yaml").write_text(MANIFEST.replace("GROUP", group))
+    rows = ["case,truth,candidate,score", "1,1,A,0.9", "1,1,B,0.8", "2,0,A,0.1", "2,0,B,0.2"]
+    (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")
+    _, plan = read_study(tmp_path)
+    assert plan.endpoints[0].candidate == ("B", "A")
