@@ -1,9 +1,9 @@
 """Draws the tables of this example: eight months of a device that does not exist, and its baseline.
 
 No patient, no reader, no site and no device: everything is drawn from seed 7. From the fourth month on older
-patients come more often, without any change of the device. On 11 May version 3.2 replaces version 3.1 while the
-month goes on. In the sixth month three sites change their scanner; there the score of cases with the condition
-falls, and so does sensitivity. Readers follow the advice a little more often from month to month.
+patients come more often, without any change of the device. On 11 May version 3.2 replaces version 3.1 while
+the month goes on. In the sixth month three sites change their scanner; there the score of cases with the
+condition falls, and so does sensitivity. Readers follow the advice a little more often from month to month.
 
     python examples/vigilance-audit/make.py     # writes scores.csv and readings.csv beside itself
 """
@@ -37,8 +37,7 @@ def cases(rng: np.random.Generator) -> list[dict[str, object]]:
     rows = []
     for k, (name, first, last, n) in enumerate((BASELINE, *MONTHS)):
         days = np.sort(rng.integers(0, (last - first).days + 1, n))
-        for i in range(n):
-            rows.append(case(rng, k, name, first + dt.timedelta(int(days[i])), i))
+        rows += [case(rng, k, name, first + dt.timedelta(int(days[i])), i) for i in range(n)]
     return rows
 
 

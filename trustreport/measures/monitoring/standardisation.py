@@ -44,7 +44,8 @@ def standardised_change(
     -------
     Estimate
         In [-1, 1]; `n` counts both sets; `details` hold the crude change, both standardised shares and the
-        shares of baseline and of present cases in the strata compared. NaN with a note where no stratum holds cases of both.
+        shares of baseline and of present cases in the strata compared. NaN with a note where no stratum holds
+        cases of both.
 
     References
     ----------
