@@ -150,3 +150,24 @@ def test_doctor_speaks_of_what_reports_need() -> None:
     assert status in (0, 1)
     for needed in ("Python", "weasyprint", "libpango-1.0-0", "libharfbuzz-subset0", "packaged templates"):
         assert needed in out
+
+
+def test_check_prints_the_doubts_of_reading_and_says_scopes_in_words(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(
+        "report: {kind: certification}\ndevice: {}\nreading: {positive_from: 1}\n"
+        "tables: {readings: {file: r.csv}, others: {kind: cases, file: c.csv}}\n"
+    )
+    rows = [
+        f"R{r},C{c},{arm},{int(c % 3 == r % 3) if arm == 'unaided' else 0},{int(c % 4 == 1)}"
+        for r in range(4)
+        for c in range(12)
+        for arm in ("unaided", "aided")
+    ]
+    (tmp_path / "r.csv").write_text("\n".join(["reader,case,arm,decision,advice", *rows]))
+    cases = "\n".join(["case,truth,ort", *(f"C{c},{c % 2},K\xf6ln" for c in range(12))])
+    (tmp_path / "c.csv").write_bytes(cases.encode("cp1252"))
+    status, out, err = run("check", tmp_path)
+    assert status == 0, err
+    assert "c.csv is not UTF-8 and declares no encoding; it was read as cp1252." in out
+    assert "['" not in out
+    assert "(aided against unaided)" in out

@@ -61,13 +61,16 @@ def check(study: Path, allow_outside: bool) -> None:
     """Print every problem of STUDY, and every pitfall; write nothing."""
     from trustreport.api import assess, read_study
     from trustreport.messages import catalogue
+    from trustreport.report.elements.annexes import scope_words
 
     with problems_on_stderr():
         read, plan = read_study(study, allow_outside=allow_outside)
         assessment = assess(read, plan)
     say = catalogue(plan.report.language)
+    for key, values in read.cautions:
+        click.echo(say(f"cautions.{key}", **values))
     for outcome in assessment.fired():
-        where = ", ".join(str(v) for v in outcome.scope.values())
+        where = ", ".join(scope_words(outcome.scope, say))
         place = f" ({where})" if where else ""
         click.echo(f"{outcome.check} {say(f'severity.{outcome.severity}')}{place}: {say(outcome.message)}")
     for open_ in assessment.unanswered:

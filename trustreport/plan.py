@@ -57,6 +57,18 @@ def named(*spellings: str) -> Any:
     return Field(validation_alias=AliasChoices(*spellings))
 
 
+# What `limits` may set, each read by a check or a table under this name; aliases stand for those names.
+LIMITS = (
+    *("P05_accuracy", "P05_gap", "P05_mcc", "P08_margin", "P10_distance", "P12_cases", "P13_alpha"),
+    *("P14_agreement", "P14_single", "P15_days", "P16_share", "P17_days", "P18_days", "P20_alpha"),
+    *("P21_ratio", "P27_share", "P29_harmful_switch_rate", "P33_values", "P37_positives", "P37_negatives"),
+    *("P38_share", "P40_classifier", "P40_similarity", "P41_similarity", "P42_p", "P43_score", "P43_splits"),
+    *("P44_sets", "P45_auc", "P46_range", "P47_auc", "P53_immature", "P56_shrink", "P57_rate", "P59_cell"),
+    "power_difference",
+)
+LIMIT_ALIASES = {"harmful_switch_rate": "P29_harmful_switch_rate"}
+
+
 class Group(BaseModel):
     """A group of the manifest: frozen, unknown keys refused."""
 
@@ -648,13 +660,24 @@ class Plan(Group):
     documents: tuple[Document, ...] = ()
     approvals: tuple[Approval, ...] | None = declared("CPV")
     amendments: tuple[Amendment, ...] = ()
-    limits: dict[str, float] = Field(default_factory=dict)
+    limits: dict[str, float] = Field(
+        default_factory=dict, json_schema_extra={"propertyNames": {"enum": [*LIMITS, *LIMIT_ALIASES]}}
+    )
     counts: tuple[CountsRow, ...] = ()
     paired_counts: tuple[PairedCounts, ...] = ()
     confusion: tuple[Confusion, ...] = ()
     reliance_counts: tuple[RelianceCounts, ...] = ()
     nomogram: tuple[Nomogram, ...] = ()
     reported: tuple[Reported, ...] = ()
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _one_spelling(cls, value: Any) -> Any:
+        """Aliases of limits under their first spelling, which counts where both are there."""
+        if not isinstance(value, dict):
+            return value
+        first = {LIMIT_ALIASES[k]: v for k, v in value.items() if k in LIMIT_ALIASES}
+        return {**first, **{k: v for k, v in value.items() if k not in LIMIT_ALIASES}}
 
     @property
     def contrasts(self) -> tuple[tuple[str, str], ...]:

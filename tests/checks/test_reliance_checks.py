@@ -82,7 +82,11 @@ def test_what_the_checks_say() -> None:
 def test_few_harmful_switches_fire_where_the_interval_of_the_change_lies_below_zero() -> None:
     assert "P29" in fired(counted(n100=50, n101=550))
     assert "P29" not in fired(counted(n100=1, n101=599))
-    strict = plan(limits={"harmful_switch_rate": 0.001})
+    strict = plan(limits={"harmful_switch_rate": 0.001})  # its first spelling, still read
+    assert strict.limits == {"P29_harmful_switch_rate": 0.001}
+    assert plan(limits={"harmful_switch_rate": 1, "P29_harmful_switch_rate": 2}).limits == {
+        "P29_harmful_switch_rate": 2
+    }
     assert "P29" in fired(counted(n100=1, n101=599), strict)
 
 

@@ -292,6 +292,15 @@ CASES = [
         manifest="datasets: [{dataset: A, role: external, file: a.csv, features: [age]}]\n",
     ),
     scores(
+        "a mark for no value among words",
+        "truth,score,sex\n0,.5,f\n1,.6,NA\n0,.4,m\n1,.9,?\n",
+        'a.csv, row 3, column sex: found "NA", expected a word, as in other rows, or an empty cell. '
+        "Leave the cell empty where there is no value. "
+        "If it is a word like the others: similarity: categorical: [sex].",
+        'a.csv, row 5, column sex: found "?"',
+        manifest="datasets: [{dataset: A, role: external, file: a.csv, features: [sex]}]\n",
+    ),
+    scores(
         "a case scored twice",
         "case,truth,score\nk1,0,.5\nk2,1,.5\nk1,0,.6\n",
         "a.csv, rows 2 and 4: case k1 stands in 2 rows. "
@@ -518,10 +527,21 @@ CASES = [
         {"readings.csv": GOOD},
     ),
     Bad(
+        "unknown limits",
+        READINGS + "limits: {P17_day: 3, P14_least: 1, harmful_switch_rate: 0.2}\n",
+        (
+            'study.yaml, row 4, column limits.P17_day: unknown limit "P17_day". Did you mean "P17_days"?',
+            'column limits.P14_least: unknown limit "P14_least". '
+            'Known of it: "P14_agreement" or "P14_single".',
+        ),
+        {"readings.csv": GOOD},
+    ),
+    Bad(
         "key of another group",
         READINGS + "threshold: 0.5\n",
         (
-            'study.yaml, row 4, column threshold: unknown key "threshold". It belongs to the group "operating_point".',
+            'study.yaml, row 4, column threshold: unknown key "threshold". '
+            'It belongs to the group "operating_point" or "endpoints".',
         ),
         {"readings.csv": GOOD},
     ),

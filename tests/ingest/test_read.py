@@ -99,7 +99,7 @@ tables:
   scores: {file: scores.csv}
 reported:
   - {set: paper, total: 210, metrics: {sensitivity: 0.80, ppv: "0.90", f1: .5}}
-limits: {confidence: 0.1}
+limits: {P17_days: 14}
 """
 MANY: dict[str, str] = {
     "detect": "reader_id,case_id,arm_id,decision\n1,007,unaided,yes\n1,007,aided,TRUE\n2,8,aided,0.0\n",
@@ -158,6 +158,28 @@ def test_tasks_candidates_and_periods(tmp_path: Path) -> None:
     assert dict(sources["cases.csv"].dropped) == {"case neither read nor scored": 1}
     assert sources["scores.csv"].n_used == 24
     assert len(sources["study.yaml"].sha256) == 64
+
+
+def test_a_key_without_content_counts_as_left_out(tmp_path: Path) -> None:
+    empty = "study:\nreading:\narms:\nlimits:\n"
+    empty += "utility:\n  thresholds:\n  matrices:\noperating_point: {threshold: }\n"
+    files = {"readings": LONG}
+    _, bare = read(put(tmp_path / "a", PLAIN, **files))
+    _, plan = read(put(tmp_path / "b", PLAIN + empty, **files))
+    assert plan == bare
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "study.yaml").write_text("report: {kind: vigilance, status: }\ndevice:\n" + PLAIN)
+    (tmp_path / "c" / "readings.csv").write_text(LONG)
+    _, plan = read(tmp_path / "c")
+    assert (plan.report.status, plan.device.trade_name) == ("draft", None)
+
+
+@pytest.mark.parametrize("text", ["report: {kind: }\ndevice: {}\n", "report:\ndevice: {}\n"])
+def test_a_needed_key_without_content_is_missing_or_empty(tmp_path: Path, text: str) -> None:
+    (tmp_path / "study.yaml").write_text(text + PLAIN)
+    (tmp_path / "readings.csv").write_text(LONG)
+    with pytest.raises(StudyError, match="kind"):
+        read(tmp_path)
 
 
 def test_json_says_the_same_as_yaml(tmp_path: Path) -> None:

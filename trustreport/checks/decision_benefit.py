@@ -37,7 +37,10 @@ def regression_to_the_mean(evidence: Evidence) -> Iterator[Remark]:
         if r.id == f"{DIMENSION}.baseline_slope" and isfinite(r.estimate.value):
             e = r.estimate
             naive = e.details["slope_on_baseline"]
-            message = say("checks.P28.fired", naive=naive, value=e.value, low=e.low, high=e.high)
+            if isfinite(e.low):
+                message = say("checks.P28.fired", naive=naive, value=e.value, low=e.low, high=e.high)
+            else:
+                message = say("checks.P28.fired_no_interval", naive=naive, value=e.value, reason=e.note)
             yield Remark(place(r), message if naive < 0 else None)
 
 

@@ -10,7 +10,7 @@ from trustreport.results import Result
 from trustreport.study import Readings
 
 DIMENSION = "reliance"
-# From this share of right decisions given up for wrong advice on, P29 fires (`limits.harmful_switch_rate`).
+# From this share of right decisions given up for wrong advice on P29 fires; `limits.P29_harmful_switch_rate`.
 HARMFUL_SWITCHES = 0.1
 
 
@@ -28,7 +28,7 @@ def _leading(evidence: Evidence, quantity: str) -> Iterator[Result]:
 
 def automation_bias(evidence: Evidence) -> Iterator[Remark]:
     """P29: right decisions given up for wrong advice, or fewer right decisions with the aid after it."""
-    limit = evidence.plan.limits.get("harmful_switch_rate", HARMFUL_SWITCHES)
+    limit = evidence.plan.limits.get("P29_harmful_switch_rate", HARMFUL_SWITCHES)
     for r in _leading(evidence, "harmful_switch_rate"):
         if isnan(r.estimate.value):
             continue

@@ -431,9 +431,10 @@ class FeatureKinds:
         if len(broken):
             cells = values.text(column.take(broken))
             distinct = pc.unique(cells).to_pylist()
-            if len(broken) == np.count_nonzero(~np.isnan(floats)) and not any(
-                c.lower() in MISSING or mend_number(c) for c in distinct[:1000]
-            ):
+            plain = [c for c in distinct[:1000] if c.lower() not in MISSING]
+            words = len(broken) == np.count_nonzero(~np.isnan(floats)) and not any(map(mend_number, plain))
+            if plain and words:
+                self._no_values(name, table, cells, broken)
                 return "words"
             self.problems.by_value(
                 table.file,
@@ -446,6 +447,27 @@ class FeatureKinds:
         floats[~np.isfinite(floats)] = np.nan
         self.numbers[id(table), name] = floats
         return "numbers" if np.isfinite(floats).any() else ""
+
+    def _no_values(self, name: str, table: Table, cells: Any, rows: Any) -> None:
+        """Cells of a column of words that say that there is no value: a problem each, not the words."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        lower = pc.utf8_lower(cells)
+        found = pc.is_in(lower, pa.array(MISSING, lower.type))
+        marks = np.asarray(found.to_numpy(zero_copy_only=False), bool)
+        if marks.any():
+            self.problems.by_value(
+                table.file,
+                name,
+                cells.filter(pa.array(marks)),
+                table.row(rows[marks]),
+                "a word, as in other rows, or an empty cell",
+                lambda c: (
+                    f"Leave the cell empty where there is no value. If it is a word like the others: "
+                    f"similarity: categorical: [{name}]."
+                ),
+            )
 
     @staticmethod
     def _levels(held: "list[tuple[Table, Column]]") -> tuple[str, ...]:

@@ -7,7 +7,7 @@ a number the characters that were typed, and hostile text (tags, aliases of alia
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -261,7 +261,7 @@ def plan_of(manifest: Manifest, problems: Problems) -> tuple[Plan | None, set[Ke
     What is wrong becomes a problem and is left out, so that the tables can still be read and their problems
     told in the same breath.
     """
-    values, touched = _copy(manifest.values), set[Key]()
+    values, touched = _filled(_copy(manifest.values), Plan), set[Key]()
     for attempt in range(8):
         try:
             return Plan.model_validate(values), touched
@@ -277,6 +277,39 @@ def plan_of(manifest: Manifest, problems: Problems) -> tuple[Plan | None, set[Ke
             problems.at(manifest.file, "found groups nested too deeply")
             break
     return None, touched
+
+
+def _filled(values: Any, group: type[BaseModel]) -> Any:
+    """The values without keys that hold nothing: optional ones count as absent, a needed group as empty."""
+    if not isinstance(values, dict):
+        return values
+    kept = {}
+    for key, value in values.items():
+        info = _field(group, key)
+        if info is None:
+            kept[key] = value
+            continue
+        inner = _model(info.annotation)
+        if value is None and not info.is_required():
+            continue
+        if value is None and inner is info.annotation:
+            value = {}
+        if inner is not None and isinstance(value, list):
+            value = [_filled(item, inner) for item in value]
+        elif inner is not None and inner in (info.annotation, *get_args(info.annotation)):
+            value = _filled(value, inner)
+        kept[key] = value
+    return kept
+
+
+def _field(group: type[BaseModel], key: Key) -> Any:
+    """The field of a group that a key spells, or None."""
+    found = (
+        info
+        for name, info in group.model_fields.items()
+        if key == name or key in getattr(info.validation_alias, "choices", ())
+    )
+    return next(found, None)
 
 
 def _copy(value: Any) -> Any:
@@ -417,14 +450,7 @@ def model_at(path: KeyPath) -> type[BaseModel] | None:
     for key in path:
         if isinstance(key, int) or group is None:
             continue
-        info = next(
-            (
-                i
-                for n, i in group.model_fields.items()
-                if key == n or key in getattr(i.validation_alias, "choices", ())
-            ),
-            None,
-        )
+        info = _field(group, key)
         if info is not None:
             group = _model(info.annotation)
         elif not _is_named(path, key):
@@ -440,8 +466,6 @@ def _is_named(path: KeyPath, key: Key) -> bool:
 
 def _model(annotation: Any) -> type[BaseModel] | None:
     """The model inside an annotation such as ``tuple[Arm, ...] | None``."""
-    from typing import get_args
-
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((m for m in map(_model, get_args(annotation)) if m), None)

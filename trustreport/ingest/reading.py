@@ -103,6 +103,7 @@ def _study(
     """Read every file, then join them where the manifest says enough to do so."""
     from trustreport.ingest import rules
 
+    rules.limits_are_known(plan, manifest, problems)
     if not touched:
         rules.there_is_data(plan, manifest, problems)
     loaded = [

@@ -10,6 +10,7 @@ from trustreport.estimate import Estimate, check_level, undefined
 
 FEW = "fewer than three readers with both values: no slope"
 SAME = "all readers have the same mean of both values: no slope"
+ON_A_LINE = "the changes of all readers lie on one line: no standard error, and nothing said about precision"
 
 
 def oldham_slope(
@@ -33,7 +34,7 @@ def oldham_slope(
     -------
     Estimate
         b, without unit; `n` counts readers; `details` holds the naive slope on the baseline. NaN with a note
-        under three readers.
+        under three readers; no limits where all changes lie on a line.
 
     Notes
     -----
@@ -62,10 +63,13 @@ def oldham_slope(
     slope = float(((mean - mean.mean()) * change).sum() / spread)
     residual = change - change.mean() - slope * (mean - mean.mean())
     se = sqrt(float((residual**2).sum()) / (n - 2) / spread)
-    half = float(stdtrit(n - 2, (1 + level) / 2)) * se
-    p = 2 * float(stdtr(n - 2, -abs(slope / se))) if se > 0 else 1.0
     own = float(((before - before.mean()) ** 2).sum())
     naive = float(((before - before.mean()) * change).sum() / own) if own > 0 else np.nan
+    if se <= 1e-9:
+        details = {"slope_on_baseline": naive}
+        return Estimate(slope, np.nan, np.nan, n, level, "oldham", ON_A_LINE, details=details)
+    half = float(stdtrit(n - 2, (1 + level) / 2)) * se
+    p = 2 * float(stdtr(n - 2, -abs(slope / se)))
     return Estimate(
         slope,
         slope - half,
