@@ -1,7 +1,9 @@
 """Weighted concordance: other software's values, counted by hand, properties, edges."""
 
+import json
 from fractions import Fraction
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,17 @@ def rho(codes: Any, k: int = 2, **known: Any) -> Estimate:
     return weighted_concordance(
         np.asarray(codes), k, rng=np.random.default_rng(1), **{"resamples": 20, **known}
     )
+
+
+def test_the_printed_concordance_needs_less_accurate_raters(knee: Any, shared: Path) -> None:
+    seed = json.loads((shared / "reference" / "seeds" / "seed003.json").read_text())["reliability"]
+    there = seed["recomputed_from_427_cases"]
+    codes, confidence = knee
+    at_81 = rho(codes, confidence=confidence, accuracy=0.81)
+    assert at_81.value == pytest.approx(there["rho_at_uniform_081"], abs=1e-12)
+    needed = rho(codes, confidence=confidence, accuracy=there["uniform_accuracy_needed_for_rho_057"])
+    assert needed.value == pytest.approx(0.57, abs=1e-12)
+    assert percent_agreement(codes, 2).value == pytest.approx(there["Po"], abs=1e-12)
 
 
 def test_thirteen_radiologists(knee: Any, expected: Any) -> None:

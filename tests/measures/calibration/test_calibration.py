@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 
 from trustreport.estimate import Estimate
 from trustreport.measures.calibration import notes, resample
-from trustreport.measures.calibration.advice import advice_values, advisory_value
+from trustreport.measures.calibration.advice import advice_of_cases, advice_values, advisory_value
 from trustreport.measures.calibration.bins import equal_mass, equal_width, places
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.curve import calibration_curve
@@ -107,11 +107,16 @@ def test_local_index_and_sides_as_calfram(name: str, expected: Expected) -> None
 
 
 def test_advisory_value_of_the_paper(shared: Path) -> None:
-    """Per case confidence x local calibration, then the mean: the bins' values are given here."""
+    """Twenty pieces of advice a bin, as many right as give the local calibrations of the seed."""
     (seed,) = json.loads((shared / "reference" / "seeds" / "trust_scalars.json").read_text())["advisory"]
-    value = np.array(seed["confidence"]) * seed["local_calibration"]
-    assert value == pytest.approx(seed["AV"])
-    assert value.mean() == pytest.approx(seed["AdV"])
+    gaps = 1 - np.array(seed["local_calibration"])
+    right = np.rint(20 * (np.array(seed["confidence"]) - gaps)).astype(int)  # 14, 12 and 3 of 20
+    truth = np.concatenate([np.arange(20) < k for k in right])
+    score = np.repeat(seed["confidence"], 20)
+    values = {round(one.confidence, 6): one.advice_value.value for one in advice_values(truth, score)}
+    assert [values[c] for c in seed["confidence"]] == pytest.approx(seed["AV"])
+    assert advisory_value(truth, score).value == pytest.approx(seed["AdV"])
+    assert advice_of_cases(truth, score).reshape(3, 20) == pytest.approx(np.tile(seed["AV"], (20, 1)).T)
 
 
 def test_hand_count() -> None:
