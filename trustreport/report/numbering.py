@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trustreport.finding import Figure
@@ -12,15 +12,18 @@ from trustreport.report.figures import Drawn
 from trustreport.report.tables import Cell, Head, Line, Table, align
 
 SHORT_TABLE = 12  # rows; a shorter table is not split between pages
+# Rows of a table on paper: tagged PDF grows faster than its rows, and nobody reads more of them in print.
+ROWS_ON_PAPER = 200
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedTable:
-    """A table with its number."""
+    """A table with its number; `cut` says that on paper not all of its rows are shown, empty otherwise."""
 
     number: str
     table: Table
     anchor: str
+    cut: str = ""
 
     @property
     def short(self) -> bool:
@@ -43,15 +46,21 @@ class NumberedFigure:
 class Numbering:
     """Numbers the tables and figures of a chapter: 3.1, 3.2 ..."""
 
-    def __init__(self, chapter: str, drawn: Mapping[str, Drawn], say: Catalogue) -> None:
-        self._chapter, self._drawn, self._say = chapter, drawn, say
+    def __init__(
+        self, chapter: str, drawn: Mapping[str, Drawn], say: Catalogue, most: int | None = None
+    ) -> None:
+        self._chapter, self._drawn, self._say, self._most = chapter, drawn, say, most
         self._tables = self._figures = 0
 
     def table(self, source: Table) -> NumberedTable:
         """The next table."""
         self._tables += 1
         number = f"{self._chapter}.{self._tables}"
-        return NumberedTable(number, source, f"table-{number.replace('.', '-')}")
+        n, cut = len(source.lines), ""
+        if self._most is not None and n > self._most:
+            cut = self._say("table.cut", shown=self._most, n=n)
+            source = replace(source, lines=source.lines[: self._most])
+        return NumberedTable(number, source, f"table-{number.replace('.', '-')}", cut)
 
     def figure(self, figure: Figure) -> NumberedFigure:
         """The next figure."""

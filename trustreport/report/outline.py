@@ -10,7 +10,7 @@ from trustreport.messages import Catalogue
 from trustreport.plan import Kind
 from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element
 from trustreport.report.figures import Drawn
-from trustreport.report.numbering import Numbering
+from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
 from trustreport.report.sections import PartView, Section, part_view, section
 
 # What stands in each chapter: elements by id, answers of a dimension by its name. A part of a dimension that
@@ -123,7 +123,7 @@ def chapters(
     placed = {name for names in outline.values() for name in names}
     found = []
     for number, (name, names) in enumerate(outline.items(), 1):
-        numbering = Numbering(str(number), drawn, say)
+        numbering = Numbering(str(number), drawn, say, None if on_screen else ROWS_ON_PAPER)
         context = Context(assessment, drawn, say, numbering, on_screen, provenance)
         open_ = tuple(
             (say(f"{u.dimension}.title"), say(u.reason))

@@ -16,8 +16,10 @@ import trustreport
 from trustreport.assessment import Assessment
 from trustreport.errors import MissingLibrary
 from trustreport.messages import Catalogue, catalogue
+from trustreport.report import csv
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
+from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.seeds import DEFAULT
 
@@ -127,8 +129,11 @@ def _iterations(assessment: Assessment) -> dict[str, int]:
 
 
 def attachments(assessment: Assessment, results: bytes, say: Catalogue) -> list[tuple[str, bytes, str]]:
-    """What the PDF carries inside: its numbers, and the manifest that they answer."""
+    """What the PDF carries inside: its numbers (as a table too where one of its own is cut), the manifest."""
     files = [("results.json", results, say("report.attached.results"))]
+    tables = [t for finding in assessment.findings for part in finding.parts for t in part.tables]
+    if any(len(t.rows) > ROWS_ON_PAPER for t in tables):
+        files.append(("results.csv", csv.render(json.loads(results)), say("report.attached.table")))
     study = assessment.study
     if study.manifest:
         files.append((study.sources[0].file, study.manifest, say("report.attached.manifest")))
