@@ -34,6 +34,8 @@ def _counted(found: list[Result], short: list[Result]) -> Message:
     facts = short[0].details
     cells = {r.id.rpartition(".")[2]: int(r.estimate.value) for r in found if r.unit == "count"}
     names = {r.id.rpartition(".")[2] for r in short}
+    if not facts["positives"] or not facts["negatives"]:
+        return say("checks.P37.fired_cases", n=facts["positives"], negatives=facts["negatives"])
     if "sensitivity" in names and "tp" in cells:
         return say("checks.P37.fired", k=cells["tp"], n=facts["positives"])
     if "specificity" in names and "tn" in cells:
