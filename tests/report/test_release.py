@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.dimensions.test_subgroups import counted, declared
+from tests.dimensions.test_subgroups import coded, counted, declared
 from trustreport.api import assess, read_study, write_report
 from trustreport.cli import main
 from trustreport.estimate import Estimate
@@ -21,6 +21,7 @@ from trustreport.messages import say
 from trustreport.report.bundle import files
 from trustreport.report.release import is_small, public, released
 from trustreport.results import Result
+from trustreport.study import Study
 
 # Names that occur nowhere in a report by chance.
 READERS = [f"Zz{c}q{i}" for i, c in enumerate("kbxmhd")]
@@ -218,3 +219,23 @@ def test_the_second_net_reaches_tables_and_figures() -> None:
     again = public(told)
     assert again.findings == told.findings
     assert released(replace(made, plan=declared())).findings == made.findings
+
+
+def test_case_mix_and_errors_lose_what_holds_a_small_cell() -> None:
+    """Men have three misses: neither sex is told of, since the total stands beside; the wards stay."""
+    study = counted(F=(30, 12, 20, 60), M=(45, 10, 3, 70))
+    (one,) = study.datasets
+    n = len(one.cases)
+    groups = {
+        **one.cases.groups,
+        "ward": coded(["a", "b"] * (n // 2)),
+        "rare": coded(["x"] * 3 + ["y"] * (n - 3)),
+    }
+    made = assess(Study(datasets=(replace(one, cases=replace(one.cases, groups=groups)),)), declared())
+    (mix,), (errors,) = made.case_mixes, made.errors
+    assert {c.name for c in mix.characteristics} == {"sex", "ward", "rare"}
+    told = public(made)
+    assert {c.name for c in told.case_mixes[0].characteristics} == {"sex", "ward"}
+    assert {row[0] for row in errors.by} == {"sex", "ward", "rare"}
+    assert {row[0] for row in told.errors[0].by} == {"ward"}
+    assert told.errors[0].missed == errors.missed

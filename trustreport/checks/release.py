@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from trustreport.checks.check import Check, Evidence, Remark
-from trustreport.identity.recognised import identifying
+from trustreport.identity.recognised import cases_of, identifying
 from trustreport.messages import Message, say
+from trustreport.study import Study
 
 PEOPLE, WHO = "subgroups", "source_reliability"
 # Cases below which a cell is not told of outside; `limits.P59_cell`.
 LEAST = 5
+# A column with more values than this is told by its quartiles, not value by value.
+MOST_LEVELS = 12
 # It concerns the release of the report and no number in it.
 RELEASE = ("report.release",)
 
@@ -28,11 +33,24 @@ def recognisable(evidence: Evidence) -> Iterator[Remark]:
         if "subgroup" in r.scope
         and (_is_small(r.unit, r.estimate.value, least) or _is_hidden(r.estimate.note))
     ]
+    groups += _few(study, least)
     if groups:
         key = "checks.P59.suppressed" if plan.report.release == "public" else "checks.P59.cells_small"
         names = list(dict.fromkeys(groups))
         found.append(say(key, n=len(names), names=names, k=least))
     yield from (Remark({}, message, RELEASE) for message in found) if found else [Remark({})]
+
+
+def _few(study: Study, least: int) -> Iterator[str]:
+    """Values of a column of the cases, where it has few, that hardly any case has."""
+    for cases in cases_of(study):
+        for name, column in cases.groups.items():
+            if len(column.labels) <= MOST_LEVELS:
+                counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.labels))
+                yield from (
+                    f"{name}: {column.labels[int(i)]}"
+                    for i in np.flatnonzero((counts > 0) & (counts < least))
+                )
 
 
 def _is_small(unit: str, value: float, least: int) -> bool:

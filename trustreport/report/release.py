@@ -4,12 +4,13 @@ The names are hidden before anything is computed (`trustreport.identity`), small
 makes them; this is the second net, through which no number of a small part of the data falls.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from math import isnan, nan
 from typing import Any
 
 from trustreport.assessment import Assessment
+from trustreport.dimensions.case_mix import CaseMix, Errors
 from trustreport.estimate import Estimate
 from trustreport.results import Result
 
@@ -29,7 +30,8 @@ def public(assessment: Assessment) -> Assessment:
     """An assessment without cells below the limit, facts of single readers, and the manifest's file.
 
     A number of a group or site with fewer cases than the limit, or a count below it, has no value and says
-    why, in results, tables and figures alike. What is public already stays as it is.
+    why, in results, tables and figures alike; of the case mix and of where the errors lie, characteristics
+    with a small cell are left out. What is public already stays as it is.
     """
     plan, study = assessment.plan, assessment.study
     least = int(plan.limits.get("P59_cell", LEAST))
@@ -40,7 +42,29 @@ def public(assessment: Assessment) -> Assessment:
         plan=plan.model_copy(update={"readers": ()}),
         study=replace(study, manifest=b"", sources=tuple(replace(s, columns=()) for s in study.sources)),
         findings=assessment.findings if findings is None else findings,
+        case_mixes=tuple(_mix(one, least) for one in assessment.case_mixes),
+        errors=tuple(_errors(one, least) for one in assessment.errors),
     )
+
+
+def _mix(mix: CaseMix, least: int) -> CaseMix:
+    """The mix without characteristics of which a level, or what is unknown, is small."""
+    kept = tuple(c for c in mix.characteristics if not _any_small((*c.levels.values(), c.unknown), least))
+    return replace(mix, characteristics=kept)
+
+
+def _errors(errors: Errors, least: int) -> Errors:
+    """The errors without characteristics with a small cell: the other levels would give it back."""
+    small = {
+        name
+        for name, _, positives, missed, negatives, alarms in errors.by
+        if _any_small((missed, positives - missed, alarms, negatives - alarms), least)
+    }
+    return replace(errors, by=tuple(row for row in errors.by if row[0] not in small))
+
+
+def _any_small(cells: Iterable[int], least: int) -> bool:
+    return any(0 < n < least for n in cells)
 
 
 def is_small(result: Result, least: int) -> bool:
