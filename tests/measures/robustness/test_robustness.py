@@ -101,6 +101,17 @@ def test_seeds_and_formula_values(shared: Path, entries: list[dict[str, Any]]) -
         assert spr(*pair).value == pytest.approx(entry["value"], abs=1e-12)
 
 
+def test_printed_scores_are_those_of_the_k_that_gives_them(shared: Path) -> None:
+    """The paper prints scores alone; the k that gives each was solved for outside this project."""
+    seed = json.loads((shared / "reference" / "seeds" / "seed003.json").read_text())["spr_wpr"]
+    solved = {name: k for name, k in seed["printed_values_inverted"].items() if not isinstance(k, str)}
+    assert len(solved) == 5
+    for name, k in solved.items():
+        index = {"SPR": spr, "WPR": wpr}[name.split()[0]]
+        assert index(k, 0.0).value == pytest.approx(float(name.split()[1]), abs=1e-9)
+    assert spr(0.0005, 0.0).value < 0.005  # printed ".0": any k under .0006
+
+
 @given(p=st.floats(1e-12, 1), similarity=st.floats(0, 0.999))
 def test_is_fishers_combination(p: float, similarity: float) -> None:
     k = p * (1 - similarity)
