@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
+from trustreport.measures.calibration.lowess import lowess
 from trustreport.measures.calibration.resample import pivot_interval
 
 Floats = NDArray[np.float64]
@@ -100,29 +101,19 @@ def smooth_error(
 def smooth_curve(score: Floats, outcome: Floats) -> Floats | None:
     """The mean of the outcome that lowess finds at each case's score; None with too few different scores.
 
+    Several outcomes of the same scores, (n_cases, n_outcomes), cost little more than one.
     With more than 200,000 cases it is fitted to the means of 50,000 groups of neighbours by score: the two
     thirds that a line is fitted to hold thousands of them.
     """
-    from statsmodels.nonparametric.smoothers_lowess import lowess
-
     if len(score) < 10 or score.min() == score.max():
         return None
     if len(score) > GROUPED:
         return _through_groups(score, outcome)
     order = np.argsort(score, kind="stable")
     x = score[order]
-    curve = np.empty(len(score))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        curve[order] = lowess(
-            outcome[order],
-            x,
-            frac=SPAN,
-            it=0,
-            delta=SKIP * (x[-1] - x[0]),
-            is_sorted=True,
-            return_sorted=False,
-        )
-    return None if np.isnan(curve).any() else curve
+    curve = np.empty(outcome.shape)
+    curve[order] = lowess(x, outcome[order], span=SPAN, skip=SKIP * (x[-1] - x[0]))
+    return curve
 
 
 def _through_groups(score: Floats, outcome: Floats) -> Floats | None:
@@ -137,7 +128,7 @@ def _through_groups(score: Floats, outcome: Floats) -> Floats | None:
     inner, ends = max(1, len(x) // 100), np.array([score[order[0]], score[order[-1]]])
     slopes = [(curve[a] - curve[b]) / max(x[a] - x[b], 1e-300) for a, b in ((inner, 0), (-1, -1 - inner))]
     outside = curve[[0, -1]] + np.array(slopes) * (ends - x[[0, -1]])
-    return np.interp(score, [ends[0], *x, ends[1]], [outside[0], *curve, outside[1]])
+    return np.asarray(np.interp(score, [ends[0], *x, ends[1]], [outside[0], *curve, outside[1]]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +169,9 @@ def _resampled(
     for _ in range(replicates):
         cases = np.sort(rng.integers(0, n, n))
         cases = cases[np.argsort(score[cases], kind="stable")]
-        curve = smooth_curve(score[cases], truth[cases].astype(np.float64))
-        shape = smooth_curve(score[cases], gap[cases])
-        if curve is not None and shape is not None:
-            found.append((score[cases][some], curve[some], shape[some]))
+        both = smooth_curve(score[cases], np.column_stack([truth[cases], gap[cases]]))
+        if both is not None:
+            found.append((score[cases][some], *both[some].T))
     return _Gaps(*(np.array(part) for part in zip(*found))) if len(found) > 1 else None
 
 
