@@ -40,9 +40,8 @@ def test_the_database_refuses_to_change_the_log(core: Core, statement: str) -> N
     assert not faults(core)
 
 
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)
 def test_postgresql_refuses_to_truncate_the_log(core: Core) -> None:
-    if core.store.is_sqlite:
-        pytest.skip("SQLite has no TRUNCATE")
     with pytest.raises(DBAPIError, match="append-only"), core.store.write() as rows:
         rows.execute(text("TRUNCATE audit"))
 
