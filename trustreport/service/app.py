@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -58,30 +58,33 @@ def most_bytes(settings: Settings) -> Callable[[str, str], int]:
     def most(method: str, path: str) -> int:
         parts = path.removeprefix(PREFIX).split("/")
         uploads = method == "POST" and parts[1:2] == ["studies"] and parts[3:4] == ["versions"]
-        return settings.most_body if uploads and parts[4:] != ["json"] else settings.most_json
+        by_page = method == "POST" and pages.is_upload(path)
+        return settings.most_body if by_page or (uploads and parts[4:] != ["json"]) else settings.most_json
 
     return most
 
 
-def _answer(request: Request, fault: Fault) -> JSONResponse:
+def _answer(request: Request, fault: Fault) -> Response:
+    if pages.is_wanted(request):  # an address that no page has
+        return pages.refused(request, fault)
     body = fault.body(getattr(request.state, "request", ""))
     return JSONResponse(body, fault.status, headers=fault.headers, media_type=MEDIA)
 
 
-async def _fault(request: Request, error: Exception) -> JSONResponse:
+async def _fault(request: Request, error: Exception) -> Response:
     assert isinstance(error, Fault)
     if error.status == 429:
         request.app.state.core.metrics.refused.labels("rate").inc()
     return _answer(request, error)
 
 
-async def _http(request: Request, error: Exception) -> JSONResponse:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = {404: "Not found", 405: "Method not allowed"}.get(error.status_code, "Not done")
     return _answer(request, Fault(error.status_code, title, str(error.detail), headers=error.headers))
 
 
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
+async def _invalid(request: Request, error: Exception) -> Response:
     """Every field that is wrong; what was sent is not echoed."""
     assert isinstance(error, RequestValidationError)
     fields = [

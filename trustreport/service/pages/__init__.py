@@ -1,5 +1,10 @@
-"""What a browser shows. Routes that are added to `router` stand beside the API, outside its document."""
+"""What a browser shows: pages rendered here, which ask the functions of the API and nothing else.
 
-from fastapi import APIRouter
+They work without JavaScript; with it, uploads show how far they are, and what is awaited comes by itself.
+"""
 
-router = APIRouter(include_in_schema=False)
+from trustreport.service.pages.all_pages import router
+from trustreport.service.pages.refusals import is_wanted, refused
+from trustreport.service.pages.uploads import is_upload
+
+__all__ = ["is_upload", "is_wanted", "refused", "router"]

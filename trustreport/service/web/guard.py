@@ -54,10 +54,21 @@ def asker(
     session: Annotated[str | None, Depends(cookie)],
 ) -> Who:
     """Who asks; 401 where nobody is known, 403 where a page of another site may be behind it."""
+    who = admitted(request, token.credentials if token else None, session)
+    if token is None and session and request.method not in SAFE:
+        refuse_other_sites(request)
+        sent = request.headers.get(CSRF_HEADER, "")
+        if not compare_digest(sent.encode(), secrets.csrf_token(session).encode()):
+            raise Fault(403, "Not from this page", f"Send the session's {CSRF_HEADER}.")
+    return who
+
+
+def admitted(request: Request, token: str | None, session: str | None) -> Who:
+    """Who a token or a session stands for, counted and noted; 401 where nobody is known."""
     core = core_of(request)
     with core.store.read() as rows:
         if token is not None:
-            who = known.by_token(rows, token.credentials)
+            who = known.by_token(rows, token)
         else:
             who = known.by_session(rows, session, core.settings) if session else None
     if who is None:
@@ -65,11 +76,6 @@ def asker(
         raise Fault(
             401, "Not known", "Log in, or send a valid API token.", headers={"WWW-Authenticate": "Bearer"}
         )
-    if token is None and session and request.method not in SAFE:
-        refuse_other_sites(request)
-        sent = request.headers.get(CSRF_HEADER, "")
-        if not compare_digest(sent.encode(), secrets.csrf_token(session).encode()):
-            raise Fault(403, "Not from this page", f"Send the session's {CSRF_HEADER}.")
     core.throttle.request(f"{who.via} {who.credential}")
     _note(core, who)
     request.state.user, request.state.organisation = who.user, who.organisation

@@ -1,0 +1,108 @@
+// What pages do beyond links and forms: files dropped on them, and how far an upload is. All works without, too.
+"use strict";
+
+(function () {
+  const say = (form, text) => { form.querySelector("[data-says]").textContent = text; };
+
+  function size(bytes) {
+    return bytes < 1e6 ? Math.ceil(bytes / 1000) + " kB" : (bytes / 1e6).toFixed(1) + " MB";
+  }
+
+  function choose(drop) {
+    const input = drop.querySelector("input[type=file]");
+    const files = Array.from(input.files);
+    const said = files.slice(0, 8).map((file) => file.name + " (" + size(file.size) + ")").join(", ");
+    drop.querySelector("[data-chosen]").textContent = said + (files.length > 8 ? " and " + (files.length - 8) + " more" : "");
+  }
+
+  document.querySelectorAll("[data-drop]").forEach((drop) => {
+    const input = drop.querySelector("input[type=file]");
+    input.addEventListener("change", () => choose(drop));
+    ["dragenter", "dragover"].forEach((name) => drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.add("over");
+    }));
+    ["dragleave", "drop"].forEach((name) => drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.remove("over");
+    }));
+    drop.addEventListener("drop", (event) => {
+      if (!event.dataTransfer.files.length) { return; }
+      input.files = event.dataTransfer.files;
+      choose(drop);
+    });
+  });
+
+  // What went wrong, in place: the page that was answered says it, or a short answer in JSON does.
+  function refuse(form, request) {
+    let told = null;
+    if ((request.getResponseHeader("Content-Type") || "").includes("json")) {
+      try {
+        const said = JSON.parse(request.responseText);
+        told = document.createElement("div");
+        told.className = "fault";
+        told.setAttribute("role", "alert");
+        told.textContent = said.title + ". " + (said.detail || "");
+      } catch (error) { told = null; }
+    } else {
+      told = new DOMParser().parseFromString(request.responseText, "text/html").querySelector(".fault");
+    }
+    if (!told) {
+      told = document.createElement("div");
+      told.className = "fault";
+      told.setAttribute("role", "alert");
+      told.textContent = "The service did not answer. Nothing was kept; try again.";
+    }
+    document.querySelectorAll("main .fault").forEach((old) => old.remove());
+    told.tabIndex = -1;
+    form.before(told);
+    told.focus();
+  }
+
+  document.querySelectorAll("form[data-upload]").forEach((form) => {
+    form.addEventListener("submit", (event) => {
+      const chosen = Array.from(form.querySelectorAll("input[type=file]")).flatMap((input) => Array.from(input.files));
+      if (!chosen.length) { return; }
+      event.preventDefault();
+      const sending = form.querySelector("[data-sending]");
+      const bar = sending.querySelector("progress");
+      const share = sending.querySelector("[data-share]");
+      const send = form.querySelector("button:not([type=button])");
+      const request = new XMLHttpRequest();
+      const total = chosen.reduce((sum, file) => sum + file.size, 0);
+      let quarter = 0;
+      const rest = () => { sending.hidden = true; send.disabled = false; };
+
+      request.upload.addEventListener("progress", (moved) => {
+        if (!moved.lengthComputable) { return; }
+        const percent = Math.floor(100 * moved.loaded / moved.total);
+        bar.value = percent;
+        share.textContent = percent + "% of " + size(total);
+        if (percent >= quarter + 25) {
+          quarter = percent - percent % 25;
+          say(form, percent + "% sent");
+        }
+      });
+      request.addEventListener("load", () => {
+        rest();
+        if (request.status < 400 && request.responseURL) {
+          window.location.assign(request.responseURL);
+        } else {
+          refuse(form, request);
+        }
+      });
+      request.addEventListener("error", () => { rest(); refuse(form, request); });
+      request.addEventListener("abort", () => { rest(); say(form, "Stopped. Nothing was kept."); send.focus(); });
+      sending.querySelector("[data-stop]").onclick = () => request.abort();
+      request.open("POST", form.action);
+      request.setRequestHeader("Accept", "text/html");
+      sending.hidden = false;
+      send.disabled = true;
+      say(form, "Sending " + size(total));
+      request.send(new FormData(form));
+    });
+  });
+
+  const fault = document.getElementById("fault");
+  if (fault) { fault.tabIndex = -1; fault.focus(); }
+}());

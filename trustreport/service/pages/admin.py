@@ -1,0 +1,201 @@
+"""For administrators: users, tokens of all, how long data are kept, and, for operators, organisations."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from trustreport.service.access.roles import ROLES
+from trustreport.service.access.who import Who
+from trustreport.service.core import Core
+from trustreport.service.pages.names import people
+from trustreport.service.pages.render import page
+from trustreport.service.pages.studies import A_PAGE, After
+from trustreport.service.pages.visit import Admin, Sent, asked, attempt, see, text, texts, typed
+from trustreport.service.routes import organisations, users
+from trustreport.service.routes.pages_of import Name, Turn
+from trustreport.service.storage.models import Token, User
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import TheCore
+
+router = APIRouter(prefix="/admin")
+
+
+@router.get("")
+def begin(who: Admin) -> Response:
+    """Users come first."""
+    return see("/admin/users")
+
+
+@router.get("/users")
+def all_users(request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
+    """All users, and a form for a new one."""
+    return _users(request, who, core, after)
+
+
+@router.post("/users")
+def add(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """A new user; the link that lets them in is on this one page."""
+
+    def act() -> Response:
+        wanted = asked(
+            users.NewUser, email=text(form, "email"), name=text(form, "name"), roles=texts(form, "role")
+        )
+        return _users(request, who, core, invited=users.add(wanted, who, core))
+
+    return attempt(act, lambda fault: _users(request, who, core, fault=fault, sent=typed(form)))
+
+
+@router.get("/users/{user}")
+def one(user: Name, request: Request, who: Admin, core: TheCore) -> Response:
+    """One user."""
+    return _user(request, who, core, user)
+
+
+@router.post("/users/{user}")
+def change(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Another name or other roles."""
+
+    def act() -> Response:
+        given: dict[str, Any] = {"name": text(form, "name")}
+        if user != who.user:
+            given["roles"] = texts(form, "role")
+        users.change(user, asked(users.Change, **given), who, core)
+        return see(f"/admin/users/{user}?done=saved")
+
+    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
+
+
+@router.post("/users/{user}/closing")
+def close(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Close an account, or open it again."""
+
+    def act() -> Response:
+        users.change(user, users.Change(disabled=text(form, "closed") == "yes"), who, core)
+        return see(f"/admin/users/{user}?done=saved")
+
+    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
+
+
+@router.post("/users/{user}/invitation")
+def invite(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """A new link, also for who forgot a password."""
+    return _user(request, who, core, user, invited=users.invite(user, who, core))
+
+
+@router.get("/tokens")
+def all_tokens(request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
+    """Tokens of all users."""
+    with core.store.read() as rows:
+        found = Turn(limit=A_PAGE, after=after or None).rows(rows, who.all(Token), Token.id, lambda t: t)
+        named = people(rows, who, {t.user for t in found.items})
+    return page(request, "admin_tokens", tokens=found.items, people=named, after=after, next=found.next)
+
+
+@router.get("/organisation")
+def organisation(request: Request, who: Admin, core: TheCore) -> Response:
+    """The organisation, and how long it keeps its data."""
+    return _organisation(request, who, core)
+
+
+@router.post("/organisation/retention")
+def retention(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Keep data for so many days, or for ever."""
+
+    def act() -> Response:
+        wanted = asked(
+            organisations.Retention,
+            days=text(form, "days") or None,
+            keep_signed=text(form, "keep_signed") == "yes",
+        )
+        organisations.set_retention(wanted, who, core)
+        return see("/admin/organisation?done=saved")
+
+    return attempt(act, lambda fault: _organisation(request, who, core, fault=fault, sent=typed(form)))
+
+
+@router.post("/organisations")
+def found(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Another organisation, with its first administrator."""
+
+    def act() -> Response:
+        names = ("name", "admin_email", "admin_name")
+        wanted = asked(organisations.Founding, **{name: text(form, name) for name in names})
+        return _organisation(request, who, core, founded=organisations.found(wanted, who, core))
+
+    return attempt(act, lambda fault: _organisation(request, who, core, fault=fault, sent=typed(form)))
+
+
+def _users(
+    request: Request,
+    who: Who,
+    core: Core,
+    after: str = "",
+    *,
+    invited: users.Invited | None = None,
+    fault: Fault | None = None,
+    sent: dict[str, str] | None = None,
+) -> Response:
+    with core.store.read() as rows:
+        found = Turn(limit=A_PAGE, after=after or None).rows(rows, who.all(User), User.id, lambda u: u)
+    return page(
+        request,
+        "admin_users",
+        users=found.items,
+        roles=ROLES,
+        after=after,
+        next=found.next,
+        invited=invited,
+        link=_link(core, invited.invitation) if invited else "",
+        hours=core.settings.link_hours,
+        fault=fault,
+        typed=sent,
+    )
+
+
+def _user(
+    request: Request,
+    who: Who,
+    core: Core,
+    user: str,
+    *,
+    invited: users.Invited | None = None,
+    fault: Fault | None = None,
+) -> Response:
+    with core.store.read() as rows:
+        row = who.one(rows, User, user)
+    return page(
+        request,
+        "admin_user",
+        user=row,
+        roles=ROLES,
+        invited=invited,
+        link=_link(core, invited.invitation) if invited else "",
+        hours=core.settings.link_hours,
+        fault=fault,
+    )
+
+
+def _organisation(
+    request: Request,
+    who: Who,
+    core: Core,
+    *,
+    founded: organisations.Founded | None = None,
+    fault: Fault | None = None,
+    sent: dict[str, str] | None = None,
+) -> Response:
+    return page(
+        request,
+        "admin_organisation",
+        organisation=organisations.own(who, core),
+        founded=founded,
+        link=_link(core, founded.invitation) if founded else "",
+        hours=core.settings.link_hours,
+        fault=fault,
+        typed=sent,
+    )
+
+
+def _link(core: Core, secret: str) -> str:
+    """The address that an invitation is taken up at."""
+    return f"{core.settings.url}/invitation?link={secret}"

@@ -1,0 +1,35 @@
+"""All pages, beside the API and outside its document."""
+
+from fastapi import APIRouter
+
+from trustreport.service.pages import (
+    account,
+    admin,
+    audit_log,
+    comparison,
+    devices,
+    entrance,
+    jobs,
+    reports,
+    static,
+    studies,
+    uploads,
+    versions,
+)
+
+router = APIRouter(include_in_schema=False)
+for part in (
+    static,
+    entrance,
+    account,
+    uploads,
+    studies,
+    versions,
+    jobs,
+    reports,
+    comparison,
+    devices,
+    audit_log,
+    admin,
+):
+    router.include_router(part.router)

@@ -1,0 +1,39 @@
+"""The audit log of one's organisation, and whether it is what was written."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from trustreport.service.pages.names import people
+from trustreport.service.pages.render import page
+from trustreport.service.pages.studies import After, Search
+from trustreport.service.pages.visit import Admin
+from trustreport.service.routes import audit_log as api
+from trustreport.service.routes.pages_of import Turn
+from trustreport.service.web.guard import TheCore
+
+A_PAGE = 50
+Choice = Annotated[str, Query(max_length=5)]
+
+router = APIRouter()
+
+
+@router.get("/audit")
+def audit_log(
+    request: Request, who: Admin, core: TheCore, subject: Search = "", after: After = "", verify: Choice = ""
+) -> Response:
+    """The entries, the newest first; `verify` recomputes all of them."""
+    found = api.entries(who, core, Turn(limit=A_PAGE, after=after or None), subject.strip()[:100] or None)
+    verified = api.verification(who, core) if verify else None
+    with core.store.read() as rows:
+        named = people(rows, who, {e.actor for e in found.items} | {e.subject for e in found.items})
+    return page(
+        request,
+        "audit",
+        entries=found.items,
+        next=found.next,
+        after=after,
+        subject=subject,
+        people=named,
+        verified=verified,
+    )

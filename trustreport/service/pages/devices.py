@@ -1,0 +1,191 @@
+"""Devices: what was reported of each over time, and when the next audit is due."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service.access.who import Who
+from trustreport.service.core import Core
+from trustreport.service.pages.names import signed_acts
+from trustreport.service.pages.render import page
+from trustreport.service.pages.studies import A_PAGE, After, Search
+from trustreport.service.pages.visit import Author, Reader, Sent, asked, attempt, see, text, texts, typed
+from trustreport.service.routes import schedules as api
+from trustreport.service.routes.pages_of import Name, Turn
+from trustreport.service.routes.shapes import moment
+from trustreport.service.storage.models import Device, Report, Schedule, Study, Version
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import TheCore
+
+REPORTS = 50
+MOST_BARS = 12
+
+router = APIRouter(prefix="/devices")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A period of the drawing, in percent of its width; `open` is what is still to come."""
+
+    label: str
+    start: float
+    width: float
+    report: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Periods above one axis: bars, the ticks of the axis, and where the next audit is due."""
+
+    bars: tuple[Bar, ...]
+    ticks: tuple[tuple[float, str], ...]
+    due: float | None
+
+
+@router.get("")
+def devices(request: Request, who: Reader, core: TheCore, q: Search = "", after: After = "") -> Response:
+    """All devices, each with its reports and the next audit."""
+    query = who.all(Device)
+    if q.strip():
+        query = query.where(Device.trade_name.icontains(q.strip(), autoescape=True))
+    with core.store.read() as rows:
+        found = Turn(limit=A_PAGE, after=after or None).rows(rows, query, Device.id, lambda d: d)
+        names = [device.id for device in found.items]
+        made = (
+            select(Report.device, func.count(), func.max(Report.created_at))
+            .where(Report.device.in_(names))
+            .group_by(Report.device)
+        )
+        counted = {device: (n, last) for device, n, last in rows.execute(made)}
+        due = {
+            device: at
+            for device, at in rows.execute(
+                select(Version.device, func.min(Schedule.next_at))
+                .join(Schedule, Schedule.study == Version.study)
+                .where(Version.device.in_(names))
+                .group_by(Version.device)
+            )
+        }
+    return page(
+        request,
+        "devices",
+        devices=found.items,
+        counted=counted,
+        due=due,
+        q=q,
+        after=after,
+        next=found.next,
+    )
+
+
+@router.get("/{device}")
+def one(device: Name, request: Request, who: Reader, core: TheCore, after: After = "") -> Response:
+    """One device with its reports, the newest first."""
+    return _show(request, who, core, device, after)
+
+
+@router.post("/{device}/schedules")
+def schedule(device: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """An audit to be made again and again."""
+
+    def act() -> Response:
+        wanted = asked(
+            api.NewSchedule,
+            study=text(form, "study"),
+            every_days=text(form, "every_days"),
+            first=text(form, "first") or None,
+            kind=text(form, "kind") or None,
+            formats=texts(form, "format"),
+        )
+        api.begin(wanted, who, core)
+        return see(f"/devices/{device}?done=schedule")
+
+    return attempt(act, lambda fault: _show(request, who, core, device, fault=fault, sent=typed(form)))
+
+
+@router.post("/{device}/schedules/{schedule}/end")
+def end(device: Name, schedule: Name, who: Author, core: TheCore, form: Sent) -> Response:
+    """No more of them."""
+    api.stop(schedule, who, core)
+    return see(f"/devices/{device}?done=ended")
+
+
+def _show(
+    request: Request,
+    who: Who,
+    core: Core,
+    device: str,
+    after: str = "",
+    *,
+    fault: Fault | None = None,
+    sent: dict[str, str] | None = None,
+) -> Response:
+    with core.store.read() as rows:
+        row = who.one(rows, Device, device)
+        query = who.all(Report).where(Report.device == row.id)
+        found = Turn(limit=REPORTS, after=after or None).rows(rows, query, Report.id, lambda r: r)
+        studies = _studies(rows, row)
+        schedules = rows.scalars(
+            select(Schedule).where(Schedule.study.in_([s.id for s in studies])).order_by(Schedule.next_at)
+        ).all()
+        due = moment(schedules[0].next_at) if schedules else None
+        return page(
+            request,
+            "device",
+            device=row,
+            reports=found.items,
+            after=after,
+            next=found.next,
+            signed=signed_acts(rows, [r.id for r in found.items]),
+            studies={s.id: s.name for s in studies},
+            schedules=schedules,
+            due=due,
+            drawing=drawing(found.items, due),
+            fault=fault,
+            typed=sent,
+        )
+
+
+def _studies(rows: Rows, device: Device) -> list[Study]:
+    of_device = select(Version.study).where(Version.device == device.id)
+    return list(rows.scalars(select(Study).where(Study.id.in_(of_device)).order_by(Study.id.desc())))
+
+
+def drawing(reports: list[Report], due: datetime | None) -> Drawing | None:
+    """The periods that reports speak of, oldest first; nothing to draw where none declares one."""
+    spans = [
+        (date.fromisoformat(r.facts["period_start"]), date.fromisoformat(r.facts["period_end"]), r)
+        for r in reports
+        if r.facts.get("period_start") and r.facts.get("period_end")
+    ]
+    spans = sorted(spans, key=lambda s: (s[0], s[1], s[2].id))[-MOST_BARS:]
+    if not spans:
+        return None
+    ends = [end for _, end, _ in spans] + ([due.date()] if due else [])
+    first, last = min(s[0] for s in spans), max(ends) + timedelta(days=1)
+    days = max((last - first).days, 1)
+
+    def at(day: date) -> float:
+        return round(100 * (day - first).days / days, 2)
+
+    bars = tuple(
+        Bar(f"{start} to {end}", at(start), max(round(at(end) - at(start), 2), 0.8), report.id)
+        for start, end, report in spans
+    )
+    return Drawing(
+        bars, tuple((at(day), text) for day, text in _ticks(first, last)), at(due.date()) if due else None
+    )
+
+
+def _ticks(first: date, last: date) -> list[tuple[date, str]]:
+    """Where the axis has a word: years, or quarters where there are few years."""
+    step = 12 if (last - first).days > 3 * 365 else 3 if (last - first).days > 200 else 1
+    found, year, month = [], first.year, 1
+    while (day := date(year, month, 1)) <= last:
+        if day >= first:
+            found.append((day, f"{day:%Y}" if step == 12 else f"{day:%Y-%m}"))
+        year, month = year + (month - 1 + step) // 12, (month - 1 + step) % 12 + 1
+    return found[:: max(1, len(found) // 6)]

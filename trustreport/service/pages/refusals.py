@@ -1,0 +1,26 @@
+"""What a person sees where a page is refused: a page that says why, or the one to sign in."""
+
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from fastapi.responses import RedirectResponse
+
+from trustreport.service.pages.render import page
+from trustreport.service.web.faults import Fault
+
+
+def is_wanted(request: Request) -> bool:
+    """Whether a browser asks for a page, so that an error is one too."""
+    return not request.url.path.startswith("/api/") and "text/html" in request.headers.get("Accept", "")
+
+
+def refused(request: Request, fault: Fault) -> Response:
+    """The page of an error."""
+    if fault.status != 401:
+        return page(request, "refused", fault=fault)
+    # Whoever was signed out comes back to where they were, unless they were about to change something.
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    back = f"?next={quote(wanted)}" if request.method == "GET" and wanted != "/" else ""
+    if request.headers.get("HX-Request"):
+        return Response(status_code=204, headers={"HX-Redirect": "/sign-in"})
+    return RedirectResponse(f"/sign-in{back}", 303)

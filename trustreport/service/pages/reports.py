@@ -1,0 +1,174 @@
+"""Reports: the list, one to read, and signing it."""
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy import or_, select
+
+from trustreport.service.access.who import Who
+from trustreport.service.core import Core
+from trustreport.service.pages.names import people, signed_acts
+from trustreport.service.pages.render import page
+from trustreport.service.pages.studies import A_PAGE, After, Search
+from trustreport.service.pages.visit import Reader, Reviewer, Sent, asked, attempt, see, text, typed
+from trustreport.service.routes import attestations as api
+from trustreport.service.routes.blobs_of import APART, send_blob
+from trustreport.service.routes.pages_of import Name, Turn
+from trustreport.service.storage.models import Attestation, Device, Job, Report, ReportFile, Study, Version
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import TheCore
+
+DOCUMENT = "report.html"
+LEADING = ("report.pdf", DOCUMENT, "results.json", "results.xlsx", "results.csv")
+ORDER = {"B": 0, "W": 1, "N": 2}
+
+router = APIRouter(prefix="/reports")
+Chosen = Annotated[str, Query(max_length=20)]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What results.json says that the page of a report repeats."""
+
+    verdicts: tuple[dict[str, Any], ...]
+    fired: tuple[dict[str, Any], ...]  # the worst first
+    n_clear: int
+    n_idle: int  # checks that could not run
+    unanswered: tuple[dict[str, Any], ...]
+
+
+@router.get("")
+def reports(
+    request: Request, who: Reader, core: TheCore, q: Search = "", kind: Chosen = "", after: After = ""
+) -> Response:
+    """All reports, the newest first; those of studies or devices whose name holds what is searched."""
+    query = who.all(Report)
+    if kind:
+        query = query.where(Report.kind == kind)
+    if wanted := q.strip():
+        named = (
+            who.all(Study).where(Study.name.icontains(wanted, autoescape=True)).with_only_columns(Study.id)
+        )
+        devices = who.all(Device).where(Device.trade_name.icontains(wanted, autoescape=True))
+        query = query.where(
+            or_(Report.study.in_(named), Report.device.in_(devices.with_only_columns(Device.id)))
+        )
+    with core.store.read() as rows:
+        found = Turn(limit=A_PAGE, after=after or None).rows(rows, query, Report.id, lambda r: r)
+        studies = rows.execute(
+            select(Study.id, Study.name).where(Study.id.in_({r.study for r in found.items}))
+        )
+        return page(
+            request,
+            "reports",
+            reports=found.items,
+            studies={study: name for study, name in studies},
+            signed=signed_acts(rows, [r.id for r in found.items]),
+            q=q,
+            kind=kind,
+            after=after,
+            next=found.next,
+        )
+
+
+@router.get("/{report}")
+def one(report: Name, request: Request, who: Reader, core: TheCore) -> Response:
+    """One report."""
+    return show(request, who, core, report)
+
+
+@router.get("/{report}/document")
+def document(report: Name, request: Request, who: Reader, core: TheCore) -> Response:
+    """The report itself, for the frame in its page: it runs nothing and reaches nothing."""
+    with core.store.read() as rows:
+        row = who.one(rows, Report, report)
+        kept = rows.get(ReportFile, (row.id, DOCUMENT))
+    if kept is None:
+        raise Fault(404, "Not found", "This report was made without HTML.")
+    answer = send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True)
+    answer.headers["Content-Security-Policy"] = f"{APART}; frame-ancestors 'self'"
+    answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    return answer
+
+
+@router.post("/{report}/attestations")
+def sign(report: Name, request: Request, who: Reviewer, core: TheCore, form: Sent) -> Response:
+    """Review, approve or reject it, with what that means."""
+
+    def act() -> Response:
+        names = ("act", "meaning", "password")
+        api.sign(report, asked(api.Signing, **{name: text(form, name) for name in names}), who, core)
+        return see(f"/reports/{report}?done=signed#signatures")
+
+    return attempt(act, lambda fault: show(request, who, core, report, fault=fault, sent=typed(form)))
+
+
+def show(
+    request: Request,
+    who: Who,
+    core: Core,
+    report: str,
+    *,
+    fault: Fault | None = None,
+    sent: dict[str, str] | None = None,
+) -> Response:
+    """The page of a report."""
+    with core.store.read() as rows:
+        row = who.one(rows, Report, report)
+        files = rows.scalars(
+            select(ReportFile).where(ReportFile.report == row.id).order_by(ReportFile.name)
+        ).all()
+        signatures = rows.scalars(
+            select(Attestation).where(Attestation.report == row.id).order_by(Attestation.id)
+        ).all()
+        same = Report.study == row.study
+        if row.device:
+            same = or_(same, Report.device == row.device)
+        others = rows.execute(
+            who.all(Report)
+            .where(same, Report.id != row.id)
+            .order_by(Report.id.desc())
+            .limit(50)
+            .with_only_columns(Report.id, Report.kind, Report.facts, Report.created_at)
+        ).all()
+        outcome = outcome_of(core.blobs.path(who.organisation, row.results_sha256))
+        by_name = {f.name: f for f in files}
+        return page(
+            request,
+            "report",
+            report=row,
+            study=rows.get_one(Study, row.study),
+            version=rows.get_one(Version, row.version),
+            job=rows.get_one(Job, row.job),
+            leading=[by_name[name] for name in LEADING if name in by_name],
+            files=[f for f in files if f.name not in LEADING],
+            has_document=DOCUMENT in by_name,
+            signatures=signatures,
+            signed=frozenset(s.act for s in signatures),
+            others=others,
+            outcome=outcome,
+            people=people(rows, who, {row.created_by, *(s.user for s in signatures)}),
+            fault=fault,
+            typed=sent,
+        )
+
+
+@lru_cache(maxsize=200)
+def outcome_of(results: Path) -> Outcome:
+    """Verdicts and checks of a results.json, which never changes."""
+    try:
+        said = json.loads(results.read_bytes())
+        checks = said["checks"]
+        fired = sorted((c for c in checks if c["status"] == "fired"), key=lambda c: ORDER[c["severity"]])
+        looked = {c["check"] for c in checks}
+        clear = {c["check"] for c in checks if c["status"] == "clear"} - {c["check"] for c in fired}
+        idle = looked - clear - {c["check"] for c in fired}
+        return Outcome(
+            tuple(said["verdicts"]), tuple(fired), len(clear), len(idle), tuple(said["unanswered"])
+        )
+    except FileNotFoundError:
+        raise Fault(404, "Not found", "The results are no longer kept.") from None

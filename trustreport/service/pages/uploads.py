@@ -1,0 +1,125 @@
+"""Files that are handed in: a new study, a new version, a corrected file."""
+
+import re
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy import select
+from starlette.datastructures import FormData, UploadFile
+
+from trustreport.service.access.who import Who
+from trustreport.service.core import Core
+from trustreport.service.ids import ALPHABET, LENGTH
+from trustreport.service.intake import HandedIn, checked_names, new_version
+from trustreport.service.jobs import queue
+from trustreport.service.pages import studies, versions
+from trustreport.service.pages.render import page
+from trustreport.service.pages.visit import Author, Sent, asked, attempt, see, text, typed
+from trustreport.service.routes import studies as api
+from trustreport.service.routes import versions as versions_api
+from trustreport.service.routes.pages_of import Name
+from trustreport.service.storage.blobs import Blob
+from trustreport.service.storage.models import Version, VersionFile
+from trustreport.service.storage.store import Store
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import TheCore
+
+NAME = f"[{ALPHABET}]{{{LENGTH}}}"
+UPLOADS = re.compile(rf"/studies|/studies/{NAME}/versions|/versions/{NAME}/correction")
+
+router = APIRouter()
+
+
+def is_upload(path: str) -> bool:
+    """Whether a form at this address may send files, which are larger than other requests."""
+    return UPLOADS.fullmatch(path) is not None
+
+
+@router.get("/studies/new")
+def new(request: Request, who: Author, core: TheCore) -> Response:
+    """A name, and the files."""
+    return page(request, "study_new", most=core.settings.most_body)
+
+
+@router.post("/studies")
+def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """A new study, with its first version where files came along."""
+
+    def act() -> Response:
+        wanted = asked(api.Naming, name=text(form, "name"))
+        files = _files(form, "files")
+        checked_names(file.filename or "" for file in files)  # before there is a study without data
+        study = api.begin(wanted, who, core)
+        if not files:
+            return see(f"/studies/{study.id}")
+        return see(f"/versions/{versions_api.hand_in_files(study.id, files, who, core).id}")
+
+    return attempt(
+        act,
+        lambda fault: page(
+            request, "study_new", most=core.settings.most_body, fault=fault, typed=typed(form)
+        ),
+    )
+
+
+@router.post("/studies/{study}/versions")
+def hand_in(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """The files of a study: one zip, or the manifest and its tables."""
+
+    def act() -> Response:
+        files = _files(form, "files")
+        if not files:
+            raise Fault(422, "No file came", "Choose the files of the study, or a zip of its folder.")
+        return see(f"/versions/{versions_api.hand_in_files(study, files, who, core).id}")
+
+    return attempt(act, lambda fault: studies.show(request, who, core, study, fault=fault))
+
+
+@router.post("/versions/{version}/correction")
+def correct(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """Files in place of those of a version, whatever they are called on the sender's disk; all others stay.
+
+    The form names each file in ``name-0`` and sends what replaces it as ``file-0``.
+    """
+
+    def act() -> Response:
+        sent = {
+            text(form, field.replace("file-", "name-")): file
+            for field, file in form.items()
+            if field.startswith("file-") and isinstance(file, UploadFile) and file.filename
+        }
+        more = _files(form, "files")
+        names = checked_names([*sent, *(file.filename or "" for file in more)])
+        if not names:
+            raise Fault(422, "No file came", "Choose a corrected file for at least one of those named here.")
+        new = dict(zip(names, [*sent.values(), *more]))
+        return see(f"/versions/{_corrected(core, who, version, new)}")
+
+    return attempt(act, lambda fault: versions.show(request, who, core, version, fault=fault))
+
+
+def _corrected(core: Core, who: Who, version: str, new: dict[str, UploadFile]) -> str:
+    """The name of a new version: the files of an old one, some replaced."""
+    study, old = _files_of(core.store, who, version)
+    handed = [HandedIn(name, core.blobs.put(who.organisation, file.file)) for name, file in new.items()]
+    handed += [HandedIn(f.name, Blob(f.sha256, f.size)) for f in old if f.name not in new]
+    if len(handed) > core.settings.most_files:
+        raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
+    with core.store.write() as rows:
+        made = new_version(rows, who, study, handed)
+        queue.enqueue(rows, made, who.user, "check", {})
+        return made.id
+
+
+def _files_of(store: Store, who: Who, version: str) -> tuple[str, Sequence[VersionFile]]:
+    with store.read() as rows:
+        row = who.one(rows, Version, version)
+        files = rows.scalars(select(VersionFile).where(VersionFile.version == row.id)).all()
+    if any(file.archive for file in files):
+        raise Fault(409, "Not unpacked", "The zip could not be unpacked: hand in all files anew.")
+    return row.study, files
+
+
+def _files(form: FormData, name: str) -> list[UploadFile]:
+    """The files of a field; one that was left empty sends a part without a name."""
+    return [f for f in form.getlist(name) if isinstance(f, UploadFile) and f.filename]

@@ -1,0 +1,118 @@
+"""A version of a study: what its check found, its files, and the reports asked of it."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy import select
+
+from trustreport.service.access.who import Who
+from trustreport.service.core import Core
+from trustreport.service.jobs import queue
+from trustreport.service.pages.names import people, signed_acts
+from trustreport.service.pages.render import page
+from trustreport.service.pages.visit import Author, Reader, Sent, asked, attempt, see, text, texts, typed
+from trustreport.service.routes.pages_of import Name
+from trustreport.service.routes.shapes import Wishes
+from trustreport.service.storage.models import Job, Report, Study, Version, VersionFile
+from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import TheCore
+
+PROBLEMS_A_PAGE = 100
+MOST_PARTS = 50  # files that the form takes in place of others
+From = Annotated[int, Query(ge=0, lt=1_000_000)]
+
+router = APIRouter(prefix="/versions")
+
+
+@router.get("/{version}")
+def one(version: Name, request: Request, who: Reader, core: TheCore, start: From = 0) -> Response:
+    """What was found; while it is being checked, its page asks again by itself."""
+    if request.headers.get("HX-Request"):
+        with core.store.read() as rows:
+            state = who.one(rows, Version, version).state
+        return Response(headers={} if state == "checking" else {"HX-Refresh": "true"}, status_code=200)
+    return show(request, who, core, version, start=start)
+
+
+@router.post("/{version}/jobs")
+def ask(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+    """Ask for a report; one that there is already is shown."""
+
+    def act() -> Response:
+        wanted = asked(
+            Wishes,
+            kind=text(form, "kind") or None,
+            formats=texts(form, "format"),
+            release=text(form, "release") or None,
+            seed=text(form, "seed") or None,
+        )
+        with core.store.write() as rows:
+            row = who.one(rows, Version, version)
+            if row.state != "valid":
+                raise Fault(409, "Not valid", "A report can be made once the check finds nothing wrong.")
+            job, _ = queue.enqueue(rows, row, who.user, "report", wanted.plain())
+            return see(f"/reports/{job.report}" if job.report else f"/jobs/{job.id}")
+
+    return attempt(act, lambda fault: show(request, who, core, version, fault=fault, sent=typed(form)))
+
+
+def show(
+    request: Request,
+    who: Who,
+    core: Core,
+    version: str,
+    *,
+    start: int = 0,
+    fault: Fault | None = None,
+    sent: dict[str, str] | None = None,
+) -> Response:
+    """The page of a version."""
+    with core.store.read() as rows:
+        row = who.one(rows, Version, version)
+        study = rows.get_one(Study, row.study)
+        files = rows.scalars(
+            select(VersionFile).where(VersionFile.version == row.id).order_by(VersionFile.name)
+        ).all()
+        newest = rows.scalar(
+            select(Version.id).where(Version.study == row.study).order_by(Version.number.desc()).limit(1)
+        )
+        reports = rows.scalars(
+            select(Report).where(Report.version == row.id).order_by(Report.id.desc())
+        ).all()
+        jobs = rows.scalars(
+            select(Job)
+            .where(Job.version == row.id, Job.task == "report", Job.state != "done")
+            .order_by(Job.id.desc())
+            .limit(10)
+        ).all()
+        unpacked = not any(f.archive for f in files)
+        return page(
+            request,
+            "version",
+            version=row,
+            study=study,
+            files=files,
+            unpacked=unpacked,
+            faulty=faulty(row.problems)[:MOST_PARTS] if unpacked else [],
+            problems=row.problems[start : start + PROBLEMS_A_PAGE],
+            start=start,
+            next=start + PROBLEMS_A_PAGE if start + PROBLEMS_A_PAGE < len(row.problems) else None,
+            is_newest=newest == row.id,
+            newest=newest,
+            reports=reports,
+            jobs=jobs,
+            signed=signed_acts(rows, [r.id for r in reports]),
+            people=people(rows, who, {row.created_by, *(r.created_by for r in reports)}),
+            most=core.settings.most_body,
+            fault=fault,
+            typed=sent,
+        )
+
+
+def faulty(problems: list[dict[str, Any]]) -> list[tuple[str, int]]:
+    """Each file that has problems, in their order, and how many."""
+    counted: dict[str, int] = {}
+    for problem in problems:
+        if problem["file"]:
+            counted[problem["file"]] = counted.get(problem["file"], 0) + 1
+    return list(counted.items())

@@ -1,0 +1,130 @@
+"""Dependencies of pages: who visits, and what a form sent."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from hmac import compare_digest
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import BaseModel, ValidationError
+from starlette.datastructures import FormData
+
+from trustreport.service.access import secrets
+from trustreport.service.access.roles import Permission
+from trustreport.service.access.who import COOKIE, Who
+from trustreport.service.pages.render import FORM_COOKIE
+from trustreport.service.web.faults import Fault, Field
+from trustreport.service.web.guard import SAFE, admitted, anybody, refuse_other_sites
+
+M = TypeVar("M", bound=BaseModel)
+LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")  # an address of this service and no other
+MOST_FIELDS = 2000
+# What pydantic says of a field, in words of a person who filled in a form.
+PLAIN = {
+    "missing": "is needed",
+    "string_too_short": "is empty or too short",
+    "string_too_long": "is too long",
+    "string_pattern_mismatch": "is not written as expected",
+    "too_short": "needs a choice",
+    "int_parsing": "is not a whole number",
+    "literal_error": "is none of the choices",
+}
+
+
+def visitor(request: Request) -> Who:
+    """Who visits; a page needs a session, never a token."""
+    if request.method not in SAFE:
+        refuse_other_sites(request)
+    who: Who = admitted(request, None, request.cookies.get(COOKIE))
+    request.state.who = who
+    return who
+
+
+Visitor = Annotated[Who, Depends(visitor)]
+
+
+def may(permission: Permission) -> Callable[[Who], Who]:
+    """A dependency: who visits, if they may."""
+
+    def allowed(who: Visitor) -> Who:
+        who.need(permission)
+        return who
+
+    return allowed
+
+
+Reader = Annotated[Who, Depends(may("read"))]
+Author = Annotated[Who, Depends(may("write"))]
+Reviewer = Annotated[Who, Depends(may("review"))]
+Admin = Annotated[Who, Depends(may("manage"))]
+
+
+async def sent(request: Request, who: Visitor) -> AsyncIterator[FormData]:
+    """The form that a page of this session sent."""
+    async with _form(request, request.cookies.get(COOKIE, "")) as form:
+        yield form
+
+
+async def sent_by_anyone(request: Request, who: Annotated[None, Depends(anybody)]) -> AsyncIterator[FormData]:
+    """The form of a page that needs no session, bound to the browser it was shown in."""
+    async with _form(request, request.cookies.get(FORM_COOKIE, "")) as form:
+        yield form
+
+
+@asynccontextmanager
+async def _form(request: Request, secret: str) -> AsyncIterator[FormData]:
+    async with request.form(max_files=MOST_FIELDS, max_fields=MOST_FIELDS) as form:
+        token = form.get("csrf")
+        fine = isinstance(token, str) and compare_digest(token.encode(), secrets.csrf_token(secret).encode())
+        if not (secret and fine):
+            raise Fault(403, "Not from this page", "The page was too old. Load it anew and try again.")
+        yield form
+
+
+Sent = Annotated[FormData, Depends(sent)]
+SentByAnyone = Annotated[FormData, Depends(sent_by_anyone)]
+
+
+def typed(form: FormData) -> dict[str, str]:
+    """The texts of a form as typed, for showing it again; no passwords, no files."""
+    return {k: v for k, v in form.items() if isinstance(v, str) and "password" not in k and k != "csrf"}
+
+
+def text(form: FormData, name: str) -> str:
+    """A text of a form, its lines ended as everywhere else; empty where there is none."""
+    value = form.get(name, "")
+    return value.replace("\r\n", "\n") if isinstance(value, str) else ""
+
+
+def texts(form: FormData, name: str) -> list[str]:
+    """All texts of one name, such as boxes that were ticked."""
+    return [value for value in form.getlist(name) if isinstance(value, str)]
+
+
+def asked(model: type[M], **values: Any) -> M:
+    """A request of the API made of a form; refuses it naming every field that is wrong."""
+    try:
+        return model(**values)
+    except ValidationError as error:
+        fields = [
+            Field(".".join(str(part) for part in e["loc"][:1]), PLAIN.get(e["type"], e["msg"]))
+            for e in error.errors()
+        ]
+        raise Fault(422, "Not as expected", "Please look at what is named here.", fields) from None
+
+
+def see(address: str) -> Response:
+    """Go and look there; nothing is sent twice when the page is loaded again."""
+    return RedirectResponse(address, 303)
+
+
+def attempt(act: Callable[[], Response], again: Callable[[Fault], Response]) -> Response:
+    """Do what a form asks; where it is refused, show the form again with the reason."""
+    try:
+        return act()
+    except Fault as fault:
+        if fault.status in (401, 404):
+            raise
+        return again(fault)
