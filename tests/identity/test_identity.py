@@ -284,3 +284,16 @@ def test_an_internal_report_keeps_its_names() -> None:
     found: Plan = plan()
     assert found.report.release == "internal"
     assert set(NAMES) == {r.scope["reader"] for r in assess(study(), found).results if "reader" in r.scope}
+
+
+def test_words_of_the_manifest_stay_where_a_site_is_called_like_one() -> None:
+    given = plan(
+        datasets=[{"dataset": "d", "role": "external", "sites": ["secondary", "Secondary"]}],
+        endpoints=[{"endpoint": "a", "role": "secondary", "population": "secondary care at Secondary"}],
+    )
+    _, told = pseudonymised(scored(["secondary"] * 4), given)
+    assert told.endpoints[0].role == "secondary"
+    assert told.datasets[0].sites is not None
+    one, other = told.datasets[0].sites
+    assert one.startswith("S-")
+    assert told.endpoints[0].population == f"secondary care at {other}"

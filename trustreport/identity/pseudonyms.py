@@ -10,7 +10,7 @@ from base64 import b32encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -213,7 +213,9 @@ def _of_dataset(dataset: Dataset, names: _Names, text: "_Texts") -> Dataset:
 
 
 class _Texts:
-    """Names of sites within longer texts; words that mean something else in the manifest are left."""
+    """Names of sites within longer texts. One without a capital letter ("secondary") is a word like others,
+    and what names an arm, task or candidate too is left.
+    """
 
     def __init__(self, study: Study, names: _Names) -> None:
         tasks = {r.task for r in study.readings} | {r.task for r in study.raters}
@@ -222,7 +224,7 @@ class _Texts:
         self._new = {
             name: str(new)
             for name, new in names.kind("S").items()
-            if len(name) >= LEAST_WORD and name not in kept and any(c.isalpha() for c in name)
+            if len(name) >= LEAST_WORD and name not in kept and name != name.lower()
         }
         words = "|".join(re.escape(name) for name in sorted(self._new, key=len, reverse=True))
         self._pattern = re.compile(rf"(?<!\w)({words})(?!\w)") if words else None
@@ -270,13 +272,20 @@ def _of_subgroup(subgroup: Any, names: _Names) -> Any:
     return subgroup.model_copy(update={"definition": told or None, "reference": reference})
 
 
+def _is_word(annotation: Any) -> bool:
+    """Whether a field holds one of a few words, which are no names."""
+    return get_origin(annotation) is Literal or any(_is_word(part) for part in get_args(annotation))
+
+
 def _rewritten(value: Any, text: _Texts) -> Any:
     """The same with names of sites replaced in every text, at any depth."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, BaseModel):
-        held = {name: getattr(value, name) for name in type(value).model_fields}
-        changed = {name: new for name, old in held.items() if (new := _rewritten(old, text)) != old}
+        told = {
+            n: getattr(value, n) for n, f in type(value).model_fields.items() if not _is_word(f.annotation)
+        }
+        changed = {name: new for name, old in told.items() if (new := _rewritten(old, text)) != old}
         return value.model_copy(update=changed) if changed else value
     if isinstance(value, tuple):
         return tuple(_rewritten(item, text) for item in value)
