@@ -157,7 +157,6 @@ def _similarity_table(results: Sequence[Result], compared: Sequence[Dataset]) ->
         Column(say(f"{ID}.column.set")),
         Column(say(f"{ID}.column.n"), "count"),
         Column(say(f"{ID}.column.similarity"), "p"),
-        Column(say(f"{ID}.column.monte_carlo"), "number.4"),
         Column(say(f"{ID}.column.band")),
         Column(say(f"{ID}.column.null_sd"), "number.1"),
         Column(say(f"{ID}.column.energy_p"), "p"),
@@ -175,7 +174,6 @@ def _similarity_table(results: Sequence[Result], compared: Sequence[Dataset]) ->
                 dataset.name,
                 len(dataset.cases),
                 degree.value,
-                degree.details.get("monte_carlo_se"),
                 say(f"figure.external.{named}") if named else say("table.not_estimable", note=degree.note),
                 by_method.get("null_sd", MISSING).value,
                 estimate(results, "energy_distance", **scope).p,
@@ -211,6 +209,7 @@ def _how(results: Sequence[Result], compared: Sequence[Dataset]) -> Message | st
         metric=say(f"{ID}.metric.{chosen['metric']}"),
         permutations=chosen["permutations"],
         seed=chosen["seed"],
+        error=max(r.estimate.details.get("monte_carlo_se", 0.0) for r in found),
     )
     return say(f"{ID}.how_with_notes", how=how, notes=notes) if notes else how
 
