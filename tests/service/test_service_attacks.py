@@ -1,5 +1,6 @@
 """Attacks, each named by the item of OWASP ASVS 5.0 that asks for the defence."""
 
+import asyncio
 import io
 import socket
 import stat
@@ -69,6 +70,30 @@ def test_v5_2_1_a_body_that_is_too_large_is_cut_off(tmp_path: Path, kind: str, s
     assert not [p for p in (core.settings.data / "blobs").rglob("*") if p.is_file()]
     assert anna.get(f"{API}/studies").status_code == 200
     core.close()
+
+
+def test_v2_4_a_body_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    from trustreport.service.web import body
+
+    monkeypatch.setattr(body, "IDLE_SECONDS", 0.05)
+    sent: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await receive()
+
+    async def receive() -> Any:
+        if not sent:
+            sent.append("a part")
+            return {"type": "http.request", "body": b"a", "more_body": True}
+        return await asyncio.sleep(60)
+
+    async def send(message: Any) -> None:
+        sent.append(message.get("status"))
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+    asyncio.run(body.BodyLimit(app, lambda method, path: 10)(scope, receive, send))
+    assert sent[1] == 408
 
 
 def test_v5_2_2_what_is_not_what_its_name_says(anna: Client) -> None:

@@ -26,15 +26,18 @@ class BodyLimit:
         if not declared.isdigit() or int(declared) > most:
             await _refuse(scope, send, _too_large(most) if declared.isdigit() else Fault(400, "Bad length"))
             return
-        seen, begun, refused = 0, False, None
+        seen, complete, begun, refused = 0, False, False, None
 
         async def counted() -> Message:
-            nonlocal seen, refused
+            nonlocal seen, complete, refused
+            if complete:  # what comes now is the end of the connection, however long the answer takes
+                return await receive()
             try:
-                message = await asyncio.wait_for(receive(), IDLE_SECONDS) if not begun else await receive()
+                message = await asyncio.wait_for(receive(), IDLE_SECONDS)
             except TimeoutError:
                 refused = Fault(408, "Too slow", f"Nothing came for {IDLE_SECONDS} seconds.")
                 raise _Stop from None
+            complete = not message.get("more_body", False)
             seen += len(message.get("body", b""))
             if seen > most:
                 refused = _too_large(most)
