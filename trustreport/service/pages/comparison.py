@@ -17,6 +17,7 @@ from trustreport.service.web.guard import TheCore
 A_PAGE = 100
 SHOWN_FIRST = ("verdict", "status", "severity", "value", "low", "high", "n", "p", "unit", "note", "message")
 LEFT_OUT = ("details", "se", "df", "family", "checks")  # follow from what is shown, or fill a screen
+EMPTY = ((None, ""), ("", None))
 
 router = APIRouter()
 
@@ -80,6 +81,5 @@ def _pairs(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, Any, Any
     names = [n for n in SHOWN_FIRST if n in old or n in new]
     names += sorted({*old, *new} - {*names, *LEFT_OUT})
     names = names or sorted({*old, *new})
-    return [
-        (n, old.get(n), new.get(n)) for n in names if (old.get(n), new.get(n)) not in ((None, ""), ("", None))
-    ]
+    pairs = [(n, old.get(n), new.get(n)) for n in names]
+    return [(n, before, after) for n, before, after in pairs if (before, after) not in EMPTY]

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.who import Who
 from trustreport.service.core import Core
-from trustreport.service.pages.names import signed_acts
+from trustreport.service.pages.names import pairs, signed_acts
 from trustreport.service.pages.render import page
 from trustreport.service.pages.studies import A_PAGE, After, Search
 from trustreport.service.pages.visit import Author, Reader, Sent, asked, attempt, see, text, texts, typed
@@ -60,15 +60,13 @@ def devices(request: Request, who: Reader, core: TheCore, q: Search = "", after:
             .group_by(Report.device)
         )
         counted = {device: (n, last) for device, n, last in rows.execute(made)}
-        due = {
-            device: at
-            for device, at in rows.execute(
-                select(Version.device, func.min(Schedule.next_at))
-                .join(Schedule, Schedule.study == Version.study)
-                .where(Version.device.in_(names))
-                .group_by(Version.device)
-            )
-        }
+        next_at = (
+            select(Version.device, func.min(Schedule.next_at))
+            .join(Schedule, Schedule.study == Version.study)
+            .where(Version.device.in_(names))
+            .group_by(Version.device)
+        )
+        due = dict(pairs(rows, next_at))
     return page(
         request,
         "devices",
@@ -175,9 +173,8 @@ def drawing(reports: list[Report], due: datetime | None) -> Drawing | None:
         Bar(f"{start} to {end}", at(start), max(round(at(end) - at(start), 2), 0.8), report.id)
         for start, end, report in spans
     )
-    return Drawing(
-        bars, tuple((at(day), text) for day, text in _ticks(first, last)), at(due.date()) if due else None
-    )
+    ticks = tuple((at(day), text) for day, text in _ticks(first, last))
+    return Drawing(bars, ticks, at(due.date()) if due else None)
 
 
 def _ticks(first: date, last: date) -> list[tuple[date, str]]:

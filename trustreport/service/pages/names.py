@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.who import Who
@@ -13,8 +14,13 @@ from trustreport.service.storage.models import Attestation, User
 def people(rows: Rows, who: Who, users: Collection[str]) -> dict[str, str]:
     """Names of users of this organisation; others (a worker, the operator) stay as the record has them."""
     known = select(User.id, User.name).where(User.organisation == who.organisation, User.id.in_(users))
-    named = {user: name for user, name in rows.execute(known)}
+    named = dict(pairs(rows, known))
     return {user: named.get(user, user) for user in users}
+
+
+def pairs(rows: Rows, query: Select[Any, Any]) -> list[tuple[Any, Any]]:
+    """The rows of a query of two columns."""
+    return [(first, second) for first, second in rows.execute(query)]
 
 
 def signed_acts(rows: Rows, reports: Collection[str]) -> dict[str, frozenset[str]]:

@@ -11,7 +11,7 @@ from sqlalchemy import or_, select
 
 from trustreport.service.access.who import Who
 from trustreport.service.core import Core
-from trustreport.service.pages.names import people, signed_acts
+from trustreport.service.pages.names import pairs, people, signed_acts
 from trustreport.service.pages.render import page
 from trustreport.service.pages.studies import A_PAGE, After, Search
 from trustreport.service.pages.visit import Reader, Reviewer, Sent, asked, attempt, see, text, typed
@@ -50,23 +50,22 @@ def reports(
     if kind:
         query = query.where(Report.kind == kind)
     if wanted := q.strip():
-        named = (
-            who.all(Study).where(Study.name.icontains(wanted, autoescape=True)).with_only_columns(Study.id)
-        )
+        studies = who.all(Study).where(Study.name.icontains(wanted, autoescape=True))
         devices = who.all(Device).where(Device.trade_name.icontains(wanted, autoescape=True))
         query = query.where(
-            or_(Report.study.in_(named), Report.device.in_(devices.with_only_columns(Device.id)))
+            or_(
+                Report.study.in_(studies.with_only_columns(Study.id)),
+                Report.device.in_(devices.with_only_columns(Device.id)),
+            )
         )
     with core.store.read() as rows:
         found = Turn(limit=A_PAGE, after=after or None).rows(rows, query, Report.id, lambda r: r)
-        studies = rows.execute(
-            select(Study.id, Study.name).where(Study.id.in_({r.study for r in found.items}))
-        )
+        named = select(Study.id, Study.name).where(Study.id.in_({r.study for r in found.items}))
         return page(
             request,
             "reports",
             reports=found.items,
-            studies={study: name for study, name in studies},
+            studies=dict(pairs(rows, named)),
             signed=signed_acts(rows, [r.id for r in found.items]),
             q=q,
             kind=kind,

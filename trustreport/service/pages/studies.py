@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access.who import Who
 from trustreport.service.core import Core
-from trustreport.service.pages.names import people, signed_acts
+from trustreport.service.pages.names import pairs, people, signed_acts
 from trustreport.service.pages.render import page
 from trustreport.service.pages.visit import Admin, Author, Reader, Sent, asked, attempt, see, text
 from trustreport.service.routes import studies as api
@@ -104,6 +104,7 @@ def show(request: Request, who: Who, core: Core, study: str, fault: Fault | None
             .limit(10)
         ).all()
         schedules = rows.scalars(select(Schedule).where(Schedule.study == row.id)).all()
+        numbers = select(Version.id, Version.number).where(Version.study == row.id)
         made_by = {v.created_by for v in versions} | {r.created_by for r in reports} | {row.created_by}
         return page(
             request,
@@ -111,9 +112,7 @@ def show(request: Request, who: Who, core: Core, study: str, fault: Fault | None
             study=row,
             versions=versions,
             reports=reports,
-            numbers=dict(
-                rows.execute(select(Version.id, Version.number).where(Version.study == row.id)).all()
-            ),
+            numbers=dict(pairs(rows, numbers)),
             jobs=jobs,
             schedules=schedules,
             signed=signed_acts(rows, [r.id for r in reports]),

@@ -52,7 +52,7 @@ def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
         study = api.begin(wanted, who, core)
         if not files:
             return see(f"/studies/{study.id}")
-        return see(f"/versions/{versions_api.hand_in_files(study.id, files, who, core).id}")
+        return see(f"/versions/{versions_api.keep_files(core, who, study.id, files).id}")
 
     return attempt(
         act,
@@ -70,7 +70,7 @@ def hand_in(study: Name, request: Request, who: Author, core: TheCore, form: Sen
         files = _files(form, "files")
         if not files:
             raise Fault(422, "No file came", "Choose the files of the study, or a zip of its folder.")
-        return see(f"/versions/{versions_api.hand_in_files(study, files, who, core).id}")
+        return see(f"/versions/{versions_api.keep_files(core, who, study, files).id}")
 
     return attempt(act, lambda fault: studies.show(request, who, core, study, fault=fault))
 

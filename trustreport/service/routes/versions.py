@@ -2,6 +2,7 @@
 
 import io
 import tempfile
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, BinaryIO, Literal, cast
 
@@ -10,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import Field
 from sqlalchemy import select
+from starlette.datastructures import UploadFile as SentFile
 
 from trustreport.service.access.who import Who
 from trustreport.service.core import Core
@@ -87,6 +89,11 @@ def hand_in_files(
     study: Name, files: Annotated[list[UploadFile], File(min_length=1)], who: Author, core: TheCore
 ) -> VersionSaid:
     """Hand in the files of a study: the manifest and its tables, or one zip with all of them."""
+    return keep_files(core, who, study, files)
+
+
+def keep_files(core: Core, who: Who, study: str, files: Sequence[SentFile]) -> VersionSaid:
+    """Keep files as a form sent them."""
     if len(files) > core.settings.most_files:
         raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
     names = checked_names(file.filename or "" for file in files)
