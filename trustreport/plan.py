@@ -21,6 +21,8 @@ from pydantic import (
 KINDS = {"C": "certification", "P": "procurement", "V": "vigilance"}
 Kind = Literal["certification", "procurement", "vigilance"]
 NOT_DECLARED = "NOT DECLARED"
+# Lists that say something when they are empty: no case was excluded.
+EMPTY_IS_SAID = ("exclusions",)
 
 
 def as_typed(value: Any) -> Any:
@@ -702,7 +704,7 @@ def undeclared(group: BaseModel, kind: Kind, path: str = "") -> Iterator[str]:
         here = f"{path}.{name}" if path else name
         extra = info.json_schema_extra
         mandatory = extra.get("mandatory_for", ()) if isinstance(extra, dict) else ()
-        if value is None or value in ("", ()):
+        if value is None or (value in ("", ()) and name not in EMPTY_IS_SAID):
             if kind in mandatory:  # type: ignore[operator]
                 yield here
         elif isinstance(value, BaseModel):

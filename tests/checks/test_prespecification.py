@@ -120,6 +120,17 @@ def test_p34_the_best_of_several_sets_alone_fires() -> None:
     both = [{**auc, "dataset": "good"}, {**auc, "endpoint": "F", "dataset": "poor"}]
     assert not said(of("P34", study, endpoints=both))
     assert not said(of("P34", study, endpoints=[{**auc, "dataset": "poor"}]))
+    named = [{**auc, "arm_or_contrast": "good"}, {**auc, "endpoint": "F", "arm_or_contrast": "poor"}]
+    assert said(of("P34", study, endpoints=named[:1]))
+    assert not said(of("P34", study, endpoints=named))
+
+
+def test_p34_a_range_is_met_within_both_of_its_ends() -> None:
+    sets = (scored(name="within", shift=2.2), scored(name="above", shift=4.5, seed=4))
+    auc = {**GOAL, "endpoint": "E", "measure": "advice_accuracy.auc", "bound_or_margin": [0.8, 0.99]}
+    found = of("P34", Study(datasets=sets), endpoints=[{**auc, "dataset": "within"}])
+    assert "1 of 2 external data sets met the bound" in said(found)
+    assert not said(of("P34", Study(datasets=sets), endpoints=[{**auc, "dataset": "above"}]))
 
 
 # ---------------------------------------------------------------- P35, P36

@@ -204,6 +204,9 @@ def test_what_the_checks_say() -> None:
     assert both.endswith("on the least of 5 splits, which falls with their number.")
     assert "treating all" not in fired(of(area(0.8), slope(0.3, 0.7)))["P45"]
     assert "no higher than that of treating nobody (0)" in fired(of(area(0.8), benefit(-0.1)))["P45"]
+    women = replace(area(0.8), scope={**HERE, "subgroup": "sex: female"})
+    one_each = [o for o in outcomes(of(area(0.8), women, slope(0.3, 0.7))) if o.check == "P45"]
+    assert len(one_each) == 1, "the calibration of a set is told once, not for each of its groups"
     assert fired(of(correlation(2, nan)))["P44"].startswith("2 external sets: how performance goes")
 
 

@@ -211,7 +211,7 @@ def ranks_but_not_calibrated(evidence: Evidence) -> Iterator[Remark]:
     """P45: a good area under the curve, with scores that cannot be used as probabilities."""
     limit = _limit(evidence, "P45_auc")
     for area in _entries(evidence, "auc", "advice_accuracy"):
-        if "dataset" not in area.scope or isnan(area.estimate.value):
+        if "dataset" not in area.scope or "subgroup" in area.scope or isnan(area.estimate.value):
             continue
         found = list(_unusable(evidence, area))
         fires = area.estimate.value >= limit and found

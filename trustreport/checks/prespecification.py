@@ -1,6 +1,7 @@
 """Pitfalls of what was fixed in advance: threshold, endpoints, criteria, and how many are compared."""
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -124,8 +125,8 @@ def _best_of_k(criterion: Endpoint, evidence: Evidence) -> Message | None:
     )
     if named not in external or len(external) < 2 or isinstance(bound, str):
         return None
-    also = {e.dataset for e in evidence.plan.endpoints if e.measure == criterion.measure}
-    if set(external) <= also:
+    same = [e for e in evidence.plan.endpoints if e.measure == criterion.measure]
+    if set(external) <= {word for e in same for word in (e.dataset, e.arm_or_contrast)}:
         return None
     found = {}
     for name in external:
@@ -135,9 +136,11 @@ def _best_of_k(criterion: Endpoint, evidence: Evidence) -> Message | None:
             found[name] = lead.estimate
     if named not in found or len(found) < 2:
         return None
-    up = bound.low is not None
-    ranked = sorted(found, key=lambda name: found[name].value, reverse=up)
-    met = [n for n, e in found.items() if (e.low > (bound.low or 0) if up else e.high < (bound.high or 0))]
+    low = -inf if bound.low is None else bound.low
+    high = inf if bound.high is None else bound.high
+    # By how far the value lies on the right side, the largest first.
+    ranked = sorted(found, key=lambda name: max(low - found[name].value, found[name].value - high))
+    met = [name for name, e in found.items() if low < e.low and e.high < high]
     if ranked[0] != named or len(met) == len(found):
         return None
     worst = found[ranked[-1]]

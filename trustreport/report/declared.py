@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from trustreport.messages import Catalogue
-from trustreport.plan import Plan
+from trustreport.plan import EMPTY_IS_SAID, Plan
 from trustreport.report.wording import day, plain, shorten
 
 # How files are to be read is no statement about the study; the report group stands on the title page.
@@ -105,15 +105,13 @@ def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, 
     """The fields of a group that were given, nested groups spelled out."""
     for name in type(group).model_fields:
         value = getattr(group, name)
-        if (
-            name not in group.model_fields_set
-            or value is None
-            or value in ("", ())
-            or name in READING_OF_FILES
-        ):
+        if name not in group.model_fields_set or value is None or name in READING_OF_FILES:
             continue
         here = f"{path}.{name}" if path else name
-        if isinstance(value, BaseModel):
+        if value in ("", ()):
+            if name in EMPTY_IS_SAID:
+                yield label(here, say), say("word.none")
+        elif isinstance(value, BaseModel):
             yield from _fields(value, here, say)
         elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
             inner = ["; ".join(f"{n}: {t}" for n, t in _fields(item, here, say)) for item in value]
