@@ -39,8 +39,8 @@ def workers(jobs: int = 1, backend: Backend = "loky") -> Iterator[Run]:
         with _dask(jobs):
             yield with_joblib(n_jobs=jobs, backend="dask")
     elif backend == "ray":
-        _ray(jobs)
-        yield with_joblib(n_jobs=jobs, backend="ray")
+        with _ray(jobs):
+            yield with_joblib(n_jobs=jobs, backend="ray")
     else:
         yield with_joblib(n_jobs=jobs, backend=backend) if jobs > 1 else one_by_one
 
@@ -56,11 +56,18 @@ def _dask(jobs: int) -> Iterator[None]:
         yield
 
 
-def _ray(jobs: int) -> None:
+@contextmanager
+def _ray(jobs: int) -> Iterator[None]:
     ray = _needed("ray", "ray")
     _needed("ray.util.joblib", "ray").register_ray()
-    if not ray.is_initialized():
-        ray.init(num_cpus=jobs, include_dashboard=False, log_to_driver=False)
+    if ray.is_initialized():  # by whoever called: theirs to end
+        yield
+        return
+    ray.init(num_cpus=jobs, include_dashboard=False, log_to_driver=False)
+    try:
+        yield
+    finally:
+        ray.shutdown()
 
 
 def _needed(module: str, extra: str) -> Any:
