@@ -282,6 +282,7 @@ def test_categories_are_imputed_by_the_most_frequent_one() -> None:
     given = declared(similarity={**QUICK["similarity"], "missing": "impute"})
     e = only(answer(Study(datasets=tuple(coded)), given), "degree_of_correspondence", dataset="site 0")
     assert pairs.IMPUTED_CATEGORY in e.note
+    assert pairs.CATEGORIES.format(names="b") in e.note
 
 
 def changed(name: str, **columns: Any) -> Callable[[], Study]:

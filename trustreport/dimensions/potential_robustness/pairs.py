@@ -26,6 +26,7 @@ PARTLY = "compared by the features that both sets have"
 EMPTY = "a feature without any value in a set is left out"
 IMPUTED = "missing feature values stand as the median of the training cases"
 IMPUTED_CATEGORY = "missing categories stand as the most frequent one of the training cases"
+CATEGORIES = "two different categories lie one standard deviation apart ({names})"
 DROPPED = "cases with a missing feature value are left out"
 PART = "a random part stands for a set of more than {n:,} cases (similarity.most_cases), drawn with the seed"
 SMALL_TRAINING = (
@@ -91,6 +92,8 @@ def paired(training: Sequence[Dataset], dataset: Dataset, plan: Plan) -> Pair:
     if not all(whole for _, whole in drawn):
         notes.append(PART.format(n=most))
     categorical = [i for i, name in enumerate(names) if name in dataset.feature_levels]
+    if categorical:
+        notes.append(CATEGORIES.format(names=", ".join(names[i] for i in categorical)))
     if treated == "impute":
         parts, said = _imputed(training, names, parts, categorical, np.sum(gaps, axis=0)[~left_out] > 0)
         notes += said
