@@ -16,6 +16,8 @@ def is_wanted(request: Request) -> bool:
 
 def refused(request: Request, fault: Fault) -> Response:
     """The page of an error."""
+    if fault.status == 422 and request.method == "GET":  # a name or choice that no page has
+        fault = Fault(404, "Not found", "There is no such page.")
     if fault.status != 401:
         return page(request, "refused", fault=fault)
     # Whoever was signed out comes back to where they were, unless they were about to change something.

@@ -94,7 +94,7 @@ def size(n: int) -> str:
     """Bytes as people read them."""
     if n < 1000:
         return f"{n} B"
-    return f"{n / 1000:.0f} kB" if n < 1_000_000 else f"{n / 1_000_000:.1f} MB"
+    return f"{n / 1000:.0f} kB" if n < 1_000_000 else f"{round(n / 1_000_000, 1):g} MB"
 
 
 def number(value: Any) -> str:
