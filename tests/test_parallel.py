@@ -36,18 +36,18 @@ def study() -> Study:
     return Study(datasets=tuple(sets))
 
 
-def numbers(results: tuple[Result, ...]) -> dict[str, float]:
-    """Every number, to the digits that a report holds."""
+def numbers(results: tuple[Result, ...]) -> dict[str, str]:
+    """Every number, digit by digit."""
     found = {}
     for r in results:
         e = r.estimate
         for field, value in {"value": e.value, "low": e.low, "p": e.p, **e.details}.items():
-            found[f"{r.id} {r.scope} {r.method} {field}"] = value
+            found[f"{r.id} {r.scope} {r.method} {field}"] = repr(value)
     return found
 
 
 @pytest.fixture(scope="module")
-def alone() -> dict[str, float]:
+def alone() -> dict[str, str]:
     return numbers(assess(study(), given()).results)
 
 
@@ -56,13 +56,11 @@ def given() -> Any:
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky", CLUSTER])
-def test_no_number_depends_on_the_backend(backend: Backend, alone: dict[str, float]) -> None:
+def test_no_number_depends_on_the_backend(backend: Backend, alone: dict[str, str]) -> None:
     with workers(2, backend) as run:
         found = numbers(assess(study(), given(), run=run).results)
-    assert found == pytest.approx(alone, rel=1e-12, nan_ok=True)
-    permuted = [key for key in alone if key.endswith("permutation p")]
-    assert len(permuted) == 6
-    assert [found[key] for key in permuted] == [alone[key] for key in permuted]
+    assert found == alone
+    assert len([key for key in alone if key.endswith("permutation p")]) == 6
 
 
 @pytest.mark.parametrize(

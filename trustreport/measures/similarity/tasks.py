@@ -14,8 +14,8 @@ one_by_one: Run = starmap
 def with_joblib(**options: Any) -> Run:
     """A `Run` by joblib, configured as ``joblib.parallel_config``: ``with_joblib(n_jobs=2, backend="loky")``.
 
-    The tasks carry their own random generators, so the results are those of `one_by_one`; sums may differ in
-    their last bits, where a worker's linear algebra uses another number of threads.
+    The tasks carry their own random generators and their sums are exact (`Distances`), so the results are
+    those of `one_by_one`.
     """
 
     def run(function: Callable[..., R], arguments: Iterable[Sequence[Any]]) -> Iterable[R]:
