@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 
-from trustreport import ingest, lock
+from trustreport import lock
 from trustreport.assessment import Assessment, Cancel, Progress, assess
 from trustreport.parallel import BACKENDS, Backend, workers
 from trustreport.plan import Plan
@@ -46,6 +46,8 @@ def read_study(path: str | PathLike[str], *, allow_outside: bool = False) -> tup
     ------
     StudyError : with every problem of every file
     """
+    from trustreport import ingest  # takes a tenth of a second, and who reads apart has no need of it
+
     return ingest.read(Path(path), allow_outside=allow_outside)
 
 
@@ -66,6 +68,8 @@ def lock_criteria(
     FileExistsError : there is a lock of other criteria, and `amend` was not asked
     ValueError : there is nothing to lock, the lock cannot be read, or the token is of something else
     """
+    from trustreport import ingest
+
     folder, plan = ingest.read_plan(Path(path))
     file = folder / lock.FILE
     before = lock.read(file.read_bytes()) if file.exists() else None

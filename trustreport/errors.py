@@ -55,6 +55,9 @@ class StudyError(Exception):
         self.problems = tuple(problems)
         super().__init__("\n".join(str(p) for p in self.problems))
 
+    def __reduce__(self) -> tuple[type["StudyError"], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
 
 class Cancelled(Exception):
     """The caller asked to stop before the work was done."""

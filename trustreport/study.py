@@ -6,7 +6,7 @@ NaN in floats, -1 in codes and 0/1 columns, NaT in dates.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from types import MappingProxyType
 from typing import Any, overload
 
@@ -53,6 +53,14 @@ class Labels(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         return (self[i] for i in range(self._n))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets plain names, so that it need not know Arrow."""
+        return _labels, (None if self._values is None else tuple(self), self._n)
+
+
+def _labels(values: tuple[str, ...] | None, n: int) -> Labels:
+    return Labels(values, n=n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,3 +261,18 @@ class Study:
     manifest: bytes = b""
     lock: bytes = b""
     cautions: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+
+
+def close(thing: Any) -> None:
+    """Close every array inside frozen results against writing."""
+    if isinstance(thing, np.ndarray):
+        thing.flags.writeable = False
+    elif is_dataclass(thing):
+        for one in fields(thing):
+            close(getattr(thing, one.name))
+    elif isinstance(thing, tuple):
+        for item in thing:
+            close(item)
+    elif isinstance(thing, Mapping):
+        for item in thing.values():
+            close(item)

@@ -1,10 +1,7 @@
 """Tables and plan to a `Study`; every array is closed against writing."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
-
-import numpy as np
 
 from trustreport.ingest import published, rules
 from trustreport.ingest.arms import Arms, arms_of
@@ -14,7 +11,7 @@ from trustreport.ingest.manifest import Manifest
 from trustreport.ingest.problems import Problems
 from trustreport.ingest.readings import ratings_of, readings_of
 from trustreport.plan import Plan
-from trustreport.study import Ratings, Readings, Study
+from trustreport.study import Ratings, Readings, Study, close
 
 
 def assemble(plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: Problems) -> Study:
@@ -82,18 +79,3 @@ def _cautions(tables: Sequence[Table]) -> Iterator[tuple[str, Mapping[str, Any]]
             yield "encoding_guessed", {"file": table.file, "encoding": table.guessed_encoding}
         if table.kind == "readings" and "initial_decision" in table.headers and table.has("arm"):
             yield "initial_decision_unused", {"file": table.file}
-
-
-def close(thing: Any) -> None:
-    """Close every array inside frozen results against writing."""
-    if isinstance(thing, np.ndarray):
-        thing.flags.writeable = False
-    elif is_dataclass(thing):
-        for field in fields(thing):
-            close(getattr(thing, field.name))
-    elif isinstance(thing, tuple):
-        for item in thing:
-            close(item)
-    elif isinstance(thing, Mapping):
-        for item in thing.values():
-            close(item)

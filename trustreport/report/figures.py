@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
 
 DOTS_PER_INCH = 150
+PACKED = 3  # of 9: a tenth larger, in half the time
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ def draw(figure: Figure, say: Catalogue) -> Drawn:
     with settings():
         drawn = figure.drawing.draw(say)
         svg = _saved(drawn, "svg", unsaid)
-        png = _saved(drawn, "png", {"Software": None}, dpi=DOTS_PER_INCH)
+        how = {"dpi": DOTS_PER_INCH, "pil_kwargs": {"compress_level": PACKED}}
+        png = _saved(drawn, "png", {"Software": None}, **how)
         with labels_as_text():
             page = _saved(drawn, "svg", unsaid)
     return Drawn(svg, page, png, figure.drawing.values(say))

@@ -1,6 +1,7 @@
 """The report as one PDF from the same templates: PDF/A-3a and PDF/UA-1, the same bytes every time."""
 
 import datetime as dt
+import gc
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -115,6 +116,7 @@ def render(
     try:
         fits = (room for room in ROOMS if _summary_pages(laid_out(room, summary_only=True)) == 1)
         room = next(fits, ROOMS[-1])
+        gc.collect()  # pages that were tried, and figures, hold on to each other
         pdf = written(laid_out(room))
         # A sign that no font has would be an empty box, which PDF/A forbids.
         return written(laid_out(room)) if lacking else pdf

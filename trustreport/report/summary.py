@@ -1,6 +1,6 @@
 """The summary page: what leads, what limits it, what was tested; bounded, so that it fits one page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,12 +38,10 @@ class Room:
     style: str = ""
 
 
-# The first that fits is taken: as the rest of the report, shorter, smaller, both.
+# The first that fits is taken: as the rest of the report, smaller and shorter, both still more.
 ROOMS = (
     Room(),
-    Room(findings=2, rows=5, criteria=2, medium=80, long=170),
-    Room(style="tight"),
-    Room(findings=1, rows=8, criteria=5, short=44, medium=70, long=130, notice=90, style="tight"),
+    Room(findings=2, rows=6, criteria=3, medium=80, long=190, style="tight"),
     Room(
         findings=1,
         rows=5,
@@ -216,10 +214,10 @@ def _bounded(items: Sequence[Any], most: int) -> Bounded:
 
 
 def _leading_sentences(assessment: Assessment, room: Room, say: Catalogue) -> list[str]:
-    """The first sentence of each finding, that of the question which this kind of report asks first."""
+    """The first sentence of each finding; first those of what the report asks above all."""
     found = []
-    first = FIRST.get(assessment.plan.report.kind)
-    for finding in sorted(assessment.findings, key=lambda f: f.dimension != first):
+    order = {name: i for i, name in enumerate(dict.fromkeys(_asked_first(assessment.plan)))}
+    for finding in sorted(assessment.findings, key=lambda f: order.get(f.dimension, len(order))):
         part = next((part for part in finding.parts if part.finding), None)
         if part:
             text = say(part.finding[0])
@@ -228,6 +226,13 @@ def _leading_sentences(assessment: Assessment, room: Room, say: Catalogue) -> li
                 text = say("report.section.of_part", part=name, sentence=text)
             found.append(text)
     return found
+
+
+def _asked_first(plan: Plan) -> Iterator[str]:
+    """The dimension that this kind of report begins with, then those of the criteria, primary ones first."""
+    yield FIRST.get(plan.report.kind, "")
+    for criterion in sorted(plan.endpoints, key=lambda e: e.role != "primary"):
+        yield (criterion.measure or "").split(".")[0]
 
 
 def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) -> Bounded:

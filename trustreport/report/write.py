@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module, metadata
 from pathlib import Path
@@ -91,6 +92,19 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
     say = catalogue(assessment.plan.report.language)
     data: dict[str, Any] = json.loads(canonical(document(assessment, provenance(assessment), say)))
     return data
+
+
+def prepare(formats: Iterable[str]) -> None:
+    """Import what writing takes time to import, for whoever has to wait anyway."""
+    if not {"html", "pdf"} & set(formats):
+        return
+    import matplotlib.backends.backend_agg
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure  # noqa: F401
+
+    if "pdf" in formats:
+        with suppress(OSError):  # `write` says what is missing
+            import weasyprint  # noqa: F401
 
 
 def provenance(assessment: Assessment) -> dict[str, Any]:

@@ -70,12 +70,13 @@ def _claim_lines(claim: Claim, found: Sequence[Held], say: Catalogue) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A check of the register; `severity` is empty where it found nothing."""
+    """A check of the register; `severity` is empty where it found nothing, `reason` where it could run."""
 
     id: str
     title: str
     outcome: str
     severity: str
+    reason: str = ""
 
 
 def checks(context: Context) -> Element:
@@ -95,7 +96,18 @@ def checks(context: Context) -> Element:
         finding = [say("report.checks.finding_nothing", run=n_run)]
     if len(lines) > n_run:
         finding.append(say("report.checks.finding_cannot", n=len(lines) - n_run))
-    return Element(tuple(finding), template="report/checks.html.j2", extra={"lines": lines})
+    idle: dict[str, list[str]] = {}
+    for line in lines:
+        if line.reason:
+            idle.setdefault(line.reason, []).append(say("word.with_id", text=line.title, id=line.id))
+    clear = [line for line in lines if not line.severity and not line.reason]
+    # On paper what was found stands in the table; the rest is told in few lines.
+    found = {
+        "lines": lines if context.on_screen else [line for line in lines if line.severity],
+        "not_found": [] if context.on_screen else [say("word.with_id", text=c.title, id=c.id) for c in clear],
+        "not_run": {} if context.on_screen else idle,
+    }
+    return Element(tuple(finding), template="report/checks.html.j2", extra=found)
 
 
 def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) -> Registered:
@@ -107,7 +119,9 @@ def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) ->
     elif any(outcome.status == "clear" for outcome in outcomes):
         said = say("report.checks.clear")
     else:
-        said = say("report.checks.cannot_run", reason=say(outcomes[0].message))
+        reason = say(outcomes[0].message)
+        said = say("report.checks.cannot_run", reason=reason)
+        return Registered(check, say(f"checks.{check}.title"), said, "", reason)
     return Registered(check, say(f"checks.{check}.title"), said, outcomes[0].severity if fired else "")
 
 
