@@ -85,7 +85,7 @@ def _read(answer: Connection, path: Path) -> None:
         answer.send(error)
 
 
-def _as_mapping(mapping: Mapping[object, object]) -> tuple[Callable[..., object], tuple[dict[object, object]]]:
+def _as_mapping(mapping: Mapping[object, object]) -> tuple[Callable[..., object], tuple[object]]:
     return _mapping, (dict(mapping),)
 
 
