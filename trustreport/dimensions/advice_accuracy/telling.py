@@ -9,6 +9,7 @@ from trustreport.claims import Held
 from trustreport.dimensions.advice_accuracy.measured import CELLS, ID, SCENARIO_MEASURES, SCENARIOS
 from trustreport.dimensions.advice_accuracy.telling_beside import beside_tables
 from trustreport.dimensions.advice_accuracy.told import Told
+from trustreport.estimate import Estimate
 from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.messages import Message, say
@@ -17,6 +18,7 @@ from trustreport.results import Result
 SCORED = ("auc", "average_precision")
 CURVES = ("net_benefit", "standardized_net_benefit", "weighted_utility")
 THIRD = ("indeterminate_positives", "indeterminate_negatives", "indeterminate")
+MOST_SHARES = 5  # columns that fit beside each other
 OVERVIEW = ("prevalence", "sensitivity", "specificity", "ppv", "npv", "mcc")
 
 
@@ -185,11 +187,9 @@ def _tables(told: Told, number: int) -> Iterator[EstimateTable | PlainTable]:
     yield from beside_tables(told, number)
     if told.estimate("accuracy", parameters=_rule("all_positive")):
         yield _rules(told, number)
-    shifted = [Row(_at_prevalence(r), r) for r in told.results if r.primary and _is_shifted(r)]
+    shifted = [r for r in told.results if r.primary and _is_shifted(r)]
     if shifted:
-        yield EstimateTable(
-            f"advice_accuracy_prevalence_{number}", say(f"{ID}.table_prevalence"), tuple(shifted)
-        )
+        yield _at_prevalences(shifted, number)
     curves = [
         Row(say(f"{ID}.at_threshold", name=_strategy(r, name), threshold=r.scope["threshold"]), r)
         for name in CURVES
@@ -231,6 +231,29 @@ def _parameters(result: Result) -> Mapping[str, Any]:
     return result.scope.get("parameters") or {}
 
 
-def _at_prevalence(result: Result) -> Message:
-    name = say(f"{ID}.label.{result.id.rpartition('.')[2]}")
-    return say(f"{ID}.at_prevalence", name=name, prevalence=_parameters(result)["prevalence"])
+def _at_prevalences(shifted: Sequence[Result], number: int) -> PlainTable:
+    """A row for each measure, a column for each share of positives; of many shares some, evenly spread."""
+    shares = sorted({_parameters(r)["prevalence"] for r in shifted})
+    if len(shares) > MOST_SHARES:
+        shares = [shares[round(i * (len(shares) - 1) / (MOST_SHARES - 1))] for i in range(MOST_SHARES)]
+    found = {(r.id, _parameters(r)["prevalence"]): r.estimate for r in shifted}
+    columns = (
+        Column(say(f"{ID}.column.measure")),
+        *(Column(say(f"{ID}.at_share", prevalence=share), "text") for share in shares),
+    )
+    rows = tuple(
+        (say(f"{ID}.label.{name.rpartition('.')[2]}"), *(_told(found.get((name, share))) for share in shares))
+        for name in dict.fromkeys(r.id for r in shifted)
+    )
+    level = shifted[0].estimate.level
+    return PlainTable(
+        f"advice_accuracy_prevalence_{number}", say(f"{ID}.table_prevalence", level=level), columns, rows
+    )
+
+
+def _told(e: Estimate | None) -> Message | None:
+    """An estimate with its interval, where it has one."""
+    if e is None or isnan(e.value):
+        return None
+    form = "without_interval" if isnan(e.low) or isnan(e.high) else "with_interval"
+    return say(f"{ID}.{form}", value=e.value, low=e.low, high=e.high)

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from trustreport.claims import Held, held
+from trustreport.claims import Held, elsewhere, held
 from trustreport.finding import CheckOutcome
 from trustreport.messages import Catalogue
 from trustreport.plan import Claim
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table
+from trustreport.verdicts.judge import quantity_name
 
 GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}
 
@@ -26,19 +27,22 @@ def claims(context: Context) -> Element | None:
     group = context.groups.get("performance_claims")
     if not plan.performance_claims:
         return Element(groups=(group,)) if group else None
-    found = [(claim, _held(claim, context)) for claim in plan.performance_claims]
+    # Claims about other cases stand beside the local figures of their candidate, where that was asked.
+    told = any(f.dimension == "candidates" for f in context.assessment.findings)
+    here = [claim for claim in plan.performance_claims if not (told and elsewhere(claim, plan))]
+    found = [(claim, _held(claim, context)) for claim in here]
     lines = tuple(line for claim, those in found for line in _claim_lines(claim, those, say))
     spoken = [one for _, those in found for one in those]
     finding = say(
         "element.E34.finding",
         n=sum(one.agrees for one in spoken),
         of=len(spoken),
-        claims=len(plan.performance_claims),
+        claims=len(here),
     )
     keys = ("measure", "place", "declared", "recomputed", "agrees")
     table = Table(say("element.E34.caption"), tuple(Head(say(f"element.E34.{key}")) for key in keys), lines)
     lacks = (declared.Group(group.title, (), group.missing),) if group and group.missing else ()
-    return Element((finding,), lacks, tables=numbered(context, table))
+    return Element((finding,) if here else (), lacks, tables=numbered(context, table))
 
 
 def _held(claim: Claim, context: Context) -> list[Held]:
@@ -51,7 +55,8 @@ def _claim_lines(claim: Claim, found: Sequence[Held], say: Catalogue) -> Iterato
     if not found:
         where = ", ".join(filter(None, (claim.set, claim.dataset, claim.arm)))
         silent = (Cell(say("element.E34.silent")), Cell(say("table.empty")))
-        yield Line((Cell(claim.measure, aside=source), Cell(where), Cell(claim.value), *silent))
+        named = say(quantity_name(claim.measure.rpartition(".")[2]))
+        yield Line((Cell(named, aside=source), Cell(where), Cell(claim.value), *silent))
     for i, one in enumerate(found):
         measure = one.measure if isinstance(one.measure, str) else say(one.measure)
         yield Line(
@@ -111,7 +116,8 @@ def checks(context: Context) -> Element:
 
 
 def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) -> Registered:
-    fired = sum(outcome.status == "fired" for outcome in outcomes)
+    weights = [outcome.severity for outcome in outcomes if outcome.status == "fired"]
+    fired = len(weights)
     if fired > 1:
         said = say("report.checks.fired_times", n=fired)
     elif fired:
@@ -122,7 +128,7 @@ def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) ->
         reason = say(outcomes[0].message)
         said = say("report.checks.cannot_run", reason=reason)
         return Registered(check, say(f"checks.{check}.title"), said, "", reason)
-    return Registered(check, say(f"checks.{check}.title"), said, outcomes[0].severity if fired else "")
+    return Registered(check, say(f"checks.{check}.title"), said, min(weights, key="BWN".index, default=""))
 
 
 # ---------------------------------------------------------------- what stays open
