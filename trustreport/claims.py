@@ -19,6 +19,8 @@ from trustreport.results import Result
 ACCURACY = "advice_accuracy"
 # Scope keys of an entry that a claim can mean; one with parameters, a reader or a group is of something else.
 ORDINARY = {"set", "dataset", "arm", "arms", "analysis", "task", "candidate"}
+# Quantities that publications name beside those of a table of counts, with a name of their own.
+NAMED = tuple("auc arr rr rrr odds_ratio error_rate brier calibration_slope oe_ratio net_benefit".split())
 SHARES = ("prevalence", "accuracy", "sensitivity", "specificity", "ppv", "npv")
 TOTALS = {"positives": "positives", "negatives": "negatives", "total": "n", "cases": "n"}
 # Intervals of claims are taken as of this level, which is what publications print.
@@ -117,7 +119,10 @@ def _place(claim: Claim) -> dict[str, str]:
 def _named(claim: Claim) -> Message | str:
     name = claim.measure.rpartition(".")[2]
     metric = metric_named(name)
-    return say(f"reported.metric.{metric}") if metric in KNOWN else name.replace("_", " ")
+    if metric in KNOWN:
+        return say(f"reported.metric.{metric}")
+    word = name.casefold()
+    return say(f"verdicts.measure.{word}") if word in NAMED else name.replace("_", " ")
 
 
 def _value(claim: Claim, entries: Sequence[Result]) -> Held:

@@ -88,6 +88,11 @@ class Numbers:
         """A proportion as per cent."""
         return self.fixed(100 * value, places) + "%" if isfinite(value) else self.fixed(value)
 
+    def level(self, value: float) -> str:
+        """A level of confidence with the decimals that it needs: 95%, 97.5%, 98.33%."""
+        off = (p for p in (0, 1) if abs(round(100 * value, p) - 100 * value) < 1e-6)
+        return self.percent(value, next(off, 2))
+
     def points(self, value: float, places: int = 1) -> str:
         """A difference of proportions in percentage points, signed."""
         text = self.fixed(100 * value, places)
@@ -118,6 +123,8 @@ class _Formatter(string.Formatter):
                 return numbers.percent(value, int(places or 1))
             case "points":
                 return numbers.points(value, int(places or 1))
+            case "level":
+                return numbers.level(value)
             case "count":
                 return numbers.count(value)
             case "p":

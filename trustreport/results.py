@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from trustreport.estimate import Estimate
 
+AREAS = ("auc", "auc_group", "average_precision")  # shares that are written as numbers, not per cent
 CUT = "the interval is cut at the end of what is possible"
 
 Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]
@@ -30,6 +31,12 @@ class Result:
     def method(self) -> str:
         """The fixed word of the interval's method."""
         return self.estimate.method
+
+    @property
+    def written(self) -> str:
+        """How the value is written in running text: its unit, or "area"."""
+        names = {self.id.rpartition(".")[2], self.scope.get("endpoint")}
+        return "area" if self.unit == "proportion" and names & set(AREAS) else self.unit
 
     def within(self, **scope: Any) -> bool:
         """Whether the scope holds all of these; None asks that a key is absent."""

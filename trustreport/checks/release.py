@@ -24,7 +24,8 @@ def recognisable(evidence: Evidence) -> Iterator[Remark]:
     if not (study.readings or study.datasets or study.raters):
         return
     found = [
-        say(f"checks.P59.{one.kind}", n=one.n, column=one.column, file=one.file) for one in identifying(study)
+        Remark({}, say(f"checks.P59.{one.kind}", n=one.n, column=one.column, file=one.file), RELEASE)
+        for one in identifying(study)
     ]
     least = int(plan.limits.get("P59_cell", LEAST))
     groups = [
@@ -37,8 +38,9 @@ def recognisable(evidence: Evidence) -> Iterator[Remark]:
     if groups:
         key = "checks.P59.suppressed" if plan.report.release == "public" else "checks.P59.cells_small"
         names = list(dict.fromkeys(groups))
-        found.append(say(key, n=len(names), names=names, k=least))
-    yield from (Remark({}, message, RELEASE) for message in found) if found else [Remark({})]
+        # Inside, small cells are only worth knowing; a public report leaves them out and is not refused.
+        found.append(Remark({}, say(key, n=len(names), names=names, k=least), RELEASE, "N"))
+    yield from found or [Remark({})]
 
 
 def _few(study: Study, least: int) -> Iterator[str]:

@@ -51,7 +51,7 @@ def _judged(verdict: Verdict, say: Catalogue) -> Held:
         verdict.criterion.endpoint,
         _about(verdict.criterion, say),
         _estimate(verdict.result, say),
-        say.numbers.percent(verdict.level, _places(verdict.level)) if verdict.level else "",
+        say.numbers.level(verdict.level) if verdict.level else "",
         bound_text(verdict, say),
         MARKS.get(verdict.word, "none"),
         say(f"verdict.{verdict.word.replace(' ', '_')}"),
@@ -69,7 +69,7 @@ def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> H
     """A criterion that asks for an estimate alone; one of the made-up kind without results has none."""
     found = entry(criterion, assessment.study, assessment.plan, assessment.results)
     result, sentence = (None, say(found)) if isinstance(found, Message) else (found, "")
-    level = say.numbers.percent(result.estimate.level, _places(result.estimate.level)) if result else ""
+    level = say.numbers.level(result.estimate.level) if result else ""
     word = say("verdict.estimation")
     return Held(
         criterion.endpoint,
@@ -81,11 +81,6 @@ def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> H
         word,
         sentence,
     )
-
-
-def _places(level: float) -> int:
-    """Decimals that a level needs: 95%, 97.5%, 98.33%."""
-    return next((p for p in (0, 1) if abs(round(100 * level, p) - 100 * level) < 1e-6), 2)
 
 
 def _about(criterion: Endpoint, say: Catalogue) -> str:
@@ -103,6 +98,9 @@ def _estimate(result: Result | None, say: Catalogue) -> str:
 def bound_text(verdict: Verdict, say: Catalogue) -> str:
     """Where the interval had to lie, as the unit of the result is written."""
     bound, result = verdict.bound, verdict.result
+    if bound is None and verdict.word == "not tested":
+        asked = criteria.bound_of(verdict.criterion)
+        bound = None if isinstance(asked, str) else asked
     if bound is None:
         return say("verdicts.bound.none")
 

@@ -18,6 +18,8 @@ READING_OF_FILES = frozenset({"columns", "delimiter", "decimal", "encoding", "sh
 RANGES = frozenset(
     {"age_range", "score_range", "threshold_range", "prevalence_range", "ci", "bound_or_margin"}
 )
+# Names of precision targets that are shorter than those of the quantities.
+SHORT = {"oe": "oe_ratio"}
 MOST_ITEMS = 60
 MOST_NAMES = 3
 NAME = 40  # characters of a name in a list
@@ -94,7 +96,9 @@ def _stated(plan: Plan, name: str, say: Catalogue) -> Iterator[tuple[str, str]]:
             yield fields[0][1], _joined(field for field in fields[1:] if field not in common)
     elif isinstance(value, Mapping):
         for key, one in value.items():
-            yield str(key), text(one, say)
+            quantity = f"verdicts.measure.{SHORT.get(key, key)}"
+            shown = _joined(_fields(one, name, say)) if isinstance(one, BaseModel) else text(one, say)
+            yield say(quantity) if quantity in say else str(key), shown
 
 
 def _joined(fields: Iterable[tuple[str, str]]) -> str:

@@ -287,7 +287,7 @@ def in_words(result: Result, say: Catalogue, places: int | None = None) -> str:
     if isnan(e.value):
         return say("table.not_estimable", note=e.note) if e.note else say("table.not_estimable_plain")
     places = own_places(result) if places is None else places
-    unit = "proportion" if result.id.rpartition(".")[2] in RELATIVE else result.unit
+    unit = "proportion" if result.id.rpartition(".")[2] in RELATIVE else result.written
     if unit == "proportion":
         write = _percent(say, max(places - 2, 0))
     elif unit == "difference":

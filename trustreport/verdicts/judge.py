@@ -145,7 +145,7 @@ def quantity_name(quantity: str, of: str | None = None) -> Message:
     if quantity.endswith("_difference") and quantity.removesuffix("_difference") in KNOWN:
         base = say(f"verdicts.measure.{quantity.removesuffix('_difference')}")
         name = say("verdicts.measure_difference", measure=base)
-    if not of:
+    if not of or quantity == f"mean_{of}":  # mean_seconds of the seconds
         return name
     own = say(f"verdicts.measure.{of}") if of in KNOWN else say("word.name", name=of.replace("_", " "))
     return say("verdicts.measure_of", measure=name, of=own)
@@ -166,7 +166,7 @@ def amount(lead: Result, value: float, *, bare: bool = False) -> Message:
     """A value as its unit is written; without the unit where one follows that has it."""
     if not isfinite(value):
         return say("verdicts.amount.infinite", value=value)
-    key = f"bare_{lead.unit}" if bare and lead.unit in BARE else lead.unit
+    key = f"bare_{lead.unit}" if bare and lead.unit in BARE else lead.written
     return say(f"verdicts.amount.{key}", value=value)
 
 

@@ -80,9 +80,11 @@ def declared_hypotheses(study: Study, plan: Plan, results: Sequence[Result]) -> 
             continue
         for readings in study.readings:
             scope = {"task": readings.task} if len(study.readings) > 1 else {}
+            group = {"subgroup": criterion.subgroup} if criterion.subgroup else {}
             for where in _places(criterion, readings, plan):
                 lead = _lead(criterion, readings, where, plan, {**scope, **where}, results)
-                found.append(_tested(criterion, lead, {**scope, **where}, plan.report.confidence_level))
+                here = {**scope, **where, **group}
+                found.append(_tested(criterion, lead, here, plan.report.confidence_level))
     return found
 
 
@@ -114,7 +116,7 @@ def _lead(
     if measure.startswith(f"{UTILITY}."):
         pairs = [where["arms"]] if "arms" in where else [p for p in plan.contrasts if where["arm"] in p]
         pairs = [pair for pair in pairs if set(pair) <= set(readings.arms)]
-        if readings.decision is None or not pairs:
+        if readings.decision is None or not pairs or criterion.subgroup:
             return None
         arms = (pairs[0][0], pairs[0][1])
         task = {"task": scope["task"]} if "task" in scope else {}
@@ -126,7 +128,7 @@ def _lead(
         found = every_endpoint(readings, arms, level)
         results = [r for endpoint in found for r in results_of(endpoint, readings, arms, level, task)]
     of = {"endpoint": criterion.of} if criterion.of else {}
-    return leading(results, measure, **scope, **of, subgroup=None, reader=None)
+    return leading(results, measure, **scope, **of, subgroup=criterion.subgroup, reader=None)
 
 
 def _tested(criterion: Criterion, lead: Result | None, scope: dict[str, Any], level: float) -> Tested:
@@ -263,6 +265,8 @@ def _label(tested: Tested, several_tasks: bool) -> Message:
     place = scope["arm"] if "arm" in scope else say(f"{TEXT}.contrast", **dict(zip("ab", scope["arms"])))
     if several_tasks:
         place = say("word.pair", first=scope["task"], second=place)
+    if "subgroup" in scope:
+        place = say("word.pair", first=place, second=scope["subgroup"])
     measure = tested.criterion.measure or ""
     name = measure.rpartition(".")[2]
     if measure not in (*OF_ARMS, *RATIOS, *DIFFERENCES):

@@ -1,14 +1,17 @@
 """What was declared and fixed in advance: device, purpose, design, readers, criteria, changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
+from trustreport import criteria
+from trustreport.messages import Catalogue
 from trustreport.plan import Endpoint, Plan
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.summary import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day, plain
+from trustreport.verdicts.judge import quantity_name
 
 GROUPS = {
     "E01": ("device",),
@@ -73,11 +76,7 @@ def _estimands(plan: Plan, context: Context) -> Table:
 def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
     say = context.say
     none = say("word.not_declared")
-    sides = endpoint.arm_or_contrast
-    if isinstance(sides, tuple):
-        contrast = say("report.tested.contrast", aided=sides[0], unaided=sides[1])
-    else:
-        contrast = sides or ""
+    quantity = say(quantity_name(criteria.quantity(endpoint), endpoint.of)) if endpoint.measure else none
     bound = endpoint.bound_or_margin
     if isinstance(bound, tuple):
         bound_text = say("word.to", low=plain(bound[0]), high=plain(bound[1]))
@@ -89,7 +88,7 @@ def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
     return Line(
         (
             Cell(endpoint.endpoint, aside=endpoint.role or none),
-            Cell(" ".join(filter(None, (endpoint.measure or none, endpoint.of or ""))), aside=contrast),
+            Cell(quantity, aside=", ".join(_places(endpoint, say))),
             Cell(endpoint.population or none),
             Cell(
                 say("report.summary.bound_of", hypothesis=hypothesis, value=bound_text),
@@ -98,6 +97,17 @@ def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
             Cell(rule, aside=alpha),
         )
     )
+
+
+def _places(endpoint: Endpoint, say: Catalogue) -> Iterator[str]:
+    """Arm, contrast, data set, group and whatever else says of which result a criterion is."""
+    for sides in (endpoint.arm_or_contrast, endpoint.candidate):
+        if isinstance(sides, tuple):
+            yield say("report.tested.contrast", aided=sides[0], unaided=sides[1])
+        elif sides:
+            yield sides
+    named = (endpoint.dataset, endpoint.set, endpoint.task, endpoint.site, endpoint.subgroup, endpoint.period)
+    yield from filter(None, named)
 
 
 def changes(context: Context) -> Element:
