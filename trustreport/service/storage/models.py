@@ -119,6 +119,7 @@ class Device(Base):
 
 class Study(Base):
     __tablename__ = "studies"
+    __table_args__ = (Index("studies_list", "organisation", "id"),)
     id: Mapped[str] = key()
     organisation: Mapped[str] = of("organisations")
     name: Mapped[str] = mapped_column(String(200))
@@ -168,6 +169,7 @@ class Job(Base):
             postgresql_where=text("state IN ('queued', 'running', 'done')"),
         ),
         Index("jobs_queue", "state", "task", "created_at"),
+        Index("jobs_list", "organisation", "id"),
     )
     id: Mapped[str] = key()
     organisation: Mapped[str] = of("organisations")
@@ -218,6 +220,7 @@ class Schedule(Base):
 
 class Report(Base):
     __tablename__ = "reports"
+    __table_args__ = (Index("reports_list", "organisation", "id"),)
     id: Mapped[str] = key()
     organisation: Mapped[str] = of("organisations")
     study: Mapped[str] = of("studies")

@@ -1,0 +1,170 @@
+"""Helpers of the tests of pages: a page taken apart, a walk over all of them, a server for a browser."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import uvicorn
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from fastapi.testclient import TestClient
+from services import API, MANIFEST, PASSWORD, Client, new_core
+
+from trustreport.service.app import create_app
+from trustreport.service.core import Core
+from trustreport.service.jobs.lane import Lane
+from trustreport.service.jobs.worker import Worker
+from trustreport.service.pages import all_pages
+
+HTML = {"Accept": "text/html"}
+WRONG = "reader,case,arm,truth,decision\nR1,C1,unaided,2,0\nR1,C2,unaided,0,7\n"
+READINGS = {
+    "report": {"kind": "certification", "title": "Readings"},
+    "device": {"trade_name": "Example aid", "manufacturer": "Example", "software_version": "1.0"},
+    "tables": {"readings": {"file": "readings.csv"}},
+}
+
+
+def right() -> str:
+    """Readings of three readers of eight cases, without a fault."""
+    lines = ["reader,case,arm,truth,decision"]
+    for reader in range(3):
+        for case in range(8):
+            truth = case % 2
+            for arm, wrong in (("unaided", case == reader or case == 5), ("aided", case == reader)):
+                lines.append(f"R{reader},C{case},{arm},{truth},{truth ^ wrong}")
+    return "\n".join(lines) + "\n"
+
+
+class Taken(HTMLParser):
+    """A page: its forms with their fields, its links, its words, and what should not be on it."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.forms: list[dict[str, Any]] = []
+        self.links: list[str] = []
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.words = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.tags.append((tag, given))
+        if tag == "form":
+            self.forms.append({"action": given.get("action", ""), "method": given["method"], "fields": {}})
+        elif tag in ("input", "select", "textarea") and self.forms and "name" in given:
+            self.forms[-1]["fields"].setdefault(given["name"], given.get("value", ""))
+        elif tag == "a" and "href" in given:
+            self.links.append(given["href"])
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+    def form(self, action: str) -> dict[str, str]:
+        """The fields of the form that goes there, as they stand."""
+        (found,) = [f for f in self.forms if f["action"] == action]
+        return dict(found["fields"])
+
+
+def get(client: TestClient, path: str) -> Taken:
+    """A page as a browser asks for it."""
+    answer = client.get(path, headers=HTML)
+    assert answer.status_code == 200, (path, answer.status_code, answer.text[-300:])
+    return Taken(answer.text)
+
+
+def post(client: TestClient, page: str, action: str, files: Any = None, **typed: Any) -> Any:
+    """Fill in the form of a page and send it; the answer before any redirect."""
+    fields = {**get(client, page).form(action), **typed}
+    return client.post(action, data=fields, files=files, headers=HTML, follow_redirects=False)
+
+
+def walk(client: TestClient, start: str = "/studies") -> dict[str, str]:
+    """Every page that links lead to, by path; downloads and the API are left out."""
+    seen: dict[str, str] = {}
+    todo = [start, "/account"]
+    while todo:
+        path = todo.pop()
+        if path in seen:
+            continue
+        answer = client.get(path, headers=HTML)
+        assert answer.status_code == 200, (path, answer.status_code)
+        seen[path] = answer.text
+        for link in Taken(answer.text).links:
+            target = urlsplit(urljoin(path, link))
+            assert not target.netloc, link
+            where = target.path + (f"?{target.query}" if target.query else "")
+            if not target.path.startswith("/api/") and not target.path.endswith("/document"):
+                todo.append(where)
+    return seen
+
+
+def page_routes() -> list[APIRoute]:
+    """Every route of a page."""
+    parts = [value for value in vars(all_pages).values() if hasattr(value, "router")]
+    return [route for part in parts for route in part.router.routes if isinstance(route, APIRoute)]
+
+
+def signed_report(core: Core, app: FastAPI, anna: Client) -> dict[str, str]:
+    """One of everything that pages show, the reports really computed; names of rows."""
+    lane = Lane(core, "lane")
+    carl = anna.invite("carl@hospital.test", "approver", "reviewer")
+    study = anna.study("Chest readings")
+    names = {"study": study, "user": carl.me["user"]}
+    for i, errors in enumerate((45, 30)):
+        manifest = json.loads(json.dumps(MANIFEST))
+        manifest["counts"][1] |= {"errors": errors, "correct": 300 - errors}
+        manifest["vigilance"] = {"period_start": f"2026-0{i * 3 + 1}-01", "period_end": f"2026-0{i * 3 + 3}-28"}
+        names["version"] = anna.version(study, manifest)
+        assert lane.once("check")
+        job = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["html"]}).json()["id"]
+        assert lane.once("report")
+        done = anna.get(f"{API}/jobs/{job}").json()
+        assert done["state"] == "done", done
+        names |= {"job": job, f"report{i}": done["report"]}
+    names["device"] = anna.get(f"{API}/reports/{names['report0']}").json()["device"]
+    signing = {"act": "approval", "meaning": "Complete.", "password": PASSWORD}
+    assert carl.post(f"{API}/reports/{names['report1']}/attestations", json=signing).status_code == 201
+    anna.post(f"{API}/schedules", json={"study": study, "every_days": 90, "first": "2027-01-01T00:00:00Z"})
+    anna.post(f"{API}/tokens", json={"name": "Nightly", "scopes": ["read"]})
+    wrong = anna.study("With faults")
+    files = [("files", ("study.json", json.dumps(READINGS))), ("files", ("readings.csv", WRONG))]
+    names["wrong"] = anna.post(f"{API}/studies/{wrong}/versions", files=files).json()["id"]
+    assert lane.once("check")
+    queued = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["csv"]}).json()
+    names["queued"] = queued["id"]
+    return names
+
+
+@contextmanager
+def served(folder: Path, *, workers: bool) -> Iterator[tuple[Core, FastAPI, str]]:
+    """A service on a port of this machine, in a thread."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    core = new_core(folder / "data", port=port)
+    app = create_app(core, (lambda: Worker(core, 1)) if workers else _nothing)
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.02)
+            assert thread.is_alive()
+        yield core, app, core.settings.url
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        core.close()
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield

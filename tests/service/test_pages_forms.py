@@ -1,0 +1,278 @@
+"""Pages without a browser: every form is bound to its session, what users write is text, nobody sees too much."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from pages import HTML, READINGS, WRONG, Taken, get, page_routes, post, right, signed_report, walk
+from services import API, PASSWORD, Client, world, zipped
+
+from trustreport.service.access import accounts
+from trustreport.service.access.who import COOKIE
+from trustreport.service.core import Core
+from trustreport.service.jobs.lane import Lane
+from trustreport.service.pages.render import FORM_COOKIE
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}{% raw %}"
+POSTS = sorted({route.path for route in page_routes() if "POST" in route.methods})
+ANYBODY = ("/setup", "/invitation", "/sign-in")
+
+
+def test_every_page_is_free_of_inline_code_and_binds_its_forms(
+    light: Core, app: FastAPI, anna: Client
+) -> None:
+    names = signed_report(light, app, anna)
+    pages = walk(anna)
+    kinds = {re.sub(r"[0-9a-z]{26}", "*", path.split("?")[0]) for path in pages}
+    wanted = {route.path for route in page_routes() if "GET" in route.methods}
+    shown = {re.sub(r"\{\w+\}", "*", path) for path in wanted}
+    assert shown - kinds <= {
+        "/", "/setup", "/invitation", "/sign-in", "/static/*", "/reports/*/document", "/jobs/*"
+    }  # fmt: skip
+    pages[f"/jobs/{names['queued']}"] = anna.get(f"/jobs/{names['queued']}", headers=HTML).text
+    forms = set()
+    for path, html in pages.items():
+        page = Taken(html)
+        csrf = anna.me["csrf"]
+        for form in page.forms:
+            if form["method"] == "post":
+                assert form["fields"]["csrf"] == csrf, (path, form)
+                forms.add(re.sub(r"[0-9a-z]{26}", "*", form["action"]))
+            else:
+                assert "csrf" not in form["fields"], path
+        for tag, given in page.tags:
+            assert not [a for a in given if a.startswith("on") or a in ("style", "hx-on")], (path, tag, given)
+            assert tag != "style", path
+            assert tag != "script" or given["src"].startswith("/static/"), path
+        ids = [given["id"] for _, given in page.tags if "id" in given]
+        assert len(ids) == len(set(ids)), (path, [i for i in ids if ids.count(i) > 1])
+    # Every form that there is was seen, but those of the entrance and of an empty study.
+    assert {re.sub(r"\{\w+\}", "*", p) for p in POSTS} - forms == set(ANYBODY)
+
+
+@pytest.mark.parametrize("path", [p for p in POSTS if p not in ANYBODY])
+def test_no_form_is_taken_without_its_token(light: Core, anna: Client, path: str) -> None:
+    names = {**world(light, anna), "token": "0" * 26}
+    address = re.sub(r"\{(\w+)\}", lambda m: names[m[1]], path)
+    before = light.store
+    with before.read() as rows:
+        from trustreport.service.storage.models import Audit
+
+        entries = rows.query(Audit).count()
+    anna.headers.pop("X-CSRF-Token")
+    for data in ({}, {"csrf": "0" * 64}, {"csrf": "\N{SNOWMAN}"}):
+        answer = anna.post(address, data=data, headers=HTML, follow_redirects=False)
+        assert (answer.status_code, "Not from this page" in answer.text) == (403, True), data
+    elsewhere = {**HTML, "Sec-Fetch-Site": "cross-site"}
+    answer = anna.post(address, data={"csrf": anna.me["csrf"]}, headers=elsewhere, follow_redirects=False)
+    assert (answer.status_code, "Not from another site" in answer.text) == (403, True)
+    anna.cookies.clear()
+    answer = anna.post(address, data={"csrf": anna.me["csrf"]}, headers=HTML, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")
+    with before.read() as rows:
+        assert rows.query(Audit).count() == entries
+
+
+@pytest.mark.parametrize("path", ANYBODY)
+def test_forms_of_the_entrance_are_bound_to_the_browser(
+    light: Core, app: FastAPI, anna: Client, anonymous: TestClient, path: str
+) -> None:
+    sent = {"email": "anna@hospital.test", "password": PASSWORD, "link": "x"}
+    answer = anonymous.post(path, data=sent, headers=HTML, follow_redirects=False)
+    assert (answer.status_code, COOKIE in answer.cookies) == (403, False)
+    page = get(anonymous, "/sign-in")
+    assert FORM_COOKIE in anonymous.cookies
+    sent["csrf"] = page.form("/sign-in")["csrf"]
+    other = TestClient(app, base_url="https://testserver")
+    get(other, "/sign-in")
+    answer = other.post(path, data=sent, headers=HTML, follow_redirects=False)
+    assert (answer.status_code, "Not from this page" in answer.text) == (403, True)
+
+
+def test_what_users_write_is_shown_as_text(light: Core, app: FastAPI, anna: Client) -> None:
+    lane = Lane(light, "lane")
+    manifest = {
+        "report": {"kind": "certification", "title": HOSTILE},
+        "device": {"trade_name": HOSTILE, "manufacturer": HOSTILE, "software_version": HOSTILE},
+        "counts": [
+            {"set": HOSTILE, "arm": "unaided", "errors": 6, "correct": 24},
+            {"set": HOSTILE, "arm": "aided", "errors": 4, "correct": 26},
+        ],
+    }
+    upload = [("files", ("s.zip", zipped({"study.json": json.dumps(manifest)})))]
+    version = post(anna, "/studies/new", "/studies", upload, name=HOSTILE).headers["location"]
+    assert lane.once("check")
+    page = get(anna, version)
+    assert HOSTILE in page.words
+    job = post(anna, version, f"{version}/jobs", format=["html"]).headers["location"]
+    assert lane.once("report")
+    report = anna.get(job, headers=HTML, follow_redirects=False).headers["location"]
+    signed = post(
+        anna, report, f"{report}/attestations", act="rejection", meaning=HOSTILE, password=PASSWORD
+    )
+    assert signed.status_code == 303, signed.text
+    # A table whose cells, header and file name are hostile.
+    named = {**READINGS, "tables": {"readings": {"file": "<b>r.csv"}}}
+    table = WRONG.replace("R1,C1,unaided,2", f'R1,C1,"{HOSTILE.replace(chr(34), chr(34) * 2)}",2')
+    bad = [("files", ("study.json", json.dumps(named))), ("files", ("<b>r.csv", table))]
+    wrong = post(anna, "/studies/new", "/studies", bad, name="Wrong").headers["location"]
+    assert lane.once("check")
+    assert "<b>r.csv" in get(anna, wrong).words
+    user = f"/admin/users/{anna.me['user']}"
+    assert post(anna, user, user, name=HOSTILE).status_code == 303
+    made = post(anna, "/account", "/account/tokens", name=HOSTILE, scope="read", days="9")
+    assert HOSTILE in Taken(made.text).words
+    founding = {"name": HOSTILE, "admin_name": HOSTILE, "admin_email": "a@other.test"}
+    made = post(anna, "/admin/organisation", "/admin/organisations", **founding)
+    assert HOSTILE in Taken(made.text).words
+    # Refused forms come back with what was typed.
+    for page_of, action in (("/admin/users", "/admin/users"), ("/account", "/account/tokens")):
+        refused = post(anna, page_of, action, name=HOSTILE, email="x", days="x")
+        assert refused.status_code == 422
+        _is_harmless(refused.text, action)
+    for search in ("/studies", "/reports", "/devices"):
+        _is_harmless(anna.get(search, params={"q": HOSTILE}, headers=HTML).text, search)
+    _is_harmless(anna.get("/audit", params={"subject": HOSTILE[:90]}, headers=HTML).text, "audit")
+    stranger = TestClient(app, base_url="https://testserver")
+    _is_harmless(stranger.get("/sign-in", params={"next": HOSTILE}, headers=HTML).text, "sign-in")
+    _is_harmless(stranger.get("/invitation", params={"link": HOSTILE}, headers=HTML).text, "invitation")
+    shown = 0
+    for path, html in walk(anna).items():
+        _is_harmless(html, path)
+        shown += HOSTILE in Taken(html).words
+    assert shown > 8
+
+
+def _is_harmless(html: str, where: str) -> None:
+    for tag, given in Taken(html).tags:
+        assert tag not in ("img", "b") or not given.get("src") or given["src"] != "x", where
+        assert not [a for a in given if a.startswith("on")], (where, tag)
+        assert tag != "script" or given.get("src", "").startswith("/static/"), where
+    assert "49" not in re.findall(r"onerror=alert\(1\)&gt;(\d+)", html), where
+
+
+def test_a_wrong_file_is_corrected_in_place(light: Core, anna: Client) -> None:
+    lane = Lane(light, "lane")
+    files = [("files", ("study.json", json.dumps(READINGS))), ("files", ("readings.csv", WRONG))]
+    first = post(anna, "/studies/new", "/studies", files, name="Readings").headers["location"]
+    assert "being checked" in get(anna, first).words
+    assert lane.once("check")
+    page = get(anna, first)
+    assert [w in page.words for w in ("2 problems", "readings.csv", "truth", "decision")] == [True] * 4
+    fields = page.form(f"{first}/correction")
+    assert fields["name-0"] == "readings.csv"
+    refused = post(anna, first, f"{first}/correction")
+    assert (refused.status_code, "No file came" in refused.text) == (422, True)
+    corrected = [("file-0", ("whatever it is called (2).csv", right()))]
+    second = post(anna, first, f"{first}/correction", corrected).headers["location"]
+    assert lane.once("check")
+    page = get(anna, second)
+    assert "Nothing is wrong with these files." in page.words
+    kept = anna.get(f"{API}{second}/files").json()["items"]
+    assert {f["name"] for f in kept} == {"study.json", "readings.csv"}
+    assert "a newer version" in get(anna, first).words
+
+
+def test_signing_in_leads_where_one_wanted_to_go_and_nowhere_else(anna: Client, anonymous: TestClient) -> None:
+    sent = anonymous.get("/admin/tokens?after=x", headers=HTML, follow_redirects=False)
+    assert sent.headers["location"] == "/sign-in?next=/admin/tokens%3Fafter%3Dx"
+    known = {"email": "anna@hospital.test", "password": PASSWORD}
+    wrong = post(anonymous, "/sign-in", "/sign-in", email="anna@hospital.test", password="x" * 12)
+    assert (wrong.status_code, "Address or password is wrong" in wrong.text) == (403, True)
+    for wanted, led in (
+        ("/devices?q=a", "/devices?q=a"),
+        ("//evil.test/", "/studies"),
+        ("/\\evil.test", "/studies"),
+        ("https://evil.test/", "/studies"),
+        ("/\tx", "/studies"),
+        ("javascript:alert(1)", "/studies"),
+    ):
+        anonymous.cookies.clear()
+        answer = post(anonymous, "/sign-in", "/sign-in", next=wanted, **known)
+        assert (answer.status_code, answer.headers["location"]) == (303, led)
+
+
+def test_a_setup_link_works_once(light: Core, anonymous: TestClient) -> None:
+    with light.store.write() as rows:
+        link = accounts.new_link(rows, "setup", light.settings)
+    typed: dict[str, Any] = {"organisation": "H", "name": "A", "email": "a@h.test", "password": PASSWORD}
+    page = f"/setup?link={link}"
+    assert post(anonymous, page, "/setup", **typed, password_again="other").status_code == 422
+    short = post(anonymous, page, "/setup", **{**typed, "password": "short", "password_again": "short"})
+    assert "12 to 256 characters" in short.text
+    assert 'value="a@h.test"' in short.text
+    assert "short" not in [given.get("value") for _, given in Taken(short.text).tags]
+    done = post(anonymous, page, "/setup", **typed, password_again=PASSWORD)
+    assert (done.status_code, done.headers["location"]) == (303, "/studies?done=setup")
+    anonymous.cookies.clear()
+    again = anonymous.get(page, headers=HTML, follow_redirects=False)
+    assert again.headers["location"] == "/sign-in"
+
+
+def test_pages_keep_to_roles_and_organisations(light: Core, app: FastAPI, anna: Client, bob: Client) -> None:
+    names = world(light, anna)
+    reader = anna.invite("reader@hospital.test", "viewer")
+    for path in ("/studies/new", "/audit", "/admin/users", "/admin/organisation", "/admin/tokens"):
+        assert reader.get(path, headers=HTML).status_code == 403, path
+    page = get(reader, f"/studies/{names['study']}")
+    assert [f["action"] for f in page.forms if f["method"] == "post"] == ["/sign-out"]
+    assert "/audit" not in page.links
+    for kind in ("study", "version", "job", "report", "device"):
+        plural = {"study": "studies"}.get(kind, f"{kind}s")
+        answer = bob.get(f"/{plural}/{names[kind]}", headers=HTML)
+        assert (answer.status_code, "Not found" in answer.text) == (404, True), kind
+    pair = {"old": names["report"], "new": names["report"]}
+    assert bob.get("/comparison", params=pair, headers=HTML).status_code == 404
+    assert bob.get(f"/reports/{names['report']}/document", headers=HTML).status_code == 404
+    assert bob.get(f"/admin/users/{anna.me['user']}", headers=HTML).status_code == 404
+    token = anna.post(f"{API}/tokens", json={"name": "t", "scopes": ["read"]}).json()["secret"]
+    program = TestClient(app, base_url="https://testserver")
+    sent = program.get("/studies", headers={**HTML, "Authorization": f"Bearer {token}"}, follow_redirects=False)
+    assert sent.status_code == 303  # pages know sessions only
+
+
+def test_lists_are_searched_and_turned(light: Core, anna: Client) -> None:
+    for i in range(30):
+        anna.study(f"Series {i}")
+    anna.study("50% _wild_ card")
+    first = get(anna, "/studies")
+    (older,) = [link for link in first.links if link.startswith("/studies?after=")]
+    words = get(anna, older).words
+    assert "Series 0" in words
+    assert "Series 29" not in words
+    assert "card" in get(anna, "/studies?q=50%25").words
+    assert "Series" not in get(anna, "/studies?q=%25").words.replace("card", "").split("Studies", 3)[-1]
+    assert "No study has" in get(anna, "/studies?q=S_ries").words
+
+
+def test_answers_are_pages_for_browsers_and_problems_for_programs(anna: Client) -> None:
+    page = anna.get("/nowhere", headers=HTML)
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert anna.get("/nowhere").headers["content-type"] == "application/problem+json"
+    assert anna.get(f"{API}/nowhere", headers=HTML).headers["content-type"] == "application/problem+json"
+    style = anna.get("/static/pages.css")
+    assert "immutable" in style.headers["cache-control"]
+    assert anna.get("/static/../secret", headers=HTML).status_code == 404
+    policy = page.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+
+
+def test_the_report_in_its_frame_can_do_nothing(light: Core, app: FastAPI, anna: Client) -> None:
+    names = signed_report(light, app, anna)
+    page = get(anna, f"/reports/{names['report1']}")
+    (frame,) = [given for tag, given in page.tags if tag == "iframe"]
+    assert frame["sandbox"] == ""
+    shown = anna.get(frame["src"])
+    assert shown.headers["x-frame-options"] == "SAMEORIGIN"
+    assert shown.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert "approved" in page.words
+    pair = f"/comparison?old={names['report1']}&new={names['report0']}"
+    sides = get(anna, pair)
+    assert sides.links.index(f"/reports/{names['report0']}") < sides.links.index(f"/reports/{names['report1']}")
+    assert "pragmatic_utility.error_rate" in sides.words
+    device = get(anna, f"/devices/{names['device']}")
+    assert "Next audit due on 2027-01-01" in device.words
