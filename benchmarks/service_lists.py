@@ -36,6 +36,7 @@ from trustreport.service.storage.models import (
 
 STUDIES, VERSIONS, REPORTS_EACH, DEVICES = 2_000, 2, 5, 200
 REQUESTS = 30
+PASSWORD = "correct horse battery"  # noqa: S105
 RESULTS = Path(__file__).parent / "results" / "service_lists.csv"
 FACTS = {
     "title": "Readings with and without the aid",
@@ -68,9 +69,7 @@ FACTS = {
 def fill(core: Core) -> dict[str, str]:
     """10,000 reports of 2,000 studies; names of a study, a device and a version, and a session's secret."""
     with core.store.write() as rows:
-        user = accounts.set_up(
-            rows, "Hospital", email="a@b.test", name="Anna", password="correct horse battery"
-        )
+        user = accounts.set_up(rows, "Hospital", email="a@b.test", name="Anna", password=PASSWORD)
         secret = known.begin_session(rows, user, core.settings)
         mine = {"organisation": user.organisation}
         made = {**mine, "created_by": user.id, "created_at": 1_760_000_000_000}
@@ -181,7 +180,13 @@ def fill(core: Core) -> dict[str, str]:
                         **made,
                     )
                 )
-        return {"secret": secret, "study": study, "device": device, "version": version, "middle": devices[100]}
+        return {
+            "secret": secret,
+            "study": study,
+            "device": device,
+            "version": version,
+            "middle": devices[100],
+        }
 
 
 def main() -> None:

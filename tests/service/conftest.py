@@ -108,6 +108,31 @@ def bob(app: FastAPI, anna: Client) -> Client:
     return anna.found("Other hospital", "bob@other.test")
 
 
+@pytest.fixture(scope="session")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A service with one of everything that pages show; tests look at it and change nothing."""
+    from pages import Shown, served, signed_report
+
+    with served(tmp_path_factory.mktemp("shown"), workers=False) as (core, app, url):
+        anna = Client.set_up(app, core)
+        yield Shown(url, anna, signed_report(core, anna))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """The distribution's Chromium, without any of its background connections."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found, args=arguments)
+        yield opened
+        opened.close()
+
+
 @pytest.fixture(autouse=True)
 def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes of passwords that take no time; one test looks at the real ones."""

@@ -1,11 +1,13 @@
 """Helpers of the tests of pages: a page taken apart, a walk over all of them, a server for a browser."""
 
+import io
 import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,11 @@ from services import API, MANIFEST, PASSWORD, Client, new_core
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
+from trustreport.service.ids import new_id
 from trustreport.service.jobs.lane import Lane
 from trustreport.service.jobs.worker import Worker
 from trustreport.service.pages import all_pages
+from trustreport.service.storage.models import Job, Report, ReportFile
 
 HTML = {"Accept": "text/html"}
 WRONG = "reader,case,arm,truth,decision\nR1,C1,unaided,2,0\nR1,C2,unaided,0,7\n"
@@ -30,6 +34,15 @@ READINGS = {
     "device": {"trade_name": "Example aid", "manufacturer": "Example", "software_version": "1.0"},
     "tables": {"readings": {"file": "readings.csv"}},
 }
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A service to look at: where, somebody who may see everything, and the names of its rows."""
+
+    url: str
+    anna: Client
+    names: dict[str, str]
 
 
 def right() -> str:
@@ -112,23 +125,20 @@ def page_routes() -> list[APIRoute]:
     return [route for part in parts for route in part.router.routes if isinstance(route, APIRoute)]
 
 
-def signed_report(core: Core, app: FastAPI, anna: Client) -> dict[str, str]:
+def signed_report(core: Core, anna: Client) -> dict[str, str]:
     """One of everything that pages show, the reports really computed; names of rows."""
     lane = Lane(core, "lane")
     carl = anna.invite("carl@hospital.test", "approver", "reviewer")
     study = anna.study("Chest readings")
-    names = {"study": study, "user": carl.me["user"]}
-    for i, errors in enumerate((45, 30)):
-        manifest = json.loads(json.dumps(MANIFEST))
-        manifest["counts"][1] |= {"errors": errors, "correct": 300 - errors}
-        manifest["vigilance"] = {"period_start": f"2026-0{i * 3 + 1}-01", "period_end": f"2026-0{i * 3 + 3}-28"}
-        names["version"] = anna.version(study, manifest)
-        assert lane.once("check")
-        job = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["html"]}).json()["id"]
-        assert lane.once("report")
-        done = anna.get(f"{API}/jobs/{job}").json()
-        assert done["state"] == "done", done
-        names |= {"job": job, f"report{i}": done["report"]}
+    months = {"period_start": "2026-01-01", "period_end": "2026-03-31"}
+    version = anna.version(study, {**MANIFEST, "vigilance": months})
+    assert lane.once("check")
+    job = anna.post(f"{API}/versions/{version}/jobs", json={"formats": ["html"]}).json()["id"]
+    assert lane.once("report")
+    done = anna.get(f"{API}/jobs/{job}").json()
+    assert done["state"] == "done", done
+    names = {"study": study, "version": version, "job": job, "report0": done["report"]}
+    names |= {"user": carl.me["user"], "report1": _next_period(core, done["report"])}
     names["device"] = anna.get(f"{API}/reports/{names['report0']}").json()["device"]
     signing = {"act": "approval", "meaning": "Complete.", "password": PASSWORD}
     assert carl.post(f"{API}/reports/{names['report1']}/attestations", json=signing).status_code == 201
@@ -141,6 +151,35 @@ def signed_report(core: Core, app: FastAPI, anna: Client) -> dict[str, str]:
     queued = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["csv"]}).json()
     names["queued"] = queued["id"]
     return names
+
+
+def _next_period(core: Core, report: str) -> str:
+    """A second report like the first one, of the next months and with other numbers."""
+    with core.store.write() as rows:
+        first = rows.get_one(Report, report)
+        job = _like(rows.get_one(Job, first.job), id=new_id(), key="0" * 64)
+        text = core.blobs.path(first.organisation, first.results_sha256).read_text()
+        results = json.loads(text)
+        for entry in results["results"][:5]:
+            entry["value"] = entry["value"] and entry["value"] / 2
+        blob = core.blobs.put(first.organisation, io.BytesIO(json.dumps(results).encode()))
+        months = {"period_start": "2026-04-01", "period_end": "2026-06-30"}
+        second = _like(
+            first, id=new_id(), job=job.id, facts={**first.facts, **months}, results_sha256=blob.sha256
+        )
+        rows.add(job)
+        rows.flush()
+        rows.add(second)
+        rows.flush()
+        files = rows.query(ReportFile).filter_by(report=report).all()
+        rows.add_all([_like(file, report=second.id) for file in files])
+        return str(second.id)
+
+
+def _like(row: Any, **other: Any) -> Any:
+    """A row like another one."""
+    values = {column.key: getattr(row, column.key) for column in row.__table__.columns}
+    return type(row)(**{**values, **other})
 
 
 @contextmanager

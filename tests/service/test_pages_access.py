@@ -1,0 +1,109 @@
+"""Every page for everybody: axe-core finds no violation, light and dark; phone width; the keyboard."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pages import Shown
+from services import PASSWORD
+
+LOOKS = {"light": (1280, "light"), "dark": (390, "dark")}
+
+
+def addresses(names: dict[str, str]) -> list[str]:
+    """Every kind of page, and those that look otherwise in another state."""
+    return [
+        "/studies",
+        "/studies?q=nowhere",
+        "/studies/new",
+        f"/studies/{names['study']}",
+        f"/versions/{names['version']}",
+        f"/versions/{names['wrong']}",
+        f"/jobs/{names['queued']}",
+        "/reports",
+        f"/reports/{names['report1']}",
+        f"/comparison?old={names['report0']}&new={names['report1']}",
+        "/devices",
+        f"/devices/{names['device']}",
+        "/audit?verify=yes",
+        "/admin/users",
+        f"/admin/users/{names['user']}",
+        "/admin/tokens",
+        "/admin/organisation",
+        "/account",
+        "/studies/nothing",
+    ]
+
+
+@pytest.fixture
+def page(browser: Any, shown: Shown, request: pytest.FixtureRequest) -> Iterator[Any]:
+    width, scheme = LOOKS[getattr(request, "param", "light")]
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    opened = context.new_page()
+    opened.goto(f"{shown.url}/sign-in")
+    yield opened
+    context.close()
+
+
+def sign_in(page: Any) -> None:
+    page.fill("[name=email]", "anna@hospital.test")
+    page.fill("[name=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/studies")
+
+
+@pytest.mark.parametrize("page", LOOKS, indirect=True)
+def test_axe_finds_no_violation_on_any_page(page: Any, shown: Shown) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    axe, found = Axe(), {}
+    faults: list[str] = []
+    page.on("console", lambda m: faults.append(m.text) if "Security Policy" in m.text else None)
+
+    def look(address: str) -> None:
+        page.goto(shown.url + address, wait_until="domcontentloaded")
+        page.evaluate("for (const d of document.querySelectorAll('details')) { d.open = true; }")
+        for violation in axe.run(page).response["violations"]:
+            found[address, violation["id"]] = [n["target"] for n in violation["nodes"]][:3]
+        wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        if wide > 0:
+            found[address, "wider than its window"] = wide
+
+    look("/sign-in")
+    look("/invitation?link=x")
+    page.goto(f"{shown.url}/sign-in")
+    sign_in(page)
+    for address in addresses(shown.names):
+        look(address)
+    assert found == {}
+    assert faults == []
+
+
+def test_the_keyboard_reaches_everything(page: Any, shown: Shown) -> None:
+    sign_in(page)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+    page.goto(f"{shown.url}/versions/{shown.names['wrong']}")
+    reached = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        here = page.evaluate_handle("document.activeElement")
+        if here.evaluate("node => node == document.body"):
+            break  # once round
+        reached.add(here.evaluate("node => node.id || node.textContent.trim()"))
+        seen = here.evaluate("node => getComputedStyle(node).outlineStyle != 'none'")
+        assert seen, here.evaluate("node => node.outerHTML")
+    assert {"file-0", "more", "Check again", "readings.csv"} <= reached
+
+
+def test_a_search_answers_as_one_types(page: Any, shown: Shown) -> None:
+    sign_in(page)
+    page.type("#q", "faults")
+    page.wait_for_url("**/studies?q=faults")
+    page.locator("#list tbody tr").nth(1).wait_for(state="detached")
+    assert "With faults" in page.locator("#list tbody").inner_text()
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.fill("#q", "nowhere")
+    page.get_by_text("No study has").wait_for()
