@@ -271,3 +271,62 @@ def test_the_report_in_its_frame_can_do_nothing(shown: Shown) -> None:
     assert "pragmatic_utility.error_rate" in sides.words
     device = get(anna, f"/devices/{names['device']}")
     assert "Next audit due on 2027-01-01" in device.words
+
+
+def test_every_other_form_does_what_it_says(light: Core, app: FastAPI, anna: Client) -> None:
+    names = world(light, anna)
+    study, device = f"/studies/{names['study']}", f"/devices/{names['device']}"
+
+    def done(page: str, action: str, **typed: Any) -> str:
+        answer = post(anna, page, action, **typed)
+        assert answer.status_code == 303, answer.text
+        return str(answer.headers["location"])
+
+    assert "A better name" in get(anna, done(study, f"{study}/name", name="A better name")).words
+    wanted = {"study": names["study"], "every_days": "30", "first": "2027-03-01", "format": ["html"]}
+    page = get(anna, done(device, f"{device}/schedules", **wanted))
+    assert ("2027-03-01 00:00 UTC" in page.words, "The audit is scheduled." in page.words) == (True, True)
+    wrong = post(anna, device, f"{device}/schedules", **{**wanted, "every_days": "0", "first": "soon"})
+    assert [w in wrong.text for w in ("Every so many days</bdi>", "First due</bdi>")] == [True, True]
+    (end,) = [f["action"] for f in page.forms if names["schedule"] in f["action"]]
+    done(device, end)
+    assert names["schedule"] not in anna.get(device, headers=HTML).text
+
+    organisation = "/admin/organisation"
+    assert (
+        "Saved."
+        in get(anna, done(organisation, f"{organisation}/retention", days="400", keep_signed="")).words
+    )
+    kept = anna.get(f"{API}/organisation").json()["retention"]
+    assert kept == {"days": 400, "keep_signed": False}
+
+    reader = anna.invite("reader@hospital.test", "viewer")
+    user = f"/admin/users/{reader.me['user']}"
+    done(user, user, name="Renamed", role=["author", "viewer"])
+    said = anna.get(f"{API}/users/{reader.me['user']}").json()
+    assert (said["name"], said["roles"]) == ("Renamed", ["author", "viewer"])
+    again = post(anna, user, f"{user}/invitation").text
+    (link,) = re.findall(r"link=([\w-]+)", again)
+    assert anna.accept(link).me["name"] == "Renamed"
+    assert "closed" in get(anna, done(user, f"{user}/closing")).words
+    assert "active" in get(anna, done(user, f"{user}/closing")).words
+
+    post(anna, "/account", "/account/tokens", name="Nightly", scope="read", days="9")
+    (token,) = anna.get(f"{API}/tokens").json()["items"]
+    done("/admin/tokens", f"/tokens/{token['id']}/revocation")
+    assert anna.get(f"{API}/tokens/{token['id']}").json()["revoked_at"]
+
+    job = done(f"/versions/{names['version']}", f"/versions/{names['version']}/jobs", format=["html"])
+    assert "Waiting for a worker" in get(anna, job).words
+    assert "Cancelled on request." in get(anna, done(job, f"{job}/cancellation")).words
+
+    refused = post(anna, study, f"{study}/removal", name="another")
+    assert (refused.status_code, "Not the name" in refused.text) == (422, True)
+    assert done(study, f"{study}/removal", name="A better name") == "/studies?done=removed"
+    assert anna.get(study, headers=HTML).status_code == 404
+
+    new = "correct horse staple"
+    typed = {"password": new, "new_password": new, "password_again": new}
+    assert post(anna, "/account", "/account/password", **typed).status_code == 403
+    done("/account", "/account/password", **{**typed, "password": PASSWORD})
+    assert Client.logged_in(app, "anna@hospital.test", new).me["name"] == "Anna"

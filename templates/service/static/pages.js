@@ -39,20 +39,23 @@
     if ((request.getResponseHeader("Content-Type") || "").includes("json")) {
       try {
         const said = JSON.parse(request.responseText);
-        told = document.createElement("div");
-        told.className = "fault";
-        told.setAttribute("role", "alert");
-        told.textContent = said.title + ". " + (said.detail || "");
+        told = box(said.title + ". " + (said.detail || ""));
       } catch (error) { told = null; }
     } else {
       told = new DOMParser().parseFromString(request.responseText, "text/html").querySelector(".fault");
     }
-    if (!told) {
-      told = document.createElement("div");
-      told.className = "fault";
-      told.setAttribute("role", "alert");
-      told.textContent = "The service did not answer. Nothing was kept; try again.";
-    }
+    show(form, told || box("The service did not answer. Nothing was kept; try again."));
+  }
+
+  function box(text) {
+    const told = document.createElement("div");
+    told.className = "fault";
+    told.setAttribute("role", "alert");
+    told.textContent = text;
+    return told;
+  }
+
+  function show(form, told) {
     document.querySelectorAll("main .fault").forEach((old) => old.remove());
     told.tabIndex = -1;
     form.before(told);
@@ -71,6 +74,10 @@
       const request = new XMLHttpRequest();
       const total = chosen.reduce((sum, file) => sum + file.size, 0);
       let quarter = 0;
+      if (total > Number(form.dataset.most)) {
+        show(form, box("These files have " + size(total) + "; " + size(Number(form.dataset.most)) + " can be sent at a time."));
+        return;
+      }
       const rest = () => { sending.hidden = true; send.disabled = false; };
 
       request.upload.addEventListener("progress", (moved) => {
@@ -92,7 +99,7 @@
         }
       });
       request.addEventListener("error", () => { rest(); refuse(form, request); });
-      request.addEventListener("abort", () => { rest(); say(form, "Stopped. Nothing was kept."); send.focus(); });
+      request.addEventListener("abort", () => { rest(); show(form, box("Stopped. Nothing was kept.")); });
       sending.querySelector("[data-stop]").onclick = () => request.abort();
       request.open("POST", form.action);
       request.setRequestHeader("Accept", "text/html");
