@@ -1,4 +1,4 @@
-"""All pages, beside the API and outside its document."""
+"""Every page, beside the API and outside its document."""
 
 from fastapi import APIRouter
 

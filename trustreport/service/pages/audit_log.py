@@ -1,4 +1,4 @@
-"""The audit log of one's organisation, and whether it is what was written."""
+"""The audit log of one organisation, and whether it is what was written."""
 
 from typing import Annotated
 
