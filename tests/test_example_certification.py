@@ -1,0 +1,149 @@
+"""The example of a certification dossier: the same bytes again, nothing undeclared, verdicts of all kinds."""
+
+import hashlib
+import runpy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trustreport import lock
+from trustreport.api import assess, read_study, write_report
+from trustreport.assessment import Assessment
+from trustreport.claims import held
+from trustreport.messages import catalogue
+from trustreport.plan import Plan
+from trustreport.report import acceptance, declared
+from trustreport.results import leading
+
+EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "certification-dossier"
+EN = catalogue("en")
+
+
+@pytest.fixture(scope="module")
+def assessed() -> Assessment:
+    return assess(*read_study(EXAMPLE))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[float]]:
+    """The tables made again, and the areas of the internal splits."""
+    folder = tmp_path_factory.mktemp("made")
+    return folder, runpy.run_path(str(EXAMPLE / "make.py"))["write"](folder)
+
+
+def test_made_again_the_tables_are_the_same_bytes(made: tuple[Path, list[float]]) -> None:
+    folder, _ = made
+    assert {p.name for p in folder.iterdir()} == {p.name for p in EXAMPLE.glob("*.csv")}
+    for file in folder.iterdir():
+        assert file.read_bytes() == (EXAMPLE / file.name).read_bytes(), file.name
+
+
+def test_what_the_manifest_states_of_the_tables_is_so(
+    assessed: Assessment, made: tuple[Path, list[float]]
+) -> None:
+    plan = assessed.plan
+    assert plan.internal_splits is not None
+    assert list(plan.internal_splits.values) == made[1]
+    for facts in plan.datasets:
+        file = facts.file or "cases.csv"
+        assert facts.sha256 == hashlib.sha256((EXAMPLE / file).read_bytes()).hexdigest(), file
+
+
+def test_it_says_that_nothing_of_it_is_real_and_declares_all(assessed: Assessment) -> None:
+    plan = assessed.plan
+    assert plan.report.kind == "certification"
+    assert plan.study.simulated
+    assert (plan.report.notice or "").startswith("Fictional device, simulated data")
+    assert "fictional" in (plan.device.manufacturer or "")
+    assert all("fictional" in (a.name or "") for a in plan.approvals or ())
+    assert assessed.not_declared == ()
+
+
+def of_routine(plan: Plan) -> Mapping[str, Any]:
+    """What a dossier before routine use has nothing for: candidates, a site of use, published figures."""
+    return {
+        name: getattr(plan, name)
+        for name in (
+            *("candidates", "site_context", "vigilance", "incidents", "signals"),
+            *("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported", "limits"),
+        )
+    }
+
+
+def test_every_group_that_applies_is_filled(assessed: Assessment) -> None:
+    plan = assessed.plan
+    apart = of_routine(plan)
+    assert not any(apart.values())
+    assert set(Plan.model_fields) - set(apart) <= plan.model_fields_set
+    # No case was left out of the internal test, and the report says so rather than nothing.
+    shown = declared.groups(plan, assessed.not_declared, EN)["datasets"]
+    assert any("Exclusions: none" in text for name, text in shown.stated if name == "internal test")
+
+
+def test_criteria_of_every_kind_and_verdict(assessed: Assessment) -> None:
+    assert {v.criterion.endpoint: v.word for v in assessed.verdicts} == {
+        "finds": "pass",
+        "spares": "pass",
+        "ranks at Northhaven": "pass",
+        "ranks at Eastfield": "pass",
+        "ranks at Southport": "inconclusive",
+        "foretells at Southport": "fail",
+        "readers err less": "pass",
+        "specificity is kept": "pass",
+        "readers find more": "pass",
+        "reading is quicker": "inconclusive",
+        "optometrists gain": "not tested",
+        "few harmful switches": "inconclusive",
+    }
+    rules = {v.family.name: (v.family.rule, v.family.size) for v in assessed.verdicts if v.family}
+    assert rules == {
+        "the device alone": ("co-primary", 2),
+        "external sites": ("holm", 3),
+        "readers": ("fixed sequence", 5),
+    }
+    hypotheses = {e.hypothesis for e in assessed.plan.endpoints}
+    assert {"superiority", "non-inferiority", "performance goal"} <= hypotheses
+    assert not [o.check for o in assessed.fired() if o.severity == "B"]
+
+
+def test_the_acceptance_table_says_what_was_asked_of_each(assessed: Assessment) -> None:
+    rows = {row.name: row for row in acceptance.held(assessed, EN)}
+    assert rows["optometrists gain"].bound == "above 0"
+    site = rows["ranks at Northhaven"]
+    assert (site.level, site.bound) == ("98.33%", "above 0.850")
+    assert site.sentence.startswith("Area under the ROC curve (Northhaven) was 0.94")
+    assert "98.33% CI" in site.sentence
+    assert rows["reading is quicker"].sentence.startswith("Reading time (aided against unaided) was ")
+
+
+def test_a_criterion_about_some_readers_is_told_of_them_alone(assessed: Assessment) -> None:
+    group = {"endpoint": "accuracy", "subgroup": "qualification: optometrist", "reader": None}
+    own = leading(assessed.results, "decision_benefit.mean_benefit", **group)
+    told = [r for r in assessed.results if r.id == "decision_benefit.non_inferiority"]
+    (one,) = (r for r in told if r.scope["parameters"]["criterion"] == "optometrists gain")
+    assert own is not None
+    assert one.estimate.value == own.estimate.value
+    assert one.scope["subgroup"] == group["subgroup"]
+
+
+def test_the_lock_was_amended_before_the_data_were_opened(assessed: Assessment) -> None:
+    standing = lock.standing(assessed.study, assessed.plan)
+    assert (standing.state, standing.late) == ("amended", False)
+    assert [(c.field, c.old, c.new, c.how) for c in standing.changes] == [
+        ("endpoints[finds].bound_or_margin", 0.85, 0.8, "before")
+    ]
+
+
+def test_claims_of_the_instructions_are_recomputed_and_one_does_not_hold(assessed: Assessment) -> None:
+    found = held(assessed.plan, assessed.results)
+    assert len(found) == len(assessed.plan.performance_claims or ()) == 4
+    assert [one.printed for one in found if not one.agrees] == ["0.85"]
+
+
+def test_a_second_report_is_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_report(assess(*read_study(EXAMPLE)), tmp_path / name, formats=("json",))
+    one, two = (tmp_path / name / "results.json" for name in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
