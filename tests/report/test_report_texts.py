@@ -16,7 +16,12 @@ from trustreport.report.declared import NOT_PRINTED
 from trustreport.resources import folder
 
 say = catalogue("en")
-TEMPLATES = sorted(folder("templates").rglob("*.html.j2"))
+# Of the report; the pages of the service have their words in place.
+TEMPLATES = sorted(
+    t
+    for t in folder("templates").rglob("*.html.j2")
+    if "service" not in t.relative_to(folder("templates")).parts
+)
 # Words that a report may use only of what was tested, and then it says of what and with a number.
 BANNED = r"\b(proves?|safe|safely|superior|equivalent|trustworthy|bias-free|accurate|accurately|validated)\b"
 ATTRIBUTES = {"alt", "title", "aria-label", "aria-description", "placeholder", "content"}
