@@ -1,9 +1,9 @@
-"""Make the tables of this example: simulated local cases and three fictional candidates, the same bytes on each run.
+"""Make the tables of this example: simulated local cases, three fictional candidates, the same bytes each time.
 
     python examples/procurement-triage/make.py
 
-Nothing here was measured: no patient, no radiograph and no device stands behind a number. The seed was chosen so
-that criteria are met, missed and left open.
+Nothing here was measured: no patient, no radiograph and no device stands behind a number. The seed was chosen
+so that criteria are met, missed and left open.
 """
 
 import csv

@@ -30,7 +30,7 @@ class MeasureColumn:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A measure of a set; `reference` is what to hold it against, `reason` what is said where it is undefined."""
+    """A measure of a set; `reference` is what to hold it against, `reason` says why it is undefined."""
 
     estimate: Estimate
     reference: float = nan

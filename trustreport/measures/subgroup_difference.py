@@ -1,4 +1,4 @@
-"""Whether a device does as well in one group of cases as in another: differences, and a test over all groups."""
+"""Whether a device does as well in one group of cases as in another: differences, a test over all groups."""
 
 from dataclasses import replace
 from math import nan, sqrt
@@ -43,8 +43,8 @@ def share_difference(x1: int, n1: int, x2: int, n2: int, *, level: float = 0.95)
     Returns
     -------
     Estimate
-        In [-1, 1]; `n` counts both groups; `p` is 1 where all cases are alike; NaN with a note when a group is
-        empty.
+        In [-1, 1]; `n` counts both groups; `p` is 1 where all cases are alike; NaN with a note when a group
+        is empty.
 
     References
     ----------
@@ -126,8 +126,8 @@ def clustered_auc_difference(
 ) -> Estimate:
     """Difference of the areas under the ROC curve in two groups of cases that come in clusters.
 
-    As `clustered_share_difference`, with (X - A) / n1 of each positive and (Y - A) / n0 of each negative (X, Y
-    of `delong`) as what a case contributes to the area A of its group.
+    As `clustered_share_difference`, with (X - A) / n1 of each positive and (Y - A) / n0 of each negative (X,
+    Y of `delong`) as what a case contributes to the area A of its group.
 
     Returns
     -------
