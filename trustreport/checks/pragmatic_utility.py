@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from trustreport.checks.check import Check, Evidence, Remark, place
+from trustreport.checks.reader_study import PARTIAL_DESIGNS
 from trustreport.messages import Message, say
 from trustreport.results import Result
 
 DIMENSION = "pragmatic_utility"
-# Methods that lead only where every reader read every case in both arms.
-CROSSED = ("or_rrrc", "or_frrc")
 
 
 def _leading(evidence: Evidence, quantity: str) -> Iterator[Result]:
@@ -35,9 +36,25 @@ def missing_readings(evidence: Evidence) -> Iterator[Remark]:
             high=r.estimate.high,
         )
         yield Remark(place(r), message if missing else None)
-    for r in _leading(evidence, "arr"):
-        if r.method in CROSSED:
-            yield Remark(place(r))
+    yield from map(Remark, _complete(evidence))
+
+
+def _complete(evidence: Evidence) -> Iterator[dict[str, Any]]:
+    """Where every reader read every case in every arm that is compared."""
+    study, arms = evidence.study, {arm for pair in evidence.plan.contrasts for arm in pair}
+    for counts in study.counts:
+        if counts.readers and counts.cases:
+            each = {counts.arms[arm].n for arm in arms & counts.arms.keys()}
+            if each == {counts.readers * counts.cases}:
+                yield {"set": counts.name}
+    if evidence.plan.reading.design in PARTIAL_DESIGNS:
+        return
+    several = len(study.readings) > 1
+    for one in study.readings:
+        decided = one.decision is not None and one.decision >= 0
+        rows = [np.count_nonzero(decided & (one.arm == one.arms.index(a))) for a in arms & set(one.arms)]
+        if len(rows) > 1 and set(rows) == {len(one.readers) * len(one.cases)}:
+            yield {"task": one.task} if several else {}
 
 
 def clustering(evidence: Evidence) -> Iterator[Remark]:
