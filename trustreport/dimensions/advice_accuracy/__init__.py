@@ -30,6 +30,7 @@ from trustreport.dimensions.advice_accuracy.utility import (
     yield_results,
 )
 from trustreport.dimensions.dimension import Dimension
+from trustreport.dimensions.undrawn import undrawn
 from trustreport.finding import Finding
 from trustreport.messages import say
 from trustreport.plan import Plan
@@ -70,7 +71,9 @@ def answer(study: Study, plan: Plan) -> Finding:
         own += score_results(case, plan)
         said = tuple(said_of(case, clustering(case.dataset, plan), own))
         told.append(Told(case.name, case.scope, tuple(own), said))
-    sets = scored(cases, told[n_published:])
+    left_out = undrawn(study)
+    sets = [one for one in scored(cases, told[n_published:]) if one.name not in left_out]
+    drawn = [one for one in told if one.scope.get("dataset") not in left_out]
     weighed = list(confident(study, plan))
     ranked = contests(cases, plan)
     beside: list[Result] = [r for one in weighed for r in one.results]
@@ -81,12 +84,12 @@ def answer(study: Study, plan: Plan) -> Finding:
     figures = [
         *(charts(told) if len(told) > 1 else ()),
         *curves(sets, study, plan),
-        *mix_figures(told, plan),
+        *mix_figures(drawn, plan),
     ]
     if len(told) <= EACH_UP_TO:
         parts = in_full(told, figures)
     else:
-        parts = overview(told, figures)
+        parts = overview(told, figures, undrawn=len(left_out))
     results: tuple[Result, ...] = (*(r for one in told for r in one.results), *beside)
     parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
     parts = with_declared(parts, held(plan, results))

@@ -17,7 +17,7 @@ from trustreport.messages import say
 from trustreport.plan import Plan
 
 DRAWN = ("ppv", "npv", "accuracy", "f1", "mcc", "fowlkes_mallows")
-POINTS = 60
+POINTS = 30
 CELLS = ("tp", "fp", "fn", "tn")
 
 

@@ -40,8 +40,10 @@ def _part(told: Told, number: int, figures: Sequence[Figure] = (), *, alone: boo
     )
 
 
-def overview(all_told: Sequence[Told], figures: Sequence[Figure] = ()) -> tuple[Part, ...]:
-    """A row each for many tables and data sets."""
+def overview(
+    all_told: Sequence[Told], figures: Sequence[Figure] = (), undrawn: int = 0
+) -> tuple[Part, ...]:
+    """A row each for many tables and data sets; of `undrawn` sets there are no curves."""
     names = (*OVERVIEW, "auc") if any(told.estimate("auc") for told in all_told) else OVERVIEW
     columns = (
         Column(say(f"{ID}.column.set")),
@@ -57,8 +59,14 @@ def overview(all_told: Sequence[Told], figures: Sequence[Figure] = ()) -> tuple[
         for told in all_told
     )
     table = PlainTable("advice_accuracy_sets", say(f"{ID}.table_sets"), columns, rows)
-    finding = (*_across(all_told), say(f"{ID}.overview", n=len(all_told)), *_noted(all_told))
+    told = say(f"{ID}.overview", n=len(all_told))
+    finding = (*_across(all_told), told, *_noted(all_told), *_undrawn(undrawn))
     return (Part(finding, tables=(table, *_rules_of_sets(all_told)), figures=tuple(figures)),)
+
+
+def _undrawn(n: int) -> Iterator[Message]:
+    if n:
+        yield say("undrawn", n=n)
 
 
 def _noted(all_told: Sequence[Told]) -> Iterator[Message]:

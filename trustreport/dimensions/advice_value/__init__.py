@@ -5,6 +5,7 @@ from trustreport.dimensions.advice_value.information import compares, of_advice,
 from trustreport.dimensions.advice_value.measured import ID, calibrated, results_of
 from trustreport.dimensions.advice_value.telling import EACH_UP_TO, information_part, overview, part
 from trustreport.dimensions.dimension import Dimension
+from trustreport.dimensions.undrawn import undrawn
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.plan import Plan
@@ -27,7 +28,9 @@ def answer(study: Study, plan: Plan) -> Finding:
         if case.score is not None
     ]
     informed = [*of_readings(study, plan), *of_advice(advised(study, plan), plan)]
-    parts: list[Part] = list(overview(told)) if len(told) > 1 else []
+    left_out = undrawn(study)
+    drawn = [one for one in told if one.dataset.name not in left_out]
+    parts: list[Part] = list(overview(told, drawn)) if len(told) > 1 else []
     if len(told) <= EACH_UP_TO:
         alone = len(told) == 1 and not informed
         parts += [part(one, single=len(told) == 1, alone=alone) for one in told]

@@ -30,8 +30,8 @@ def part(told: Calibrated, *, single: bool, alone: bool) -> Part:
     )
 
 
-def overview(told: Sequence[Calibrated]) -> Iterator[Part]:
-    """The data sets side by side: a panel of the figure and a row or a column of the tables each."""
+def overview(told: Sequence[Calibrated], drawn: Sequence[Calibrated]) -> Iterator[Part]:
+    """The data sets side by side: a row or a column of the tables each; a panel each of those to be drawn."""
     slopes, ratios = (
         [e for one in told if not isnan((e := one.estimate(name)).low)]
         for name in ("calibration_slope", "oe_ratio")
@@ -46,7 +46,9 @@ def overview(told: Sequence[Calibrated]) -> Iterator[Part]:
     )
     few = len(told) <= EACH_UP_TO
     shown = tuple(tables.side_by_side(told)) if few else (tables.overview_of_many(told),)
-    yield Part(finding=(sentence,), tables=shown, figures=tuple(_figures(told)))
+    left_out = len(told) - len(drawn)
+    said = (sentence, say("undrawn", n=left_out)) if left_out else (sentence,)
+    yield Part(finding=said, tables=shown, figures=tuple(_figures(drawn, named=True)))
 
 
 def information_part(informed: Sequence[Informed], *, alone: bool) -> Part:
@@ -108,11 +110,11 @@ def _compared(name: str, e: Estimate, **also: float) -> Message:
     return say(f"{ID}.{name}.{where}", value=e.value, low=e.low, high=e.high, level=e.level, **also)
 
 
-def _figures(told: Sequence[Calibrated]) -> Iterator[Figure]:
+def _figures(told: Sequence[Calibrated], *, named: bool = False) -> Iterator[Figure]:
     drawn = [one for one in told if one.curve]
     for start in range(0, len(drawn), MOST_PANELS):
         some = drawn[start : start + MOST_PANELS]
-        panels = tuple(_panel(one, named=len(told) > 1) for one in some)
+        panels = tuple(_panel(one, named=named) for one in some)
         values = {"n": len(some), "level": some[0].curve[0].observed.level, "bins": BINS}
         yield Figure(
             f"calibration_{start // MOST_PANELS + 1}",
