@@ -7,37 +7,16 @@ from pathlib import Path
 
 import pytest
 from running import Api, Process, free_port
-from services import API, MANIFEST, PASSWORD, new_core
+from services import API, MANIFEST, Client, new_core, world
+from whole import look, token_of_a_first_user
 
 from trustreport.service import audit
-from trustreport.service.access import accounts, secrets
-from trustreport.service.ids import new_id
-from trustreport.service.storage.models import Job, Report, ReportFile, Token, Version, VersionFile
-from trustreport.service.storage.store import now
+from trustreport.service.app import create_app
+from trustreport.service.core import Core
+from trustreport.service.storage.models import Job, Report, ReportFile, Version
 
 KILLS = 5
 STUDIES = 3
-
-
-def token_of_a_first_user(data: Path, address: str) -> str:
-    core = new_core(data, database=address)
-    with core.store.write() as rows:
-        user = accounts.set_up(rows, "Hospital", email="a@h.test", name="A", password=PASSWORD)
-        secret = secrets.new_secret("tr_")
-        rows.add(
-            Token(
-                id=new_id(),
-                organisation=user.organisation,
-                user=user.id,
-                name="t",
-                hash=secrets.fingerprint(secret),
-                scopes=["read", "write"],
-                created_at=now(rows),
-                expires_at=now(rows) + 10**9,
-            )
-        )
-    core.close()
-    return secret
 
 
 @pytest.mark.slow
@@ -85,17 +64,36 @@ def test_jobs_survive_kill_9(tmp_path: Path, address: str) -> None:
     assert codes == [0, 0]
 
     core = new_core(data, database=address)
+    assert look(core, versions, asked.values(), ended=True).faults == ()
     with core.store.read() as rows:
         reports = rows.query(Report).all()
-        # One report for each job, and all of the same numbers, as their inputs are the same.
         assert sorted(r.job for r in reports) == sorted(asked.values())
+        # All of the same numbers, as their inputs are the same.
         assert len({r.results_sha256 for r in reports}) == 1
         assert {v.state for v in rows.query(Version)} == {"valid"}
         assert rows.query(Job).count() == 2 * STUDIES
-        for model in (ReportFile, VersionFile):
-            for file in rows.query(model):
-                assert core.blobs.path(file.organisation, file.sha256).stat().st_size == file.size
-        assert all(not chain.faults for chain in audit.verify(rows))
         entries = [chain.entries for chain in audit.verify(rows) if chain.chain != audit.SERVICE]
         assert entries[0] > 4 * STUDIES
     core.close()
+
+
+def test_what_is_lost_doubled_or_broken_is_named(light: Core) -> None:
+    anna = Client.set_up(create_app(light), light)
+    names = world(light, anna)
+    told = look(light, [names["version"]], [names["job"]]).faults
+    assert told == (f"job {names['job']} is done and has 0 ends in the log",)  # a row that no worker made
+    with light.store.write() as rows:
+        (file,) = rows.query(ReportFile).all()
+        audit.write(rows, file.organisation, "w", "job.done", names["job"])
+    assert look(light, [names["version"]], [names["job"]], ended=True).faults == ()
+    assert look(light, ["v"], ["j"]).faults == ("version v is lost", "job j is lost")
+    with light.store.write() as rows:
+        rows.query(Job).update({Job.state: "running"})
+    job = names["job"]
+    assert look(light, [], [], ended=True).faults == (
+        f"report job {job} is running and has 1 reports",
+        f"job {job} is running and has 1 ends in the log",
+        f"job {job} is running",
+    )
+    light.blobs.path(file.organisation, file.sha256).unlink()
+    assert f"file {file.sha256} is lost" in look(light, [], []).faults
