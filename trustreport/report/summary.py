@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trustreport.assessment import Assessment
-from trustreport.finding import CheckOutcome, EstimateTable, Row
+from trustreport.finding import CheckOutcome, EstimateTable, Finding, Row
 from trustreport.messages import Catalogue
 from trustreport.plan import Plan
 from trustreport.report import acceptance
@@ -216,8 +216,7 @@ def _bounded(items: Sequence[Any], most: int) -> Bounded:
 def _leading_sentences(assessment: Assessment, room: Room, say: Catalogue) -> list[str]:
     """The first sentence of each finding; first those of what the report asks above all."""
     found = []
-    order = {name: i for i, name in enumerate(dict.fromkeys(_asked_first(assessment.plan)))}
-    for finding in sorted(assessment.findings, key=lambda f: order.get(f.dimension, len(order))):
+    for finding in _in_order(assessment):
         part = next((part for part in finding.parts if part.finding), None)
         if part:
             text = say(part.finding[0])
@@ -226,6 +225,12 @@ def _leading_sentences(assessment: Assessment, room: Room, say: Catalogue) -> li
                 text = say("report.section.of_part", part=name, sentence=text)
             found.append(text)
     return found
+
+
+def _in_order(assessment: Assessment) -> list[Finding]:
+    """The findings, those first that the report asks above all."""
+    order = {name: i for i, name in enumerate(dict.fromkeys(_asked_first(assessment.plan)))}
+    return sorted(assessment.findings, key=lambda f: order.get(f.dimension, len(order)))
 
 
 def _asked_first(plan: Plan) -> Iterator[str]:
@@ -238,7 +243,7 @@ def _asked_first(plan: Plan) -> Iterator[str]:
 def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) -> Bounded:
     """Rows that lead, every part's first before its second; one that leads alone brings what it rests on."""
     found: list[tuple[int, int, str, Row]] = []
-    for finding in assessment.findings:
+    for finding in _in_order(assessment):
         several = len(finding.parts) > 1
         for part in finding.parts:
             where = say(part.title) if several and part.title else ""
