@@ -11,8 +11,8 @@ from trustreport import lock
 from trustreport.assessment import Assessment, Cancel, Progress, assess
 from trustreport.parallel import BACKENDS, Backend, workers
 from trustreport.plan import Plan
-from trustreport.report.bundle import Line
 from trustreport.report.compare import load
+from trustreport.report.files import Line
 from trustreport.report.reproduce import as_built, reproduced
 from trustreport.report.write import DEFAULT_FORMATS, FORMATS, Written, as_data, write
 from trustreport.study import Study

@@ -313,15 +313,22 @@ def infer(
 @click.argument("out", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--study", type=click.Path(path_type=Path), help="Also compute again, from this study.")
 @click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
-def verify(out: Path, study: Path | None, allow_outside: bool) -> None:
+@click.option(
+    "--signers",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Public keys (PEM) that statements on the report have to be signed by.",
+)
+def verify(out: Path, study: Path | None, allow_outside: bool, signers: Path | None) -> None:
     """Say whether the files of the report in OUT are still what was written.
 
     With the study: whether its files are those of the report, and whether they give the same numbers.
+    A statement beside the report (approval.json with approval.json.sig) is checked too: its signature, and
+    that these are the files it is about. With signers: that one of them made it, and that there is one.
     Exit status 1 where anything is not as it was.
     """
     from trustreport.report.bundle import verify as look
 
-    lines = look(out)
+    lines = look(out, None if signers is None else signers_of(signers))
     if study is not None:
         from trustreport.api import reproduce
 
@@ -333,6 +340,19 @@ def verify(out: Path, study: Path | None, allow_outside: bool) -> None:
             click.echo(f"{line.file} {line.said}.", err=line.status == "wrong")
     click.echo(f"{sum(line.status == 'ok' for line in lines)} as written, {len(wrong)} not.")
     sys.exit(PROBLEMS if wrong else 0)
+
+
+def signers_of(file: Path) -> dict[bytes, str]:
+    """The keys of a file of signers; one that cannot be read is wrong use."""
+    try:
+        from trustreport.signing import read_signers
+    except ImportError as error:
+        mend = "pip install 'trustreport[sign]'"
+        raise click.ClickException(f"signatures need more packages ({error}): {mend}") from error
+    try:
+        return read_signers(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{file}: {error}", param_hint="--signers") from error
 
 
 @main.command()

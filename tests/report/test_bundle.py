@@ -18,8 +18,9 @@ from trustreport.api import assess, read_study, write_report
 from trustreport.cli import main
 from trustreport.report import csv as flat
 from trustreport.report import xlsx
-from trustreport.report.bundle import HASHES, UNLISTED, files, verify
+from trustreport.report.bundle import HASHES, UNLISTED, verify
 from trustreport.report.compare import compare, lines, load, table
+from trustreport.report.files import files
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "knee-mri"
 FORMATS = ("html", "json", "xlsx", "csv")

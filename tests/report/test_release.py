@@ -18,7 +18,7 @@ from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.finding import EstimateTable, Figure, Finding, Part, Row
 from trustreport.messages import say
-from trustreport.report.bundle import files
+from trustreport.report.files import files
 from trustreport.report.release import is_small, public, released
 from trustreport.results import Result
 from trustreport.study import Study

@@ -40,7 +40,7 @@ def rows_of(core: Core) -> dict[str, list[str]]:
 def test_a_backup_holds_everything(
     full: Core, tmp_path: Path, into: str, request: pytest.FixtureRequest
 ) -> None:
-    from conftest import new_database
+    from databases import new_database
 
     target = "" if into == "sqlite" else new_database(request.getfixturevalue("postgres"))
     held = backup(full.settings, tmp_path / "b.tar.gz")
@@ -76,9 +76,9 @@ def test_a_backup_of_an_older_schema_comes_forward(tmp_path: Path) -> None:
     archive = tmp_path / "old.tar.gz"
     # As a program of that time wrote it.
     from trustreport.service.record import backup as module
-    from trustreport.service.record.signing import Signer
     from trustreport.service.storage import Blobs
     from trustreport.service.web.limits import Throttle
+    from trustreport.signing import Signer
 
     core = Core(old, store, Blobs(old.data / "blobs"), Signer.open(old.data / "keys"), Throttle(old))
     with tarfile.open(archive, "w:gz") as out, pytest.MonkeyPatch.context() as patch:

@@ -9,11 +9,12 @@ import pytest
 from fastapi import FastAPI
 from services import API, MANIFEST, PASSWORD, Client, zipped
 
+from trustreport.report import bundle
 from trustreport.service.core import Core
 from trustreport.service.jobs.lane import Lane
 from trustreport.service.record import retention
-from trustreport.service.record.signing import is_signed
 from trustreport.service.storage.models import Report, Study, Version
+from trustreport.signing import is_signed, read_signers
 
 
 @pytest.fixture
@@ -114,10 +115,22 @@ def signed_by_another_hand(anna: Client, report: str, tmp_path: Path) -> None:
     command = "openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in statement -sigfile signature"
     done = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
-    raw = base64.b64encode((tmp_path / "signature").read_bytes()).decode()
+    raw = (tmp_path / "signature").read_bytes()
     key = (tmp_path / "key.pem").read_text().splitlines()[1]
     assert is_signed(base64.b64decode(key)[-32:], statement, raw)
     assert not is_signed(base64.b64decode(key)[-32:], statement + b" ", raw)
+    # So does `trustreport verify`, with the report's files.
+    out = tmp_path / "out"
+    for file in anna.get(f"{API}/reports/{report}/files", params={"limit": 200}).json()["items"]:
+        (out / file["name"]).parent.mkdir(parents=True, exist_ok=True)
+        (out / file["name"]).write_bytes(anna.get(f"{API}/reports/{report}/files/{file['name']}").content)
+    (out / "approval.json").write_bytes(statement)
+    (out / "approval.json.sig").write_bytes(raw)
+    told = [line for line in bundle.verify(out) if line.status != "ok"]
+    assert [(line.file, line.status) for line in told] == [("approval.json", "signed")]
+    assert told[0].said.endswith("the signature is valid, signer unknown (name them by --signers)")
+    signers = read_signers((tmp_path / "key.pem").read_text())
+    assert {line.status for line in bundle.verify(out, signers)} == {"ok", "signed"}
     assert anna.get(f"{API}/audit/verification").json()["faults"] == []
 
 

@@ -1,49 +1,32 @@
 """The files of a report as one bundle: their hashes, and whether they are still what was written."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from hashlib import sha256
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Literal
+
+from trustreport.report.attestations import attested, pairs
+from trustreport.report.files import Line, digest, files
 
 HASHES = "manifest.sha256"
 # What the list of hashes leaves out: itself, and when the report was made.
 UNLISTED = (HASHES, "run.json")
 RESULTS = "results.json"
 QUOTED = 8  # digits of the hash of the numbers at the foot of a page
-BLOCK = 1 << 20
-
-Status = Literal["ok", "wrong", "beside"]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """What was found of one file: as written, not as written, or no part of the report."""
-
-    file: str
-    status: Status
-    said: str
-
-
-# One way to look at a bundle; those of signatures are added to `LOOKS`.
-Look = Callable[[Path], Iterator[Line]]
 
 
 def hashes(folder: Path) -> bytes:
     """The list of all files of a folder with their sha256, as ``sha256sum -c`` reads it, sorted by name."""
-    lines = [f"{_hash(folder / name)}  {name}\n" for name in files(folder) if name not in UNLISTED]
+    lines = [f"{digest(folder / name)}  {name}\n" for name in files(folder) if name not in UNLISTED]
     return "".join(lines).encode()
 
 
-def files(folder: Path) -> list[str]:
-    """Every file below a folder, by its name with forward slashes."""
-    found = (path for path in folder.rglob("*") if path.is_file() or path.is_symlink())
-    return sorted(path.relative_to(folder).as_posix() for path in found)
+def verify(folder: Path, signers: Mapping[bytes, str] | None = None) -> list[Line]:
+    """Everything that the bundle can say of itself; nothing is wrong where no line is.
 
-
-def verify(folder: Path) -> list[Line]:
-    """Everything that the bundle can say of itself; nothing is wrong where no line is."""
-    return [line for look in LOOKS for line in look(folder)]
+    Parameters
+    ----------
+    signers : public keys (32 bytes) that statements have to be signed by, each with whose it is
+    """
+    return [*as_listed(folder), *quoted(folder), *attested(folder, signers)]
 
 
 def as_listed(folder: Path) -> Iterator[Line]:
@@ -57,16 +40,18 @@ def as_listed(folder: Path) -> Iterator[Line]:
     if listed is None:
         yield Line(HASHES, "wrong", "is not a list of hashes as it was written")
         return
-    for name, digest in listed.items():
+    for name, written in listed.items():
         path = folder / name
         if path.is_symlink() or not path.is_file():
             yield Line(name, "wrong", "is missing")
-        elif _hash(path) != digest:
+        elif digest(path) != written:
             yield Line(name, "wrong", "is not what was written: its sha256 is another one")
         else:
             yield Line(name, "ok", "as written")
+    signed = pairs(folder)
+    apart = {*UNLISTED, *signed, *signed.values()}  # `attested` looks at these
     for name in files(folder):
-        if name not in listed and name not in UNLISTED:
+        if name not in listed and name not in apart:
             yield Line(name, "beside", "is not a file of the report")
 
 
@@ -75,19 +60,8 @@ def quoted(folder: Path) -> Iterator[Line]:
     results, page = folder / RESULTS, folder / "report.html"
     if not (results.is_file() and page.is_file()):
         return
-    if _hash(results)[:QUOTED].encode() not in page.read_bytes():
+    if digest(results)[:QUOTED].encode() not in page.read_bytes():
         yield Line(page.name, "wrong", f"quotes the hash of another {RESULTS}")
-
-
-LOOKS: tuple[Look, ...] = (as_listed, quoted)
-
-
-def _hash(path: Path) -> str:
-    digest = sha256()
-    with path.open("rb") as stream:
-        while block := stream.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _read(data: bytes) -> dict[str, str] | None:
@@ -98,11 +72,11 @@ def _read(data: bytes) -> dict[str, str] | None:
         return None
     found: dict[str, str] = {}
     for line in text.splitlines():
-        digest, gap, name = line[:64], line[64:66], line[66:]
+        written, gap, name = line[:64], line[64:66], line[66:]
         plain = PurePosixPath(name)
         inside = bool(name) and not plain.is_absolute() and ".." not in plain.parts
-        if gap != "  " or not inside or name in found or not set(digest) <= set("0123456789abcdef"):
+        if gap != "  " or not inside or name in found or not set(written) <= set("0123456789abcdef"):
             return None
-        found[name] = digest
+        found[name] = written
     again = "".join(f"{found[name]}  {name}\n" for name in sorted(found))
     return found if found and text == again else None

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trustreport.plan import Plan
-from trustreport.report.bundle import RESULTS, Line
+from trustreport.report.bundle import RESULTS
 from trustreport.report.compare import compare, lines
 from trustreport.report.document import canonical
+from trustreport.report.files import Line
 
 NAMED = 3  # differences that are told
 

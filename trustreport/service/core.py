@@ -3,13 +3,13 @@
 import os
 from dataclasses import dataclass, field
 
-from trustreport.service.record.signing import Signer
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.migrate import migrate
 from trustreport.service.storage.store import Store
 from trustreport.service.web.limits import Throttle
 from trustreport.service.web.metrics import Metrics
+from trustreport.signing import Signer
 
 
 @dataclass(frozen=True)

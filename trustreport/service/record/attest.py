@@ -5,6 +5,7 @@ them. It holds the hash of every file of the report and the head of the audit lo
 log whose end is cut off later contradicts it.
 """
 
+import base64
 import io
 from typing import Any
 
@@ -47,6 +48,7 @@ def attest(core: Core, rows: Rows, who: Who, report: Report, act: str, meaning: 
             "study": {"id": report.study, "version": report.version},
             "audit": {"chain": who.organisation, "number": number, "hash": head},
             "key": core.signer.name,
+            "public_key": base64.b64encode(core.signer.public).decode(),
         }
     ).encode()
     blob = core.blobs.put(who.organisation, io.BytesIO(statement))

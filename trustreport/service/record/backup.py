@@ -19,13 +19,13 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
 from trustreport.service.core import Core, open_core
-from trustreport.service.record.signing import FILE as KEY_FILE
 from trustreport.service.record.witness import witnessed
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
 from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.models import Attestation, ReportFile, VersionFile
 from trustreport.service.storage.store import Store
+from trustreport.signing import FILE as KEY_FILE
 
 FORMAT = "trustreport backup 1"
 LEFT_OUT = (

@@ -1,4 +1,4 @@
-"""Detached Ed25519 signatures by the service's own key."""
+"""Detached Ed25519 signatures: the service signs statements with its key, and whoever has them verifies."""
 
 import base64
 import os
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -14,9 +14,11 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
     load_pem_private_key,
+    load_pem_public_key,
 )
 
 FILE = "signing.pem"
+BEGIN, END = "-----BEGIN ", "-----END "
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +54,12 @@ class Signer:
     @property
     def public(self) -> bytes:
         """The public key, 32 bytes."""
-        return self.key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        return raw(self.key.public_key())
 
     @property
     def name(self) -> str:
         """The key's name: the SHA-256 of the public key."""
-        return sha256(self.public).hexdigest()
+        return name_of(self.public)
 
     @property
     def public_pem(self) -> str:
@@ -70,10 +72,55 @@ class Signer:
         return base64.b64encode(self.key.sign(text)).decode()
 
 
-def is_signed(public: bytes, text: bytes, signature: str) -> bool:
-    """Whether a signature is that of a text by a public key (32 bytes)."""
+def raw(key: Ed25519PublicKey) -> bytes:
+    """A public key as its 32 bytes."""
+    return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def name_of(public: bytes) -> str:
+    """The name of a public key (32 bytes): its SHA-256."""
+    return sha256(public).hexdigest()
+
+
+def is_signed(public: bytes, text: bytes, signature: bytes) -> bool:
+    """Whether a signature (64 bytes) is that of a text by a public key (32 bytes)."""
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(base64.b64decode(signature, validate=True), text)
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, text)
     except (InvalidSignature, ValueError):
         return False
     return True
+
+
+def read_signers(text: str) -> dict[bytes, str]:
+    """The public keys (32 bytes) of a file of signers, each with what is said of it.
+
+    Parameters
+    ----------
+    text : public Ed25519 keys in PEM, one after the other; the line before a key says whose it is
+
+    Raises
+    ------
+    ValueError : no key at all, or one that cannot be read; says at which line
+    """
+    found: dict[bytes, str] = {}
+    lines = text.splitlines()
+    said, start = "", None
+    for number, line in enumerate((*lines, ""), 1):
+        if line.startswith(BEGIN):
+            start = number
+        elif line.startswith(END) and start:
+            try:
+                key = load_pem_public_key("\n".join(lines[start - 1 : number]).encode())
+            except (ValueError, UnsupportedAlgorithm):
+                key = None
+            if not isinstance(key, Ed25519PublicKey):
+                raise ValueError(f"line {start}: expected a public Ed25519 key in PEM")
+            found[raw(key)] = said or f"key {name_of(raw(key))[:16]}"
+            said, start = "", None
+        elif start is None and line.strip():
+            said = line.strip(" \t#")
+    if start is not None:
+        raise ValueError(f"line {start}: the key that begins here does not end")
+    if not found:
+        raise ValueError("it holds no key: expected public Ed25519 keys in PEM")
+    return found

@@ -1,0 +1,117 @@
+"""Signed statements that lie beside a report: who said what of which files, and whether that holds.
+
+A statement is a JSON file, ``approval.json``, with its Ed25519 signature in a file of its own,
+``approval.json.sig`` (64 bytes), as the service gives both. It names every file of the report with its hash.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from trustreport.report.files import Line, digest, files
+
+SIGNATURE = ".sig"
+FORMAT = "trustreport attestation 1"
+OPTIONAL = ("run.json",)  # when the report was made; it may be left out, not changed
+MOST_BYTES = 10_000_000  # of a statement
+PACKAGES = "cannot be checked here: pip install 'trustreport[sign]'"
+
+
+def pairs(folder: Path) -> dict[str, str]:
+    """Signatures of a folder, each with the file that it is of."""
+    return {name: name.removesuffix(SIGNATURE) for name in files(folder) if name.endswith(SIGNATURE)}
+
+
+def attested(folder: Path, signers: Mapping[bytes, str] | None = None) -> Iterator[Line]:
+    """Whether each signature is one of its statement, by whom, and whether the report is what was signed.
+
+    Parameters
+    ----------
+    signers : public keys (32 bytes) that are trusted, each with whose it is; None where nobody said. Where
+        they are given, a statement by another key is wrong, and so is a report without any statement
+    """
+    found = pairs(folder)
+    if signers is not None and not found:
+        yield Line(f"*{SIGNATURE}", "wrong", "is missing: no statement lies beside the report")
+    for signature, statement in found.items():
+        yield _one(folder, signature, statement, signers)
+
+
+def _one(folder: Path, signature: str, statement: str, signers: Mapping[bytes, str] | None) -> Line:
+    try:
+        from trustreport.signing import is_signed, name_of
+    except ImportError:
+        return Line(signature, "wrong", PACKAGES)
+    path = folder / statement
+    if path.is_symlink() or not path.is_file():
+        return Line(signature, "wrong", f"signs {statement}, which is missing")
+    if path.stat().st_size > MOST_BYTES or (folder / signature).stat().st_size > MOST_BYTES:
+        return Line(statement, "wrong", "is too large for a statement")
+    text = path.read_bytes()
+    said = _read(text)
+    if said is None:
+        return Line(statement, "wrong", "is no statement on a report")
+    known = {name_of(key): (key, name) for key, name in (signers or {}).items()}
+    key, name = known.get(said["key"], (_own_key(said), ""))
+    if key is None or name_of(key) != said["key"]:
+        more = "" if signers is None else ", and the signers that were given do not hold it"
+        return Line(statement, "wrong", f"cannot be checked: it does not say its public key{more}")
+    if not is_signed(key, text, (folder / signature).read_bytes()):
+        return Line(statement, "wrong", f"is not what was signed: {signature} is no signature of it")
+    if other := _differs(folder, said["report"]["files"]):
+        return Line(statement, "wrong", f"is signed, and of other files than these: {other}")
+    told = f"says: {_told(said)}; the signature is valid"
+    if name:
+        return Line(statement, "signed", f"{told}, by {name}")
+    if signers is None:
+        return Line(statement, "signed", f"{told}, signer unknown (name them by --signers)")
+    return Line(statement, "wrong", f"{told}, and by none of the signers that were given")
+
+
+def _read(text: bytes) -> dict[str, Any] | None:
+    """A statement; None where a file is none."""
+    try:
+        said = json.loads(text)
+        if said["format"] != FORMAT or not isinstance(said["key"], str):
+            return None
+        named = said["report"]["files"]
+        whole = bool(named) and all(isinstance(value, str) for value in named.values())
+        _told(said)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, OSError):
+        return None
+    return said if whole else None
+
+
+def _own_key(said: Mapping[str, Any]) -> bytes | None:
+    """The public key that a statement quotes, which says nothing of whose it is."""
+    try:
+        return base64.b64decode(said["public_key"], validate=True)
+    except (KeyError, TypeError, ValueError, binascii.Error):
+        return None
+
+
+def _differs(folder: Path, named: Mapping[str, str]) -> str:
+    """The first file that is not as it was signed; empty where all are."""
+    for name, written in sorted(named.items()):
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            return f"{name} lies outside"
+        if path.is_file():
+            if digest(path) != written:
+                return f"{name} is another one"
+        elif name not in OPTIONAL:
+            return f"{name} is missing"
+    return ""
+
+
+def _told(said: Mapping[str, Any]) -> str:
+    """Who said what when, on one line."""
+    at = datetime.fromtimestamp(said["at"] / 1000, UTC)
+    signer = said["signer"]
+    who = f"{signer['name']} <{signer['email']}>"
+    line = f"{said['act']} by {who}, {at:%Y-%m-%d %H:%M} UTC: {said['meaning']}"
+    return "".join(sign if sign.isprintable() else " " for sign in line)
