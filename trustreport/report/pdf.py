@@ -14,7 +14,7 @@ from trustreport.figures.style import SIGNS_FACE, TEXT_FACE
 from trustreport.report import html
 from trustreport.report.doctor import INSTALL
 from trustreport.report.figures import Drawn
-from trustreport.report.summary import ROOMS, Room
+from trustreport.report.summary import ROOMS, Room, rooms
 from trustreport.resources import folder
 
 Attached = tuple[str, bytes, str]  # name, content, description
@@ -114,7 +114,7 @@ def render(
         _settle_ends(pdf, spare)
 
     try:
-        fits = (room for room in ROOMS if _summary_pages(laid_out(room, summary_only=True)) == 1)
+        fits = (room for room in rooms(assessment) if _summary_pages(laid_out(room, summary_only=True)) == 1)
         room = next(fits, ROOMS[-1])
         gc.collect()  # pages that were tried, and figures, hold on to each other
         pdf = written(laid_out(room))

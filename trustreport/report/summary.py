@@ -56,6 +56,15 @@ ROOMS = (
 )
 
 
+CROWDED = 6  # findings and criteria; with more the page is never as the rest of the report
+
+
+def rooms(assessment: Assessment) -> tuple[Room, ...]:
+    """The rooms worth trying for an assessment, in their order."""
+    crowded = len(assessment.findings) + len(assessment.plan.endpoints) > CROWDED
+    return ROOMS[1:] if crowded else ROOMS
+
+
 # Nobody lays out what a browser prints: its summary is set small on paper, whole on the screen.
 FOR_BROWSERS = Room(style="tight")
 
