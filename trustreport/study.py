@@ -78,7 +78,8 @@ class Cases:
     For a binary task `classes` is ("0", "1"), 1 = condition present. `groups` holds the further columns of
     the table (subgroup columns, severity, equipment), `numbers` what else was said of a case: its
     ``relevance``, its ``case_threshold``, its own utilities ``utility_00`` to ``utility_11`` (decision,
-    truth), the ``reference_days`` from the index test to the reference. `content` is a hash of the image or record.
+    truth), the ``reference_days`` from the index test to the reference. `content` is a hash of the image or
+    record.
     """
 
     labels: Labels

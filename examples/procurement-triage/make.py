@@ -1,4 +1,4 @@
-"""Make the tables of this example: simulated local cases, three fictional candidates; the same bytes each time.
+"""Make the tables of this example: simulated local cases, three fictional candidates; the same bytes always.
 
     python examples/procurement-triage/make.py
 
