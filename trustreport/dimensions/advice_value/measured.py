@@ -57,6 +57,18 @@ ASKED: Mapping[str, Unit] = {
     "advisory_value": "score",
 }
 
+# The method that leads for each, said where the scores allow none too.
+METHODS = {
+    "brier": "wald",
+    "ece": "bootstrap_pivot",
+    "gici": "bootstrap_pivot",
+    "calibration_intercept": "wald",
+    "calibration_slope": "wald",
+    "oe_ratio": "log_wald",
+    "ici": "lowess",
+    "advisory_value": "bootstrap_pivot",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
@@ -103,10 +115,8 @@ def results_of(case: Judged, plan: Plan) -> list[Result]:
     why, level = why_no_risk(case, plan), plan.report.confidence_level
     if why:
         n = len(case.truth)
-        return [
-            Result(f"{ID}.{name}", case.scope, undefined(n, why, level=level), unit, True)
-            for name, unit in ASKED.items()
-        ]
+        none = {name: undefined(n, why, level=level, method=METHODS[name]) for name in ASKED}
+        return [Result(f"{ID}.{name}", case.scope, none[name], unit, True) for name, unit in ASKED.items()]
     return [*_as_probabilities(case, plan), *_in_bins(case, plan), *_advice(case, plan)]
 
 
