@@ -92,7 +92,13 @@ def test_v2_4_a_body_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatc
         sent.append(message.get("status"))
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
-    asyncio.run(body.BodyLimit(app, lambda method, path: 10)(scope, receive, send))
+
+    def served() -> None:
+        asyncio.run(body.BodyLimit(app, lambda method, path: 10)(scope, receive, send))
+
+    thread = threading.Thread(target=served)  # a browser of other tests may hold the loop of this one
+    thread.start()
+    thread.join(30)
     assert sent[1] == 408
 
 
