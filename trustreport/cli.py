@@ -395,7 +395,9 @@ data_folder = click.option(
     help="Folder of the service's data.",
 )
 database_address = click.option(
-    "--database", metavar="URL", help="Database, in place of SQLite in the folder: postgresql://user@host/name."
+    "--database",
+    metavar="URL",
+    help="Database, in place of SQLite in the folder: postgresql://user@host/name.",
 )
 
 

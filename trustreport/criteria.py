@@ -22,8 +22,8 @@ UP = (
 ).split()
 DOWN = (
     "fp fn lr_negative error_rate rr odds_ratio mean_seconds harmful_switch_rate "
-    "override_of_right_advice brier ece ici e50 e90 gici_over gici_under heterogeneity false_alarm_rate "
-    "missed_rate recall_rate failure_rate event_rate seconds"
+    "override_of_right_advice brier ece ici e50 e90 emax eci gici_over gici_under heterogeneity "
+    "false_alarm_rate missed_rate recall_rate failure_rate event_rate seconds"
 ).split()
 TOWARDS = {
     "calibration_slope": 1.0,

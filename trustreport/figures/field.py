@@ -254,5 +254,3 @@ def _number(i: int) -> curves.Sample:
         style.write(sheet, middle, y, str(i), va="center_baseline", **how)
 
     return draw
-
-

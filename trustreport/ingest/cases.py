@@ -153,9 +153,7 @@ def build(labels: Labels, parts: Sequence[Part], problems: Problems) -> Cases:
         content=gather.named("content_hash", _names(parts, "content_hash")),
         groups=groups(gather),
         numbers={
-            word: found
-            for word in contracts.CASE_NUMBERS
-            if (found := gather.floats(word)) is not None
+            word: found for word in contracts.CASE_NUMBERS if (found := gather.floats(word)) is not None
         },
     )
 

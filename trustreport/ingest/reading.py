@@ -228,9 +228,7 @@ def _lock(files: Files, problems: Problems) -> bytes:
     return data
 
 
-def _with_sources(
-    study: Study, manifest: Manifest, files: Files, loaded: list[Any], locked: bytes
-) -> Study:
+def _with_sources(study: Study, manifest: Manifest, files: Files, loaded: list[Any], locked: bytes) -> Study:
     """The study with an entry for each input file."""
     from dataclasses import replace
 

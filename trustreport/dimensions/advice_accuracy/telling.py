@@ -40,9 +40,7 @@ def _part(told: Told, number: int, figures: Sequence[Figure] = (), *, alone: boo
     )
 
 
-def overview(
-    all_told: Sequence[Told], figures: Sequence[Figure] = (), undrawn: int = 0
-) -> tuple[Part, ...]:
+def overview(all_told: Sequence[Told], figures: Sequence[Figure] = (), undrawn: int = 0) -> tuple[Part, ...]:
     """A row each for many tables and data sets; of `undrawn` sets there are no curves."""
     names = (*OVERVIEW, "auc") if any(told.estimate("auc") for told in all_told) else OVERVIEW
     columns = (

@@ -29,9 +29,7 @@ def beside_tables(told: Told, number: int) -> Iterator[EstimateTable | PlainTabl
     groups = [r for r in told.results if r.id == f"{ID}.auc_group" and r.primary]
     if groups:
         yield _deep(groups, number)
-    worth = tuple(
-        Row(_utility(r), r) for r in told.results if r.id == f"{ID}.utility_yield" and r.primary
-    )
+    worth = tuple(Row(_utility(r), r) for r in told.results if r.id == f"{ID}.utility_yield" and r.primary)
     if worth:
         yield EstimateTable(f"utility_{number}", say(f"{ID}.table_utility"), worth)
     points = [r for r in told.results if r.id == f"{ID}.optimal_threshold"]

@@ -70,9 +70,7 @@ def _apart(differences: Sequence[Result]) -> Iterator[Message]:
         yield say(f"{ID}.pairs_unadjusted", n=len(differences))
 
 
-def _contest(
-    contest: Contest, results: Sequence[Result], plan: Plan, number: int, *, with_map: bool
-) -> Part:
+def _contest(contest: Contest, results: Sequence[Result], plan: Plan, number: int, *, with_map: bool) -> Part:
     title = say(f"{ID}.title_utility", utility=contest.utility, dataset=contest.dataset)
     figure = tuple(_map(contest, plan, number)) if with_map and len(contest.candidates) <= MOST_DRAWN else ()
     return Part(

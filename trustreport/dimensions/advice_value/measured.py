@@ -19,7 +19,7 @@ from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.calibration.resample import LARGE
-from trustreport.measures.calibration.smooth import smooth_curve, smooth_error
+from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
 from trustreport.messages import Message
 from trustreport.plan import Plan
 from trustreport.results import Result, Unit, answers, leading
@@ -138,9 +138,12 @@ def _as_probabilities(case: Judged, plan: Plan) -> Iterator[Result]:
     yield from answers(f"{ID}.oe_ratio", scope, [one], leads=one.method, unit="ratio")
     rng = generator(plan.similarity.seed, ID, "smooth", str(scope))
     smooth = smooth_error(truth, score, rng=rng if len(score) <= RESAMPLED_UP_TO else None, level=level)
-    for name in ("ici", "e50", "e90", "emax"):
+    by_loess, index = loess_error(truth, score, level=level)
+    yield from answers(f"{ID}.ici", scope, [smooth.ici, by_loess], leads=smooth.ici.method, unit="score")
+    for name in ("e50", "e90", "emax"):
         one = getattr(smooth, name)
         yield from answers(f"{ID}.{name}", scope, [one], leads=one.method, unit="score")
+    yield from answers(f"{ID}.eci", scope, [index], leads=index.method, unit="score")
 
 
 def _in_bins(case: Judged, plan: Plan) -> Iterator[Result]:

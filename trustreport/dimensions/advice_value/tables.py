@@ -28,6 +28,7 @@ ROWS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("ici", {}, "ici"),
     ("e50", {}, "e50"),
     ("e90", {}, "e90"),
+    ("eci", {}, "eci"),
     ("advisory_value", ADVICE, "advisory_value"),
     ("advisory_value", ADVICE_GICI, "advisory_value_gici"),
 )

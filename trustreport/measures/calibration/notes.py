@@ -18,6 +18,8 @@ FEW_SCORES = "too few different scores for a smooth curve"
 SIDE = "no interval: which bins are of this kind changes from sample to sample"
 MANY = "more than 200,000 cases: the interval comes from a formula, not from resampling"
 MANY_GROUPED = "more than 200,000 cases: the curve runs through means of neighbouring cases"
+MANY_LOESS = "more than 200,000 cases: no second smoother"
+NO_INTERVAL = "no interval is computed for it"
 NO_RESAMPLING = "no interval without resampling"
 
 

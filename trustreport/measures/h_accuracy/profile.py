@@ -131,7 +131,9 @@ def over_complex_share(
     Examples
     --------
     >>> scores = np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8], [0.6, 0.4]])
-    >>> over_complex_share(np.array([0, 0, 1, 1]), scores, np.array([0.1, 0.9, 0.2, 0.8]), [0.5, 1], [0, 1])
+    >>> over_complex_share(
+    ...     np.array([0, 0, 1, 1]), scores, np.array([0.1, 0.9, 0.2, 0.8]), [0.5, 1], [0, 1]
+    ... )
     array([[0. , 0. ],
            [0.5, 0.5]])
     """

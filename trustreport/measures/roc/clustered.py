@@ -59,7 +59,9 @@ def clustered_auc(
     Examples
     --------
     >>> truth = np.array([False, False, False, False, True, True, True, True])
-    >>> print(clustered_auc(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5]), np.array([1, 1, 2, 3, 1, 2, 3, 4])))
+    >>> print(
+    ...     clustered_auc(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5]), np.array([1, 1, 2, 3, 1, 2, 3, 4]))
+    ... )
     0.84 (95% CI 0.32 to 0.98; n = 8)
     """
     check_level(level)
@@ -146,9 +148,7 @@ class _Spread:
             )
         self.truth, self.cluster = truth, cluster
         self.n_clusters = len(np.unique(cluster))
-        self.with_positive, self.with_negative = (
-            len(np.unique(cluster[own])) for own in (truth, ~truth)
-        )
+        self.with_positive, self.with_negative = (len(np.unique(cluster[own])) for own in (truth, ~truth))
         self.least = min(self.with_positive, self.with_negative)
 
     def variance(self, of_positive: Floats, of_negative: Floats) -> float:
