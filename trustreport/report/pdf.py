@@ -111,7 +111,7 @@ def render(
     def finish(document: Any, pdf: Any, spare: int) -> None:
         lacking.update(sign for font in document.fonts.values() for sign in font.missing)
         _declare_accessible(pdf)
-        _settle_ends(pdf, spare)
+        _settle(pdf, spare)
 
     try:
         fits = (room for room in rooms(assessment) if _summary_pages(laid_out(room, summary_only=True)) == 1)
@@ -192,17 +192,34 @@ def _fetcher() -> Any:
     return Packaged(allowed_protocols={"data"}, allow_redirects=False, fail_on_errors=True)
 
 
-def _settle_ends(pdf: Any, spare: int) -> None:
-    """Let no stream end so that its length can be read in two ways.
+def _settle(pdf: Any, spare: int) -> None:
+    """Turn every object into its bytes, once: writing would ask for those of a stream three times.
 
-    A compressed stream that happens to end with a carriage return is stored as it is. The streams of objects
-    and references, which come last, change with every object: a spare one, empty and unused, changes them.
+    No stream may end so that its length can be read in two ways. A compressed one that happens to end with a
+    carriage return is stored as it is. The streams of objects and references, which come last, change with
+    every object: a spare one, empty and unused, changes them.
     """
-    for stream in pdf.objects:
-        if getattr(stream, "compress", False) and stream.data.endswith(UNSURE_END):
-            stream.compress = False
+    import pydyf
+
     for i in range(spare):
-        pdf.add_object(type(pdf.catalog)({"Spare": i}))
+        pdf.add_object(pydyf.Dictionary({"Spare": i}))
+    for i, one in enumerate(pdf.objects):
+        if one.free == "f":
+            continue
+        data = one.data
+        if getattr(one, "compress", False) and data.endswith(UNSURE_END):
+            one.compress = False
+            data = one.data
+        settled = pdf.objects[i] = _settled()()
+        settled.number, settled.data, settled.compressible = one.number, data, one.compressible
+
+
+@cache
+def _settled() -> type[Any]:
+    """The class of an object that will not change any more."""
+    import pydyf
+
+    return type("Settled", (pydyf.Object,), {"data": b"", "compressible": False})
 
 
 def _declare_accessible(pdf: Any) -> None:

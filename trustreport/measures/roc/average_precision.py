@@ -117,13 +117,17 @@ def _average_precision(
     else:
         gain = np.concatenate([[0.0], np.cumsum(false / (above + false) ** 2)])
         loss = np.concatenate([[0.0], np.cumsum(above / (above + false) ** 2)])
-        share = outranked(positive, highest) / (outranked(positive, highest) + outranked(positive, lowest))
-        influence = np.empty(n)
-        influence[truth] = share - value + gain[np.searchsorted(highest, positive, "right")]
-        influence[~truth] = -loss[np.searchsorted(highest, negative, "right")]
+        # Cases in their order are needed only to sum over clusters; ranked ones are found faster.
+        present, absent = (highest, lowest) if cluster is None else (positive, negative)
+        share = own if cluster is None else own[np.searchsorted(highest, positive, "left")]
+        of_positive = share - value + gain[np.searchsorted(highest, present, "right")]
+        of_negative = -loss[np.searchsorted(highest, absent, "right")]
         if cluster is None:
-            variance = n / (n - 1) * float(influence @ influence) / n1**2
+            summed = float(of_positive @ of_positive + of_negative @ of_negative)
+            variance = n / (n - 1) * summed / n1**2
         else:
+            influence = np.empty(n)
+            influence[truth], influence[~truth] = of_positive, of_negative
             variance, n_clusters = clustered_variance(influence / n1, cluster)
             if n_clusters < 2:
                 return Estimate(value, nan, nan, n, level, method, ONE_CLUSTER, details=details)
