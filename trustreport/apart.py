@@ -78,11 +78,16 @@ def _read(answer: Connection, path: Path) -> None:
     from trustreport.errors import StudyError
     from trustreport.ingest import read
 
-    ForkingPickler.register(MappingProxyType, _as_mapping)
     try:
-        answer.send(read(path))
+        send(answer, read(path))
     except StudyError as error:
         answer.send(error)
+
+
+def send(line: Connection, message: object) -> None:
+    """Send to another process what may hold read-only mappings, which pickle alone does not take."""
+    ForkingPickler.register(MappingProxyType, _as_mapping)
+    line.send(message)
 
 
 def _as_mapping(mapping: Mapping[object, object]) -> tuple[Callable[..., object], tuple[object]]:

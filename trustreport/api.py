@@ -12,6 +12,7 @@ from trustreport.assessment import Assessment, Cancel, Progress, assess
 from trustreport.parallel import BACKENDS, Backend, workers
 from trustreport.plan import Plan
 from trustreport.report.compare import load
+from trustreport.report.drawing import Drawing
 from trustreport.report.files import Line
 from trustreport.report.reproduce import as_built, reproduced
 from trustreport.report.write import DEFAULT_FORMATS, FORMATS, Written, as_data, write
@@ -102,6 +103,7 @@ def write_report(
     formats: Iterable[str] = DEFAULT_FORMATS,
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
+    drawing: Drawing | None = None,
 ) -> Written:
     """Write the report into the folder `out`; see `trustreport.report.write.write`."""
-    return write(assessment, Path(out), formats=formats, progress=progress, timed=timed)
+    return write(assessment, Path(out), formats=formats, progress=progress, timed=timed, drawing=drawing)

@@ -19,6 +19,7 @@ from trustreport.verdicts import AtLevel, Verdict, verdicts
 
 Progress = Callable[[str, float], None]
 Cancel = Callable[[], bool]
+Told = Callable[[list[Figure]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Assessment:
     @property
     def figures(self) -> tuple[Figure, ...]:
         """Every figure: those of the dimensions in report order, then what was read."""
-        found = [figure for finding in self.findings for part in finding.parts for figure in part.figures]
+        found = [figure for finding in self.findings for figure in figures_of(finding)]
         return (*found, *self.flow_figures)
 
     def fired(self, dimension: str = "") -> Iterator[CheckOutcome]:
@@ -57,12 +58,18 @@ class Assessment:
                     yield outcome
 
 
+def figures_of(finding: Finding) -> list[Figure]:
+    """The figures of a dimension, in report order."""
+    return [figure for part in finding.parts for figure in part.figures]
+
+
 def assess(
     study: Study,
     plan: Plan,
     *,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
+    told: Told | None = None,
     run: Run = one_by_one,
 ) -> Assessment:
     """Answer every question of trust that the study can answer.
@@ -74,6 +81,7 @@ def assess(
     ----------
     progress : called with the name of the step and the share of the work done, in [0, 1]
     cancel : asked between steps; true ends the work with `Cancelled`
+    told : called with the figures of each finding as soon as it stands
     run : how independent pieces of work are computed (`trustreport.parallel.workers`); nothing depends on it
 
     Raises
@@ -96,6 +104,8 @@ def assess(
         elif dimension.answer is not None:
             shared = {"run": run} if dimension.shared else {}
             findings.append(dimension.answer(study, plan, **shared))
+            if told:
+                told(figures_of(findings[-1]))
     if progress:
         progress("checks", len(DIMENSIONS) / (len(DIMENSIONS) + 1))
     results = tuple(r for f in findings for r in f.results)

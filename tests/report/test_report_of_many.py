@@ -79,7 +79,12 @@ def test_a_study_of_that_size_has_tables_to_cut(assessed: Assessment) -> None:
 def test_on_paper_no_table_has_more_rows_and_on_screen_each_has_all(
     assessed: Assessment, about: dict[str, Any]
 ) -> None:
-    paper = html.body(assessed, medium="page", sheets=html.Markup(""), **about)
+    paper = html.body(
+        assessed,
+        medium="page",
+        sheets=html.Markup(""),
+        **{**about, "drawn": {name: figure.page for name, figure in about["drawn"].items()}},
+    )
     assert ROWS_ON_PAPER in rows_of(paper)
     assert max(rows_of(paper)) == ROWS_ON_PAPER
     assert "200 of 250 rows. The report on screen shows all of them" in paper

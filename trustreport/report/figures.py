@@ -1,11 +1,12 @@
-"""Draws each figure of an assessment once: SVG and PNG for every format, and the values drawn."""
+"""Draws each figure of an assessment once: as SVG for browsers, as SVG for the page, as PNG."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from trustreport.assessment import Assessment
-from trustreport.figures.style import labels_as_text, settings
+from trustreport.figures.style import settings
 from trustreport.finding import Figure
 from trustreport.messages import Catalogue, catalogue
 
@@ -16,18 +17,29 @@ DOTS_PER_INCH = 150
 PACKED = 3  # of 9: a tenth larger, in half the time
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A figure as files and as the table of its values; the same bytes for the same values.
+class Drawn(Protocol):
+    """A figure as files; the same bytes for the same values."""
 
-    The labels of `svg` are outlines, which look the same everywhere. Those of `page` are text in the faces of
-    `figures.style`, for a renderer that has them: a third of the work to draw, and a reader can search it.
-    """
+    @property
+    def svg(self) -> bytes:
+        """With labels as outlines, which look the same everywhere."""
+
+    @property
+    def page(self) -> bytes:
+        """With labels as text, which can be searched, for a renderer with the faces of `figures.style`."""
+
+    @property
+    def png(self) -> bytes:
+        """In dots."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A figure that has been drawn."""
 
     svg: bytes
     page: bytes
     png: bytes
-    values: list[dict[str, Any]]
 
 
 def draw_all(assessment: Assessment) -> dict[str, Drawn]:
@@ -36,20 +48,41 @@ def draw_all(assessment: Assessment) -> dict[str, Drawn]:
     return {figure.id: draw(figure, say) for figure in assessment.figures}
 
 
-def draw(figure: Figure, say: Catalogue) -> Drawn:
-    """One figure. matplotlib reads some settings when it draws, some when it saves: both happen inside."""
-    unsaid = {"Date": None, "Creator": None}
+def draw(figure: Figure, say: Catalogue) -> Files:
+    """One figure."""
+    files = saved(figure, say, ("svg", "page", "png"))
+    return Files(*files)
+
+
+def saved(figure: Figure, say: Catalogue, forms: Iterable[str]) -> list[bytes]:
+    """One figure in some forms.
+
+    matplotlib reads some settings when it draws, some when it saves: both happen inside.
+    """
     with settings():
         drawn = figure.drawing.draw(say)
-        svg = _saved(drawn, "svg", unsaid)
-        how = {"dpi": DOTS_PER_INCH, "pil_kwargs": {"compress_level": PACKED}}
-        png = _saved(drawn, "png", {"Software": None}, **how)
-        with labels_as_text():
-            page = _saved(drawn, "svg", unsaid)
-    return Drawn(svg, page, png, figure.drawing.values(say))
+        return [SAVE[form](drawn) for form in forms]
 
 
-def _saved(drawn: "MatplotlibFigure", form: str, metadata: dict[str, Any], **how: Any) -> bytes:
+def _svg(drawn: "MatplotlibFigure") -> bytes:
+    return _file(drawn, "svg", {"Date": None, "Creator": None})
+
+
+def _page(drawn: "MatplotlibFigure") -> bytes:
+    from trustreport.report import paper
+
+    return paper.svg(drawn, dots_per_inch=DOTS_PER_INCH)
+
+
+def _png(drawn: "MatplotlibFigure") -> bytes:
+    how = {"dpi": DOTS_PER_INCH, "pil_kwargs": {"compress_level": PACKED}}
+    return _file(drawn, "png", {"Software": None}, **how)
+
+
+def _file(drawn: "MatplotlibFigure", form: str, metadata: dict[str, Any], **how: Any) -> bytes:
     file = BytesIO()
     drawn.savefig(file, format=form, metadata=metadata, **how)
     return file.getvalue()
+
+
+SAVE = {"svg": _svg, "page": _page, "png": _png}

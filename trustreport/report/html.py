@@ -41,7 +41,7 @@ def render(
         medium="screen",
         results_hash=results_hash,
         provenance=provenance,
-        drawn=drawn,
+        drawn={name: figure.svg for name, figure in drawn.items()},
         sheets=sheets,
         policy=_policy(sheets),
         room=summary.FOR_BROWSERS,
@@ -54,7 +54,7 @@ def body(
     medium: Medium,
     results_hash: str,
     provenance: Mapping[str, Any],
-    drawn: Mapping[str, Drawn],
+    drawn: Mapping[str, bytes],
     sheets: Markup,
     policy: str = "",
     room: summary.Room = summary.ROOMS[0],
@@ -62,7 +62,8 @@ def body(
 ) -> str:
     """The document as HTML for a medium; nothing in it depends on time or place.
 
-    `room` is what the summary may take; `summary_only` leaves out what follows it.
+    `drawn` is the SVG of each figure, `room` what the summary may take; `summary_only` leaves out what
+    follows it.
     """
     plan = assessment.plan
     say = catalogue(plan.report.language)

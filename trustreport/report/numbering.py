@@ -8,7 +8,6 @@ from typing import Any
 from trustreport.finding import Figure
 from trustreport.messages import Catalogue
 from trustreport.report import declared
-from trustreport.report.figures import Drawn
 from trustreport.report.tables import Cell, Head, Line, Table, align
 
 SHORT_TABLE = 12  # rows; a shorter table is not split between pages
@@ -44,10 +43,10 @@ class NumberedFigure:
 
 
 class Numbering:
-    """Numbers the tables and figures of a chapter: 3.1, 3.2 ..."""
+    """Numbers the tables and figures of a chapter: 3.1, 3.2 ...; `drawn` is the SVG of each figure."""
 
     def __init__(
-        self, chapter: str, drawn: Mapping[str, Drawn], say: Catalogue, most: int | None = None
+        self, chapter: str, drawn: Mapping[str, bytes], say: Catalogue, most: int | None = None
     ) -> None:
         self._chapter, self._drawn, self._say, self._most = chapter, drawn, say, most
         self._tables = self._figures = 0
@@ -66,14 +65,13 @@ class Numbering:
         """The next figure."""
         self._figures += 1
         number = f"{self._chapter}.{self._figures}"
-        drawn = self._drawn[figure.id]
         return NumberedFigure(
             number,
             f"figure-{number.replace('.', '-')}",
-            "data:image/svg+xml;base64," + b64encode(drawn.svg).decode(),
+            "data:image/svg+xml;base64," + b64encode(self._drawn[figure.id]).decode(),
             self._say(figure.alt),
             self._say(figure.caption),
-            _values(drawn.values, self._say),
+            _values(figure.drawing.values(self._say), self._say),
         )
 
 

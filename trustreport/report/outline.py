@@ -9,7 +9,6 @@ from trustreport.finding import Part
 from trustreport.messages import Catalogue
 from trustreport.plan import Kind
 from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element
-from trustreport.report.figures import Drawn
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
 from trustreport.report.sections import PartView, Section, part_view, section
 
@@ -111,7 +110,7 @@ class Chapter:
 
 def chapters(
     assessment: Assessment,
-    drawn: Mapping[str, Drawn],
+    drawn: Mapping[str, bytes],
     say: Catalogue,
     *,
     on_screen: bool,

@@ -2,9 +2,9 @@
 
 import datetime as dt
 import gc
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -85,13 +85,14 @@ def render(
     lacking: set[int] = set()
 
     def laid_out(room: Room, *, summary_only: bool = False) -> Any:
-        pages = {name: _legible(figure.page.decode(), lacking).encode() for name, figure in drawn.items()}
+        shown = {} if summary_only else drawn
+        pages = {name: _legible(figure.page.decode(), lacking).encode() for name, figure in shown.items()}
         text = html.body(
             assessment,
             medium="page",
             results_hash=results_hash,
             provenance=provenance,
-            drawn={name: replace(figure, svg=pages[name]) for name, figure in drawn.items()},
+            drawn=pages,
             sheets=html.style(_faces(), assessment.plan.report.page, "report.css", "page.css"),
             room=room,
             summary_only=summary_only,
@@ -155,9 +156,39 @@ def _summary_pages(document: Any) -> int:
 def _weasyprint() -> Any:
     try:
         import weasyprint
+        from weasyprint import svg
     except OSError as error:
         raise MissingLibrary(f"PDF writing needs libpango: {INSTALL}") from error
+    if not isinstance(svg.text, _InOne):
+        in_one = _InOne(svg.text)
+        svg.TAGS.update((tag, in_one) for tag, draw in svg.TAGS.items() if draw is svg.text)
+        svg.text = in_one
     return weasyprint
+
+
+class _InOne:
+    """How WeasyPrint sets the text of an SVG, but all of a label at once.
+
+    It goes letter by letter, so that there is no kerning, labels outgrow the place that was measured for
+    them, and setting them takes ten times as long.
+    """
+
+    def __init__(self, draw: Any) -> None:
+        self._draw = draw
+
+    def __call__(self, image: Any, node: Any, size: float) -> None:
+        node._etree_node.text = _Whole(node.text or "")
+        self._draw(image, node, size)
+
+
+class _Whole(str):
+    """Text that is gone through in one step."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[str]:
+        if self:
+            yield str(self)
 
 
 def _faces() -> str:
@@ -170,10 +201,13 @@ def _faces() -> str:
 @cache
 def _assets() -> dict[str, Path]:
     """The files that the document may load, by the name that it gives them."""
-    import matplotlib
-
     ours = folder("templates") / "assets" / "fonts"
-    theirs = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    spec = find_spec("matplotlib")  # its fonts are wanted, not the time that its import takes
+    theirs = Path(spec.origin if spec and spec.origin else "").parent / "mpl-data" / "fonts" / "ttf"
+    if not theirs.is_dir():
+        import matplotlib
+
+        theirs = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
     return {f"asset:{file}": (ours if file.startswith("Inter") else theirs) / file for _, _, file in FACES}
 
 

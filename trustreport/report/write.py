@@ -20,6 +20,7 @@ from trustreport.messages import Catalogue, catalogue
 from trustreport.report import csv
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
+from trustreport.report.drawing import Drawing
 from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.seeds import DEFAULT
@@ -57,11 +58,12 @@ def write(
     formats: Iterable[str] = DEFAULT_FORMATS,
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
+    drawing: Drawing | None = None,
 ) -> Written:
     """Write results.json, what else is asked of it, and the list of hashes of all files, into `out`.
 
     The files are made beside `out` and moved when all are there. Without the libraries that PDF needs the
-    others are written, and `Written.failed` says what to install.
+    others are written, and `Written.failed` says what to install. Figures are drawn by `drawing`, else here.
 
     Raises
     ------
@@ -79,7 +81,7 @@ def write(
     out.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
-        _fill(work, assessment, wanted, say, written, progress or (lambda step, share: None))
+        _fill(work, assessment, wanted, say, written, progress or (lambda step, share: None), drawing)
         _move(work, out, written)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -96,12 +98,6 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
 
 def prepare(formats: Iterable[str]) -> None:
     """Import what writing takes time to import, for whoever has to wait anyway."""
-    if not {"html", "pdf"} & set(formats):
-        return
-    import matplotlib.backends.backend_agg
-    import matplotlib.backends.backend_svg
-    import matplotlib.figure  # noqa: F401
-
     if "pdf" in formats:
         with suppress(OSError):  # `write` says what is missing
             import weasyprint  # noqa: F401
@@ -164,7 +160,8 @@ class _Clock:
     def __call__(self, name: str, share: float) -> None:
         now = perf_counter()
         if self._name:
-            self._written.seconds[self._name] = round(now - self._start, 3)
+            before = self._written.seconds.get(self._name, 0.0)
+            self._written.seconds[self._name] = round(before + now - self._start, 3)
         self._name, self._start = name, now
         self._progress(name, share)
 
@@ -176,6 +173,7 @@ def _fill(
     say: Catalogue,
     written: Written,
     progress: Progress,
+    drawing: Drawing | None,
 ) -> None:
     step = _Clock(written, progress)
     step("results", 0.0)
@@ -191,19 +189,10 @@ def _fill(
         step("figures", 0.1)
         from trustreport.report import figures
 
-        drawn = figures.draw_all(assessment)
-        (work / "figures").mkdir()
-        for name, figure in drawn.items():
-            (work / "figures" / f"{name}.svg").write_bytes(figure.svg)
-            (work / "figures" / f"{name}.png").write_bytes(figure.png)
+        drawn = drawing.drawn(assessment.figures, say.language) if drawing else figures.draw_all(assessment)
         about: dict[str, Any] = {"results_hash": digest(results), "provenance": origin, "drawn": drawn}
-        if "html" in wanted:
-            step("html", 0.4)
-            from trustreport.report import html
-
-            (work / "report.html").write_text(html.render(assessment, **about), encoding="utf-8")
         if "pdf" in wanted:
-            step("pdf", 0.5)
+            step("pdf", 0.2)
             from trustreport.report import pdf
 
             try:
@@ -211,6 +200,16 @@ def _fill(
                 (work / "report.pdf").write_bytes(pdf.render(assessment, **about, attachments=attached))
             except MissingLibrary as error:
                 written.failed["pdf"] = str(error)
+        if "html" in wanted:
+            step("html", 0.85)
+            from trustreport.report import html
+
+            (work / "report.html").write_text(html.render(assessment, **about), encoding="utf-8")
+        step("figures", 0.95)
+        (work / "figures").mkdir()
+        for name, figure in drawn.items():
+            (work / "figures" / f"{name}.svg").write_bytes(figure.svg)
+            (work / "figures" / f"{name}.png").write_bytes(figure.png)
     step("done", 1.0)
     (work / HASHES).write_bytes(hashes(work))
     run = {

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.similarity.distances import Distances, as_ties
-from trustreport.measures.similarity.tasks import Run, one_by_one
+from trustreport.measures.similarity.tasks import Run, in_threads, one_by_one
 
 BLOCK = 256  # divisions drawn by one random generator; another number gives other divisions
 HELD = 55_000_000  # divisions times cases in work at once where distances are made anew
 ROWS = 5_000  # rows of distances that one task makes anew
+SHARED = 500  # cases from which on the blocks of divisions are worth threads of their own
 SEARCHED = 2_000_000  # divisions times cases whose nearest training cases are looked up at once
 
 
@@ -96,11 +97,15 @@ def random_divisions(
     """
     counts = [min(BLOCK, permutations - start) for start in range(0, permutations, BLOCK)]
     blocks = list(zip(rng.spawn(len(counts)), counts))
-    together = 1 if distances.matrix is not None else max(1, HELD // (BLOCK * len(distances)))
-    return _joined(
-        divisions(distances, _drawn(len(distances), n_training, blocks[start : start + together]), order, run)
-        for start in range(0, len(blocks), together)
-    )
+    held = distances.matrix is not None
+    together = 1 if held else max(1, HELD // (BLOCK * len(distances)))
+    parts = [(blocks[start : start + together],) for start in range(0, len(blocks), together)]
+
+    def sums(some: list[tuple[np.random.Generator, int]]) -> Sums:
+        return divisions(distances, _drawn(len(distances), n_training, some), order, run)
+
+    shared = held and len(distances) >= SHARED
+    return _joined((in_threads if shared else one_by_one)(sums, parts))
 
 
 def divisions(
@@ -126,7 +131,8 @@ def divisions(
         within, towards, weighted = _of_rows(distances, 0, n, inside, weight)
     else:
         tasks = [(distances, start, min(start + ROWS, n), inside, weight) for start in range(0, n, ROWS)]
-        within, towards, weighted = sum(run(_of_rows, tasks), np.zeros((3, width)))
+        whole = (in_threads if run is one_by_one else run)(_of_rows, tasks)
+        within, towards, weighted = sum(whole, np.zeros((3, width)))
     correspondence = (
         weighted / np.maximum((~inside).sum(axis=0), 1) if weight is not None else np.full(width, nan)
     )

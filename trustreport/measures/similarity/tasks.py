@@ -1,6 +1,8 @@
-"""Running independent tasks one after the other, or by joblib on whatever backend is configured."""
+"""Running independent tasks one after the other, in threads, or by joblib on whatever backend there is."""
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import starmap
 from typing import Any, TypeVar
 
@@ -9,6 +11,12 @@ Run = Callable[[Callable[..., Any], Iterable[Sequence[Any]]], Iterable[Any]]
 """Calls a function once for each tuple of arguments; yields the results in that order."""
 
 one_by_one: Run = starmap
+
+
+def in_threads(function: Callable[..., R], arguments: Iterable[Sequence[Any]]) -> Iterator[R]:
+    """A `Run` by as many threads as this process has cores: for products of large matrices that all share."""
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        yield from pool.map(lambda some: function(*some), arguments)
 
 
 def with_joblib(**options: Any) -> Run:

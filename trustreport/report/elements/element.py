@@ -8,7 +8,6 @@ from typing import Any
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.report import declared
-from trustreport.report.figures import Drawn
 from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.summary import Limit
 from trustreport.report.tables import Table
@@ -19,7 +18,7 @@ class Context:
     """All that an element may look at; `numbering` is that of the chapter it stands in."""
 
     assessment: Assessment
-    drawn: Mapping[str, Drawn]
+    drawn: Mapping[str, bytes]
     say: Catalogue
     numbering: Numbering
     on_screen: bool

@@ -1,0 +1,88 @@
+"""Figures that another process draws are those that are drawn here, whatever becomes of that process."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from trustreport.assessment import Assessment
+from trustreport.report import figures
+from trustreport.report.drawing import Drawing
+
+
+@pytest.fixture(scope="module")
+def drawn_here(simple: Assessment) -> dict[str, figures.Drawn]:
+    return figures.draw_all(simple)
+
+
+def same(one: dict[str, figures.Drawn], other: dict[str, figures.Drawn]) -> bool:
+    return list(one) == list(other) and all(
+        (one[k].page, one[k].svg, one[k].png) == (other[k].page, other[k].svg, other[k].png) for k in one
+    )
+
+
+def test_they_are_the_same(simple: Assessment, drawn_here: dict[str, figures.Drawn]) -> None:
+    with Drawing() as drawing:
+        drawing.begin(simple.figures[:1], "en")
+        assert same(drawing.drawn(simple.figures, "en"), drawn_here)
+
+
+def test_what_was_begun_and_changed_is_drawn_anew(
+    simple: Assessment, drawn_here: dict[str, figures.Drawn]
+) -> None:
+    first, second = simple.figures[0], simple.figures[-1]
+    with Drawing() as drawing:
+        drawing.begin([replace(first, drawing=second.drawing)], "en")
+        assert same(drawing.drawn([first], "en"), {first.id: drawn_here[first.id]})
+
+
+def test_without_the_process_they_are_drawn_here(
+    simple: Assessment, drawn_here: dict[str, figures.Drawn]
+) -> None:
+    with Drawing() as drawing:
+        drawing._process.kill()
+        assert same(drawing.drawn(simple.figures, "en"), drawn_here)
+
+
+class Broken:
+    def draw(self, say: object) -> None:
+        raise ValueError("nothing to draw")
+
+    def values(self, say: object) -> list[object]:
+        return []
+
+
+def test_a_drawing_that_fails_fails_where_it_is_asked_for(simple: Assessment) -> None:
+    broken = replace(simple.figures[0], id="broken", drawing=Broken())
+    with Drawing() as drawing:
+        drawn = drawing.drawn([broken, simple.figures[0]], "en")
+        assert drawn[simple.figures[0].id].page
+        with pytest.raises(ValueError, match="nothing to draw"):
+            _ = drawn["broken"].page
+
+
+def test_no_process_no_harm(monkeypatch: pytest.MonkeyPatch, simple: Assessment) -> None:
+    def refused(self: object) -> None:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refused)
+    with Drawing() as drawing:
+        assert drawing.drawn(simple.figures[:1], "en")[simple.figures[0].id].png
+
+
+def test_on_paper_a_mark_is_a_path_and_a_label_a_text(drawn_here: dict[str, figures.Drawn]) -> None:
+    for drawn in drawn_here.values():
+        page = drawn.page.decode()
+        assert set(re.findall(r"<(\w+)", page)) <= {
+            "svg",
+            "defs",
+            "clipPath",
+            "path",
+            "rect",
+            "text",
+            "image",
+        }
+        assert "<text" in page
+        sizes = [re.search(r'viewBox="([^"]+)"', text.decode()) for text in (drawn.page, drawn.svg)]
+        lean, full = ([float(x) for x in found[1].split()] for found in sizes if found)
+        assert lean == pytest.approx(full, abs=0.01)

@@ -1,0 +1,184 @@
+"""Draws figures in a process of its own, while this one computes and lays out pages.
+
+What only drawing needs (matplotlib: 50 MB) stays there, and a second core is put to work. What a page needs
+is drawn first.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import queue
+import threading
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Self
+
+from trustreport.apart import send
+from trustreport.messages import catalogue
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from trustreport.finding import Figure
+    from trustreport.report.figures import Drawn
+
+FIRST, REST = ("page",), ("svg", "png")
+NICE = 3  # it is seldom waited for
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A figure to be drawn, by its number."""
+
+    number: int
+    figure: Figure
+    language: str
+
+
+class Drawing:
+    """A process that draws: `begin` hands it figures, `drawn` asks for them; a context ends it.
+
+    What it does not bring, because it failed or came to an end, is drawn here when it is asked for.
+    """
+
+    def __init__(self) -> None:
+        self._begun: dict[str, Order] = {}
+        self._files: dict[tuple[int, str], bytes | None] = {}
+        self._numbers = count()
+        self._arrived = threading.Condition()
+        self._ended = False
+        spawn = multiprocessing.get_context("spawn")
+        self._line, theirs = spawn.Pipe()
+        self._process = spawn.Process(target=_draw, args=(theirs,), daemon=True)
+        try:
+            self._process.start()
+        except OSError:  # no room for another process
+            self._ended = True
+        else:
+            threading.Thread(target=self._collect, daemon=True).start()
+        theirs.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.pid is not None:
+            self._process.kill()  # nothing that it could still do is of use
+            self._process.join()
+        self._line.close()
+
+    def begin(self, figures: Iterable[Figure], language: str) -> None:
+        """Let these figures be drawn, labelled in a language."""
+        new = [Order(next(self._numbers), figure, language) for figure in figures]
+        self._begun.update((order.figure.id, order) for order in new)
+        if new and not self._ended:
+            try:
+                send(self._line, new)
+            except OSError:
+                self._ended = True
+
+    def drawn(self, figures: Iterable[Figure], language: str) -> dict[str, Drawn]:
+        """These figures by id, each awaited when it is looked at; those that were not begun are begun now."""
+        wanted = list(figures)
+        self.begin((f for f in wanted if not self._has(f, language)), language)
+        return {figure.id: _Awaited(self, self._begun[figure.id]) for figure in wanted}
+
+    def _has(self, figure: Figure, language: str) -> bool:
+        order = self._begun.get(figure.id)
+        return order is not None and order.figure is figure and order.language == language
+
+    def file(self, order: Order, form: str) -> bytes:
+        """One form of a figure, awaited, or drawn here."""
+        key = order.number, form
+        with self._arrived:
+            self._arrived.wait_for(lambda: key in self._files or self._ended)
+            content = self._files.get(key)
+        if content is None:
+            from trustreport.report.figures import saved
+
+            (content,) = saved(order.figure, catalogue(order.language), (form,))
+            self._files[key] = content
+        return content
+
+    def _collect(self) -> None:
+        """Take what the other process sends, so that it never has to wait."""
+        while not self._ended:
+            try:
+                key, content = self._line.recv()
+            except (EOFError, OSError):
+                key, content = None, None
+            with self._arrived:
+                if key is None:
+                    self._ended = True
+                else:
+                    self._files[key] = content
+                self._arrived.notify_all()
+
+
+@dataclass(frozen=True, slots=True)
+class _Awaited:
+    """A figure that is being drawn elsewhere."""
+
+    drawing: Drawing
+    order: Order
+
+    @property
+    def svg(self) -> bytes:
+        return self.drawing.file(self.order, "svg")
+
+    @property
+    def page(self) -> bytes:
+        return self.drawing.file(self.order, "page")
+
+    @property
+    def png(self) -> bytes:
+        return self.drawing.file(self.order, "png")
+
+
+def _draw(line: Connection) -> None:
+    """What the other process does: of all figures it has been given, first what a page needs."""
+    given: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+    def listen() -> None:  # and unpack elsewhere: that imports, which only one thread should do
+        while True:
+            try:
+                given.put(line.recv_bytes())
+            except (EOFError, OSError):
+                return given.put(None)
+
+    os.nice(NICE)
+    threading.Thread(target=listen, daemon=True).start()
+    import matplotlib.backends.backend_agg
+    import matplotlib.backends.backend_mixed
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure  # noqa: F401
+
+    with suppress(OSError):  # nobody waits any more
+        waiting: deque[Order] = deque()
+        while True:
+            packed = b"" if waiting and given.empty() else given.get()
+            if packed is None:
+                return
+            orders: list[Order] = pickle.loads(packed) if packed else []  # noqa: S301 -- from our own process
+            for order in orders:
+                _send(line, order, FIRST)
+            if not orders:
+                _send(line, waiting.popleft(), REST)
+            waiting.extend(orders)
+
+
+def _send(line: Connection, order: Order, forms: tuple[str, ...]) -> None:
+    from trustreport.report.figures import saved
+
+    files: list[bytes] | list[None]
+    try:
+        files = saved(order.figure, catalogue(order.language), forms)
+    except Exception:  # who asks for it draws it again, and sees why
+        files = [None] * len(forms)
+    for form, content in zip(forms, files):
+        line.send(((order.number, form), content))
