@@ -210,6 +210,15 @@ def test_what_the_checks_say() -> None:
     assert fired(of(correlation(2, nan)))["P44"].startswith("2 external sets: how performance goes")
 
 
+@pytest.mark.parametrize("role", ["internal test", "local"])
+def test_only_an_external_set_is_too_similar(role: str) -> None:
+    sets = tuple(replace(d, role=role) if d.name == "site 0" else d for d in SITES.datasets)
+    evidence = of(alike(0.7), classifier(0.5))
+    assert "P40" in fired(evidence)
+    found = [o.status for o in outcomes(replace(evidence, study=Study(datasets=sets))) if o.check == "P40"]
+    assert found == ["cannot run"]
+
+
 def test_a_size_that_lacks_concerns_its_own_measure_alone() -> None:
     slope = entry(f"{ROBUST}.mss_calibration_slope", needed(400, 150).estimate)
     outcome = next(o for o in outcomes(of(needed(100, 150), slope)) if o.check == "P39")

@@ -99,10 +99,15 @@ def _too_small(short: list[Result]) -> Message:
 
 
 def too_similar(evidence: Evidence) -> Iterator[Remark]:
-    """P40: a set that resembles the training data, or seems to by an index that is blind to what differs."""
+    """P40: an external set that resembles the training data, or seems to by an index blind to what differs.
+
+    An internal test set comes from where the training data come from, and a local one from where the model is
+    to be used: that they resemble is as it should be.
+    """
+    roles = _roles(evidence)
     for r in _entries(evidence, "degree_of_correspondence"):
         similarity = r.estimate.value
-        if isnan(similarity):
+        if roles.get(r.scope["dataset"]) != "external" or isnan(similarity):
             continue
         message = None
         if similarity > _limit(evidence, "P40_similarity"):
