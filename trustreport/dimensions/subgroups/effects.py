@@ -8,17 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.dimensions.decision_benefit.endpoints import FIRST_COVARIANCE, Endpoint, endpoints
+from trustreport.dimensions.small_cells import closed, public_cell, suppressed
 from trustreport.dimensions.subgroups.groups import CaseGroup, Division, Mask, divisions
 from trustreport.dimensions.subgroups.measured import Measured, difference_entry
-from trustreport.dimensions.subgroups.small import (
-    TOO_FEW_TO_COMPARE,
-    Least,
-    closed,
-    public_cell,
-    suppressed,
-    with_few,
-    without_value,
-)
+from trustreport.dimensions.subgroups.small import TOO_FEW_TO_COMPARE, Least, with_few, without_value
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic, reader_auc
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.dimensions.advice_accuracy.measured import FEW_OF_A_CLASS, Judged, judged
+from trustreport.dimensions.small_cells import closed, public_cell, suppressed
 from trustreport.dimensions.subgroups.groups import CaseGroup, Division, Mask, divisions
 from trustreport.dimensions.subgroups.small import (
     TOO_FEW_TO_COMPARE,
     Least,
-    closed,
-    public_cell,
-    suppressed,
     too_few,
     with_few,
     without_value,

@@ -1,9 +1,8 @@
-"""When a group is too small for a percentage, and when too small to be told of outside."""
+"""When a group is too small for a percentage."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import nan
 
+from trustreport.dimensions.small_cells import public_cell
 from trustreport.dimensions.subgroups.groups import CaseGroup
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.confusion.counts import ConfusionCounts
@@ -13,8 +12,6 @@ from trustreport.plan import Plan
 LEAST = {"positives": 10, "negatives": 10}
 # ... and below which an interval is wide enough to be warned of.
 FEW = 30
-# Cases below which a cell is not told of in a public report; `limits.P59_cell`.
-LEAST_PUBLIC = 5
 
 NEEDS = {
     "sensitivity": ("positives",),
@@ -52,16 +49,6 @@ class Least:
         return any(have[c] < getattr(self, c) for c in NEEDS.get(endpoint, BOTH))
 
 
-def public_cell(plan: Plan) -> int:
-    """The least cell of a public report; 0 in an internal one."""
-    return int(plan.limits.get("P59_cell", LEAST_PUBLIC)) if plan.report.release == "public" else 0
-
-
-def closed(cells: Iterable[int], least: int) -> bool:
-    """Whether any cell holds some cases, but fewer than may be told of."""
-    return any(0 < n < least for n in cells)
-
-
 def too_few(endpoint: str, counts: ConfusionCounts) -> str:
     """What is said of a group in place of a percentage."""
     if endpoint == "sensitivity":
@@ -86,9 +73,3 @@ def with_few(e: Estimate, endpoint: str, positives: int, negatives: int) -> Esti
 
 
 TOO_FEW_TO_COMPARE = "too few cases in the group, or in those that it is held against"
-SUPPRESSED = "suppressed: fewer than {k}"
-
-
-def suppressed(e: Estimate, least: int) -> Estimate:
-    """An entry of which nothing is told outside."""
-    return Estimate(nan, nan, nan, 0, e.level, e.method, SUPPRESSED.format(k=least))

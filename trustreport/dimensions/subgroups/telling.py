@@ -6,11 +6,12 @@ from math import isnan
 from typing import Any
 
 from trustreport.dimensions.decision_benefit.telling import title_of
+from trustreport.dimensions.small_cells import public_cell
 from trustreport.dimensions.subgroups.effects import BENEFIT, Effect
 from trustreport.dimensions.subgroups.families import DIFFERENCE, Groups, comparisons, test_of
 from trustreport.dimensions.subgroups.groups import REST, Division
 from trustreport.dimensions.subgroups.measured import ACCURACY, NAME, Measured, Measurement
-from trustreport.dimensions.subgroups.small import LEAST, public_cell
+from trustreport.dimensions.subgroups.small import LEAST
 from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.measures_chart import Cell, MeasureColumn, MeasureRow, MeasuresChart

@@ -1,0 +1,26 @@
+"""When a part of the data is too small to be told of outside: the groups and sites of a public report."""
+
+from collections.abc import Iterable
+from math import nan
+
+from trustreport.estimate import Estimate
+from trustreport.plan import Plan
+
+# Cases below which a cell is not told of in a public report; `limits.P59_cell`.
+LEAST_PUBLIC = 5
+SUPPRESSED = "suppressed: fewer than {k}"
+
+
+def public_cell(plan: Plan) -> int:
+    """The least cell of a public report; 0 in an internal one."""
+    return int(plan.limits.get("P59_cell", LEAST_PUBLIC)) if plan.report.release == "public" else 0
+
+
+def closed(cells: Iterable[int], least: int) -> bool:
+    """Whether any cell holds some cases, but fewer than may be told of."""
+    return any(0 < n < least for n in cells)
+
+
+def suppressed(e: Estimate, least: int) -> Estimate:
+    """An entry of which nothing is told outside."""
+    return Estimate(nan, nan, nan, 0, e.level, e.method, SUPPRESSED.format(k=least))
