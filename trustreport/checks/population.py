@@ -67,7 +67,7 @@ def _other_share(evidence: Evidence, scope: Mapping[str, Any], study: float, exp
             for r in evidence.results
             if r.id == f"{ACCURACY}.ppv"
             and r.primary
-            and r.within(subgroup=None, parameters=parameters, **scope)
+            and r.within(subgroup=None, site=None, parameters=parameters, **scope)
         ]
         return found[0] if len(found) == 1 else None
 

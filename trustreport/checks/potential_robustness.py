@@ -40,9 +40,10 @@ def _limit(evidence: Evidence, name: str) -> float:
 
 
 def _entries(evidence: Evidence, name: str, dimension: str = DIMENSION) -> Iterator[Result]:
-    """The leading entries of a quantity, apart from those of cut-down sets."""
+    """The leading entries of a quantity, apart from those of cut-down sets and of sites within a set."""
     for r in evidence.results:
-        if r.id == f"{dimension}.{name}" and r.primary and "subsample" not in _parameters(r):
+        whole = "site" not in r.scope and "subsample" not in _parameters(r)
+        if r.id == f"{dimension}.{name}" and r.primary and whole:
             yield r
 
 
