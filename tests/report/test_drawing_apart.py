@@ -1,12 +1,17 @@
 """Figures that another process draws are those that are drawn here, whatever becomes of that process."""
 
 import re
+import subprocess
 from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from trustreport.assessment import Assessment
-from trustreport.report import figures
+from trustreport.figures import style
+from trustreport.figures.style import settings
+from trustreport.report import figures, paper, pdf
 from trustreport.report.drawing import Drawing
 
 
@@ -68,6 +73,28 @@ def test_no_process_no_harm(monkeypatch: pytest.MonkeyPatch, simple: Assessment)
     monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refused)
     with Drawing() as drawing:
         assert drawing.drawn(simple.figures[:1], "en")[simple.figures[0].id].png
+
+
+@pytest.mark.pdf
+def test_a_label_in_the_pdf_is_as_wide_as_it_was_measured(tmp_path: Path) -> None:
+    """Kerned, as where its place was found; WeasyPrint alone would set it letter by letter."""
+    label, right = "AVAVAVAVATATAT", 400.0
+    with settings():
+        drawn, sheet = style.figure(170, 20)
+        at = sheet.text(right / style.MM, 10, label, size=10, ha="right")
+        page = paper.svg(drawn, dots_per_inch=150).decode()
+        assert at.get_text() in page
+    document = f"<style>{pdf._faces()} @page {{ size: 500pt 100pt; margin: 0 }} body {{ margin: 0 }}</style>"
+    document += f'<img src="data:image/svg+xml,{quote(page)}">'
+    made = pdf._weasyprint().HTML(string=document, url_fetcher=pdf._fetcher())
+    made.write_pdf(tmp_path / "one.pdf")
+    boxes = subprocess.run(
+        ["pdftotext", "-bbox", str(tmp_path / "one.pdf"), "-"], capture_output=True, text=True, check=True
+    ).stdout
+    (found,) = re.findall(rf'xMin="([0-9.]+)".* xMax="([0-9.]+)".*>{label}<', boxes)
+    low, high = (float(x) for x in found)
+    assert high == pytest.approx(right, abs=0.5)
+    assert high - low == pytest.approx(style.width_of(label, 10) * style.MM, abs=0.5)
 
 
 def test_on_paper_a_mark_is_a_path_and_a_label_a_text(drawn_here: dict[str, figures.Drawn]) -> None:

@@ -159,7 +159,7 @@ def _weasyprint() -> Any:
         from weasyprint import svg
     except OSError as error:
         raise MissingLibrary(f"PDF writing needs libpango: {INSTALL}") from error
-    if not isinstance(svg.text, _InOne):
+    if not isinstance(getattr(svg, "text", None), _InOne) and hasattr(svg, "TAGS"):
         in_one = _InOne(svg.text)
         svg.TAGS.update((tag, in_one) for tag, draw in svg.TAGS.items() if draw is svg.text)
         svg.text = in_one
