@@ -1,14 +1,21 @@
 """Ticks, broken lines and labels that keep clear of each other, for whatever comes."""
 
 from itertools import pairwise
-from math import log10
+from math import log10, nan
+from typing import Any
 
 import pytest
+from drawn_studies import DRAWINGS, estimate
 from hypothesis import given
 from hypothesis import strategies as st
+from test_drawings import boxes
 
 from trustreport.figures import style, ticks
+from trustreport.figures.forest import Forest, ForestColumn
+from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
+from trustreport.figures.sample_size import SampleSizes, SizeRow
 from trustreport.figures.slope import spread
+from trustreport.messages import Catalogue, Message
 
 ENDS = st.tuples(st.floats(-7, -0.02), st.floats(0.02, 7)).map(lambda e: (10 ** e[0], 10 ** e[1]))
 
@@ -70,3 +77,57 @@ def test_labels_keep_clear_of_each_other_and_stay_in_order(labels: list[tuple[fl
 
 def test_labels_with_room_stay_where_they_are_wanted() -> None:
     assert spread([10.0, 50.0, 30.0], [4.0, 4.0, 4.0], 0.0, 100.0) == pytest.approx([10.0, 50.0, 30.0])
+
+
+# Estimates all around the line of no effect, and bars all around the minimum.
+AROUND = tuple(estimate(0.9 + 0.02 * i, 0.7 + 0.02 * i, 1.1 + 0.02 * i) for i in range(10))
+NEEDED = [(40, 80, 120, 160, 200, 240, 280, 320, 360, 999)[i:] + (100,) * i for i in range(10)]
+LINED: dict[str, Any] = {
+    # (Where a reason stands in the place of a mark, its paper covers the line.)
+    **{name: DRAWINGS[name] for name in ("effect-5", "difference-5")},
+    "forest": Forest(
+        tuple(f"site {i}" for i in range(10)),
+        tuple(ForestColumn(name, AROUND, AROUND[5], AROUND[7], 1.0) for name in "abcd"),
+    ),
+    "sizes": SampleSizes(
+        tuple("abcde"),
+        tuple(
+            SizeRow(f"site {i}", 200, tuple(estimate(n, nan, nan) for n in NEEDED[i][:5])) for i in range(10)
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINED)
+def test_no_line_down_the_figure_runs_through_a_number(name: str, say: Catalogue) -> None:
+    figure = LINED[name].draw(say)
+    with style.settings():
+        found = boxes(figure)
+    upright = 0
+    for axes in figure.axes:
+        for line in axes.lines:
+            across, up = zip(*line.get_transform().transform(line.get_xydata()))
+            if len(across) < 2 or max(across) - min(across) > 0.1:
+                continue
+            upright += 1
+            for text, box in found:
+                beside = not box.x0 - 0.5 < across[0] < box.x1 + 0.5
+                assert beside or max(up) < box.y0 + 0.8 or min(up) > box.y1 - 0.8, (text, line.get_gid())
+    assert upright
+
+
+def test_marks_at_the_ends_of_an_axis_keep_clear_of_its_labels(say: Catalogue) -> None:
+    ends = tuple(LinePoint(x, 0.4, 0.3, 0.5) for x in (0.15, 0.4))
+    panel = LinesPanel("a", tuple(LineOver(f"line {k}", ends, ends) for k in range(6)))
+    words = Message("word.name", {"name": "x"})
+    figure = LinesChart((panel,), words, words, (0.15, 0.4)).draw(say)
+    with style.settings():
+        found = [box for text, box in boxes(figure) if text == "0.4"]
+    for axes in figure.axes:
+        for line in axes.lines:
+            if str(line.get_gid()).startswith("marked"):
+                x, y = line.get_transform().transform(line.get_xydata())[0]
+                radius = line.get_markersize() / 2 * figure.dpi / 72
+                left, right = axes.bbox.x0, axes.bbox.x1
+                assert left + radius <= x <= right - radius
+                assert not any(box.y0 < y < box.y1 and x - radius < box.x1 < x for box in found)

@@ -353,4 +353,15 @@ def test_bars_are_as_long_as_the_share_reached() -> None:
             assert (f"beyond-{i}-{m}" in drawn) == (reached > CUT)
             filled = tuple(bar.get_facecolor()[:3]) != (1.0, 1.0, 1.0)
             assert filled == (reached >= 1)
-    assert drawn["minimum-0"].get_xdata()[0] == 1
+    assert {tuple(drawn[f"minimum-{i}-0"].get_xdata()) for i in range(8)} == {(1, 1)}
+
+
+def test_the_mean_of_a_forest_that_leaves_the_panel_ends_in_arrow_heads(say: Catalogue) -> None:
+    values = tuple(estimate(0.74, 0.70, 0.78) for _ in range(3))
+    column = ForestColumn("AUC", values, estimate(0.74, 0.54, 0.87), estimate(0.74, 0.72, 0.76))
+    drawn = lines(Forest(("a", "b", "c"), (column,)).draw(say))
+    assert {gid for gid in drawn if str(gid).startswith("beyond")} == {"beyond-mean-3-0"}
+    whole = ForestColumn("AUC", values, estimate(0.74, 0.72, 0.76), estimate(0.74, 0.72, 0.76))
+    assert not any(
+        str(gid).startswith("beyond") for gid in lines(Forest(("a", "b", "c"), (whole,)).draw(say))
+    )

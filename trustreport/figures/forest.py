@@ -17,6 +17,7 @@ MOST_SITES = 22
 LABEL, GAP, RIGHT = 34.0, 5.0, 3.0
 ROW, HEAD, BELOW = 7.4, 4.0, 7.5
 TEXT, MARK = 1.9, 4.9  # of a row, from its top: the number, and the interval under it
+UNDER = 3.5  # and from here on lines down the panel, which would run through the number
 BEYOND = 3.0  # an interval this many times as wide as the middle of the others is cut
 
 
@@ -105,10 +106,12 @@ class Forest:
             )
             plot.set_xticks(*found)
             plot.tick_params(axis="x", length=2, width=style.HAIR, color=style.MUTE)
+            under = [(y + (height - ROW) / 2 + UNDER, y + height) for y, height in zip(starts, heights)]
             if low <= column.null <= high:
-                plot.axvline(column.null, color=style.INK, lw=style.THIN, zorder=1, gid=f"null-{c}")
-            if isfinite(column.mean.value):
-                plot.axvline(column.mean.value, color=style.TEAL, lw=style.HAIR, ls=(0, (3, 2)), zorder=0.8)
+                _down(plot, column.null, under, f"null-{c}", color=style.INK, lw=style.THIN, zorder=1)
+            if low <= column.mean.value <= high:
+                dashed: dict[str, Any] = {"color": style.TEAL, "lw": style.HAIR, "ls": (0, (3, 2))}
+                _down(plot, column.mean.value, under, f"mean-line-{c}", zorder=0.8, **dashed)
             rows = (*column.sites, column.mean, column.new)
             places = numbers.places_of([e for e in rows if not isnan(e.value)], "number")
             for i, (e, y, height) in enumerate(zip(rows, starts, heights)):
@@ -135,29 +138,34 @@ class Forest:
         if kind == "new" and isfinite(e.low):
             shown = [numbers.one(say, x, min(places, 3), "number") for x in (e.low, e.high)]
             text = say("figure.forest.interval", low=shown[0], high=shown[1])
-        paper = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.4}
         colour = style.MUTE if kind == "site" else style.INK
-        how: dict[str, Any] = {"size": style.SMALLEST, "color": colour, "bbox": paper, "zorder": 3}
+        how: dict[str, Any] = {"size": style.SMALLEST, "color": colour, "zorder": 3}
         plot.text(0.0, y + TEXT, text, transform=plot.get_yaxis_transform(), va="center", **how)
         if isnan(e.value) or (kind == "new" and isnan(e.low)):
             return
         at = y + MARK
         if isfinite(e.low) and isfinite(e.high):
             x = [min(max(end, low), high) for end in (e.low, e.high)]
+            line = style.FAINT if kind == "site" else style.TEAL
+            weight = style.LINE if kind == "site" else style.HEAVY
             if kind == "mean":
                 middle = min(max(e.value, low), high)
                 diamond = [x[0], middle, x[1], middle]
-                plot.fill(diamond, [at, at - 1.2, at, at + 1.2], color=style.TEAL, lw=0, zorder=2.5, gid=name)
-                return
-            line = style.FAINT if kind == "site" else style.TEAL
-            weight = style.LINE if kind == "site" else style.HEAVY
-            plot.plot(x, [at, at], color=line, lw=weight, zorder=2, gid=f"interval-{name}")
+                plot.fill(diamond, [at, at - 1.2, at, at + 1.2], color=line, lw=0, zorder=2.5, gid=name)
+            else:
+                plot.plot(x, [at, at], color=line, lw=weight, zorder=2, gid=f"interval-{name}")
             for end, beyond, pointing in ((low, e.low < low, "<"), (high, e.high > high, ">")):
                 if beyond:
                     arrow = {"marker": pointing, "ms": 3.4, "mew": 0, "mfc": line, "zorder": 2}
                     style.mark(plot, end, at, f"beyond-{name}", **arrow)
         if kind == "site" and low <= e.value <= high:
             style.mark(plot, e.value, at, name, marker="s", ms=3.6, mfc=style.BLUE, mec=style.BLUE, mew=0.4)
+
+
+def _down(plot: "Axes", x: float, parts: list[tuple[float, float]], name: str, **how: Any) -> None:
+    """A line down the panel, left out where numbers stand."""
+    for i, (upper, lower) in enumerate(parts):
+        plot.plot([x, x], [upper, lower], gid=f"{name}-{i}", **how)
 
 
 def _range(column: ForestColumn) -> tuple[float, float]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 GAP = 13.0
 ASIDE = 1.3  # millimetres between the limits of two lines at one place
 WIDEST = 2.6  # and between those of the first and the last
+CLEAR = 1.5  # of a mark at an end of the axis from what is written beside it
 MARK: dict[str, Any] = {"marker": "o", "ms": 5.0, "mec": style.PAPER, "mew": 0.7}
 ASKED: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": (0, (1.2, 1.6))}
 
@@ -97,7 +98,7 @@ class LinesChart:
         figure, _, places = curves.lay_out(titles, labels, self._key(say), ratio=ratio, gap=GAP)
         for i, (panel, place) in enumerate(zip(self.panels, places)):
             plot = style.panel(figure, place.left, place.top, place.width, place.height)
-            self._frame(say, plot, place)
+            self._frame(say, plot, place, panel)
             if isfinite(self.asked):
                 plot.axhline(self.asked, zorder=1.5, gid=f"asked-{i}", **ASKED)
             marked = [k for k, line in enumerate(panel.lines) if line.marked]
@@ -107,8 +108,12 @@ class LinesChart:
                 self._line(plot, line, f"{i}-{k}", aside * (self.x_range[1] - self.x_range[0]))
         return figure
 
-    def _frame(self, say: Catalogue, plot: "Axes", place: curves.Place) -> None:
-        plot.set(xlim=self.x_range, ylim=self.y_range)
+    def _frame(self, say: Catalogue, plot: "Axes", place: curves.Place, panel: LinesPanel) -> None:
+        (left, right), marked = self.x_range, [p.x for line in panel.lines for p in line.marked]
+        room = (WIDEST / 2 + CLEAR) * (right - left) / place.width
+        if marked:  # those at an end keep clear of the labels of the axis
+            left, right = min(left, min(marked) - room), max(right, max(marked) + room)
+        plot.set(xlim=(left, right), ylim=self.y_range)
         plot.spines["left"].set_visible(True)
 
         def across(value: float) -> str:

@@ -72,9 +72,11 @@ class SampleSizes:
             plot = style.panel(figure, left, head, width, bottom - head)
             plot.set(xlim=(0, CUT), ylim=(bottom, head))
             plot.spines["bottom"].set_visible(False)
-            plot.axvline(1, color=style.INK, lw=style.THIN, zorder=1, gid=f"minimum-{m}")
             y = head
             for i, row in enumerate(self.rows):
+                # Beside the bar alone: what it says stands over it.
+                least = [y + heights[i] / 2 - 0.1, y + heights[i]]
+                plot.plot([1, 1], least, color=style.INK, lw=style.THIN, zorder=2.5, gid=f"minimum-{i}-{m}")
                 _bar(say, plot, row, m, f"{i}-{m}", y + heights[i] / 2)
                 y += heights[i]
         y = head
@@ -92,10 +94,9 @@ class SampleSizes:
 
 def _bar(say: Catalogue, plot: "Axes", row: SizeRow, m: int, name: str, y: float) -> None:
     needed = row.needed[m]
-    paper = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.4}
-    how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "bbox": paper, "zorder": 3}
+    how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "zorder": 3}
     if isnan(needed.value):
-        style.write(plot, 0.0, y, say("figure.not_estimable"), **how)
+        style.write(plot, 0.0, y - 1.7, say("figure.not_estimable"), **how)
         return
     reached = row.n / needed.value
     enough = reached >= REACHED
