@@ -7,11 +7,10 @@ imports of all that follows go on meanwhile.
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Mapping
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from trustreport.pipes import send
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -82,17 +81,3 @@ def _read(answer: Connection, path: Path) -> None:
         send(answer, read(path))
     except StudyError as error:
         answer.send(error)
-
-
-def send(line: Connection, message: object) -> None:
-    """Send to another process what may hold read-only mappings, which pickle alone does not take."""
-    ForkingPickler.register(MappingProxyType, _as_mapping)
-    line.send(message)
-
-
-def _as_mapping(mapping: Mapping[object, object]) -> tuple[Callable[..., object], tuple[object]]:
-    return _mapping, (dict(mapping),)
-
-
-def _mapping(items: dict[object, object]) -> Mapping[object, object]:
-    return MappingProxyType(items)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Self
 
-from trustreport.apart import send
 from trustreport.messages import catalogue
+from trustreport.pipes import send
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

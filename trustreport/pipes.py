@@ -1,0 +1,25 @@
+"""Sends what this package is made of to another process of its own."""
+
+from __future__ import annotations
+
+from multiprocessing.reduction import ForkingPickler
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from multiprocessing.connection import Connection
+
+
+def send(line: Connection, message: object) -> None:
+    """Send what may hold read-only mappings, which pickle alone does not take."""
+    ForkingPickler.register(MappingProxyType, _as_mapping)
+    line.send(message)
+
+
+def _as_mapping(mapping: Mapping[Any, Any]) -> tuple[Callable[..., object], tuple[object]]:
+    return _mapping, (dict(mapping),)
+
+
+def _mapping(items: dict[Any, Any]) -> Mapping[Any, Any]:
+    return MappingProxyType(items)
