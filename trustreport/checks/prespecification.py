@@ -11,7 +11,7 @@ from trustreport import criteria, lock
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.messages import Message, say
 from trustreport.plan import Endpoint, Plan
-from trustreport.results import leading
+from trustreport.results import Result, leading
 from trustreport.study import Dataset, Scores
 
 DIMENSION = "prespecification"
@@ -19,6 +19,10 @@ DEVELOPED_ON = ("training", "tuning")
 # With fewer different scores than this, a threshold next to the best one is no coincidence to wonder at;
 # `limits.P33_values`.
 VALUES = 20
+# Comparisons of groups of cases, and what tells one place where they were made from another.
+GROUPS_DIFFER = "subgroups.subgroup_difference"
+PLACE = ("dataset", "candidate", "task")
+NAMED = 6  # that a sentence names
 # Words of `threshold_origin` that say it was chosen here.
 CHOSEN_HERE = ("tuned on this data", "this data", "these data", "test data", "test set")
 
@@ -166,7 +170,12 @@ def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
 
 
 def many_comparisons(evidence: Evidence) -> Iterator[Remark]:
-    """P36: several criteria that ask for a verdict, in a family without a rule or in none."""
+    """P36: criteria in a family without a rule or in none; groups that differ only before adjustment."""
+    yield from _criteria_together(evidence)
+    yield from _groups_together(evidence)
+
+
+def _criteria_together(evidence: Evidence) -> Iterator[Remark]:
     families = criteria.families(evidence.plan)
     if not families:
         return
@@ -181,6 +190,39 @@ def many_comparisons(evidence: Evidence) -> Iterator[Remark]:
             yield Remark({})
     if len(alone) <= 1 and not named:
         yield Remark({})
+
+
+def _groups_together(evidence: Evidence) -> Iterator[Remark]:
+    """What is compared between groups, for each place where families of such comparisons were adjusted."""
+    places: dict[tuple[Any, ...], list[Result]] = {}
+    for r in evidence.results:
+        if r.id == GROUPS_DIFFER and r.details.get("comparisons"):
+            where = (*(r.scope.get(key) for key in PLACE), tuple(r.scope.get("arms", ())))
+            places.setdefault(where, []).append(r)
+    for where, found in places.items():
+        m = sum({r.details["family"]: r.details["comparisons"] for r in found}.values())
+        # A group held against the rest and the rest against it are one comparison, and have one p.
+        lost: dict[tuple[str, str], Result] = {}
+        for r in found:
+            if r.estimate.p <= 1 - r.estimate.level < r.details["p_holm"]:
+                lost.setdefault((r.scope["endpoint"], f"{r.estimate.p:.9g}"), r)
+        scope = {key: value for key, value in zip(PLACE, where) if value is not None}
+        message = say("checks.P36.fired_groups", n=len(lost), m=m, names=_named(list(lost.values())))
+        yield Remark(scope, message if lost else None, (GROUPS_DIFFER,))
+
+
+def _named(found: list[Result]) -> list[Message]:
+    names = [
+        say(
+            f"checks.P36.{'gain' if 'arms' in r.scope else 'group'}",
+            endpoint=say(f"subgroups.endpoint.{r.scope['endpoint']}"),
+            group=r.scope["subgroup"],
+            p=r.estimate.p,
+            holm=r.details["p_holm"],
+        )
+        for r in found[:NAMED]
+    ]
+    return names if len(found) <= NAMED else [*names, say("word.more", n=len(found) - NAMED)]
 
 
 CHECKS = (
