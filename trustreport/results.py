@@ -44,7 +44,7 @@ class Result:
 
 
 def leading(results: Iterable[Result], id: str, **scope: Any) -> Result | None:
-    """The entry that leads for a quantity in a scope, if there is one; of a site only where `site` is named."""
+    """The entry that leads for a quantity in a scope, if any; of a site only where `site` is named."""
     where = {"site": None, **scope}
     return next((r for r in results if r.id == id and r.primary and r.within(**where)), None)
 

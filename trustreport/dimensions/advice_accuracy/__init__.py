@@ -1,5 +1,7 @@
 """Advice accuracy: how often is the advice right where the condition is present, and where it is absent?"""
 
+from collections.abc import Sequence
+
 from trustreport.claims import held
 from trustreport.dimensions.advice_accuracy.clusters import clustering
 from trustreport.dimensions.advice_accuracy.compared import difference_results, pairs
@@ -9,6 +11,7 @@ from trustreport.dimensions.advice_accuracy.measured import (
     Judged,
     cells_of_clusters,
     counts_of,
+    few_thresholds,
     indeterminate_results,
     judged,
     matrix_results,
@@ -17,6 +20,7 @@ from trustreport.dimensions.advice_accuracy.measured import (
     three_way_of,
 )
 from trustreport.dimensions.advice_accuracy.mixes import mix_figures
+from trustreport.dimensions.advice_accuracy.sites import FEWER, resamples, sites_in
 from trustreport.dimensions.advice_accuracy.telling import in_full, overview, with_declared
 from trustreport.dimensions.advice_accuracy.telling_beside import said_of
 from trustreport.dimensions.advice_accuracy.telling_candidates import compared_parts
@@ -53,6 +57,27 @@ def has_data(study: Study, plan: Plan) -> bool:
     return bool(study.confusion) or declared or bool(cases_of(study, plan))
 
 
+def decision_results(case: Judged, plan: Plan) -> list[Result]:
+    """What the decisions of a data set, or of a site within one, come to: nothing where there are none."""
+    counted, third = counts_of(case), three_way_of(case)
+    own = matrix_results(counted, case.scope, plan, cells_of_clusters(case)) if counted else []
+    if third:
+        own += indeterminate_results(third, case.scope, plan, cells_of_clusters(case, decided=True))
+    return own + yield_results(case, plan)
+
+
+def site_results(cases: Sequence[Judged], study: Study, plan: Plan) -> list[Result]:
+    """The same of each site inside each data set, net benefit at few thresholds."""
+    results = []
+    some, drawn = few_thresholds(plan), resamples(study.datasets) or FEWER
+    for case in cases:
+        for site in sites_in(case, plan):
+            own = decision_results(site.case, plan)
+            own += score_results(site.case, plan, at=some, resamples=drawn)
+            results += site.told(own, plan)
+    return results
+
+
 def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences and tables of every published table and data set."""
     told = []
@@ -63,12 +88,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     n_published = len(told)
     cases = cases_of(study, plan)
     for case in cases:
-        counted, third = counts_of(case), three_way_of(case)
-        own = matrix_results(counted, case.scope, plan, cells_of_clusters(case)) if counted else []
-        if third:
-            own += indeterminate_results(third, case.scope, plan, cells_of_clusters(case, decided=True))
-        own += yield_results(case, plan)
-        own += score_results(case, plan)
+        own = [*decision_results(case, plan), *score_results(case, plan)]
         said = tuple(said_of(case, clustering(case.dataset, plan), own))
         told.append(Told(case.name, case.scope, tuple(own), said))
     left_out = undrawn(study)
@@ -81,6 +101,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         beside += difference_results(compared, baseline, plan)
         beside += yield_differences(compared, baseline, plan)
     beside += [r for contest in ranked for r in contest_results(contest, plan)]
+    beside += site_results(cases, study, plan)
     figures = [
         *(charts(told) if len(told) > 1 else ()),
         *curves(sets, study, plan),

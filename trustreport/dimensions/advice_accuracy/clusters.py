@@ -24,15 +24,15 @@ class Clustering:
     absent: tuple[str, ...] = ()
 
 
-def clustering(dataset: Dataset, plan: Plan) -> Clustering:
+def clustering(dataset: Dataset, plan: Plan, *, apart: str = "") -> Clustering:
     """By the declared cluster keys; without any by the patient, where one has several cases.
 
     Cases that share any of the keys belong together, so that of nested keys the widest decides. An empty cell
-    is a cluster of its own.
+    is a cluster of its own. `apart` is a key that all cases looked at share, which then says nothing.
     """
     facts = next((d for d in plan.datasets if d.dataset == dataset.name), None)
     declared = facts.cluster_keys if facts and facts.cluster_keys else ()
-    wanted = [key for key in declared if key not in NOT_OF_CASES]
+    wanted = [key for key in declared if key not in (*NOT_OF_CASES, apart)]
     columns = {key: column for key in wanted or ("patient",) if (column := _column(dataset, key)) is not None}
     absent = tuple(key for key in wanted if key not in columns)
     if not columns:

@@ -27,7 +27,7 @@ from trustreport.measures.roc.average_precision import logit_influence
 from trustreport.measures.roc.clustered import clustered_auc
 from trustreport.measures.roc.group import auc_group
 from trustreport.plan import Confusion, Plan
-from trustreport.results import Result, Unit, answers
+from trustreport.results import Result, Unit, answers, possible
 from trustreport.seeds import generator
 from trustreport.study import Dataset, Floats, Scores
 
@@ -37,6 +37,10 @@ RATIOS = ("lr_positive", "lr_negative", "diagnostic_odds_ratio")
 SCORES = ("mcc", "youden_j", "cohen_kappa")
 # A class with fewer cases than this gives the interval on the logit scale the lead.
 FEW_OF_A_CLASS = 30
+# Thresholds of net benefit at each site of a set, where more are declared.
+FEW_THRESHOLDS = 3
+# Resamples behind the interval of a part of the ROC curve.
+RESAMPLES = 2_000
 SCENARIOS = ("all_positive", "all_negative")
 SCENARIO_MEASURES = ("accuracy", "ppv", "npv", "f1", "threat_score", "mcc")
 
@@ -152,6 +156,15 @@ def counts_of(case: Judged) -> ConfusionCounts | None:
     truth, decision, _ = _with_undecided(case)
     cells = np.bincount(2 * truth + decision, minlength=4)
     return ConfusionCounts(tp=int(cells[3]), fp=int(cells[1]), fn=int(cells[2]), tn=int(cells[0]))
+
+
+def lead_of(name: str, case: Judged, plan: Plan) -> Estimate | None:
+    """A measure of the confusion matrix with the interval that leads; None where there are no decisions."""
+    counts, cells, level = counts_of(case), cells_of_clusters(case), plan.report.confidence_level
+    if counts is None:
+        return None
+    e = _clustered(name, cells, level) or MEASURES[name](counts, level=level)
+    return possible(e, unit_of(name))
 
 
 def cells_of_clusters(case: Judged, *, decided: bool = False) -> NDArray[np.int64] | None:
@@ -346,8 +359,13 @@ def unit_of(name: str) -> Unit:
     return "ratio" if name in RATIOS else "score" if name in SCORES else "proportion"
 
 
-def score_results(case: Judged, plan: Plan) -> list[Result]:
-    """Areas under the curves and net benefit of the scores of one data set."""
+def score_results(
+    case: Judged, plan: Plan, *, at: Sequence[float] | None = None, resamples: int = RESAMPLES
+) -> list[Result]:
+    """Areas under the curves and net benefit of the scores of one data set.
+
+    Net benefit at the declared thresholds, or `at` others; of parts of the curve by so many `resamples`.
+    """
     if case.score is None or case.suspicion is None:
         return []
     level, cluster = plan.report.confidence_level, case.cluster
@@ -369,12 +387,14 @@ def score_results(case: Judged, plan: Plan) -> list[Result]:
     for group in plan.operating_point.fpr_groups or ():
         here = {**case.scope, "parameters": {"fpr": list(group)}}
         rng = generator(plan.similarity.seed, ID, "auc_group", str(case.scope), str(group))
-        part = auc_group(truth, score, group, rng=rng, level=level)
+        drawn: dict[str, Any] = {"rng": rng, "resamples": resamples, "level": level}
+        part = auc_group(truth, score, group, **drawn)
         grouped = None
         if cluster is not None:
-            grouped = auc_group(truth, score, group, rng=rng, cluster=cluster, level=level)
+            grouped = auc_group(truth, score, group, cluster=cluster, **drawn)
         results += both("auc_group", here, part, grouped)
-    for threshold in thresholds(plan) if are_risks(case) else ():
+    wanted = thresholds(plan) if at is None else at
+    for threshold in wanted if are_risks(case) else ():
         results += _at_threshold(case, threshold, level)
     return results
 
@@ -430,3 +450,12 @@ def thresholds(plan: Plan) -> Sequence[float]:
     point = plan.operating_point.threshold
     ends = plan.utility.threshold_range or ()
     return sorted({*ends, *(() if point is None else (point,))})
+
+
+def few_thresholds(plan: Plan) -> Sequence[float]:
+    """Where net benefit of a site is wanted: as declared; of many the ends and the operating point."""
+    declared = thresholds(plan)
+    if len(declared) <= FEW_THRESHOLDS:
+        return declared
+    point = plan.operating_point.threshold
+    return sorted({min(declared), max(declared), *(() if point is None else (point,))})

@@ -1,8 +1,9 @@
 """Advice value: do the scores mean what they say, and what is advice of such confidence worth?"""
 
+from trustreport.dimensions.advice_accuracy.sites import FEWER, load, resamples, sites_in
 from trustreport.dimensions.advice_value.advised import advised
 from trustreport.dimensions.advice_value.information import compares, of_advice, of_readings, utilities
-from trustreport.dimensions.advice_value.measured import ID, calibrated, results_of
+from trustreport.dimensions.advice_value.measured import ID, Draws, calibrated, results_of
 from trustreport.dimensions.advice_value.telling import EACH_UP_TO, information_part, overview, part
 from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.undrawn import undrawn
@@ -12,12 +13,30 @@ from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Study
 
+# Sites up to which the smooth curve of each is resampled, which takes ten times as long as bins.
+MOST_CURVES = 20
+
 
 def has_data(study: Study, plan: Plan) -> bool:
     """Whether there are scores of known truth, or utilities and readings in two arms."""
     if any(case.score is not None for _, case in advised(study, plan)):
         return True
     return bool(utilities(plan)) and any(compares(readings, plan) for readings in study.readings)
+
+
+def site_results(study: Study, plan: Plan) -> list[Result]:
+    """The same of each site inside each data set."""
+    results: list[Result] = []
+    (sites, _), bins = load(study.datasets), resamples(study.datasets)
+    draws = Draws(bins, FEWER if sites <= MOST_CURVES else None)
+    for name, case in advised(study, plan):
+        for site in sites_in(case, plan):
+            one, own = site.case, []
+            if one.score is not None:
+                own += results_of(one, plan, draws=draws, of_site=True)
+            own += [r for informed in of_advice([(name, one)], plan) for r in informed.results]
+            results += site.told(own, plan)
+    return results
 
 
 def answer(study: Study, plan: Plan) -> Finding:
@@ -38,6 +57,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         parts.append(information_part(informed, alone=not told))
     results: list[Result] = [r for one in told for r in one.results]
     results += [r for one in informed for r in one.results]
+    results += site_results(study, plan)
     not_shown = [say(f"{ID}.not_shown.within")] if told and not plan.subgroups else []
     if any(one.dataset.role == "training" for one in told):
         not_shown.insert(0, say(f"{ID}.not_shown.training"))

@@ -18,7 +18,7 @@ from trustreport.measures.calibration.ece import ece
 from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.calibration.oe import oe_ratio
-from trustreport.measures.calibration.resample import LARGE
+from trustreport.measures.calibration.resample import LARGE, REPLICATES
 from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
 from trustreport.messages import Message
 from trustreport.plan import Plan
@@ -110,17 +110,37 @@ def why_no_risk(case: Judged, plan: Plan) -> str:
     return NOT_RISKS if score.size and (score.min() < 0 or score.max() > 1) else ""
 
 
-def results_of(case: Judged, plan: Plan) -> list[Result]:
-    """Calibration in the large, by a line, by bins and by a curve; the value of the advice."""
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Resamples behind an interval of bins, and of the smooth curve; None: the interval is left out."""
+
+    bins: int | None = REPLICATES
+    curve: int | None = REPLICATES
+
+
+def results_of(case: Judged, plan: Plan, *, draws: Draws = Draws(), of_site: bool = False) -> list[Result]:
+    """Calibration in the large, by a line, by bins and by a curve; the value of the advice.
+
+    Of a site within a set neither other numbers of bins nor groups.
+    """
     why, level = why_no_risk(case, plan), plan.report.confidence_level
     if why:
         n = len(case.truth)
         none = {name: undefined(n, why, level=level, method=METHODS[name]) for name in ASKED}
         return [Result(f"{ID}.{name}", case.scope, none[name], unit, True) for name, unit in ASKED.items()]
-    return [*_as_probabilities(case, plan), *_in_bins(case, plan), *_advice(case, plan)]
+    found = [*_as_probabilities(case, plan, draws.curve), *_in_bins(case, plan, draws.bins)]
+    found += _advice(case, plan, draws.bins)
+    if not of_site:
+        found += [*_other_bins(case, plan), *_of_groups(case, plan)]
+    return found
 
 
-def _as_probabilities(case: Judged, plan: Plan) -> Iterator[Result]:
+def _drawn(rng: np.random.Generator, replicates: int | None) -> dict[str, Any]:
+    """What a measure is told of resampling."""
+    return {} if replicates is None else {"rng": rng, "replicates": replicates}
+
+
+def _as_probabilities(case: Judged, plan: Plan, replicates: int | None) -> Iterator[Result]:
     """Brier score, intercept, slope, observed over expected, distance from a smooth curve."""
     truth, score, level, scope = case.truth, case.score, plan.report.confidence_level, case.scope
     assert score is not None
@@ -137,7 +157,8 @@ def _as_probabilities(case: Judged, plan: Plan) -> Iterator[Result]:
     one = oe_ratio(truth, score, level=level)
     yield from answers(f"{ID}.oe_ratio", scope, [one], leads=one.method, unit="ratio")
     rng = generator(plan.similarity.seed, ID, "smooth", str(scope))
-    smooth = smooth_error(truth, score, rng=rng if len(score) <= RESAMPLED_UP_TO else None, level=level)
+    drawn = _drawn(rng, replicates) if len(score) <= RESAMPLED_UP_TO else {}
+    smooth = smooth_error(truth, score, **drawn, level=level)
     by_loess, index = loess_error(truth, score, level=level)
     yield from answers(f"{ID}.ici", scope, [smooth.ici, by_loess], leads=smooth.ici.method, unit="score")
     for name in ("e50", "e90", "emax"):
@@ -146,18 +167,25 @@ def _as_probabilities(case: Judged, plan: Plan) -> Iterator[Result]:
     yield from answers(f"{ID}.eci", scope, [index], leads=index.method, unit="score")
 
 
-def _in_bins(case: Judged, plan: Plan) -> Iterator[Result]:
-    """ECE and GICI: with ten bins and their intervals, with other numbers of bins without."""
+def _in_bins(case: Judged, plan: Plan, replicates: int | None) -> Iterator[Result]:
+    """ECE and GICI with ten bins, and their intervals."""
     truth, score, level = case.truth, case.score, plan.report.confidence_level
     assert score is not None
     for binning in ("equal_width", "equal_mass"):
         here = {**case.scope, "parameters": {"bins": BINS, "binning": binning}}
         rng = generator(plan.similarity.seed, ID, "bins", str(here))
-        error = ece(truth, score, binning=binning, rng=rng, level=level)
+        drawn = _drawn(rng, replicates)
+        error = ece(truth, score, binning=binning, **drawn, level=level)
         yield from answers(f"{ID}.ece", here, [error], leads=error.method, unit="score")
-        index = gici(truth, score, binning=binning, rng=rng, level=level)
+        index = gici(truth, score, binning=binning, **drawn, level=level)
         for name, one in (("gici", index.overall), ("gici_over", index.over), ("gici_under", index.under)):
             yield from answers(f"{ID}.{name}", here, [one], leads=one.method, unit="score")
+
+
+def _other_bins(case: Judged, plan: Plan) -> Iterator[Result]:
+    """ECE and GICI with other numbers of bins, without intervals."""
+    truth, score, level = case.truth, case.score, plan.report.confidence_level
+    assert score is not None
     for bins in OTHER_BINS:
         here = {**case.scope, "parameters": {"bins": bins, "binning": "equal_width"}}
         for name, one in (
@@ -167,8 +195,8 @@ def _in_bins(case: Judged, plan: Plan) -> Iterator[Result]:
             yield from answers(f"{ID}.{name}", here, [one], leads=one.method, unit="score")
 
 
-def _advice(case: Judged, plan: Plan) -> Iterator[Result]:
-    """The value of advice given with a certain confidence, its mean over cases, by class and by group."""
+def _advice(case: Judged, plan: Plan, replicates: int | None) -> Iterator[Result]:
+    """The value of advice given with a certain confidence, its mean over cases and by class."""
     truth, score, level = case.truth, case.score, plan.report.confidence_level
     assert score is not None
     for local in LOCALS:
@@ -182,10 +210,15 @@ def _advice(case: Judged, plan: Plan) -> Iterator[Result]:
                 "local_calibration": found.local_calibration.value,
             }
             yield Result(f"{ID}.advice_value", here, found.advice_value, "score", True, details)
-        yield from _advisory(case, plan, case.scope, np.ones(len(truth), bool), local)
+        yield from _advisory(case, plan, case.scope, np.ones(len(truth), bool), local, replicates=replicates)
     positive = score >= 0.5
     for name, advised in zip(CLASSES, (positive, ~positive)):
-        yield from _advisory(case, plan, {**case.scope, "class": name}, advised, none=NO_ADVICE)
+        here = {**case.scope, "class": name}
+        yield from _advisory(case, plan, here, advised, none=NO_ADVICE, replicates=replicates)
+
+
+def _of_groups(case: Judged, plan: Plan) -> Iterator[Result]:
+    """The advisory value of each declared group."""
     for name, members in _groups(case, plan):
         yield from _advisory(case, plan, {**case.scope, "subgroup": name}, members, none=NO_CASE_OF_GROUP)
 
@@ -197,6 +230,7 @@ def _advisory(
     of: NDArray[np.bool_],
     local: Local = "absolute_gap",
     none: str = "",
+    replicates: int | None = REPLICATES,
 ) -> Iterator[Result]:
     """The advisory value of some cases, calibrated among themselves."""
     assert case.score is not None
@@ -208,7 +242,8 @@ def _advisory(
         # All cases of a set have drawn under this name from the first.
         named = str(scope) if local == "absolute_gap" else str(here)
         rng = generator(plan.similarity.seed, ID, "advisory_value", named)
-        one = advisory_value(case.truth[of], case.score[of], bins=BINS, local=local, rng=rng, level=level)
+        drawn = _drawn(rng, replicates)
+        one = advisory_value(case.truth[of], case.score[of], bins=BINS, local=local, **drawn, level=level)
     yield from answers(f"{ID}.advisory_value", here, [one], leads=one.method, unit="score")
 
 

@@ -52,7 +52,7 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     ]
     scored = []
     for case in cases:
-        sites = tuple(sites_of(case))
+        sites = tuple(sites_of(case, plan))
         reached = performance(case, sites, plan)
         results += size_results(case, reached, plan)
         if case.dataset.role != "training":

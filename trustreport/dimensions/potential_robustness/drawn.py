@@ -171,7 +171,7 @@ def _column(
     mean, new = (over(results, q, metric, candidate) for q in ("pooled_performance", "prediction_interval"))
     return ForestColumn(
         say(f"{ID}.chart.{metric}", threshold=plan.operating_point.threshold),
-        tuple(site.estimate(metric, plan) for site in sites),
+        tuple(site.told(metric, plan) for site in sites),
         mean.estimate if mean else MISSING,
         new.estimate if new else MISSING,
         null,

@@ -136,10 +136,10 @@ def _between_sites(
     of_site = [site.estimate(metric, plan) for site in sites] if several else []
     results = []
     if len(sites) > n_sets:
-        for site, e in zip(sites, of_site):
+        for site in sites:
             name = site.label.removeprefix(f"{site.case.dataset.name}: ")
             there = {**here, "dataset": site.case.dataset.name, "site": name}
-            one = possible(e, measure.unit)
+            one = possible(site.told(metric, plan), measure.unit)
             results.append(Result(f"{ID}.site_performance", there, one, measure.unit, True))
     known = [(e.value, variance(metric, e)) for e in of_site if weighable(metric, e)]
     columns = (np.array(column) for column in (zip(*known) if known else ((), ())))

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import isfinite, nan
-from typing import Any
+from math import inf, isfinite, nan
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trustreport.dimensions.advice_accuracy.measured import FEW_OF_A_CLASS, Judged
+from trustreport.dimensions.advice_accuracy.sites import sites_in
 from trustreport.dimensions.advice_value.measured import why_no_risk
+from trustreport.dimensions.small_cells import public_cell, suppressed
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.logistic import calibration_slope
@@ -22,7 +22,6 @@ from trustreport.measures.roc.auc import delong, logit_delong
 from trustreport.measures.roc.clustered import clustered_auc
 from trustreport.plan import Plan
 from trustreport.results import Unit
-from trustreport.study import Floats
 
 NO_THRESHOLD = "no operating point is declared"
 NO_DECISION = "no decisions, and no operating point that would make them"
@@ -31,36 +30,26 @@ NOTHING = Estimate(nan, nan, nan, 0)
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """The judged cases of one site; `label` is its name, that of the set where the set names no sites."""
+    """The judged cases of one site; `label` is its name, that of the set where the set names no sites.
+
+    `closed`: a public report tells nothing of it by itself.
+    """
 
     label: str
     case: Judged
-    rows: NDArray[np.bool_] | None = None
+    closed: bool = False
     _seen: dict[str, Estimate] = field(default_factory=dict)
-
-    def cut(self, column: NDArray[Any] | None) -> NDArray[Any] | None:
-        """A column of the judged cases, of this site alone."""
-        return column if column is None or self.rows is None else column[self.rows]
 
     def estimate(self, measure: str, plan: Plan) -> Estimate:
         """A measure of `MEASURES` at this site, computed once."""
         if measure not in self._seen:
-            self._seen[measure] = MEASURES[measure].of(self, plan)
+            self._seen[measure] = MEASURES[measure].of(self.case, plan)
         return self._seen[measure]
 
-    @property
-    def truth(self) -> NDArray[np.bool_]:
-        """Truth of its cases."""
-        found = self.cut(self.case.truth)
-        assert found is not None
-        return found
-
-    @property
-    def score(self) -> Floats:
-        """Their scores, as given."""
-        found = self.cut(self.case.score)
-        assert found is not None
-        return found
+    def told(self, measure: str, plan: Plan) -> Estimate:
+        """The same as a report tells it."""
+        e = self.estimate(measure, plan)
+        return suppressed(e, public_cell(plan)) if self.closed else e
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,46 +58,45 @@ class Measure:
 
     scale: Scale
     unit: Unit
-    of: Callable[[Site, Plan], Estimate]
+    of: Callable[[Judged, Plan], Estimate]
 
 
-def area(site: Site, plan: Plan) -> Estimate:
+def area(case: Judged, plan: Plan) -> Estimate:
     """Area under the ROC curve, as the accuracy of the advice leads with it."""
-    level, truth = plan.report.confidence_level, site.truth
-    score, cluster = site.cut(site.case.suspicion), site.cut(site.case.cluster)
+    level, truth, score = plan.report.confidence_level, case.truth, case.suspicion
     assert score is not None
-    if cluster is not None:
-        return clustered_auc(truth, score, cluster, level=level)
+    if case.cluster is not None:
+        return clustered_auc(truth, score, case.cluster, level=level)
     few = min(int(truth.sum()), int((~truth).sum())) < FEW_OF_A_CLASS
     return (logit_delong if few else delong)(truth, score, level=level)
 
 
-def net_benefit(site: Site, plan: Plan) -> Estimate:
+def net_benefit(case: Judged, plan: Plan) -> Estimate:
     """Standardised net benefit at the operating point."""
     threshold, level = plan.operating_point.threshold, plan.report.confidence_level
-    why = why_no_risk(site.case, plan) or (NO_THRESHOLD if threshold is None else "")
+    why = why_no_risk(case, plan) or (NO_THRESHOLD if threshold is None else "")
     if why or threshold is None:
-        return undefined(len(site.truth), why, level=level, method="ratio_delta")
-    cluster = site.cut(site.case.cluster)
-    return standardized_net_benefit(site.truth, site.score, threshold, cluster=cluster, level=level)
+        return undefined(len(case.truth), why, level=level, method="ratio_delta")
+    assert case.score is not None
+    return standardized_net_benefit(case.truth, case.score, threshold, cluster=case.cluster, level=level)
 
 
-def _of_risks(measure: Callable[..., Estimate], method: str) -> Callable[[Site, Plan], Estimate]:
-    def of(site: Site, plan: Plan) -> Estimate:
-        level, why = plan.report.confidence_level, why_no_risk(site.case, plan)
+def _of_risks(measure: Callable[..., Estimate], method: str) -> Callable[[Judged, Plan], Estimate]:
+    def of(case: Judged, plan: Plan) -> Estimate:
+        level, why = plan.report.confidence_level, why_no_risk(case, plan)
         if why:
-            return undefined(len(site.truth), why, level=level, method=method)
-        return measure(site.truth, site.score, level=level)
+            return undefined(len(case.truth), why, level=level, method=method)
+        return measure(case.truth, case.score, level=level)
 
     return of
 
 
-def _of_decisions(measure: Callable[..., Estimate]) -> Callable[[Site, Plan], Estimate]:
-    def of(site: Site, plan: Plan) -> Estimate:
-        level, decision = plan.report.confidence_level, site.cut(site.case.decision)
+def _of_decisions(measure: Callable[..., Estimate]) -> Callable[[Judged, Plan], Estimate]:
+    def of(case: Judged, plan: Plan) -> Estimate:
+        level, decision = plan.report.confidence_level, case.decision
         if decision is None:
-            return undefined(len(site.truth), NO_DECISION, level=level, method="wilson")
-        tn, fp, fn, tp = (int(n) for n in np.bincount(2 * site.truth + decision, minlength=4))
+            return undefined(len(case.truth), NO_DECISION, level=level, method="wilson")
+        tn, fp, fn, tp = (int(n) for n in np.bincount(2 * case.truth + decision, minlength=4))
         return measure(ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=tn), level=level)
 
     return of
@@ -127,13 +115,14 @@ MEASURES: dict[str, Measure] = {
 AT_THRESHOLD = ("sensitivity", "specificity", "standardized_net_benefit")
 
 
-def sites_of(case: Judged) -> list[Site]:
+def sites_of(case: Judged, plan: Plan) -> list[Site]:
     """The sites of a set; the set itself where it names none or one, or not the site of every case."""
     sites, name = case.dataset.cases.site, case.dataset.name
-    codes = sites.codes[case.known] if sites is not None else None
-    if sites is None or codes is None or not codes.size or (codes < 0).any() or codes.min() == codes.max():
+    whole = sites is None or bool((sites.codes[case.known] < 0).any())
+    cut = [] if whole else [one for one in sites_in(case, plan, inf) if one.case.truth.size]
+    if len(cut) < 2:
         return [Site(name, case)]
-    return [Site(f"{name}: {sites.labels[int(one)]}", case, codes == one) for one in np.unique(codes)]
+    return [Site(f"{name}: {one.name}", one.case, one.closed) for one in cut]
 
 
 def variance(name: str, e: Estimate) -> float:

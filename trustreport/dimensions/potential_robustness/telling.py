@@ -17,6 +17,11 @@ from trustreport.dimensions.potential_robustness.drawn import (
 from trustreport.dimensions.potential_robustness.pairs import ID
 from trustreport.dimensions.potential_robustness.scores import METRIC_IDS, Scored
 from trustreport.dimensions.potential_robustness.similar import band
+from trustreport.dimensions.potential_robustness.site_tables import (
+    cases_with_sites,
+    said_of_sites,
+    site_tables,
+)
 from trustreport.dimensions.potential_robustness.sites import MEASURES
 from trustreport.dimensions.potential_robustness.sizes import width
 from trustreport.finding import Column, EstimateTable, Part, PlainTable, Row
@@ -42,9 +47,14 @@ def parts(
         own = [one for one in scored if one.case.scope.get("candidate") == candidate]
         tables = [*(_similarity_table(results, compared) if number == 1 else ())]
         tables += _tables(results, own, candidate, number, plan)
+        of_sites = list(cases_with_sites(compared, candidate, plan))
+        tables += site_tables(of_sites, number, plan)
         found.append(
             Part(
-                finding=tuple(_sentences(results, compared, own, candidate, plan)),
+                finding=(
+                    *_sentences(results, compared, own, candidate, plan),
+                    *said_of_sites(of_sites, plan),
+                ),
                 title=say("word.name", name=candidate) if len(candidates) > 1 else None,
                 tables=tuple(tables),
                 figures=tuple(figures_of(results, compared, own, plan, number)),
@@ -88,7 +98,7 @@ def _sentences(
 
 def _least(scored: Sequence[Scored], plan: Plan) -> Iterator[Message]:
     """Against the best of several: at how many sites the bound is met, and the worst of them."""
-    sites = [site for one in scored if one.external for site in one.sites]
+    sites = [site for one in scored if one.external for site in one.sites if not site.closed]
     areas = [(site.label, site.estimate("auc", plan)) for site in sites] if len(sites) > 1 else []
     found = [(name, e) for name, e in areas if isfinite(e.value)]
     if len(found) < 2:
