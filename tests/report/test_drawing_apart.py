@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -64,6 +64,17 @@ def test_a_drawing_that_fails_fails_where_it_is_asked_for(simple: Assessment) ->
         assert drawn[simple.figures[0].id].page
         with pytest.raises(ValueError, match="nothing to draw"):
             _ = drawn["broken"].page
+
+
+def test_what_cannot_be_sent_is_drawn_here(simple: Assessment, drawn_here: dict[str, figures.Drawn]) -> None:
+    class Local(type(simple.figures[0].drawing)):  # type: ignore[misc]
+        """Of no module."""
+
+    drawing = simple.figures[0].drawing
+    local = Local(**{field.name: getattr(drawing, field.name) for field in fields(drawing)})  # type: ignore[arg-type]
+    with Drawing() as process:
+        drawn = process.drawn([replace(simple.figures[0], drawing=local)], "en")
+        assert drawn[simple.figures[0].id].page == drawn_here[simple.figures[0].id].page
 
 
 def test_no_process_no_harm(monkeypatch: pytest.MonkeyPatch, simple: Assessment) -> None:

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import pickle
 import queue
+import signal
 import threading
 from collections import deque
 from collections.abc import Iterable
@@ -79,7 +80,7 @@ class Drawing:
         if new and not self._ended:
             try:
                 send(self._line, new)
-            except OSError:
+            except (OSError, pickle.PicklingError, AttributeError, TypeError):  # gone, or cannot be sent
                 self._ended = True
 
     def drawn(self, figures: Iterable[Figure], language: str) -> dict[str, Drawn]:
@@ -151,6 +152,7 @@ def _draw(line: Connection) -> None:
             except (EOFError, OSError):
                 return given.put(None)
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     os.nice(NICE)
     threading.Thread(target=listen, daemon=True).start()
     import matplotlib.backends.backend_agg
