@@ -1,4 +1,4 @@
-"""The JSON Schemas of the manifest and of results.json, generated from their models.
+"""The JSON Schemas of the manifest, of results.json and of a rule pack, generated from their models.
 
 ``python -m trustreport.schemas`` writes them to ``schemas/``; with ``--check`` it only says whether what
 lies there is what the models give.
@@ -11,16 +11,17 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from trustreport.packs import Pack
 from trustreport.plan import Plan
 from trustreport.report.document import Document
 from trustreport.resources import folder
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-MODELS: dict[str, type[BaseModel]] = {"manifest": Plan, "results": Document}
+MODELS: dict[str, type[BaseModel]] = {"manifest": Plan, "results": Document, "pack": Pack}
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of ``manifest`` or ``results``."""
+    """The schema of ``manifest``, ``results`` or ``pack``."""
     model = MODELS[name]
     body = model.model_json_schema(by_alias=True)
     return {"$schema": DIALECT, "$id": f"urn:trustreport:{name}:1", **body}

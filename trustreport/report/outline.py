@@ -8,7 +8,7 @@ from trustreport.assessment import Assessment
 from trustreport.finding import Part
 from trustreport.messages import Catalogue
 from trustreport.plan import Kind
-from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element
+from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element, Place
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
 from trustreport.report.sections import PartView, Section, part_view, section
 
@@ -74,6 +74,8 @@ OUTLINES: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     },
 }
 
+LAST = "E46"  # says where the others stand, so it is made when they are
+
 
 @dataclass(frozen=True)
 class ElementView:
@@ -120,10 +122,20 @@ def chapters(
     kind = assessment.plan.report.kind
     outline = OUTLINES[kind]
     placed = {name for names in outline.values() for name in names}
+    standing: dict[str, Place] = {}
+    contexts, made = [], []
+    for number, names in enumerate(outline.values(), 1):
+        numbering = Numbering(str(number), drawn, say, None if on_screen else ROWS_ON_PAPER)
+        context = Context(assessment, drawn, say, numbering, on_screen, provenance, standing)
+        items = {word: _items(word, context, placed) for word in names if word != LAST}
+        standing |= {word: _place(str(number), view) for word, views in items.items() for view in views}
+        contexts.append(context)
+        made.append(items)
     found = []
     for number, (name, names) in enumerate(outline.items(), 1):
-        numbering = Numbering(str(number), drawn, say, None if on_screen else ROWS_ON_PAPER)
-        context = Context(assessment, drawn, say, numbering, on_screen, provenance)
+        context, items = contexts[number - 1], made[number - 1]
+        if LAST in names:
+            items[LAST] = _items(LAST, context, placed)
         open_ = tuple(
             (say(f"{u.dimension}.title"), say(u.reason))
             for u in assessment.unanswered
@@ -135,7 +147,7 @@ def chapters(
                 str(number),
                 say(f"outline.{kind}.{name}.title"),
                 say(f"outline.{kind}.{name}.question"),
-                tuple(item for word in names for item in _items(word, context, placed)),
+                tuple(item for word in names for item in items[word]),
                 open_,
                 say(f"outline.{kind}.{name}.not_shown"),
             )
@@ -158,6 +170,13 @@ def _items(word: str, context: Context, placed: set[str]) -> list[Section | Elem
         return []
     views = tuple(_tagged(part, f"{word}-{i}", context) for i, part in enumerate(tagged, 1))
     return [ElementView(word, say(f"element.{word}.title"), element or Element(), views)]
+
+
+def _place(chapter: str, view: Section | ElementView) -> Place:
+    if isinstance(view, Section):
+        return Place(chapter, view.anchor, view.short)
+    element = view.element
+    return Place(chapter, view.anchor, view.short, bool(view.parts) or element.holds, element.lacks)
 
 
 def _tagged(part: Part, anchor: str, context: Context) -> PartView:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from trustreport.report.elements import annexes, data, plan, results
-from trustreport.report.elements.element import Context, Element
+from trustreport.report.elements import annexes, data, frameworks, plan, results
+from trustreport.report.elements.element import Context, Element, Place
 
-__all__ = ["ELEMENTS", "GROUPS_OF", "Context", "Element"]
+__all__ = ["ELEMENTS", "GROUPS_OF", "Context", "Element", "Place"]
 
 # Groups of the manifest that an element prints; those of no element of an outline stand in its annex.
 GROUPS_OF = {**plan.GROUPS, **data.GROUPS, **results.GROUPS, **annexes.GROUPS}
@@ -15,4 +15,5 @@ ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
     **data.ELEMENTS,
     **results.ELEMENTS,
     **annexes.ELEMENTS,
+    **frameworks.ELEMENTS,
 }

@@ -1,4 +1,4 @@
-"""Annexes: methods and every result, provenance, files, frameworks, and what others must supply."""
+"""Annexes: methods and every result, provenance, files, and what others must supply."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -140,12 +140,6 @@ def provenance(context: Context) -> Element:
     )
 
 
-def frameworks(context: Context) -> Element:
-    """Which frameworks the report was asked to answer; their items are data of their own."""
-    say, packs = context.say, context.assessment.plan.report.rule_packs
-    return Element((say("element.E46.finding", packs=list(packs)) if packs else say("element.E46.none"),))
-
-
 def machine_readable(context: Context) -> Element:
     """Where each number stands in a form that a machine reads."""
     return Element((context.say("element.E49.finding", n=len(context.assessment.results)),))
@@ -180,7 +174,6 @@ def _named(document: Document) -> str:
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
-    "E46": frameworks,
     "E47": methods,
     "E48": provenance,
     "E49": machine_readable,

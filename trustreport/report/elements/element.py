@@ -13,9 +13,27 @@ from trustreport.report.summary import Limit
 from trustreport.report.tables import Table
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in this report: chapter, anchor, title.
+
+    `holds` says whether it holds anything but sentences, `lacks` whether fields of it are not declared.
+    """
+
+    chapter: str
+    anchor: str
+    title: str
+    holds: bool = True
+    lacks: bool = False
+
+
 @dataclass(frozen=True)
 class Context:
-    """All that an element may look at; `numbering` is that of the chapter it stands in."""
+    """All that an element may look at; `numbering` is that of the chapter it stands in.
+
+    `standing` is what stands in the report, by the word of the outline; it is whole only for the element
+    that is made last.
+    """
 
     assessment: Assessment
     drawn: Mapping[str, bytes]
@@ -23,6 +41,7 @@ class Context:
     numbering: Numbering
     on_screen: bool
     provenance: Mapping[str, Any]
+    standing: Mapping[str, Place] = field(default_factory=dict)
 
     @cached_property
     def groups(self) -> dict[str, declared.Group]:
@@ -49,6 +68,18 @@ class Element:
     quiet: tuple[str, ...] = ()
     template: str = "report/element.html.j2"
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it holds anything but sentences: data, or something that was declared."""
+        stated = any(group.stated for group in self.groups)
+        more = (self.figures, self.tables, self.limits, self.remarks, *self.extra.values())
+        return stated or any(map(bool, more))
+
+    @property
+    def lacks(self) -> bool:
+        """Whether fields of its groups are not declared."""
+        return any(group.missing for group in self.groups)
 
 
 def numbered(context: Context, *tables: Table | None) -> tuple[NumberedTable, ...]:

@@ -1,0 +1,209 @@
+"""Where this report speaks to the items of frameworks that a study names: a help for finding, no verdict."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+
+from trustreport import packs
+from trustreport.assessment import Assessment
+from trustreport.messages import Catalogue
+from trustreport.packs import Item, Pack
+from trustreport.report.elements.data import ENOUGH, INDEPENDENT
+from trustreport.report.elements.element import Context, Element, Place
+from trustreport.report.wording import day
+
+# Elements that a question of trust answers: its name, and the quantities of which one has to have a value;
+# any answer of it where none is named.
+ANSWERED_BY: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "E12": {
+        "potential_robustness": ("degree_of_correspondence", "mmd", "energy_distance", "similarity_effect")
+    },
+    "E13": {"advice_accuracy": ("tp", "fp", "fn", "tn")},
+    "E14": {"advice_accuracy": ("sensitivity", "specificity"), "candidates": ("sensitivity", "specificity")},
+    "E15": {"advice_accuracy": ("ppv", "npv"), "candidates": ("ppv", "npv")},
+    "E16": {"advice_accuracy": ("auc", "auc_group"), "candidates": ("auc",)},
+    "E17": {
+        "advice_value": ("calibration_slope", "calibration_intercept", "oe_ratio", "brier", "ici", "gici")
+    },
+    "E18": {"advice_accuracy": ("net_benefit", "weighted_utility", "utility_yield")},
+    "E19": {"subgroups": ()},
+    "E20": {"potential_robustness": ("heterogeneity", "prediction_interval")},
+    "E21": {"potential_robustness": ("spr", "wpr")},
+    "E25": {"decision_benefit": ("arm_difference", "mean_benefit")},
+    "E26": {"pragmatic_utility": ("error_rate", "arr", "odds_ratio")},
+    "E27": {"decision_benefit": ("benefit",)},
+    "E28": {"reliance": ("rair", "rsr", "switch_count")},
+    "E29": {"decision_benefit": ("mean_seconds", "mean_confidence", "reader_agreement")},
+    "E30": {"decision_benefit": ("order_effect",)},
+    "E33": {"candidates": ()},
+    "E35": {"candidates": ("alarm_rate", "recall_rate", "missed_rate")},
+    "E37": {"vigilance": ("period_change", "period_value")},
+    "E40": {"vigilance": ("funnel_z",)},
+}
+NOT_BUILT = ("E22",)  # elements that no part of this version makes
+SUMMARY = "E32"
+# Elements of which sentences alone say whether they hold anything.
+HOLDS: Mapping[str, Callable[[Assessment], bool]] = {
+    "E10": lambda one: _ran(one, ENOUGH),
+    "E11": lambda one: _ran(one, INDEPENDENT),
+    "E44": lambda one: bool(one.plan.amendments or one.plan.device.predetermined_changes),
+    "E49": lambda one: bool(one.results),
+}
+OPEN = "open"
+STATES = ("C", "D", "O", OPEN)
+
+
+def _ran(assessment: Assessment, checks: Sequence[str]) -> bool:
+    """Whether one of these checks found what it needs."""
+    return any(o.check in checks and o.status != "cannot run" for o in assessment.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An item as this report stands to it: what it is here, whether in part only, and where."""
+
+    item: Item
+    state: str
+    part: bool
+    places: tuple[Place, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An answer, ready to be laid out."""
+
+    id: str
+    description: str
+    state: str
+    open: bool
+    places: tuple[tuple[str, str], ...]
+    reason: str
+    number: str
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """A pack, ready to be laid out."""
+
+    title: str
+    finding: tuple[str, ...]
+    caption: str
+    rows: tuple[Row, ...]
+
+
+def frameworks(context: Context) -> Element:
+    """Each framework that the manifest names: its edition, how many items are where, then every item."""
+    say, names = context.say, context.assessment.plan.report.rule_packs
+    if not names:
+        return Element((say("element.E46.none"),))
+    named = list(packs.find(names))
+    if not named:
+        return Element((say("element.E46.named_none"),))
+    found = [packs.load(one.id) for one in named if one.id]
+    finding = [say("element.E46.finding", n=len(found))] if found else []
+    known = list(packs.ids())
+    finding += [say("element.E46.unknown", name=one.name, known=known) for one in named if not one.id]
+    finder = Finder(context)
+    told = tuple(_framework(pack, finder, say) for pack in found)
+    return Element(tuple(finding), template="report/frameworks.html.j2", extra={"frameworks": told})
+
+
+class Finder:
+    """Finds where elements stand in one report."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._values = {
+            r.id for r in context.assessment.results if not (isnan(r.estimate.value) and isnan(r.estimate.p))
+        }
+        self._tagged = {
+            part.element: finding.dimension
+            for finding in context.assessment.findings
+            for part in finding.parts
+            if part.element
+        }
+
+    def answer(self, item: Item) -> Answer:
+        """How this report stands to an item."""
+        say, standing = self._context.say, self._context.standing
+        if item.status == "O":
+            supplied = standing.get("E50")
+            reason = "" if self._context.assessment.plan.documents else say("element.E46.no_document")
+            return Answer(item, "O", False, (supplied,) if supplied else (), reason)
+        found = {element: self.place(element) for element in item.elements}
+        places = tuple(dict.fromkeys(place for place in found.values() if place))
+        if not places:
+            built = any(element not in NOT_BUILT for element in item.elements)
+            reason = say("element.E46.no_data") if built else say("element.E46.not_built")
+            return Answer(item, OPEN, False, (), reason)
+        part = None in found.values() or any(place.lacks for place in places)
+        return Answer(item, item.status, part, places)
+
+    def place(self, element: str) -> Place | None:
+        """Where an element stands with something in it; None where it does not."""
+        context, standing = self._context, self._context.standing
+        if element == SUMMARY:
+            return Place("", "summary", context.say("report.summary.name"))
+        own = standing.get(element)
+        if own and (HOLDS[element](context.assessment) if element in HOLDS else own.holds):
+            return own
+        for dimension, quantities in ANSWERED_BY.get(element, {}).items():
+            has = not quantities or any(f"{dimension}.{quantity}" in self._values for quantity in quantities)
+            if has and dimension in standing:
+                return standing[dimension]
+        return standing.get(self._tagged.get(element, ""))
+
+
+def _framework(pack: Pack, finder: Finder, say: Catalogue) -> Framework:
+    answers = [finder.answer(item) for item in pack.items]
+    return Framework(
+        pack.framework,
+        tuple(_told(pack, answers, say)),
+        say("element.E46.caption", framework=pack.framework),
+        tuple(_row(answer, say) for answer in answers),
+    )
+
+
+def _told(pack: Pack, answers: Sequence[Answer], say: Catalogue) -> Iterator[str]:
+    legal, date = pack.legal_status, day(pack.legal_status_on)
+    yield say("element.E46.about", edition=pack.edition, legal=legal, date=date, source=pack.source)
+    n = Counter(answer.state for answer in answers)
+    counts = [say(f"element.E46.count.{state}", n=n[state]) for state in STATES if n[state]]
+    yield say("element.E46.counts", n=len(answers), counts=counts)
+    parts = sum(answer.part for answer in answers)
+    if parts:
+        yield say("element.E46.in_part", n=parts)
+    who = sorted({item.verified_by for item in pack.items if item.verified})
+    dates = [item.verified_on for item in pack.items if item.verified_on]
+    if not dates:
+        yield say("element.E46.not_verified", text=pack.compared_with)
+    elif pack.verified == len(pack.items):
+        yield say("element.E46.verified", who=who, date=day(max(dates)), text=pack.compared_with)
+    else:
+        k, total = pack.verified, len(pack.items)
+        date = day(max(dates))
+        yield say("element.E46.some_verified", k=k, n=total, who=who, date=date, text=pack.compared_with)
+
+
+def _row(answer: Answer, say: Catalogue) -> Row:
+    item = answer.item
+    return Row(
+        item.id,
+        item.description,
+        say(f"element.E46.is.{answer.state}{'_part' if answer.part else ''}"),
+        answer.state == OPEN,
+        tuple((place.anchor, _name(place, say)) for place in answer.places),
+        answer.reason,
+        say("element.E46.number_verified" if item.verified else "element.E46.number_not_verified"),
+    )
+
+
+def _name(place: Place, say: Catalogue) -> str:
+    return (
+        say("element.E46.place", chapter=place.chapter, title=place.title) if place.chapter else place.title
+    )
+
+
+ELEMENTS: dict[str, Callable[[Context], Element | None]] = {"E46": frameworks}
