@@ -17,14 +17,13 @@ from trustreport.study import Dataset
 
 # Measure, and whether there is room for its interval.
 ADVICE = (
-    ("accuracy", False),
+    ("accuracy", True),
     ("sensitivity", True),
     ("specificity", True),
     ("ppv", False),
     ("npv", False),
-    ("auc", True),
 )
-SCORES = (("brier", True), ("calibration_slope", True), ("oe_ratio", True))
+SCORES = (("auc", True), ("brier", True), ("calibration_slope", True), ("oe_ratio", True))
 TABLES = {"advice": ADVICE, "scores": SCORES}
 OF_DECISIONS = ("accuracy", "sensitivity", "specificity", "ppv", "npv")
 
@@ -52,7 +51,7 @@ def said_of_sites(cases: Sequence[Judged], plan: Plan) -> Iterator[Message]:
 def site_tables(cases: Sequence[Judged], number: int, plan: Plan) -> Iterator[PlainTable]:
     """A row a site, for each set that names several."""
     for i, case in enumerate(cases, 1):
-        sites = sites_in(case, plan)
+        sites, first = sites_in(case, plan), True
         for name, wanted in TABLES.items():
             values = {measure: [_estimate(measure, one, plan) for one in sites] for measure, _ in wanted}
             shown = [(m, whole) for m, whole in wanted if any(_known(e) for e in values[m])]
@@ -61,15 +60,16 @@ def site_tables(cases: Sequence[Judged], number: int, plan: Plan) -> Iterator[Pl
             columns = (
                 Column(say(f"{ID}.column.site")),
                 Column(say(f"{ID}.column.n"), "count"),
-                Column(say(f"{ID}.column.positive"), "count"),
+                *([Column(say(f"{ID}.column.positive"), "count")] if first else []),
                 *(Column(say(f"{ID}.sites.{m}"), "number" if whole else "number.3") for m, whole in shown),
             )
             rows = tuple(
-                _row(one, [_cell(values[m][k], whole=whole) for m, whole in shown])
+                _row(one, [_cell(values[m][k], whole=whole) for m, whole in shown], positives=first)
                 for k, one in enumerate(sites)
             )
             caption = say(f"{ID}.table_sites_{name}", name=case.dataset.name)
             yield PlainTable(f"{ID}_sites_{name}_{number}_{i}", caption, columns, rows)
+            first = False  # the second has no room for the positives
 
 
 def _estimate(measure: str, one: SiteOf, plan: Plan) -> Estimate | None:
@@ -88,11 +88,9 @@ def _cell(e: Estimate | None, *, whole: bool) -> Any:
     return None if e is None else e if whole else e.value
 
 
-def _row(one: SiteOf, cells: list[Any]) -> tuple[Any, ...]:
+def _row(one: SiteOf, cells: list[Any], *, positives: bool) -> tuple[Any, ...]:
     """The site, its cases and positives, its measures; nothing but its name where it is closed."""
-    if one.closed:
-        hidden = say(f"{ID}.sites.suppressed", name=one.name)
-        return (hidden, None, None, *(None for _ in cells))
     counts = counts_of(one.case)
     n = (counts.n, counts.positives) if counts else (len(one.case.truth), int(one.case.truth.sum()))
-    return (one.name, *n, *cells)
+    row = (one.name, *(n if positives else n[:1]), *cells)
+    return (say(f"{ID}.sites.suppressed", name=one.name), *(None for _ in row[1:])) if one.closed else row
