@@ -13,8 +13,10 @@ from trustreport.dimensions.vigilance import DIMENSION, answer, has_data
 from trustreport.dimensions.vigilance.events import after, due, stage
 from trustreport.dimensions.vigilance.measured import criterion, value
 from trustreport.dimensions.vigilance.periods import timelines
+from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.measures.monitoring import notes
+from trustreport.measures.roc.clustered import clustered_auc
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.messages import catalogue
 from trustreport.plan import Indicator
@@ -482,3 +484,46 @@ def test_patients_with_several_cases_widen_the_interval() -> None:
     both = Study(datasets=(study.datasets[0], grouped))
     found = one(answer(both, m.plan(both)), "period_value", period="p1", endpoint="sensitivity")
     assert found.estimate.method == "cluster_wilson"
+
+
+def in_clusters(study: Study, size: int) -> Study:
+    """The same cases with `size` images of each patient, all of one site."""
+    sets = []
+    for k, d in enumerate(study.datasets):
+        n = len(d.cases)
+        patients = m.coded([f"P{k}-{i // size}" for i in range(n)])
+        held = dataclasses.replace(d.cases, patient=patients, site=m.coded(["A"] * n))
+        sets.append(dataclasses.replace(d, cases=held))
+    return Study(datasets=tuple(sets))
+
+
+def change_of_the_area(study: Study, **facts: Any) -> Estimate:
+    given = m.plan(study)
+    facts_of = [d.model_copy(update=facts) for d in given.datasets]
+    found = answer(study, given.model_copy(update={"datasets": tuple(facts_of)}))
+    reference = against("baseline", "baseline")
+    return one(found, "period_change", period="p1", endpoint="auc", parameters=reference).estimate
+
+
+def test_the_change_of_the_area_of_patients_has_the_variances_of_both_clustered_areas() -> None:
+    study = in_clusters(m.over_time(0.8, n=150), 3)
+    (line,) = timelines(study, m.plan(study))
+    variances = [
+        clustered_auc(p.truth == 1, p.score, np.arange(len(p)) // 3).se ** 2
+        for p in (line.periods[0], line.baseline)
+    ]
+    found = change_of_the_area(study)
+    assert found.se**2 == pytest.approx(sum(variances))
+    assert found.method == "obuchowski_clustered_unpaired"
+    own = one(answer(study, m.plan(study)), "period_value", period="p1", endpoint="auc").estimate
+    assert (own.method, own.se**2) == ("obuchowski_clustered", pytest.approx(variances[0]))
+    # The sites, which are those of every period, join no cases.
+    for keys in (("patient", "site"), ("site",)):
+        assert change_of_the_area(study, cluster_keys=keys).se == pytest.approx(found.se)
+
+
+def test_the_change_of_the_area_of_patients_with_one_case_is_the_plain_one() -> None:
+    study = m.over_time(0.8, n=150)
+    plain, alone = change_of_the_area(study), change_of_the_area(in_clusters(study, 1))
+    assert (alone.value, alone.low, alone.high) == (plain.value, plain.low, plain.high)
+    assert alone.method == plain.method == "delong"

@@ -21,8 +21,12 @@ from trustreport.measures.net_benefit import (
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.roc.average_precision import logit_influence
-from trustreport.measures.roc.clustered import clustered_auc, clustered_difference
-from trustreport.measures.roc.difference import paired_difference
+from trustreport.measures.roc.clustered import (
+    clustered_auc,
+    clustered_difference,
+    clustered_unpaired_difference,
+)
+from trustreport.measures.roc.difference import paired_difference, unpaired_difference
 from trustreport.measures.roc.group import auc_group
 from trustreport.measures.utility.ranking import rank, share_of_ranges
 from trustreport.measures.utility.utility_yield import utility_yield, yield_at_mix, yield_of_clusters
@@ -59,6 +63,39 @@ def test_area_by_hand():
     found = clustered_auc(truth, score, np.array([1, 2, 2, 1]))
     assert found.se**2 == pytest.approx(0.25)
     assert found.df == 1
+
+
+def test_difference_of_two_sets_by_hand():
+    # Both sets hold the pairs of `test_area_by_hand`, in other clusters. With each case on its own
+    # S10 = S01 = 2/(1 2) (1/16 + 1/16) = 1/8, so V = S10 / 2 + S01 / 2 = 1/8; with the clusters 1, 2, 2, 1
+    # V = 1/4. The sum is 3/8; df = (3/8)^2 / (1/64 + 1/16) = 9/5.
+    truth, score = np.array([True, True, False, False]), np.array([0.9, 0.4, 0.5, 0.1])
+    found = clustered_unpaired_difference(
+        truth, score, np.array([1, 2, 2, 1]), truth, score, np.array([1, 2, 3, 4])
+    )
+    assert found.value == 0
+    assert found.se**2 == pytest.approx(3 / 8)
+    assert found.df == pytest.approx(9 / 5)
+    assert found.p == pytest.approx(1)
+
+
+def test_difference_of_two_sets_is_the_plain_one_where_each_cluster_is_one_case():
+    half = N // 2
+    sets = (TRUTH[:half], SCORE[:half]), (TRUTH[half:], OTHER[half:])
+    plain = unpaired_difference(*sets[0], *sets[1])
+    found = clustered_unpaired_difference(*sets[0], ALONE[:half], *sets[1], ALONE[half:])
+    assert (found.value, found.se, found.n) == pytest.approx((plain.value, plain.se, plain.n))
+    assert found.df < plain.df  # of the rarer class, not of all cases
+
+
+def test_difference_of_two_sets_needs_both_classes_in_two_clusters_of_each():
+    truth, score, alone = TRUTH[:20], SCORE[:20], ALONE[:20]
+    one = clustered_unpaired_difference(truth, score, alone, truth, score, np.zeros(20, int))
+    assert (one.value, one.note) == (0, ONE_CLUSTER)
+    assert isnan(one.low)
+    none = clustered_unpaired_difference(truth, score, alone, ~np.zeros(20, bool), score, alone)
+    assert isnan(none.value)
+    assert none.note == notes.NO_NEGATIVE
 
 
 def test_one_case_per_cluster_is_the_independent_interval():

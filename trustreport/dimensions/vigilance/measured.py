@@ -19,6 +19,7 @@ from trustreport.measures.monitoring.change import mover_change, ratio_change, w
 from trustreport.measures.monitoring.standardisation import standardised_change
 from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.auc import delong, logit_delong
+from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.plan import Indicator, Plan
 from trustreport.results import Result, Unit
@@ -126,6 +127,8 @@ def _area(period: Period, level: float) -> Estimate:
     truth, score = period.truth[period.scored] == 1, period.suspicion[period.scored]
     if not truth.size:
         return undefined(0, NO_SCORES, level=level, method="delong")
+    if period.scored_clusters is not None:
+        return clustered_auc(truth, score, period.scored_clusters, level=level)
     few = min(int(truth.sum()), int((~truth).sum())) < FEW_OF_A_CLASS
     return (logit_delong if few else delong)(truth, score, level=level)
 
@@ -149,13 +152,7 @@ def changed(now: Period, then: Period, endpoint: str, level: float) -> Estimate:
     """Change of an endpoint from one period to another: a difference, or for ratios a ratio."""
     one, other = value(now, endpoint, level), value(then, endpoint, level)
     if endpoint == "auc" and not (isnan(one.value) or isnan(other.value)):
-        return unpaired_difference(
-            now.truth[now.scored] == 1,
-            now.suspicion[now.scored],
-            then.truth[then.scored] == 1,
-            then.suspicion[then.scored],
-            level=level,
-        )
+        return _area_change(now, then, level)
     if endpoint == "oe_ratio":
         return ratio_change(one, other, level=level)
     if endpoint in CALIBRATION:
@@ -163,6 +160,18 @@ def changed(now: Period, then: Period, endpoint: str, level: float) -> Estimate:
     if endpoint in RATIOS:
         return mover_change(one, other, ratio=True, level=level)
     return mover_change(one, other, level=level)
+
+
+def _area_change(now: Period, then: Period, level: float) -> Estimate:
+    """Change of the area; where cases of either set come in clusters, by the clustered variances of both."""
+    sets = [(p.truth[p.scored] == 1, p.suspicion[p.scored]) for p in (now, then)]
+    if now.scored_clusters is None and then.scored_clusters is None:
+        return unpaired_difference(*sets[0], *sets[1], level=level)
+    clusters = [
+        np.arange(len(truth)) if p.scored_clusters is None else p.scored_clusters
+        for p, (truth, _) in zip((now, then), sets)
+    ]
+    return clustered_unpaired_difference(*sets[0], clusters[0], *sets[1], clusters[1], level=level)
 
 
 def period_results(timeline: Timeline, plan: Plan) -> list[Result]:

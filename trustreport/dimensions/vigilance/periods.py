@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.dimensions.advice_accuracy.clusters import clustering
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.plan import DatasetFacts, Plan
@@ -27,7 +29,7 @@ class Period:
     """A period, or the baseline, by one candidate; `dataset` is None where no case of it was handed in.
 
     `mature` (n_cases,) says whether so long ago that the truth can be known; where that cannot be told every
-    case counts as mature.
+    case counts as mature. `cluster` (n_cases,) says which cases belong together, None where none do.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Period:
     decision: Binary
     mature: NDArray[np.bool_]
     reversed: bool = False
+    cluster: Clusters | None = None
 
     def __len__(self) -> int:
         return 0 if self.dataset is None else len(self.dataset.cases)
@@ -69,14 +72,17 @@ class Period:
 
     @cached_property
     def cells(self) -> NDArray[np.int64] | None:
-        """The four cells of each patient, where a patient has more than one case."""
-        patient = self.column("patient")
-        if patient is None:
+        """The four cells of each cluster, where one has more than one case of what may count."""
+        if self.cluster is None or _alone(self.cluster[self.known]):
             return None
-        codes = patient.codes[self.known].astype(np.int64)
-        if not codes.size or (codes < 0).any() or len(np.unique(codes)) == len(codes):
-            return None
-        return cluster_cells(self.truth[self.known] == 1, self.decision[self.known] == 1, codes)
+        counted = self.truth[self.known] == 1, self.decision[self.known] == 1
+        return cluster_cells(*counted, self.cluster[self.known])
+
+    @cached_property
+    def scored_clusters(self) -> Clusters | None:
+        """The cluster of each mature case with a score; None where each stands alone."""
+        cluster = None if self.cluster is None else self.cluster[self.scored]
+        return None if cluster is None or _alone(cluster) else cluster
 
     @property
     def suspicion(self) -> Floats:
@@ -114,6 +120,10 @@ class Period:
         if self.facts is not None and self.facts.end_date:
             return self.facts.end_date
         return _day(self.date, first=False)
+
+
+def _alone(cluster: Clusters) -> bool:
+    return len(np.unique(cluster)) == len(cluster)
 
 
 def _day(dates: NDArray[np.datetime64] | None, *, first: bool) -> dt.date | None:
@@ -230,7 +240,10 @@ def _period(
     dataset = dataset if n else None
     score, decision = outputs(dataset.scores.get(candidate) if dataset else None, n, plan)
     below = plan.operating_point.score_direction == "lower_is_positive"
-    return Period(name, facts, dataset, candidate, score, decision, _mature(dataset, facts, plan, cut), below)
+    mature = _mature(dataset, facts, plan, cut)
+    # The sites are those of every period: they are what is watched, and not drawn anew for each.
+    cluster = clustering(dataset, plan, apart="site").of_case if dataset else None
+    return Period(name, facts, dataset, candidate, score, decision, mature, below, cluster)
 
 
 def outputs(scores: Scores | None, n: int, plan: Plan) -> tuple[Floats, Binary]:
