@@ -44,8 +44,10 @@ class SiteOf:
         return [replace(r, estimate=suppressed(r.estimate, least), details={}) for r in results]
 
 
-def sites_in(case: Judged, plan: Plan, most: float = MOST_SITES) -> list[SiteOf]:
-    """The sites that a set names, in the order of their names; empty where there are not two, or too many.
+def sites_in(case: Judged, plan: Plan, most: float | None = None) -> list[SiteOf]:
+    """The sites that a set names, in the order of their names; empty where there are not two.
+
+    So it is where there are more than `most`, which is the number of which every measure is told.
 
     Cases of which no site is known are in none. Cases belong together by what is declared, the site apart:
     within a site they all share it.
@@ -56,7 +58,7 @@ def sites_in(case: Judged, plan: Plan, most: float = MOST_SITES) -> list[SiteOf]
     codes = np.asarray(sites.codes)
     counted = case.known | _silent(case)
     present = np.unique(codes[counted & (codes >= 0)])
-    if not 2 <= len(present) <= most:
+    if not 2 <= len(present) <= (MOST_SITES if most is None else most):
         return []
     cluster = clustering(dataset, plan, apart="site").of_case
     cut = [_cut(case, sites.labels[int(one)], codes == one, cluster) for one in present]
