@@ -1,7 +1,7 @@
 """The command line. Imports nothing heavy before a command needs it."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -520,6 +520,43 @@ def tell_chains(found: "Iterable[Verified]") -> None:
         line = f"{chain.chain}: {chain.entries} entries, last {chain.head}: {said}."
         click.echo(line, err=bool(chain.faults))
     sys.exit(PROBLEMS if broken else 0)
+
+
+@main.command(name="packs")
+@click.argument("pack", required=False)
+def list_packs(pack: str | None) -> None:
+    """List the rule packs (checklists of frameworks), or the items of PACK.
+
+    A manifest names packs under report.rule_packs. Items are computed (C) or declared (D) in a report, or
+    supplied elsewhere (O); an item's number is verified where somebody compared it with the framework's text.
+    """
+    from trustreport import packs
+
+    if pack is None:
+        rows = [("id", "framework", "edition", "items", "verified")]
+        for name in packs.ids():
+            one = packs.load(name)
+            rows.append((name, one.framework, one.edition, str(len(one.items)), str(one.verified)))
+        tell_columns(rows)
+        return
+    found = next((one.id for one in packs.find([pack])), "")
+    if not found:
+        raise click.BadParameter(f"{pack}; known are {', '.join(packs.ids())}", param_hint="PACK")
+    one = packs.load(found)
+    click.echo(f"{one.framework}. {one.edition}. {one.legal_status} (as of {one.legal_status_on}).")
+    click.echo(f"Text: {one.source}. Numbers were compared with {one.compared_with}.")
+    rows = [("item", "status", "elements", "number", "about")]
+    for item in one.items:
+        number = f"verified {item.verified_on}" if item.verified else "not verified"
+        rows.append((item.id, item.status, " ".join(item.elements), number, item.description))
+    tell_columns(rows)
+
+
+def tell_columns(rows: Sequence[Sequence[str]]) -> None:
+    """Rows as lines, their columns under each other."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
 @main.command()

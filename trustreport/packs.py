@@ -20,6 +20,7 @@ from trustreport.resources import folder
 Status = Literal["C", "D", "O"]
 Text = Annotated[str, Field(min_length=1)]
 ElementId = Annotated[str, Field(pattern=r"^E(0[1-9]|[1-4][0-9]|5[01])$")]
+FieldPath = Annotated[str, Field(pattern=r"^[a-z_]+(\.[a-z_]+)?$")]
 SUPPLIED = frozenset({"E50", "E51"})  # elements that only name what another document has to supply
 NONE = "none"
 ITEMS = "[[items]]"
@@ -42,6 +43,9 @@ class Item(Model):
         min_length=1, description="elements of the report that speak to it"
     )
     status: Status = Field(description="C computed here, D declared here, O supplied elsewhere")
+    fields: tuple[FieldPath, ...] = Field(
+        default=(), description="of status D: the fields of the manifest that declare it"
+    )
     verified_by: str = Field(description="who compared the number with the primary text; empty if nobody did")
     verified_on: dt.date | None = None
 
@@ -51,6 +55,8 @@ class Item(Model):
             raise ValueError("verified_by and verified_on stand together or not at all")
         if (self.status == "O") != SUPPLIED.issuperset(self.elements):
             raise ValueError("status O belongs to items of E50 and E51 alone, and to all of those")
+        if (self.status == "D") != bool(self.fields):
+            raise ValueError("an item of status D names the fields that declare it, no other item does")
         return self
 
     @property

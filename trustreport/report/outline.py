@@ -175,8 +175,7 @@ def _items(word: str, context: Context, placed: set[str]) -> list[Section | Elem
 def _place(chapter: str, view: Section | ElementView) -> Place:
     if isinstance(view, Section):
         return Place(chapter, view.anchor, view.short)
-    element = view.element
-    return Place(chapter, view.anchor, view.short, bool(view.parts) or element.holds, element.lacks)
+    return Place(chapter, view.anchor, view.short, bool(view.parts) or view.element.holds)
 
 
 def _tagged(part: Part, anchor: str, context: Context) -> PartView:

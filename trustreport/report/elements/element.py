@@ -17,14 +17,13 @@ from trustreport.report.tables import Table
 class Place:
     """Where something stands in this report: chapter, anchor, title.
 
-    `holds` says whether it holds anything but sentences, `lacks` whether fields of it are not declared.
+    `holds` says whether it holds anything but sentences.
     """
 
     chapter: str
     anchor: str
     title: str
     holds: bool = True
-    lacks: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,11 +74,6 @@ class Element:
         stated = any(group.stated for group in self.groups)
         more = (self.figures, self.tables, self.limits, self.remarks, *self.extra.values())
         return stated or any(map(bool, more))
-
-    @property
-    def lacks(self) -> bool:
-        """Whether fields of its groups are not declared."""
-        return any(group.missing for group in self.groups)
 
 
 def numbered(context: Context, *tables: Table | None) -> tuple[NumberedTable, ...]:

@@ -9,6 +9,8 @@ from trustreport import packs
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.packs import Item, Pack
+from trustreport.plan import EMPTY_IS_SAID, Plan
+from trustreport.report import declared
 from trustreport.report.elements.data import ENOUGH, INDEPENDENT
 from trustreport.report.elements.element import Context, Element, Place
 from trustreport.report.wording import day
@@ -40,7 +42,9 @@ ANSWERED_BY: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "E35": {"candidates": ("alarm_rate", "recall_rate", "missed_rate")},
     "E37": {"vigilance": ("period_change", "period_value")},
     "E40": {"vigilance": ("funnel_z",)},
+    "E08": {"source_reliability": ("percent_agreement", "weighted_concordance")},
 }
+DECLARATIONS = ("E01", "E02", "E04", "E08", "E24")  # elements that hold declarations and compute nothing
 NOT_BUILT = ("E22",)  # elements that no part of this version makes
 SUMMARY = "E32"
 # Elements of which sentences alone say whether they hold anything.
@@ -85,12 +89,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """A pack, ready to be laid out."""
+    """A pack, ready to be laid out; on paper `elsewhere` tells in few lines what others supply."""
 
     title: str
     finding: tuple[str, ...]
     caption: str
     rows: tuple[Row, ...]
+    elsewhere: tuple[str, ...] = ()
 
 
 def frameworks(context: Context) -> Element:
@@ -106,7 +111,7 @@ def frameworks(context: Context) -> Element:
     known = list(packs.ids())
     finding += [say("element.E46.unknown", name=one.name, known=known) for one in named if not one.id]
     finder = Finder(context)
-    told = tuple(_framework(pack, finder, say) for pack in found)
+    told = tuple(_framework(pack, finder, context) for pack in found)
     return Element(tuple(finding), template="report/frameworks.html.j2", extra={"frameworks": told})
 
 
@@ -132,21 +137,34 @@ class Finder:
             supplied = standing.get("E50")
             reason = "" if self._context.assessment.plan.documents else say("element.E46.no_document")
             return Answer(item, "O", False, (supplied,) if supplied else (), reason)
-        found = {element: self.place(element) for element in item.elements}
+        computed = item.status == "C"
+        found = {element: self.place(element, computed=computed) for element in item.elements}
         places = tuple(dict.fromkeys(place for place in found.values() if place))
-        if not places:
+        if computed:
+            if places:
+                return Answer(item, "C", None in found.values(), places)
             built = any(element not in NOT_BUILT for element in item.elements)
             reason = say("element.E46.no_data") if built else say("element.E46.not_built")
             return Answer(item, OPEN, False, (), reason)
-        part = None in found.values() or any(place.lacks for place in places)
-        return Answer(item, item.status, part, places)
+        plan = self._context.assessment.plan
+        shares = {path: declared_share(plan, path) for path in item.fields}
+        lacking = [declared.label(path, say) for path, share in shares.items() if share < 1]
+        if not any(shares.values()):
+            return Answer(item, OPEN, False, (), say("element.E46.not_declared", names=lacking))
+        # What has no place of its own in this kind of report stands with the further declarations.
+        rest = standing.get("rest")
+        places = places or ((rest,) if rest else ())
+        reason = say("element.E46.not_declared", names=lacking) if lacking else ""
+        return Answer(item, "D", bool(lacking), places, reason)
 
-    def place(self, element: str) -> Place | None:
-        """Where an element stands with something in it; None where it does not."""
+    def place(self, element: str, *, computed: bool) -> Place | None:
+        """Where an element stands with something in it, computed if that is asked; None where it does not."""
         context, standing = self._context, self._context.standing
         if element == SUMMARY:
             return Place("", "summary", context.say("report.summary.name"))
         own = standing.get(element)
+        if computed and element in DECLARATIONS:
+            own = None
         if own and (HOLDS[element](context.assessment) if element in HOLDS else own.holds):
             return own
         for dimension, quantities in ANSWERED_BY.get(element, {}).items():
@@ -156,14 +174,38 @@ class Finder:
         return standing.get(self._tagged.get(element, ""))
 
 
-def _framework(pack: Pack, finder: Finder, say: Catalogue) -> Framework:
+def declared_share(plan: Plan, path: str) -> float:
+    """The share of the groups at a path of the manifest that declare its field; 0 where there is no group."""
+    group, _, name = path.partition(".")
+    found = getattr(plan, group)
+    if not name:
+        return float(bool(found))
+    ones = found if isinstance(found, tuple) else (found,) if found is not None else ()
+    given = [getattr(one, name) for one in ones]
+    said = sum(value is not None and (value != () or name in EMPTY_IS_SAID) for value in given)
+    return said / len(given) if given else 0.0
+
+
+def _framework(pack: Pack, finder: Finder, context: Context) -> Framework:
+    say = context.say
     answers = [finder.answer(item) for item in pack.items]
+    supplied = [] if context.on_screen else [answer for answer in answers if answer.state == "O"]
     return Framework(
         pack.framework,
         tuple(_told(pack, answers, say)),
         say("element.E46.caption", framework=pack.framework),
-        tuple(_row(answer, say) for answer in answers),
+        tuple(_row(answer, say) for answer in answers if answer not in supplied),
+        tuple(_elsewhere(supplied, say)),
     )
+
+
+def _elsewhere(supplied: Sequence[Answer], say: Catalogue) -> Iterator[str]:
+    """In few lines what others supply, for paper: a row each would fill pages that say nothing more."""
+    for verified, key in ((True, "element.E46.elsewhere"), (False, "element.E46.elsewhere_not_verified")):
+        of = [answer for answer in supplied if answer.item.verified == verified]
+        if of:
+            yield say(key, names="; ".join(f"{one.item.id} {one.item.description}" for one in of))
+    yield from dict.fromkeys(answer.reason for answer in supplied if answer.reason)
 
 
 def _told(pack: Pack, answers: Sequence[Answer], say: Catalogue) -> Iterator[str]:

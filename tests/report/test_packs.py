@@ -1,0 +1,266 @@
+"""Rule packs: what they hold, and that the report never ticks an item that it does not speak to."""
+
+import json
+import re
+import tomllib
+from html import unescape
+from pathlib import Path
+from typing import get_args
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+from hatchling.builders.wheel import WheelBuilder
+from made_up import about, assessment, manifest, part
+from pydantic import BaseModel
+
+from trustreport import packs, schemas
+from trustreport.cli import main
+from trustreport.messages import catalogue
+from trustreport.plan import Plan
+from trustreport.report import html
+from trustreport.report.elements import ELEMENTS
+from trustreport.report.elements.frameworks import (
+    ANSWERED_BY,
+    DECLARATIONS,
+    NOT_BUILT,
+    SUMMARY,
+    declared_share,
+)
+from trustreport.report.outline import OUTLINES
+from trustreport.resources import folder
+
+ROOT = Path(__file__).resolve().parents[2]
+say = catalogue()
+PACK = """
+framework = "Example"
+edition = "1"
+legal_status = "none"
+legal_status_on = 2026-01-01
+source = "A text"
+compared_with = "the text"
+[[items]]
+id = "1"
+description = "Device"
+elements = ["E01"]
+status = "D"
+fields = ["device.trade_name"]
+verified_by = ""
+"""
+
+
+def rendered(*names: str, **groups: object) -> str:
+    given = {**manifest(), **groups}
+    given["report"] = {**given["report"], "rule_packs": list(names)}
+    one = assessment((part("one", titled=False),), Plan.model_validate(given), ("one",))
+    page = html.render(one, **about(one))
+    return page[page.index('<section class="element" id="E46">') :].partition(
+        '<section class="element" id="E47">'
+    )[0]
+
+
+def plain(text: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def row(page: str, item: str) -> str:
+    return re.search(rf'<tr><th scope="row">{re.escape(item)}</th>.*?</tr>', page, re.S)[0]
+
+
+# ---------------------------------------------------------------- the files
+
+
+def test_there_are_packs_and_each_lies_in_the_wheel():
+    held = {f.distribution_path for f in WheelBuilder(str(ROOT)).recurse_included_files()}
+    assert {"eu-ai-act-2024", "tripod-ai-2024"} <= set(packs.ids())
+    for name in packs.ids():
+        assert f"trustreport/_data/schemas/packs/{name}.toml" in held
+
+
+@pytest.mark.parametrize("name", packs.ids())
+def test_a_pack_is_what_its_schema_says(name):
+    pack = packs.load(name)
+    raw = tomllib.loads((folder("schemas") / "packs" / f"{name}.toml").read_text(encoding="utf-8"))
+    # Dates are texts in JSON.
+    jsonschema.validate(json.loads(json.dumps(raw, default=str)), schemas.schema("pack"))
+    ids = [item.id for item in pack.items]
+    assert len(ids) == len(set(ids))
+    assert (packs.home() / f"{name}.toml").read_text(encoding="utf-8").startswith("# ")
+    unverified = [item for item in pack.items if not item.verified]
+    if unverified:
+        head = (packs.home() / f"{name}.toml").read_text(encoding="utf-8").partition(packs.ITEMS)[0]
+        assert "NOT VERIFIED" in head
+        assert "not with" in pack.compared_with
+
+
+@pytest.mark.parametrize("name", packs.ids())
+def test_every_element_can_stand_somewhere(name):
+    outlined = {word for outline in OUTLINES.values() for words in outline.values() for word in words}
+    known = {*ELEMENTS, *outlined, *ANSWERED_BY, *NOT_BUILT, *packs.SUPPLIED, SUMMARY}
+    for item in packs.load(name).items:
+        assert set(item.elements) <= known, item.id
+        if item.status == "C":
+            assert set(item.elements) - set(DECLARATIONS) | (set(item.elements) & set(ANSWERED_BY)), item.id
+        for path in item.fields:
+            group, _, field = path.partition(".")
+            assert group in Plan.model_fields, path
+            assert not field or field in fields_of(Plan.model_fields[group].annotation), path
+
+
+def fields_of(annotation: object) -> set[str]:
+    """Names of the fields of the model that an annotation speaks of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return set(annotation.model_fields)
+    return {name for one in get_args(annotation) for name in fields_of(one)}
+
+
+def test_no_two_packs_answer_to_one_name():
+    words = [w.casefold() for name in packs.ids() for w in {name, *packs.load(name).aliases}]
+    assert len(words) == len(set(words))
+    assert packs.NONE not in words
+
+
+# Counted by hand: the checklists number their items 1 to 27, 1 to 44, 1 to 30 and 1 to 17, I to X; the
+# regulation numbers its attributes (1)(i) to (9)(ii).
+@pytest.mark.parametrize(
+    "name, numbers",
+    [
+        ("tripod-ai-2024", [str(n) for n in range(1, 28)]),
+        ("claim-2024", [str(n) for n in range(1, 45)]),
+        ("stard-2015", [str(n) for n in range(1, 31)]),
+        ("decide-ai-2022", [str(n) for n in range(1, 18)] + "I II III IV V VI VII VIII IX X".split()),
+        ("hti-1-2024", [f"({n})" for n in range(1, 10)]),
+    ],
+)
+def test_no_number_of_a_checklist_is_left_out(name, numbers):
+    found = {re.sub(r"(?<=[0-9])[a-g]$|\([ivx]+\)$", "", item.id) for item in packs.load(name).items}
+    assert found == set(numbers)
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ('status = "D"', 'status = "X"', "status"),
+        ('"E01"', '"E99"', "elements"),
+        ('"E01"', '"E50"', "status O belongs"),
+        ('fields = ["device.trade_name"]', "", "names the fields"),
+        ('verified_by = ""', 'verified_by = "A. Person"', "stand together"),
+        ('edition = "1"', 'edition = "1"\nremark = "x"', "remark"),
+        ("framework", "[framework", "pack.toml"),
+    ],
+)
+def test_a_faulty_pack_is_refused_by_name(tmp_path, old, new, said):
+    file = tmp_path / "pack.toml"
+    file.write_text(PACK)
+    assert packs.read(file).verified == 0
+    file.write_text(PACK.replace(old, new, 1))
+    with pytest.raises(packs.PackError, match=r"pack\.toml") as refused:
+        packs.read(file)
+    assert said in str(refused.value)
+
+
+def test_items_that_occur_twice_are_named(tmp_path):
+    file = tmp_path / "pack.toml"
+    file.write_text(PACK + PACK.partition("[[items]]")[2].join(["[[items]]", ""]))
+    with pytest.raises(packs.PackError, match="twice: 1"):
+        packs.read(file)
+
+
+# ---------------------------------------------------------------- the report
+
+
+def test_an_item_without_data_is_open_and_one_with_data_leads_there():
+    page = rendered("eu-ai-act-2024")
+    bare = row(page, "13(3)(b)(v)")
+    assert say("element.E46.is.open") in plain(bare)
+    assert say("element.E46.no_data") in plain(bare)
+    assert "<a " not in bare
+    told = row(page, "13(3)(b)(i)")
+    assert say("element.E46.is.D") in plain(told)
+    assert 'href="#E02"' in told
+
+
+def test_a_field_that_is_not_declared_is_no_declaration():
+    page = rendered("tripod-ai-2024")
+    funding = row(page, "18a")  # the study group is declared, its funding is not
+    assert say("element.E46.is.open") in plain(funding)
+    assert "not declared: Funding" in plain(funding)
+    study = {**manifest()["study"], "funding": "a foundation"}
+    assert say("element.E46.is.D") in plain(row(rendered("tripod-ai-2024", study=study), "18a"))
+
+
+def test_a_declaration_of_some_is_one_in_part():
+    both = [
+        {"dataset": "a", "role": "external", "source": "clinic", "sampling": "random"},
+        {"dataset": "b", "role": "external", "source": "clinic"},
+    ]
+    page = rendered("tripod-ai-2024", datasets=both)
+    assert say("element.E46.is.D_part") in plain(row(page, "5a"))
+    plan = Plan.model_validate({**manifest(), "datasets": both})
+    assert declared_share(plan, "datasets.sampling") == 0.5
+    assert declared_share(plan, "incidents") == 0
+
+
+def test_what_is_not_built_says_so():
+    assert say("element.E46.not_built") in plain(row(rendered("CLAIM 2024"), "30"))
+
+
+def test_every_link_leads_to_something_in_the_page():
+    given = {**manifest(), "report": {**manifest()["report"], "rule_packs": list(packs.ids())}}
+    one = assessment((part("one", titled=False),), Plan.model_validate(given), ("one",))
+    page = html.render(one, **about(one))
+    anchors = set(re.findall(r'id="([^"]+)"', page))
+    here = page[page.index('id="E46"') :].partition('id="E47"')[0]
+    linked = set(re.findall(r'href="#([^"]+)"', here))
+    assert len(linked) > 5
+    assert linked <= anchors
+
+
+def test_the_counts_add_up_to_the_items():
+    page = plain(rendered("eu-ai-act-2024"))
+    counts = re.search(r"(\d+) items: (.*?)\.", page)
+    assert int(counts[1]) == len(packs.load("eu-ai-act-2024").items)
+    assert sum(map(int, re.findall(r"\d+", counts[2]))) == int(counts[1])
+
+
+def test_numbers_that_nobody_verified_are_marked():
+    marked = rendered("stard-2015")
+    assert marked.count(f"<td>{say('element.E46.number_not_verified')}</td>") == 34
+    assert "Numbers not verified." in plain(marked)
+    assert say("element.E46.number_not_verified") not in rendered("tripod-ai-2024")
+
+
+def test_unknown_names_are_told_with_those_there_are():
+    page = plain(rendered("House list 7", "EU AI Act Annex IV"))
+    assert "House list 7: no pack of this name in this version" in page
+    for name in packs.ids():
+        assert name in page
+    assert "consolidated text of 27 July 2026" in page
+
+
+@pytest.mark.parametrize("names, key", [(("none",), "named_none"), ((), "none")])
+def test_none_is_an_answer(names, key):
+    assert say(f"element.E46.{key}") in plain(rendered(*names))
+
+
+def test_a_pack_named_twice_is_told_once():
+    found = list(packs.find(["TRIPOD+AI", "tripod-ai-2024", " tripod+ai ", "none"]))
+    assert [one.id for one in found] == ["tripod-ai-2024"]
+
+
+def test_a_name_of_a_manifest_is_data():
+    assert "&lt;b&gt;" in rendered("<b>x</b>")
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command_lists_packs_and_items():
+    listed = CliRunner().invoke(main, ["packs"]).stdout
+    assert all(name in listed for name in packs.ids())
+    items = CliRunner().invoke(main, ["packs", "EU AI Act"]).stdout
+    assert "13(3)(b)(ii)" in items
+    assert "verified 2026-" in items
+    unknown = CliRunner().invoke(main, ["packs", "nothing"])
+    assert unknown.exit_code == 2
+    assert "known are claim-2024" in unknown.stderr
