@@ -89,7 +89,7 @@ def facts_of(plan: Plan) -> dict[str, Any]:
 def told(document: dict[str, Any]) -> dict[str, Any]:
     """What a timeline shows of a report: verdicts, checks that fired, the results that lead."""
     fired = Counter(c["severity"] for c in document["checks"] if c["status"] == "fired")
-    leading = [r for r in document["results"] if r["primary"]]
+    leading = [r for r in document["results"] if r["primary"] and "site" not in r["scope"]]
     keys = ("id", "scope", "value", "low", "high", "level", "n", "unit", "method", "note")
     return {
         "verdicts": dict(Counter(v["verdict"] for v in document["verdicts"])),
