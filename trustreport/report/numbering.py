@@ -3,6 +3,7 @@
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 from trustreport.finding import Figure
@@ -10,7 +11,9 @@ from trustreport.messages import Catalogue
 from trustreport.report import declared
 from trustreport.report.tables import Cell, Head, Line, Table, align
 
-SHORT_TABLE = 12  # rows; a shorter table is not split between pages
+SHORT_TABLE = 12  # rows of one line; a table that takes no more room is not split between pages
+# Characters that a row holds on one line, over all columns; a further line takes this part of a row.
+ON_A_LINE, FURTHER = 90, 0.6
 # Rows of a table on paper: tagged PDF grows faster than its rows, and nobody reads more of them in print.
 ROWS_ON_PAPER = 200
 
@@ -27,7 +30,13 @@ class NumberedTable:
     @property
     def short(self) -> bool:
         """Whether it stays on one page."""
-        return len(self.table.lines) <= SHORT_TABLE
+        return sum(map(_room, self.table.lines)) <= SHORT_TABLE
+
+
+def _room(line: Line) -> float:
+    """About how high a row is, one of a single line being 1."""
+    held = sum(len(cell.text) + len(cell.aside) for cell in line.cells)
+    return 1 + FURTHER * max(ceil(held / ON_A_LINE) - 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
