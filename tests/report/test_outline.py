@@ -8,8 +8,10 @@ from typing import get_args
 
 import pytest
 from made_up import about, assessment, manifest, part
+from made_up import words as message
 
 from trustreport.dimensions import DIMENSIONS
+from trustreport.finding import CheckOutcome
 from trustreport.messages import catalogue
 from trustreport.plan import Kind, Plan
 from trustreport.report import declared, html
@@ -33,7 +35,7 @@ def rendered(kind: str, parts: tuple = (), **groups: object) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_everything_has_one_place(kind):
+def test_everything_has_text_place(kind):
     words = Counter(word for chapter in OUTLINES[kind].values() for word in chapter)
     assert set(words.values()) == {1}
     names = {d.name for d in DIMENSIONS}
@@ -53,7 +55,7 @@ def test_every_chapter_asks_and_says_what_it_does_not_show(kind):
     assert all(question.endswith("?") for question in asked)
 
 
-def test_a_group_of_the_manifest_is_printed_by_one_element():
+def test_a_group_of_the_manifest_is_printed_by_text_element():
     printed = [group for groups in GROUPS_OF.values() for group in groups]
     assert len(printed) == len(set(printed))
     assert set(printed) <= set(Plan.model_fields) - OWN_GROUPS
@@ -120,3 +122,19 @@ def test_documents_are_found_by_what_they_are():
         row = re.search(rf"{say(f'element.E50.{item}')}.*?</tr>", page, re.S)[0]
         assert document in row
     assert "NOT DECLARED" in re.search(rf"{say('element.E50.contract')}.*?</tr>", page, re.S)[0]
+
+
+@pytest.mark.parametrize("dimension", ["reliance", "prespecification", "nowhere"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_check_found_is_said_where_no_section_says_it(kind, dimension):
+    """Seven places of one check: a section has room for five, the register has the rest."""
+    one = assessment((part("one", titled=False),), Plan.model_validate(manifest()), ("one",))
+    report = one.plan.report.model_copy(update={"kind": kind})
+    said = [message(f"Something was found here, number {i}.") for i in range(7)]
+    fired = tuple(
+        CheckOutcome("P14", dimension, "W", "fired", text, {"dataset": f"set {i}"})
+        for i, text in enumerate(said)
+    )
+    one = replace(one, plan=one.plan.model_copy(update={"report": report}), checks=(*one.checks, *fired))
+    page = text_of(html.render(one, **about(one)))
+    assert [say(text_) for text_ in said if say(text_).removesuffix(".") not in page] == []

@@ -126,7 +126,7 @@ def chapters(
     contexts, made = [], []
     for number, names in enumerate(outline.values(), 1):
         numbering = Numbering(str(number), drawn, say, None if on_screen else ROWS_ON_PAPER)
-        context = Context(assessment, drawn, say, numbering, on_screen, provenance, standing)
+        context = Context(assessment, drawn, say, numbering, on_screen, provenance, standing, placed)
         items = {word: _items(word, context, placed) for word in names if word != LAST}
         standing |= {word: _place(str(number), view) for word, views in items.items() for view in views}
         contexts.append(context)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from trustreport.dimensions.case_mix import CaseMix, Characteristic, Errors
+from trustreport.dimensions.ripe import left_out
 from trustreport.messages import Catalogue
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
@@ -18,6 +19,7 @@ SETS_BESIDE = 4  # sets that stand as columns; more stand below each other
 MISSING = ("P19", "P20", "P03")
 ENOUGH = ("P39", "P37", "P44")
 INDEPENDENT = ("P09", "P10", "P11")
+CHECKED = {"E09": MISSING, "E10": ENOUGH, "E11": INDEPENDENT}
 
 
 def sets(context: Context) -> Element | None:
@@ -261,7 +263,9 @@ def failures(context: Context) -> Element | None:
     lines = tuple(line for one in shown for line in _error_lines(one, say))
     total = sum(one.missed + one.false_alarms for one in found)
     finding = say("element.E23.finding", n=total, of=sum(one.positives + one.negatives for one in found))
-    return Element((finding,), tables=numbered(context, Table(say("element.E23.caption"), heads, lines)))
+    young = (say(one) for one in left_out(context.assessment.study, context.assessment.plan))
+    table = Table(say("element.E23.caption"), heads, lines)
+    return Element((finding, *young), tables=numbered(context, table))
 
 
 def _together(found: Sequence[Errors], say: Catalogue) -> Iterator[Errors]:

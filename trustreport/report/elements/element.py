@@ -1,6 +1,6 @@
 """What an element of a report is, and what it is made from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -31,7 +31,7 @@ class Context:
     """All that an element may look at; `numbering` is that of the chapter it stands in.
 
     `standing` is what stands in the report, by the word of the outline; it is whole only for the element
-    that is made last.
+    that is made last. `placed` holds the words of the whole outline.
     """
 
     assessment: Assessment
@@ -41,6 +41,7 @@ class Context:
     on_screen: bool
     provenance: Mapping[str, Any]
     standing: Mapping[str, Place] = field(default_factory=dict)
+    placed: Set[str] = frozenset()
 
     @cached_property
     def groups(self) -> dict[str, declared.Group]:

@@ -8,7 +8,9 @@ from trustreport.finding import CheckOutcome
 from trustreport.messages import Catalogue
 from trustreport.plan import Claim
 from trustreport.report import acceptance, declared
+from trustreport.report.elements.data import CHECKED
 from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.summary import Limit, limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.verdicts.judge import quantity_name
 
@@ -111,8 +113,28 @@ def checks(context: Context) -> Element:
         "lines": lines if context.on_screen else [line for line in lines if line.severity],
         "not_found": [] if context.on_screen else [say("word.with_id", text=c.title, id=c.id) for c in clear],
         "not_run": {} if context.on_screen else idle,
+        "untold": _untold(context),
     }
     return Element(tuple(finding), template="report/checks.html.j2", extra=found)
+
+
+def _untold(context: Context) -> list[Limit]:
+    """What fired and is printed nowhere else: no section or element here has it, or has room for it.
+
+    On paper what a section names as found in further places is not repeated.
+    """
+    say, assessment = context.say, context.assessment
+    answered = {finding.dimension for finding in assessment.findings} & context.placed
+    if "E05" in context.placed:
+        answered.add("prespecification")
+    elsewhere = {check for word in CHECKED.keys() & context.placed for check in CHECKED[word]}
+    sections = [list(assessment.fired(name)) for name in sorted(answered)]
+    sections += [[o for o in assessment.fired() if o.check in elsewhere]]
+    told = {(one.check, one.text) for fired in sections for one in listed(limits(fired, say), say)}
+    if not context.on_screen:
+        here = [o for o in assessment.fired() if o.dimension not in answered and o.check not in elsewhere]
+        return listed(limits(here, say), say)
+    return [one for one in limits(assessment.fired(), say) if (one.check, one.text) not in told]
 
 
 def _registered(check: str, outcomes: Sequence[CheckOutcome], say: Catalogue) -> Registered:
