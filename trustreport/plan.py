@@ -118,7 +118,15 @@ class Population(Group):
     age_range: tuple[float, float] | None = None
     sex: Text | None = None
     setting: Text | None = None
+    severity: dict[Text, Share] | None = None
     prevalence_expected: Share | None = declared("P")
+
+    @field_validator("severity")
+    @classmethod
+    def _whole(cls, value: Any) -> Any:
+        if value is not None and abs(sum(value.values()) - 1) > 1e-6:
+            raise ValueError("the share of each level of severity; together 1")
+        return value
 
 
 class IntendedUse(Group):

@@ -265,6 +265,40 @@ def test_p32_case_control_sampling() -> None:
     assert statuses("P32", Study(), plan(**facts(None))) == {"cannot run"}
 
 
+def graded(**counts: int) -> Study:
+    """Cases of these severities; every other one has the condition."""
+    names = ["" if name == "none" else name for name, n in counts.items() for _ in range(n)]
+    return scored(cases([i % 2 for i in range(len(names))], severity=names))
+
+
+def intended(**shares: float) -> Plan:
+    return plan(intended_use={"intended_patient_population": {"severity": shares}})
+
+
+def test_p32_another_severity_than_intended() -> None:
+    # By hand, Wilson at 98.33 %, z 2.394: 60 of 100 from 0.480 to 0.709, 25 from 0.162 to 0.365, 15 from
+    # 0.084 to 0.254.
+    study = graded(mild=25, moderate=15, severe=60, none=7)
+    (said,) = fired("P32", study, intended(Mild=0.5, moderate=0.2, severe=0.3))
+    assert said == (
+        "Of 100 cases of known severity 25.0% are Mild (50.0% of the intended population) and 60.0% are "
+        "severe (30.0% of the intended population); accuracy changes with severity and may be another where "
+        "the device is to be used."
+    )
+    assert statuses("P32", study, intended(mild=0.36, moderate=0.15, severe=0.49)) == {"clear"}
+    (one,) = fired("P32", study, intended(mild=0.36, moderate=0.17, severe=0.47))
+    assert "60.0% are severe (47.0%" in one
+    assert "moderate" not in one
+    assert "15.0% are moderate (0.0%" in fired("P32", study, intended(mild=0.3, severe=0.7))[0]
+    assert statuses("P32", scored(cases([0, 1])), intended(mild=0.5, severe=0.5)) == {"cannot run"}
+    assert statuses("P32", study) == {"cannot run"}
+
+
+def test_intended_severities_sum_to_one() -> None:
+    with pytest.raises(ValueError, match="together 1"):
+        intended(mild=0.5, severe=0.6)
+
+
 # ---------------------------------------------------------------- P37, P38
 
 

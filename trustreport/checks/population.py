@@ -16,6 +16,7 @@ from trustreport.study import Cases, Coded, Dataset
 
 ACCURACY = "advice_accuracy"
 PREDICTIVE = (f"{ACCURACY}.ppv", f"{ACCURACY}.npv", f"{ACCURACY}.f1", f"{ACCURACY}.accuracy")
+SEVERITY = "severity"  # the column of the cases
 Mask = NDArray[np.bool_]
 
 
@@ -84,11 +85,44 @@ def _other_share(evidence: Evidence, scope: Mapping[str, Any], study: float, exp
 
 
 def spectrum(evidence: Evidence) -> Iterator[Remark]:
-    """P32: cases and controls chosen apart, which are easier to tell apart than those of practice."""
+    """P32: cases and controls chosen apart, or of another severity than where the device is to be used."""
     for facts in evidence.plan.datasets:
         if facts.role not in OF_MAKING and facts.sampling is not None:
             fires = facts.sampling == "case-control"
             yield Remark({"dataset": facts.dataset}, say("checks.P32.fired") if fires else None)
+    population = evidence.plan.intended_use.intended_patient_population
+    intended = population.severity if population else None
+    if intended:
+        for scope, cases in _sets_of_cases(evidence):
+            severity = _named(cases, (SEVERITY,))
+            if severity is not None and (severity.codes >= 0).any():
+                level = evidence.plan.report.confidence_level
+                yield Remark(scope, _other_severity(severity, intended, level))
+
+
+def _sets_of_cases(evidence: Evidence) -> Iterator[tuple[dict[str, Any], Cases]]:
+    """The cases of every set of use and of every task, with their scope."""
+    for dataset in evidence.study.datasets:
+        if dataset.role not in OF_MAKING:
+            yield {"dataset": dataset.name}, dataset.cases
+    several = len(evidence.study.readings) > 1
+    for readings in evidence.study.readings:
+        yield {"task": readings.task} if several else {}, readings.cases
+
+
+def _other_severity(severity: Coded, intended: Mapping[str, float], level: float) -> Message | None:
+    """Levels whose share here excludes the intended one, all intervals together at the level (Bonferroni)."""
+    known = severity.codes[severity.codes >= 0]
+    held = {name.casefold(): int((known == i).sum()) for i, name in enumerate(severity.labels)}
+    expected = {name.casefold(): (name, share) for name, share in intended.items()}
+    names = {name.casefold(): name for name in severity.labels} | {key: n for key, (n, _) in expected.items()}
+    each = 1 - (1 - level) / len(names)
+    other = []
+    for key, name in names.items():
+        share, study = expected.get(key, (name, 0.0))[1], wilson(held.get(key, 0), len(known), each)
+        if not study.low <= share <= study.high:
+            other.append(say("checks.P32.level", name=name, study=study.value, expected=share))
+    return say("checks.P32.fired_severity", n=len(known), levels=other) if other else None
 
 
 # ---------------------------------------------------------------- P50
