@@ -152,7 +152,7 @@ def find(names: Iterable[str]) -> Iterator[Named]:
 @cache
 def _known() -> dict[str, str]:
     """Ids and aliases, folded, with the id of their pack."""
-    known = {}
+    known: dict[str, str] = {}
     for name in ids():
         for word in (name, *_head(home() / f"{name}.toml").get("aliases", ())):
             known.setdefault(_folded(word), name)
