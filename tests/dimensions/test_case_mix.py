@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from studies import plan
 
+from trustreport.dimensions.advice_accuracy.measured import counts_of, judged
 from trustreport.dimensions.case_mix import case_mix, case_mixes, errors
 from trustreport.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study
 
@@ -47,6 +48,24 @@ def test_misses_and_false_alarms_of_a_device() -> None:
     assert (one.positives, one.missed, one.negatives, one.false_alarms) == (3, 2, 4, 1)
     assert one.by == (("sex", "f", 2, 1, 1, 0), ("sex", "m", 1, 1, 2, 1))
     assert case_mixes(study)[0].role == "external"
+
+
+@pytest.mark.parametrize("rule, counts", [("wrong", (3, 2, 4, 2)), ("positive", (3, 1, 4, 2)),
+                                          ("negative", (3, 2, 4, 1)), (None, (2, 1, 3, 1))])  # fmt: skip
+def test_cases_without_an_output_count_by_the_declared_rule(
+    rule: str | None, counts: tuple[int, int, int, int]
+) -> None:
+    # Found: a positive right, one missed; a negative alarmed, two right. No output: one of either class.
+    scores = Scores(decision=np.array([1, 0, -1, 0, 1, 0, -1, 1], np.int8))
+    dataset = Dataset("set", "external", CASES, {"": scores})
+    declared = plan(operating_point={"indeterminate_as": rule}) if rule else plan()
+    study = Study(datasets=(dataset,))
+    (one,) = errors(study, declared)
+    assert (one.positives, one.missed, one.negatives, one.false_alarms) == counts
+    (case,) = judged(dataset, study, declared)
+    cells = counts_of(case)
+    assert cells is not None
+    assert (cells.positives, cells.fn, cells.negatives, cells.fp) == counts
 
 
 @pytest.mark.parametrize("arm, expected", [("unaided", (2, 1, 2, 0)), ("aided", (2, 0, 2, 1))])

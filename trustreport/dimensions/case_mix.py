@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.dimensions.advice_accuracy.measured import judged
+from trustreport.dimensions.advice_accuracy.measured import judged, with_undecided
 from trustreport.plan import Plan
 from trustreport.study import Cases, Coded, Readings, Study
 
@@ -109,13 +109,16 @@ def _numbers(column: Coded) -> NDArray[np.float64] | None:
 
 
 def errors(study: Study, plan: Plan) -> tuple[Errors, ...]:
-    """The errors of every device on every data set, and of the readers of every task in every arm."""
+    """The errors of every device on every data set, and of the readers of every task in every arm.
+
+    Cases without an output count as the declared rule has it, as in every rate.
+    """
     found = []
     for dataset in study.datasets:
-        for case in judged(dataset, plan):
+        for case in judged(dataset, study, plan):
             if case.decision is not None:
-                who, rows = str(case.scope.get("candidate", "")), np.flatnonzero(case.known)
-                found.append(_errors(dataset.name, who, dataset.cases, rows, case.decision))
+                who, (_, decision, _) = str(case.scope.get("candidate", "")), with_undecided(case)
+                found.append(_errors(dataset.name, who, dataset.cases, case.rows, decision))
     for readings in study.readings:
         found += _of_readers(readings)
     return tuple(one for one in found if one.positives or one.negatives)

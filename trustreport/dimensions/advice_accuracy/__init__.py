@@ -34,6 +34,7 @@ from trustreport.dimensions.advice_accuracy.utility import (
     yield_results,
 )
 from trustreport.dimensions.dimension import Dimension
+from trustreport.dimensions.ripe import left_out, said_at_once
 from trustreport.dimensions.undrawn import undrawn
 from trustreport.finding import Finding
 from trustreport.messages import say
@@ -48,7 +49,7 @@ EACH_UP_TO = 4
 
 def cases_of(study: Study, plan: Plan) -> list[Judged]:
     """Every data set and candidate with scores or decisions."""
-    return [case for dataset in study.datasets for case in judged(dataset, plan)]
+    return [case for dataset in study.datasets for case in judged(dataset, study, plan)]
 
 
 def has_data(study: Study, plan: Plan) -> bool:
@@ -91,9 +92,9 @@ def answer(study: Study, plan: Plan) -> Finding:
         own = [*decision_results(case, plan), *score_results(case, plan)]
         said = tuple(said_of(case, clustering(case.dataset, plan), own))
         told.append(Told(case.name, case.scope, tuple(own), said))
-    left_out = undrawn(study)
-    sets = [one for one in scored(cases, told[n_published:]) if one.name not in left_out]
-    drawn = [one for one in told if one.scope.get("dataset") not in left_out]
+    not_drawn = undrawn(study)
+    sets = [one for one in scored(cases, told[n_published:]) if one.name not in not_drawn]
+    drawn = [one for one in told if one.scope.get("dataset") not in not_drawn]
     weighed = list(confident(study, plan))
     ranked = contests(cases, plan)
     beside: list[Result] = [r for one in weighed for r in one.results]
@@ -110,10 +111,10 @@ def answer(study: Study, plan: Plan) -> Finding:
     if len(told) <= EACH_UP_TO:
         parts = in_full(told, figures)
     else:
-        parts = overview(told, figures, undrawn=len(left_out))
+        parts = overview(told, figures, undrawn=len(not_drawn))
     results: tuple[Result, ...] = (*(r for one in told for r in one.results), *beside)
     parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
-    parts = with_declared(parts, held(plan, results))
+    parts = with_declared(said_at_once(left_out(study, plan), parts), held(plan, results))
     not_shown = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
     return Finding(NAME, parts, results, not_shown)
 

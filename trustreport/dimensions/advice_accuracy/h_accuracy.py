@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trustreport.dimensions.advice_accuracy.clusters import clustering
 from trustreport.dimensions.advice_accuracy.measured import ID
 from trustreport.dimensions.advice_accuracy.raters import RatersOfCases, raters_of
+from trustreport.dimensions.ripe import ripe
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.h_accuracy import parameters as choose
@@ -81,7 +82,8 @@ def _of_dataset(
         if of_classes is None:
             continue
         scope = {"dataset": dataset.name, **({"candidate": candidate} if len(dataset.scores) > 1 else {})}
-        known = (dataset.cases.truth >= 0) & ~np.isnan(of_classes).any(axis=1)
+        known = (dataset.cases.truth >= 0) & ripe(dataset, study, plan)
+        known &= ~np.isnan(of_classes).any(axis=1)
         one = Confident(
             scope,
             dataset.cases.truth[known].astype(np.int64),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.dimensions.advice_accuracy.clusters import clustering
+from trustreport.dimensions.ripe import ripe
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.at_prevalence import DEPEND_ON_PREVALENCE, at_prevalence
@@ -29,7 +30,7 @@ from trustreport.measures.roc.group import auc_group
 from trustreport.plan import Confusion, Plan
 from trustreport.results import Result, Unit, answers, possible
 from trustreport.seeds import generator
-from trustreport.study import Dataset, Floats, Scores
+from trustreport.study import Dataset, Floats, Scores, Study
 
 ID = "advice_accuracy"
 CELLS = ("tp", "fp", "fn", "tn")
@@ -66,7 +67,8 @@ class Judged:
     """What a candidate said of the cases of a data set whose truth is known, (n_cases,) each.
 
     `known` (all cases of the set,) says which those are; `cluster` which of them belong together, None where
-    each stands alone. `undecided` are cases without an output that the declared rule counts.
+    each stands alone. `undecided` are cases without an output that the declared rule counts. `unripe` (all
+    cases of the set,) are those too young for their truth to count, None where nothing is left out.
     """
 
     scope: Mapping[str, Any]
@@ -80,6 +82,19 @@ class Judged:
     reversed: bool = False
     cluster: Clusters | None = None
     undecided: Undecided | None = None
+    unripe: NDArray[np.bool_] | None = None
+
+    @property
+    def silent(self) -> NDArray[np.bool_]:
+        """Cases of a truth that counts without an output, (all cases of the set,)."""
+        of_truth = self.dataset.cases.truth >= 0
+        return np.asarray((of_truth if self.unripe is None else of_truth & ~self.unripe) & ~self.known)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The cases of the set that the four cells count, in the order of `with_undecided`."""
+        known = np.flatnonzero(self.known)
+        return known if self.undecided is None else np.concatenate([known, np.flatnonzero(self.silent)])
 
     @property
     def suspicion(self) -> Floats | None:
@@ -98,17 +113,19 @@ class Judged:
         return f"{self.scope['dataset']}, {candidate}" if candidate else str(self.scope["dataset"])
 
 
-def judged(dataset: Dataset, plan: Plan) -> Iterator[Judged]:
+def judged(dataset: Dataset, study: Study, plan: Plan) -> Iterator[Judged]:
     """Each candidate's scores and decisions; a decision is a score of at least the declared threshold.
 
-    Where a lower score speaks for the condition it is a score of at most that.
+    Where a lower score speaks for the condition it is a score of at most that. Cases of a period that are too
+    young for their truth are left out.
     """
     if len(dataset.cases.classes) != 2:
         return
     cluster = clustering(dataset, plan).of_case
+    old_enough = ripe(dataset, study, plan)
     for candidate, scores in dataset.scores.items():
         scope = {"dataset": dataset.name, **({"candidate": candidate} if len(dataset.scores) > 1 else {})}
-        has_truth = dataset.cases.truth >= 0
+        has_truth = (dataset.cases.truth >= 0) & old_enough
         known = has_truth
         score = _binary_score(scores)
         if score is not None:
@@ -140,6 +157,7 @@ def judged(dataset: Dataset, plan: Plan) -> Iterator[Judged]:
             Undecided(dataset.cases.truth[silent] == 1, None if cluster is None else cluster[silent], rule)
             if rule and silent.any()
             else None,
+            None if old_enough.all() else ~old_enough,
         )
 
 
@@ -153,7 +171,7 @@ def counts_of(case: Judged) -> ConfusionCounts | None:
     """The four cells, where there are decisions; undecided cases as the declared rule counts them."""
     if case.decision is None:
         return None
-    truth, decision, _ = _with_undecided(case)
+    truth, decision, _ = with_undecided(case)
     cells = np.bincount(2 * truth + decision, minlength=4)
     return ConfusionCounts(tp=int(cells[3]), fp=int(cells[1]), fn=int(cells[2]), tn=int(cells[0]))
 
@@ -169,11 +187,12 @@ def lead_of(name: str, case: Judged, plan: Plan) -> Estimate | None:
 
 def cells_of_clusters(case: Judged, *, decided: bool = False) -> NDArray[np.int64] | None:
     """The four cells of each cluster, (n_clusters, 4), where there are any; `decided`: of decided cases."""
-    truth, decision, cluster = _with_undecided(replace(case, undecided=None) if decided else case)
+    truth, decision, cluster = with_undecided(replace(case, undecided=None) if decided else case)
     return None if cluster is None or case.decision is None else cluster_cells(truth, decision, cluster)
 
 
-def _with_undecided(case: Judged) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Clusters | None]:
+def with_undecided(case: Judged) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Clusters | None]:
+    """Truth, decision and cluster of each case in the four cells; undecided ones last, by the rule."""
     decision = case.truth if case.decision is None else case.decision
     more = case.undecided
     if more is None:

@@ -70,7 +70,7 @@ def _silent(case: Judged) -> NDArray[np.bool_]:
     """Cases of known truth without an output, where a rule counts them, (n_cases,)."""
     if case.undecided is None:
         return np.zeros(case.known.shape, bool)
-    return np.asarray((case.dataset.cases.truth >= 0) & ~case.known)
+    return case.silent
 
 
 def _cut(case: Judged, name: str, of: NDArray[np.bool_], cluster: NDArray[np.int64] | None) -> SiteOf:

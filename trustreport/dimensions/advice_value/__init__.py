@@ -6,6 +6,7 @@ from trustreport.dimensions.advice_value.information import compares, of_advice,
 from trustreport.dimensions.advice_value.measured import ID, Draws, calibrated, results_of
 from trustreport.dimensions.advice_value.telling import EACH_UP_TO, information_part, overview, part
 from trustreport.dimensions.dimension import Dimension
+from trustreport.dimensions.ripe import left_out, said_at_once
 from trustreport.dimensions.undrawn import undrawn
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
@@ -47,8 +48,8 @@ def answer(study: Study, plan: Plan) -> Finding:
         if case.score is not None
     ]
     informed = [*of_readings(study, plan), *of_advice(advised(study, plan), plan)]
-    left_out = undrawn(study)
-    drawn = [one for one in told if one.dataset.name not in left_out]
+    not_drawn = undrawn(study)
+    drawn = [one for one in told if one.dataset.name not in not_drawn]
     parts: list[Part] = list(overview(told, drawn)) if len(told) > 1 else []
     if len(told) <= EACH_UP_TO:
         alone = len(told) == 1 and not informed
@@ -62,7 +63,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     if any(one.dataset.role == "training" for one in told):
         not_shown.insert(0, say(f"{ID}.not_shown.training"))
     not_shown.append(say(f"{ID}.not_shown.{'utilities' if informed else 'readers'}"))
-    return Finding(ID, tuple(parts), tuple(results), tuple(not_shown))
+    return Finding(ID, said_at_once(left_out(study, plan), parts), tuple(results), tuple(not_shown))
 
 
 DIMENSION = Dimension(ID, has_data, answer)

@@ -15,7 +15,7 @@ SHOWN = "advice_value.shown"
 def advised(study: Study, plan: Plan) -> Iterator[tuple[Message | str, Judged]]:
     """Every set of advice with a name: of each data set and candidate, then of each task of readings."""
     for dataset in study.datasets:
-        for case in judged(dataset, plan):
+        for case in judged(dataset, study, plan):
             yield case.name, case
     for readings in study.readings:
         several = len(study.readings) > 1

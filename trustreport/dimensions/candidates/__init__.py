@@ -4,6 +4,7 @@ from trustreport.dimensions.candidates.cases import Common, common_cases
 from trustreport.dimensions.candidates.measured import ID, results_of
 from trustreport.dimensions.candidates.telling import conditions, parts_of
 from trustreport.dimensions.dimension import Dimension
+from trustreport.dimensions.ripe import left_out, said_at_once
 from trustreport.finding import Finding
 from trustreport.messages import say
 from trustreport.plan import Plan
@@ -12,7 +13,7 @@ from trustreport.study import Study
 
 def sets(study: Study, plan: Plan) -> list[Common]:
     """The data sets with decisions of at least one candidate, on the cases that all were given."""
-    return [made for dataset in study.datasets if (made := common_cases(dataset, plan)) is not None]
+    return [made for dataset in study.datasets if (made := common_cases(dataset, study, plan)) is not None]
 
 
 def asked(study: Study, plan: Plan) -> bool:
@@ -32,7 +33,8 @@ def answer(study: Study, plan: Plan) -> Finding:
     parts = [part for common in found for part in parts_of(common, results[common.dataset], plan, len(found))]
     every = tuple(r for own in results.values() for r in own)
     not_shown = (say(f"{ID}.not_shown.readers"), say(f"{ID}.not_shown.site"))
-    return Finding(ID, (*parts, *conditions(plan)), every, not_shown)
+    parts = [*said_at_once(left_out(study, plan), parts), *conditions(plan)]
+    return Finding(ID, tuple(parts), every, not_shown)
 
 
 DIMENSION = Dimension(ID, has_data, answer, asked=asked)

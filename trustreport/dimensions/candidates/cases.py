@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.dimensions.advice_accuracy.clusters import clustering
+from trustreport.dimensions.ripe import ripe
 from trustreport.measures.cluster import Clusters
 from trustreport.plan import Plan
-from trustreport.study import Dataset, Floats, Scores
+from trustreport.study import Dataset, Floats, Scores, Study
 
 DEVELOPED_ON = ("training", "tuning")
 # Words of `status` for a case that was processed, and for one that was never given to the candidate. Any
@@ -61,14 +62,14 @@ class Common:
         return {**self.scope, "candidate": run.name} if run.name else self.scope
 
 
-def common_cases(dataset: Dataset, plan: Plan) -> Common | None:
+def common_cases(dataset: Dataset, study: Study, plan: Plan) -> Common | None:
     """The candidates of a data set on the cases that all of them were given; None without decisions."""
     if dataset.role in DEVELOPED_ON or len(dataset.cases.classes) != 2:
         return None
     judged = {name: made for name, scores in dataset.scores.items() if (made := _decided(scores, plan))}
     if not judged:
         return None
-    known = dataset.cases.truth >= 0
+    known = (dataset.cases.truth >= 0) & ripe(dataset, study, plan)
     given = {name: ~_not_run(dataset.scores[name], one) for name, one in judged.items()}
     shared = known & np.logical_and.reduce(list(given.values()))
     truth = dataset.cases.truth[shared] == 1

@@ -47,7 +47,7 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
         case
         for dataset in study.datasets
         if dataset.role in SIZED
-        for case in judged(dataset, plan)
+        for case in judged(dataset, study, plan)
         if case.score is not None
     ]
     scored = []
@@ -68,7 +68,7 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     not_shown = [say(f"{ID}.not_shown.p_value"), say(f"{ID}.not_shown.features")]
     if training:
         not_shown.append(say(f"{ID}.not_shown.training"))
-    return Finding(ID, parts(results, compared, scored, plan), tuple(results), tuple(not_shown))
+    return Finding(ID, parts(results, compared, scored, study, plan), tuple(results), tuple(not_shown))
 
 
 DIMENSION = Dimension(ID, has_data, answer, shared=True)

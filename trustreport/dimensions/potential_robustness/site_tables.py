@@ -13,7 +13,7 @@ from trustreport.finding import Column, PlainTable
 from trustreport.messages import Message, say
 from trustreport.plan import Plan
 from trustreport.results import possible
-from trustreport.study import Dataset
+from trustreport.study import Dataset, Study
 
 # Measure, and whether there is room for its interval.
 ADVICE = (
@@ -28,10 +28,12 @@ TABLES = {"advice": ADVICE, "scores": SCORES}
 OF_DECISIONS = ("accuracy", "sensitivity", "specificity", "ppv", "npv")
 
 
-def cases_with_sites(compared: Sequence[Dataset], candidate: str | None, plan: Plan) -> Iterator[Judged]:
+def cases_with_sites(
+    compared: Sequence[Dataset], candidate: str | None, study: Study, plan: Plan
+) -> Iterator[Judged]:
     """What one candidate said of the sets that name sites."""
     for dataset in compared:
-        for case in judged(dataset, plan) if dataset.cases.site is not None else ():
+        for case in judged(dataset, study, plan) if dataset.cases.site is not None else ():
             if case.scope.get("candidate") == candidate:
                 yield case
 

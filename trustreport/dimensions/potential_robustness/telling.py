@@ -29,7 +29,7 @@ from trustreport.measures.similarity.notes import TEST_ONLY
 from trustreport.messages import Message, say
 from trustreport.plan import Plan
 from trustreport.results import Result
-from trustreport.study import Dataset
+from trustreport.study import Dataset, Study
 
 # Sets that have a sentence of their own.
 SENTENCES = 3
@@ -38,7 +38,11 @@ ALIKE, DIFFERENT = 0.6, 0.05
 
 
 def parts(
-    results: Sequence[Result], compared: Sequence[Dataset], scored: Sequence[Scored], plan: Plan
+    results: Sequence[Result],
+    compared: Sequence[Dataset],
+    scored: Sequence[Scored],
+    study: Study,
+    plan: Plan,
 ) -> tuple[Part, ...]:
     """A part for each candidate; how alike the sets are stands in the first."""
     candidates = list(dict.fromkeys(one.case.scope.get("candidate") for one in scored)) or [None]
@@ -47,7 +51,7 @@ def parts(
         own = [one for one in scored if one.case.scope.get("candidate") == candidate]
         tables = [*(_similarity_table(results, compared) if number == 1 else ())]
         tables += _tables(results, own, candidate, number, plan)
-        of_sites = list(cases_with_sites(compared, candidate, plan))
+        of_sites = list(cases_with_sites(compared, candidate, study, plan))
         tables += site_tables(of_sites, number, plan)
         found.append(
             Part(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trustreport.dimensions.dimension import Dimension
+from trustreport.dimensions.ripe import left_out, said_at_once
 from trustreport.dimensions.subgroups.effects import Effect, effects
 from trustreport.dimensions.subgroups.families import adjusted
 from trustreport.dimensions.subgroups.measured import NAME, OF_MAKING, Measurement, measurements
@@ -41,7 +42,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     for r in (r for found in every for r in found):
         known.setdefault(_question(r), r)
     not_shown = (say(f"{NAME}.not_shown.cause"), say(f"{NAME}.not_shown.other"))
-    return Finding(NAME, tuple(parts), tuple(known.values()), not_shown)
+    return Finding(NAME, said_at_once(left_out(study, plan), parts), tuple(known.values()), not_shown)
 
 
 def _formed(found: Sequence[Measurement | Effect]) -> frozenset[str]:

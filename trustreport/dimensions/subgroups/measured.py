@@ -99,7 +99,7 @@ def measurements(study: Study, plan: Plan) -> Iterator[Measurement]:
     for dataset in study.datasets:
         if dataset.role in OF_MAKING:
             continue
-        for case in judged(dataset, plan):
+        for case in judged(dataset, study, plan):
             yield _measurement(case, dataset, plan)
 
 
@@ -118,7 +118,7 @@ def _cohort(case: Judged) -> Cohort:
     truth, decision, cluster, where = case.truth, case.decision, case.cluster, np.flatnonzero(case.known)
     more = case.undecided
     if more is not None and decision is not None:
-        silent = np.flatnonzero((case.dataset.cases.truth >= 0) & ~case.known)
+        silent = np.flatnonzero(case.silent)
         truth, decision = np.concatenate([truth, more.truth]), np.concatenate([decision, more.decision])
         where = np.concatenate([where, silent])
         if cluster is not None and more.cluster is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.dimensions.advice_accuracy.clusters import clustering
+from trustreport.dimensions.ripe import cut_of, ripe
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells
 from trustreport.measures.confusion.counts import ConfusionCounts
@@ -174,7 +175,7 @@ def timelines(study: Study, plan: Plan) -> list[Timeline]:
     names = period_names(study, plan)
     scored = dict.fromkeys(c for name in names if name in held for c in held[name].scores)
     candidates = list(scored) or [""]
-    return [_timeline(c, len(candidates) > 1, names, held, plan) for c in candidates]
+    return [_timeline(c, len(candidates) > 1, names, held, study, plan) for c in candidates]
 
 
 def period_names(study: Study, plan: Plan) -> list[str]:
@@ -193,39 +194,26 @@ def period_names(study: Study, plan: Plan) -> list[str]:
 
 
 def _timeline(
-    candidate: str, several: bool, names: Sequence[str], held: dict[str, Dataset], plan: Plan
+    candidate: str, several: bool, names: Sequence[str], held: dict[str, Dataset], study: Study, plan: Plan
 ) -> Timeline:
     facts = {d.dataset: d for d in plan.datasets}
     wanted = plan.vigilance.baseline_dataset if plan.vigilance else None
     declared = bool(wanted) and (wanted in held or wanted in facts)
     base = wanted if declared else next((n for n in names if n in held), None)
     alone = not declared and len(names) < 2
-    cut = cut_of(names, facts, held, plan)
 
-    def made(name: str, *, baseline: bool = False) -> Period:
-        return _period(name, candidate, facts.get(name), held.get(name), plan, None if baseline else cut)
+    def made(name: str) -> Period:
+        return _period(name, candidate, facts.get(name), held.get(name), study, plan)
 
     rest = [name for name in names if name != base or alone]
     return Timeline(
         candidate,
         several,
-        made(base, baseline=True) if base and not alone else None,
+        made(base) if base and not alone else None,
         declared,
         tuple(made(name) for name in rest),
-        cut,
+        cut_of(study.datasets, plan),
     )
-
-
-def cut_of(
-    names: Sequence[str], facts: dict[str, DatasetFacts], held: dict[str, Dataset], plan: Plan
-) -> dt.date | None:
-    """The day until which truths are known: declared, else the end of the period, else the last case."""
-    declared = plan.vigilance and (plan.vigilance.data_cut or plan.vigilance.period_end)
-    if declared:
-        return declared
-    ends = [facts[n].end_date for n in names if n in facts and facts[n].end_date]
-    ends += [day for n in names if n in held and (day := _day(held[n].cases.date, first=False))]
-    return max((end for end in ends if end is not None), default=None)
 
 
 def _period(
@@ -233,14 +221,14 @@ def _period(
     candidate: str,
     facts: DatasetFacts | None,
     dataset: Dataset | None,
+    study: Study,
     plan: Plan,
-    cut: dt.date | None,
 ) -> Period:
     n = 0 if dataset is None or len(dataset.cases.classes) != 2 else len(dataset.cases)
     dataset = dataset if n else None
     score, decision = outputs(dataset.scores.get(candidate) if dataset else None, n, plan)
     below = plan.operating_point.score_direction == "lower_is_positive"
-    mature = _mature(dataset, facts, plan, cut)
+    mature = ripe(dataset, study, plan) if dataset else np.ones(0, bool)
     # The sites are those of every period: they are what is watched, and not drawn anew for each.
     cluster = clustering(dataset, plan, apart="site").of_case if dataset else None
     return Period(name, facts, dataset, candidate, score, decision, mature, below, cluster)
@@ -263,22 +251,6 @@ def outputs(scores: Scores | None, n: int, plan: Plan) -> tuple[Floats, Binary]:
         called = score <= threshold if below else score >= threshold
         decision = np.where(np.isnan(score), -1, called).astype(np.int8)
     return score, decision
-
-
-def _mature(
-    dataset: Dataset | None, facts: DatasetFacts | None, plan: Plan, cut: dt.date | None
-) -> NDArray[np.bool_]:
-    """Which cases are older than the days that a truth needs."""
-    n = 0 if dataset is None else len(dataset.cases)
-    days = plan.reference_standard.maturity_days
-    if dataset is None or days is None or cut is None:
-        return np.ones(n, bool)
-    date = dataset.cases.date
-    if date is None:
-        end = facts.end_date if facts else None
-        return np.full(n, end is None or (cut - end).days >= days)
-    age = (np.datetime64(cut, "D") - date) / np.timedelta64(1, "D")
-    return np.asarray(np.isnat(date) | (age >= days))
 
 
 def mature_on(period: Period, plan: Plan) -> dt.date | None:
