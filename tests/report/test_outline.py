@@ -35,7 +35,7 @@ def rendered(kind: str, parts: tuple = (), **groups: object) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_everything_has_text_place(kind):
+def test_everything_has_one_place(kind):
     words = Counter(word for chapter in OUTLINES[kind].values() for word in chapter)
     assert set(words.values()) == {1}
     names = {d.name for d in DIMENSIONS}
@@ -55,7 +55,7 @@ def test_every_chapter_asks_and_says_what_it_does_not_show(kind):
     assert all(question.endswith("?") for question in asked)
 
 
-def test_a_group_of_the_manifest_is_printed_by_text_element():
+def test_a_group_of_the_manifest_is_printed_by_one_element():
     printed = [group for groups in GROUPS_OF.values() for group in groups]
     assert len(printed) == len(set(printed))
     assert set(printed) <= set(Plan.model_fields) - OWN_GROUPS
@@ -138,3 +138,38 @@ def test_what_a_check_found_is_said_where_no_section_says_it(kind, dimension):
     one = replace(one, plan=one.plan.model_copy(update={"report": report}), checks=(*one.checks, *fired))
     page = text_of(html.render(one, **about(one)))
     assert [say(text_) for text_ in said if say(text_).removesuffix(".") not in page] == []
+
+
+def test_what_goes_back_has_an_owner_or_says_that_none_is_declared():
+    stated = {
+        "signals": [
+            {"signal": "S-7", "action": "Look again", "owner": "Officer A", "due": "2026-10-12"},
+            {"signal": "S-6", "closed": "2026-06-30", "action": "Nothing more"},
+        ],
+        "incidents": [
+            {"incident": "I-9", "status": "open", "due": "2026-09-15"},
+            {"incident": "I-8", "status": "closed", "due": "2026-09-16"},
+        ],
+        "vigilance": {"period_index": 8, "planned_looks": 12},
+    }
+    page = text_of(rendered("vigilance", **stated))
+    assert "S-7 signal, not closed. Look again Officer A 2026-10-12" in page
+    assert "I-9 incident, status: open NOT DECLARED 2026-09-15" in page
+    assert "S-6 signal" not in page
+    assert "I-8 incident" not in page
+    assert "Looks at the data 8 of 12 planned are done" in page
+    assert "2026-09-15 (I-9), 2026-10-12 (S-7)" in page
+    assert say("element.feedback.title") in text_of(rendered("certification"))
+    assert say("element.feedback.title") not in text_of(rendered("procurement"))
+
+
+def test_what_was_not_handed_in_has_a_placeholder():
+    assert say("element.E22.finding") in text_of(rendered("certification"))
+    assert say("element.E22.finding") not in text_of(rendered("vigilance"))
+    one = assessment((part("one", titled=False),), Plan.model_validate(manifest()), ("one",))
+    report = one.plan.report.model_copy(update={"kind": "procurement"})
+    one = replace(one, plan=one.plan.model_copy(update={"report": report}))
+    missing = say("element.local_readers.finding")
+    assert missing not in text_of(html.render(one, **about(one)))
+    without = replace(one, findings=())
+    assert missing in text_of(html.render(without, **about(without)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from trustreport.report.elements import annexes, data, frameworks, plan, results
+from trustreport.report.elements import annexes, data, feedback, frameworks, plan, results
 from trustreport.report.elements.element import Context, Element, Place
 
 __all__ = ["ELEMENTS", "GROUPS_OF", "Context", "Element", "Place"]
@@ -14,6 +14,7 @@ ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
     **plan.ELEMENTS,
     **data.ELEMENTS,
     **results.ELEMENTS,
+    **feedback.ELEMENTS,
     **annexes.ELEMENTS,
     **frameworks.ELEMENTS,
 }
