@@ -412,3 +412,17 @@ def test_a_group_whose_complement_is_small_is_not_told_outside() -> None:
         {"name": "women", "definition": "sex = F"}, report={"kind": "certification", "release": "public"}
     )
     assert isnan(share(answer(study, given), "sensitivity", "women").estimate.value)
+
+
+@pytest.mark.parametrize("rule, n", [("wrong", 120), ("positive", 120), (None, 112)])
+def test_all_cases_are_as_many_as_those_of_the_groups_together(rule: str | None, n: int) -> None:
+    # Of either sex thirty cases of either class; four positives of one and four negatives of the other
+    # without an output.
+    decision = np.tile(np.repeat([1, 0], 30), 2)
+    decision[:4] = decision[-4:] = -1
+    study = scored(cases(np.tile(np.repeat([1, 0], 30), 2), sex=np.repeat(["f", "m"], 60)), decision=decision)
+    found = answer(study, declared(operating_point={"indeterminate_as": rule} if rule else {}))
+    table = next(t for part in found.parts for t in part.tables if t.id.startswith("subgroups_main"))
+    *groups, (_, cases_together, positives, *_) = table.rows
+    assert cases_together == sum(row[1] for row in groups) == n
+    assert positives == sum(row[2] for row in groups) == n / 2

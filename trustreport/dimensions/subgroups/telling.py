@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
+from trustreport.dimensions.advice_accuracy.measured import with_undecided
 from trustreport.dimensions.decision_benefit.telling import title_of
 from trustreport.dimensions.small_cells import public_cell
 from trustreport.dimensions.subgroups.effects import BENEFIT, Effect
@@ -240,7 +241,7 @@ def _cell(one: Told, name: str) -> Any:
 
 def _overall_row(found: Measurement, names: Sequence[str]) -> tuple[Any, ...]:
     estimates = {name: leading(found.overall, f"{ACCURACY}.{name}") for name in names}
-    cases = found.case.truth
+    cases, _, _ = with_undecided(found.case)
     return (
         say(f"{NAME}.all_cases"),
         len(cases),
