@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from trustreport.resources import folder
 
 Status = Literal["C", "D", "O"]
+Role = Literal["training", "tuning", "internal test", "external", "local", "period"]
 Text = Annotated[str, Field(min_length=1)]
 ElementId = Annotated[str, Field(pattern=r"^E(0[1-9]|[1-4][0-9]|5[01])$")]
 FieldPath = Annotated[str, Field(pattern=r"^[a-z_]+(\.[a-z_]+)?$")]
@@ -45,6 +46,9 @@ class Item(Model):
     status: Status = Field(description="C computed here, D declared here, O supplied elsewhere")
     fields: tuple[FieldPath, ...] = Field(
         default=(), description="of status D: the fields of the manifest that declare it"
+    )
+    roles: tuple[Role, ...] = Field(
+        default=(), description="roles of sets of cases it is about; it is open where no set has one of them"
     )
     verified_by: str = Field(description="who compared the number with the primary text; empty if nobody did")
     verified_on: dt.date | None = None

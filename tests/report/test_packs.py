@@ -198,7 +198,22 @@ def test_a_declaration_of_some_is_one_in_part():
     assert say("element.E46.is.D_part") in plain(row(page, "5a"))
     plan = Plan.model_validate({**manifest(), "datasets": both})
     assert declared_share(plan, "datasets.sampling") == 0.5
+    assert declared_share(plan, "datasets.sampling", ("training",)) == 0
     assert declared_share(plan, "incidents") == 0
+
+
+def test_an_item_about_sets_that_are_not_there_is_open():
+    page = rendered("HTI-1")  # one external set, no training set
+    for item in ("(4)(i)", "(4)(iii)"):
+        assert "no set of cases has the role training" in plain(row(page, item))
+    assert say("element.E46.is.D_part") in plain(row(page, "(6)(i)"))
+
+
+def test_a_declaration_leads_to_where_it_is_printed():
+    page = rendered("tripod-ai-2024", amendments=[{"date": "2026-01-01", "field": "threshold"}])
+    assert 'href="#E44"' in row(page, "12f")
+    page = rendered("eu-ai-act-2024", incidents=[{"incident": "INC-5"}])
+    assert 'href="#rest"' in row(page, "73(1)")
 
 
 def test_what_is_not_built_says_so():

@@ -11,6 +11,8 @@ from trustreport.messages import Catalogue
 from trustreport.packs import Item, Pack
 from trustreport.plan import EMPTY_IS_SAID, Plan
 from trustreport.report import declared
+from trustreport.report.elements import annexes, data, results
+from trustreport.report.elements import plan as declarations
 from trustreport.report.elements.data import ENOUGH, INDEPENDENT
 from trustreport.report.elements.element import Context, Element, Place
 from trustreport.report.wording import day
@@ -43,6 +45,13 @@ ANSWERED_BY: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "E37": {"vigilance": ("period_change", "period_value")},
     "E40": {"vigilance": ("funnel_z",)},
     "E08": {"source_reliability": ("percent_agreement", "weighted_concordance")},
+}
+# The element that prints a group of the manifest.
+PRINTED_BY: Mapping[str, str] = {
+    group: element
+    for groups in (declarations.GROUPS, data.GROUPS, results.GROUPS, annexes.GROUPS)
+    for element, names in groups.items()
+    for group in names
 }
 DECLARATIONS = ("E01", "E02", "E04", "E08", "E24")  # elements that hold declarations and compute nothing
 NOT_BUILT = ("E22",)  # elements that no part of this version makes
@@ -137,25 +146,36 @@ class Finder:
             supplied = standing.get("E50")
             reason = "" if self._context.assessment.plan.documents else say("element.E46.no_document")
             return Answer(item, "O", False, (supplied,) if supplied else (), reason)
-        computed = item.status == "C"
-        found = {element: self.place(element, computed=computed) for element in item.elements}
-        places = tuple(dict.fromkeys(place for place in found.values() if place))
-        if computed:
-            if places:
-                return Answer(item, "C", None in found.values(), places)
-            built = any(element not in NOT_BUILT for element in item.elements)
-            reason = say("element.E46.no_data") if built else say("element.E46.not_built")
-            return Answer(item, OPEN, False, (), reason)
-        plan = self._context.assessment.plan
-        shares = {path: declared_share(plan, path) for path in item.fields}
+        of_sets = all(path.startswith("datasets.") for path in item.fields)
+        sets = self._context.assessment.plan.datasets
+        if item.roles and of_sets and not any(one.role in item.roles for one in sets):
+            roles = [declared.text(role, say) for role in item.roles]
+            return Answer(item, OPEN, False, (), say("element.E46.no_set", roles=roles))
+        return self._computed(item) if item.status == "C" else self._declared(item)
+
+    def _computed(self, item: Item) -> Answer:
+        say = self._context.say
+        found = [self.place(element, computed=True) for element in item.elements]
+        places = tuple(dict.fromkeys(place for place in found if place))
+        if places:
+            return Answer(item, "C", None in found, places)
+        built = any(element not in NOT_BUILT for element in item.elements)
+        reason = say("element.E46.no_data") if built else say("element.E46.not_built")
+        return Answer(item, OPEN, False, (), reason)
+
+    def _declared(self, item: Item) -> Answer:
+        say, plan = self._context.say, self._context.assessment.plan
+        shares = {path: declared_share(plan, path, item.roles) for path in item.fields}
         lacking = [declared.label(path, say) for path, share in shares.items() if share < 1]
-        if not any(shares.values()):
-            return Answer(item, OPEN, False, (), say("element.E46.not_declared", names=lacking))
-        # What has no place of its own in this kind of report stands with the further declarations.
-        rest = standing.get("rest")
-        places = places or ((rest,) if rest else ())
         reason = say("element.E46.not_declared", names=lacking) if lacking else ""
-        return Answer(item, "D", bool(lacking), places, reason)
+        if not any(shares.values()):
+            return Answer(item, OPEN, False, (), reason)
+        groups = dict.fromkeys(path.partition(".")[0] for path, share in shares.items() if share)
+        # A group that no element prints stands with the further declarations.
+        words = [PRINTED_BY.get(group, "rest") for group in groups]
+        found = [self._context.standing.get(word) for word in words]
+        found += [self.place(e, computed=False) for e in item.elements if e not in PRINTED_BY.values()]
+        return Answer(item, "D", bool(lacking), tuple(dict.fromkeys(p for p in found if p)), reason)
 
     def place(self, element: str, *, computed: bool) -> Place | None:
         """Where an element stands with something in it, computed if that is asked; None where it does not."""
@@ -174,14 +194,19 @@ class Finder:
         return standing.get(self._tagged.get(element, ""))
 
 
-def declared_share(plan: Plan, path: str) -> float:
-    """The share of the groups at a path of the manifest that declare its field; 0 where there is no group."""
+def declared_share(plan: Plan, path: str, roles: Sequence[str] = ()) -> float:
+    """The share of the groups at a path of the manifest that declare its field; 0 where there is no group.
+
+    Of sets of cases only those with one of `roles` count, where roles are given.
+    """
     group, _, name = path.partition(".")
     found = getattr(plan, group)
     if not name:
         return float(bool(found))
     ones = found if isinstance(found, tuple) else (found,) if found is not None else ()
-    given = [getattr(one, name) for one in ones]
+    given = [
+        getattr(one, name) for one in ones if not (roles and group == "datasets" and one.role not in roles)
+    ]
     said = sum(value is not None and (value != () or name in EMPTY_IS_SAID) for value in given)
     return said / len(given) if given else 0.0
 
