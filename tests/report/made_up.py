@@ -218,8 +218,10 @@ def manifest(text: str = "", **more: Any) -> dict[str, Any]:
     return {**plain, **more}
 
 
-def assessment(parts: tuple[Part, ...], plan: Plan, names: tuple[str, ...] = ()) -> Assessment:
-    """An assessment of one dimension, the others unanswered."""
+def assessment(
+    parts: tuple[Part, ...], plan: Plan, names: tuple[str, ...] = (), *, blocks: bool = True
+) -> Assessment:
+    """An assessment of one dimension, the others unanswered; `blocks` says whether a check blocks verdicts."""
     finding = Finding(
         "pragmatic_utility",
         parts,
@@ -247,6 +249,7 @@ def assessment(parts: tuple[Part, ...], plan: Plan, names: tuple[str, ...] = ())
             ("P19", "W", "clear", "Every reader read every case."),
             ("P26", "W", "cannot run", "There is only one analysis of the difference."),
         )
+        if blocks or severity != "B"
     )
     return Assessment(
         Study(

@@ -26,6 +26,7 @@ class Held:
     """One criterion as the table prints it; `mark` is the class of its verdict, `word` says it."""
 
     name: str
+    role: str
     about: str
     estimate: str
     level: str
@@ -49,6 +50,7 @@ def held(assessment: Assessment, say: Catalogue) -> list[Held]:
 def _judged(verdict: Verdict, say: Catalogue) -> Held:
     return Held(
         verdict.criterion.endpoint,
+        verdict.criterion.role or "",
         _about(verdict.criterion, say),
         _estimate(verdict.result, say),
         say.numbers.level(verdict.level) if verdict.level else "",
@@ -73,6 +75,7 @@ def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> H
     word = say("verdict.estimation")
     return Held(
         criterion.endpoint,
+        criterion.role or "",
         _about(criterion, say),
         _estimate(result, say),
         level,

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from trustreport.assessment import Assessment
 from trustreport.messages import catalogue
+from trustreport.plan import Kind
 from trustreport.report import cover, outline, summary
 from trustreport.report.figures import Drawn
 from trustreport.report.wording import breakable, shorten
@@ -96,11 +97,17 @@ def body(
             results_hash=results_hash,
             cover=cover.cover(assessment, results_hash, say),
             approvals=cover.approvals(assessment, say),
-            summary=summary.summary(assessment, say, room),
+            summary=summary.summary(assessment, say, room, _chapter_of("E31", plan.report.kind)),
             summary_only=summary_only,
             chapters=chapters,
         )
     )
+
+
+def _chapter_of(word: str, kind: Kind) -> str:
+    """The number of the chapter in which an element or the answer of a dimension stands; empty: none."""
+    chapters = enumerate(outline.OUTLINES[kind].values(), 1)
+    return next((str(i) for i, names in chapters if word in names), "")
 
 
 @cache

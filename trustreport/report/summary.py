@@ -15,6 +15,7 @@ from trustreport.study import Study
 from trustreport.verdicts import WORDS
 
 LIMITS = 3
+ROLES = ("primary", "safety", "secondary", "exploratory", "")  # of criteria, in the order of the page
 REMARKS = 5  # of one check in a section
 NAMES = 8  # of the places of one remark
 FIRST = {"procurement": "candidates", "vigilance": "vigilance"}  # whose answer a kind of report begins with
@@ -28,8 +29,8 @@ class Room:
     """
 
     findings: int = 3
-    rows: int = 8  # key results and criteria together
-    criteria: int = 4
+    results: int = 4
+    criteria: int = 14
     name: int = 40
     short: int = 60
     medium: int = 110
@@ -38,21 +39,27 @@ class Room:
     style: str = ""
 
 
-# The first that fits is taken: as the rest of the report, smaller and shorter, both still more.
+# The first that fits is taken: as the rest of the report, then smaller, shorter, and less of it.
+# A criterion gives way last: before it, further results and findings, which stand in their sections too.
+_TIGHT = Room(medium=80, long=190, style="tight")
+_SHORT = Room(
+    findings=1,
+    results=1,
+    name=24,
+    short=36,
+    medium=60,
+    long=130,
+    notice=60,
+    style="tight tighter",
+)
 ROOMS = (
     Room(),
-    Room(findings=2, rows=6, criteria=3, medium=80, long=190, style="tight"),
-    Room(
-        findings=1,
-        rows=5,
-        criteria=2,
-        name=24,
-        short=36,
-        medium=60,
-        long=130,
-        notice=60,
-        style="tight tighter",
-    ),
+    _TIGHT,
+    replace(_TIGHT, findings=2, results=2),
+    replace(_TIGHT, findings=2, results=3, style="tight tighter"),
+    replace(_TIGHT, findings=2, results=3, criteria=4),
+    replace(_SHORT, criteria=6),
+    replace(_SHORT, results=3, criteria=2),
 )
 
 
@@ -109,16 +116,18 @@ class Summary:
     findings: Bounded
     results: Bounded
     criteria: Bounded
+    criteria_more: str
     limits: Bounded
     tested: tuple[tuple[str, str], ...]
 
 
-def summary(assessment: Assessment, say: Catalogue, room: Room) -> Summary:
-    """The summary page of an assessment, in so much room."""
+def summary(assessment: Assessment, say: Catalogue, room: Room, acceptance_in: str) -> Summary:
+    """The summary page of an assessment, in so much room; `acceptance_in` is the chapter of all criteria."""
     plan = assessment.plan
     asked = len(assessment.findings) + len(assessment.unanswered)
     answered = len(assessment.findings)
-    criteria = _bounded(_criteria(assessment, room, say), room.criteria)
+    every = _criteria(assessment, room, say)
+    criteria = _bounded(every, room.criteria)
     return Summary(
         style=room.style,
         title=say(
@@ -135,8 +144,9 @@ def summary(assessment: Assessment, say: Catalogue, room: Room) -> Summary:
             [shorten(text, room.long, say) for text in _leading_sentences(assessment, room, say)],
             room.findings,
         ),
-        results=_key_results(assessment, room.rows - len(criteria.shown), room, say),
+        results=_key_results(assessment, room.results, room, say),
         criteria=criteria,
+        criteria_more=_further(every[len(criteria.shown) :], acceptance_in, say),
         limits=_strongest(limits(assessment.fired(), say), room, say),
         tested=tuple(
             (say(f"report.tested.{key}"), shorten(text, room.medium, say))
@@ -283,10 +293,22 @@ def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) 
 
 
 def _criteria(assessment: Assessment, room: Room, say: Catalogue) -> list[acceptance.Held]:
-    """The criteria, the worst verdict first, so that what is left out for want of room is the better part."""
+    """The criteria by their role, in each the worst verdict first."""
     order = {v.criterion.endpoint: WORDS.index(v.word) for v in assessment.verdicts}
-    rows = sorted(acceptance.held(assessment, say), key=lambda row: order.get(row.name, len(WORDS)))
+    rows = sorted(
+        acceptance.held(assessment, say),
+        key=lambda row: (ROLES.index(row.role), order.get(row.name, len(WORDS))),
+    )
     return [replace(row, name=shorten(row.name, room.short, say)) for row in rows]
+
+
+def _further(rows: Sequence[acceptance.Held], chapter: str, say: Catalogue) -> str:
+    """How many criteria were left out for want of room, with which verdicts; empty where none were."""
+    if not rows:
+        return ""
+    words = [row.word for row in rows]
+    counts = [say("word.share_of_words", n=words.count(word), word=word) for word in dict.fromkeys(words)]
+    return say("report.summary.criteria_more", n=len(rows), counts=counts, chapter=chapter)
 
 
 # ---------------------------------------------------------------- what was tested
