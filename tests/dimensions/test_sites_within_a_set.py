@@ -438,6 +438,8 @@ def test_a_public_report_closes_a_small_site_and_another_so_that_it_cannot_be_re
     assert all(isnan(r.estimate.value) for r in shut)
     rows = [row for t in tables(one, wanted) for row in t[1] if "suppressed" in row[0]]
     assert len(rows) == 4
+    said = [EN(m) for part in compared.parts for m in part.finding]
+    assert any(text.startswith("Suppressed: B and C hold a cell of fewer than 5 cases") for text in said)
     assert all(set(row[1:]) == {EN("table.empty")} for row in rows)
 
 

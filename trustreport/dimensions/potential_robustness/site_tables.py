@@ -8,6 +8,7 @@ from trustreport.dimensions.advice_accuracy.measured import Judged, counts_of, j
 from trustreport.dimensions.advice_accuracy.sites import MOST_SITES, SiteOf, sites_in
 from trustreport.dimensions.potential_robustness.pairs import ID
 from trustreport.dimensions.potential_robustness.sites import MEASURES
+from trustreport.dimensions.small_cells import public_cell
 from trustreport.estimate import Estimate
 from trustreport.finding import Column, PlainTable
 from trustreport.messages import Message, say
@@ -39,12 +40,15 @@ def cases_with_sites(
 
 
 def said_of_sites(cases: Sequence[Judged], plan: Plan) -> Iterator[Message]:
-    """Which sites are not told of one by one."""
+    """Which sites are not told of one by one, and which cases are in none."""
     for case in cases:
         name, sites = case.dataset.name, sites_in(case, plan, float("inf"))
         if len(sites) > MOST_SITES:
             yield say(f"{ID}.sites.many", name=name, n=len(sites))
             continue
+        shut = [one.name for one in sites if one.closed]
+        if shut:
+            yield say("subgroups.suppressed", n=len(shut), names=shut, k=public_cell(plan))
         inside = sum(len(one.case.truth) for one in sites)
         if sites and inside < len(case.truth):
             yield say(f"{ID}.sites.unnamed", name=name, n=len(case.truth) - inside)
