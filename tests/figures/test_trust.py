@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_drawings import boxes
 
 from trustreport.estimate import Estimate
 from trustreport.figures import style
@@ -65,6 +66,18 @@ def test_a_share_that_lacks_puts_the_mark_at_the_edge(say: Catalogue) -> None:
     assert mark.get_ydata()[0] == point.rsr.value
     assert any(text.startswith("at the edge") for text in texts(figure))
     assert not any(text.startswith("at the edge") for text in texts(TrustDiagram((POOLED,)).draw(say)))
+
+
+def test_a_mark_at_the_edge_keeps_clear_of_the_numbers_of_the_axis(say: Catalogue) -> None:
+    point = replace(readers(1)[0], rbod=NOTHING, rsr=replace(POOLED.rsr, value=0.5))
+    figure = TrustDiagram((point, POOLED)).draw(say)
+    with style.settings():
+        numbers = [box for text, box in boxes(figure) if text == "50%"]
+    mark = lines(figure)["mark-wrong-0"]
+    x, y = mark.get_transform().transform(mark.get_xydata())[0]
+    radius = mark.get_markersize() / 2 * figure.dpi / 72
+    beside = [box.x1 for box in numbers if box.y0 < y < box.y1 and box.x1 < x]
+    assert x - radius - max(beside) > 0.8 / 25.4 * figure.dpi
 
 
 def test_an_empty_panel_says_why(say: Catalogue) -> None:

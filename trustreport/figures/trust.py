@@ -113,7 +113,7 @@ class TrustDiagram:
         plot.set_xticks(shares, labels)
         plot.set_yticks(shares, labels)
         # Room between the axis and its numbers for marks at the edge.
-        plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE, pad=6)
+        plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE, pad=8)
         plot.spines["left"].set_visible(True)
         across_name, upward_name = (say(f"figure.trust.{panel}.{axis}") for axis in ("x", "y"))
         plot.set_xlabel(across_name, size=style.TICK, labelpad=2)
