@@ -127,6 +127,8 @@ class _Formatter(string.Formatter):
                 return numbers.level(value)
             case "count":
                 return numbers.count(value)
+            case "count_or_none":
+                return numbers.count(value) if value else self._catalogue("word.none")
             case "p":
                 return numbers.p(value)
             case "number":

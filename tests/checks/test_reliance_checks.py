@@ -70,7 +70,7 @@ def test_a_check_fires_where_it_should_and_nowhere_else(check: str, fires: Study
 def test_what_the_checks_say() -> None:
     said = fired(counted(n100=20, n101=30))
     assert said["P29"].startswith(
-        "When the advice was wrong, 40.0% of initially right decisions were changed to wrong (95% CI 27.6% to"
+        "Of readings that were right without the aid and got wrong advice, 40.0% were wrong with it (95% CI"
     )
     assert "After wrong advice the share of right decisions changed by −40.0 points" in said["P29"]
     assert fired(without(SEQUENTIAL, advice=None))["P30"].endswith("what the device advised was not stored.")

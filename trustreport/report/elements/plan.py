@@ -37,7 +37,8 @@ def prespecification(context: Context) -> Element:
     none = say("word.not_declared")
     moments = (plan.study.sap_locked_at, plan.study.data_opened_at)
     locked, opened = (day(m) if m else none for m in moments)
-    finding = [say("element.E05.finding", n=len(plan.endpoints), locked=locked, opened=opened)]
+    key = "finding" if plan.endpoints else "finding_none"
+    finding = [say(f"element.E05.{key}", n=len(plan.endpoints), locked=locked, opened=opened)]
     altered = None
     if plan.endpoints:
         standing, altered = acceptance.fixed(assessment, say)
