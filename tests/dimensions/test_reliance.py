@@ -306,3 +306,17 @@ def test_any_pattern_of_readings_gives_results_and_texts(seed: int) -> None:
     found = answer(sequential(codes, confidence=rng.integers(1, 4, shape).astype(float)))
     rules_hold(found)
     assert texts(found)
+
+
+def test_of_decisions_in_sittings_of_their_own_none_is_said_to_have_changed() -> None:
+    study = sequential(np.repeat(CODES, 4, axis=1))
+    same_sitting = " ".join(EN(m) for part in answer(study).parts for m in part.finding)
+    assert "became right" in same_sitting
+    apart = replace(study, readings=(replace(study.readings[0], sequential=False),))
+    (part,) = answer(apart).parts
+    said = " ".join(EN(m) for m in part.finding)
+    captions = " ".join(EN(t.caption) for t in part.tables)
+    for word in ("became", "stayed", "automation bias", "changed", "before", "afterwards"):
+        assert word not in said, word
+    assert "were right without the aid and wrong with it" in said
+    assert "before the advice" not in captions

@@ -92,6 +92,14 @@ class Reliance:
     sequential: bool = False
 
     @property
+    def apart(self) -> bool:
+        """Whether both decisions were made in readings of their own: then none was changed to the other.
+
+        Of published counts it is not known; they are told as the publications tell them.
+        """
+        return "set" not in self.scope and not self.sequential
+
+    @property
     def name(self) -> str:
         """What the reader of a report calls it."""
         return str(self.scope.get("set") or self.scope.get("task") or "")

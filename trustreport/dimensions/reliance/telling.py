@@ -72,23 +72,29 @@ def sentences(found: Reliance) -> Iterable[Message]:
     advice = found.find("accuracy_of_advice").estimate
     if not isnan(advice.value):
         yield say(f"{ID}.advice", value=advice.value, n=advice.n)
+    words = _words(found)
     for name in ("rsr", "rair"):
-        yield _told(name, found.find(name).estimate)
+        yield _told(name, found.find(name).estimate, words)
     for name in ("rbt", "rbod"):
         e = found.find(name).estimate
         if _side(e) == "below":
-            yield say(f"{ID}.{name}.below", value=e.value, low=e.low, high=e.high, level=e.level, n=e.n)
+            yield say(f"{words}.{name}.below", value=e.value, low=e.low, high=e.high, level=e.level, n=e.n)
     if found.n:
-        yield say(f"{ID}.switches", mended=found.count("011"), spoiled=found.count("100"))
+        yield say(f"{words}.switches", mended=found.count("011"), spoiled=found.count("100"))
 
 
-def _told(name: str, e: Estimate) -> Message:
+def _words(found: Reliance) -> str:
+    """The words for two decisions of one sitting, or of sittings apart, where none was changed."""
+    return f"{ID}.apart" if found.apart else ID
+
+
+def _told(name: str, e: Estimate, words: str) -> Message:
     if isnan(e.value):
         return say(f"{ID}.{name}.undefined", reason=e.note)
     side = _side(e)
     if not side:
-        return say(f"{ID}.{name}.no_interval", value=e.value, n=e.n, reason=e.note)
-    return say(f"{ID}.{name}.{side}", value=e.value, low=e.low, high=e.high, level=e.level, n=e.n)
+        return say(f"{words}.{name}.no_interval", value=e.value, n=e.n, reason=e.note)
+    return say(f"{words}.{name}.{side}", value=e.value, low=e.low, high=e.high, level=e.level, n=e.n)
 
 
 def _side(e: Estimate) -> str:
@@ -101,7 +107,7 @@ def _title(found: Reliance) -> Message | str:
 
 
 def _rates_table(found: Reliance, number: int) -> EstimateTable:
-    rows = tuple(Row(say(f"{ID}.label.{name}"), found.find(name)) for name in ROWS)
+    rows = tuple(Row(say(f"{_words(found)}.label.{name}"), found.find(name)) for name in ROWS)
     caption = "rates" if "set" in found.scope else "rates_pooled"
     return EstimateTable(f"{ID}_{number}", say(f"{ID}.table.{caption}"), rows)
 
@@ -109,10 +115,11 @@ def _rates_table(found: Reliance, number: int) -> EstimateTable:
 def _patterns_table(found: Reliance, number: int) -> PlainTable:
     """The eight patterns with their names, counts and shares."""
     words = {"0": say(f"{ID}.wrong"), "1": say(f"{ID}.right")}
+    own = _words(found)
     columns = (
-        Column(say(f"{ID}.column.before")),
+        Column(say(f"{own}.column.before")),
         Column(say(f"{ID}.column.advice")),
-        Column(say(f"{ID}.column.after")),
+        Column(say(f"{own}.column.after")),
         Column(say(f"{ID}.column.name")),
         Column(say(f"{ID}.column.n"), "count"),
         Column(say(f"{ID}.column.share"), "percent"),
@@ -126,16 +133,17 @@ def _patterns_table(found: Reliance, number: int) -> PlainTable:
         )
         for pattern in PATTERNS
     )
-    return PlainTable(f"{ID}_patterns_{number}", say(f"{ID}.table.patterns"), columns, rows)
+    return PlainTable(f"{ID}_patterns_{number}", say(f"{own}.table.patterns"), columns, rows)
 
 
 def _advice_table(found: Reliance, number: int) -> PlainTable:
     """Right decisions before and after, apart for right and for wrong advice."""
+    own = _words(found)
     columns = (
         Column(say(f"{ID}.column.advice")),
         Column(say(f"{ID}.column.n"), "count"),
-        Column(say(f"{ID}.column.right_before"), "percent"),
-        Column(say(f"{ID}.column.right_after"), "percent"),
+        Column(say(f"{own}.column.right_before"), "percent"),
+        Column(say(f"{own}.column.right_after"), "percent"),
         Column(say(f"{ID}.column.change"), "points"),
     )
     rows = []
@@ -145,12 +153,12 @@ def _advice_table(found: Reliance, number: int) -> PlainTable:
         scope: dict[str, Any] = {**found.scope, "arms": list(found.arms), "endpoint": "accuracy"}
         change = found.one("accuracy_change", {**scope, "parameters": {"advice": advice}})
         rows.append((say(f"{ID}.{advice}"), before.n, before.value, after.value, change.estimate))
-    return PlainTable(f"{ID}_advice_{number}", say(f"{ID}.table.advice"), columns, tuple(rows))
+    return PlainTable(f"{ID}_advice_{number}", say(f"{own}.table.advice"), columns, tuple(rows))
 
 
 def _confidence_table(found: Reliance, number: int) -> PlainTable:
     names = ("rair", "rsr", "switch_rate")
-    columns = [Column(say(f"{ID}.column.confidence")), Column(say(f"{ID}.column.n"), "count")]
+    columns = [Column(say(f"{_words(found)}.column.confidence")), Column(say(f"{ID}.column.n"), "count")]
     columns += [Column(say(f"{ID}.column.{name}"), "estimate") for name in names]
     rows = []
     for band, (low, high) in found.bands.items():
@@ -158,7 +166,7 @@ def _confidence_table(found: Reliance, number: int) -> PlainTable:
         label = say(f"{ID}.band", name=say(f"{ID}.confidence.{band}"), low=low, high=high)
         n = found.find("override_rate", **here).estimate.n
         rows.append((label, n, *(found.find(name, **here).estimate for name in names)))
-    caption = say(f"{ID}.table.confidence")
+    caption = say(f"{_words(found)}.table.confidence")
     return PlainTable(f"{ID}_confidence_{number}", caption, tuple(columns), tuple(rows))
 
 
@@ -178,11 +186,12 @@ def _figure(found: Reliance, number: int) -> Figure:
     drawn = points if len(points) > 1 else []
     values = {name: getattr(pooled, name).value for name in ("rair", "rsr")}
     known = {name: None if isnan(value) else value for name, value in values.items()}
+    own = _words(found)
     return Figure(
         f"trust_{number}",
         TrustDiagram((*drawn, pooled)),
-        say(f"{ID}.figure.readers" if drawn else f"{ID}.figure.set"),
-        say(f"{ID}.figure.alt", n=len(drawn), **{name: _percent(value) for name, value in known.items()}),
+        say(f"{own}.figure.readers" if drawn else f"{own}.figure.set"),
+        say(f"{own}.figure.alt", n=len(drawn), **{name: _percent(value) for name, value in known.items()}),
     )
 
 
