@@ -1,13 +1,18 @@
 """The summary page: which criteria, findings and limits it shows, and what it says of those it leaves out."""
 
+from dataclasses import replace
 from typing import Any
 
-from made_up import assessment, manifest, part
+from made_up import assessment, manifest, part, words
 
 from trustreport.assessment import Assessment
+from trustreport.estimate import Estimate
+from trustreport.finding import Column, Finding, Part, PlainTable
 from trustreport.messages import catalogue
+from trustreport.messages import say as message
 from trustreport.plan import Plan
 from trustreport.report.summary import FOR_BROWSERS, ROOMS, summary
+from trustreport.results import Result
 
 SAY = catalogue("en")
 FIXED = {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"}
@@ -62,3 +67,87 @@ def test_the_page_points_to_the_criterion_by_its_name():
     one = judged(criterion("foretells", "primary", 0.5), criterion("finds", "primary", 2))
     line = summary(one, SAY, FOR_BROWSERS, "9").verdict_line
     assert line == "2 criteria: 1 fail and 1 pass. Look first at the criterion 'foretells'."
+
+
+def changed(endpoint: str, period: str, low: float, high: float) -> Result:
+    """A change since the baseline, in points."""
+    scope = {"period": period, "endpoint": endpoint, "parameters": {"against": "baseline"}}
+    middle = (low + high) / 2
+    return Result("vigilance.period_change", scope, Estimate(middle, low, high, 99, 0.95), "difference", True)
+
+
+def audit() -> Assessment:
+    """An audit of two periods with an alert, something late and two events of the log."""
+    status = Part(
+        (words("One alert."), words("I-3 was due before."), words("A third sentence.")),
+        message("vigilance.title_status"),
+        (
+            PlainTable(
+                "vigilance_due_1",
+                words("Due."),
+                tuple(Column(words(name)) for name in ("Due", "What", "Owner", "Late")),
+                (("2026-09-15", message("vigilance.due.incident", name="I-3"), None, words("late")),),
+            ),
+        ),
+    )
+    results = tuple(
+        changed(*one)
+        for one in (
+            ("sensitivity", "one", -0.9, -0.8),
+            ("sensitivity", "two", -0.42, -0.10),
+            ("specificity", "one", -0.1, 0.1),
+            ("specificity", "two", -0.08, 0.06),
+        )
+    )
+    given = manifest(
+        incidents=[
+            {"incident": "I-2", "seriousness": "serious", "status": "open"},
+            {"incident": "I-1", "seriousness": "serious", "status": "Closed"},
+        ]
+    )
+    plan = Plan.model_validate({**given, "report": {"kind": "vigilance"}})
+    one = assessment((part("one", titled=False),), plan, blocks=False)
+    return replace(one, findings=(*one.findings, Finding("vigilance", (status,), results)))
+
+
+def test_an_audit_begins_with_alerts_changes_and_open_events():
+    page = summary(audit(), SAY, FOR_BROWSERS, "4")
+    assert page.findings.shown == (
+        "One alert. I-3 was due before. A third sentence.",
+        SAY("report.summary.changed", n=1, period="two", names=["Sensitivity"]),
+        "One event of the log is not closed: I-2 (serious).",
+    )
+    assert [(row.label, row.text) for row in page.results.shown[:2]] == [
+        ("Sensitivity, two against the baseline", "\u221226.0 (\u221242.0 to \u221210.0) points"),
+        ("Specificity, two against the baseline", "\u22121.0 (\u22128.0 to +6.0) points"),
+    ]
+    (due,) = page.due.shown
+    assert (due.day, due.what, due.late) == ("2026-09-15", "incident I-3", "late")
+
+
+def test_shares_of_wrong_decisions_stand_with_what_their_difference_allows():
+    (said,) = summary(judged(), SAY, FOR_BROWSERS, "9").findings.shown
+    assert said.startswith("With the aid 22.7%")
+    assert said.endswith("includes 1: benefit and harm are both compatible with the data.")
+
+
+def test_a_result_is_shown_once():
+    one = judged()
+    (finding,) = one.findings
+    twice = replace(one, findings=(finding, replace(finding, dimension="decision_benefit")))
+    texts = [row.text for row in summary(twice, SAY, FOR_BROWSERS, "9").results.shown]
+    assert len(texts) == len(set(texts)) == 2
+
+
+def test_a_review_of_several_candidates_asks_which_and_begins_with_what_was_claimed():
+    given = manifest(candidates=[{"candidate": "Alder"}, {"candidate": "Birch"}])
+    plan = Plan.model_validate({**given, "report": {"kind": "procurement"}})
+    side = Part((words("Side by side."),), words("Compared"))
+    claims = Part((words("6 claimed; 3 lie above."), words("Alder: below.")), words("Claimed"), element="E34")
+    found = Finding("candidates", (side, claims), ())
+    page = summary(replace(assessment((), plan), findings=(found,)), SAY, FOR_BROWSERS, "9")
+    assert page.title == "Which of Alder and Birch does here what we need it to do?"
+    assert page.findings.shown == (
+        "Claimed: 6 claimed; 3 lie above. Alder: below.",
+        "Compared: Side by side.",
+    )

@@ -8,7 +8,7 @@ from trustreport.assessment import Assessment
 from trustreport.finding import CheckOutcome, EstimateTable, Finding, Row
 from trustreport.messages import Catalogue
 from trustreport.plan import Plan
-from trustreport.report import acceptance
+from trustreport.report import acceptance, asked
 from trustreport.report.tables import common_places, in_words
 from trustreport.report.wording import day, shorten
 from trustreport.study import Study
@@ -17,7 +17,10 @@ from trustreport.verdicts import WORDS
 LIMITS = 3
 ROLES = ("primary", "safety", "secondary", "exploratory", "")  # of criteria, in the order of the page
 REMARKS = 5  # of one check in a section
+MOST_NAMED = 4  # candidates in the question
 NAMES = 8  # of the places of one remark
+# How many sentences are an answer, where the first alone would be a number without its interval.
+SENTENCES = {"pragmatic_utility": 2}
 FIRST = {"procurement": "candidates", "vigilance": "vigilance"}  # whose answer a kind of report begins with
 
 
@@ -114,6 +117,7 @@ class Summary:
     standing: str
     verdict_line: str
     findings: Bounded
+    due: Bounded
     results: Bounded
     criteria: Bounded
     criteria_more: str
@@ -130,9 +134,7 @@ def summary(assessment: Assessment, say: Catalogue, room: Room, acceptance_in: s
     criteria = _bounded(every, room.criteria)
     return Summary(
         style=room.style,
-        title=say(
-            f"report.question.{plan.report.kind}", device=shorten(device_name(plan, say), room.short, say)
-        ),
+        title=_question(plan, room, say),
         notice=shorten(plan.report.notice or "", room.notice, say),
         standing=(
             say("report.summary.answered", n=answered, asked=asked)
@@ -141,9 +143,10 @@ def summary(assessment: Assessment, say: Catalogue, room: Room, acceptance_in: s
         ),
         verdict_line=shorten(acceptance.line(assessment, say), room.long, say),
         findings=_bounded(
-            [shorten(text, room.long, say) for text in _leading_sentences(assessment, room, say)],
+            _leading_sentences(assessment, room, say),
             room.findings,
         ),
+        due=_bounded(_due(assessment, room, say), room.results),
         results=_key_results(assessment, room.results, room, say),
         criteria=criteria,
         criteria_more=_further(every[len(criteria.shown) :], acceptance_in, say),
@@ -156,12 +159,21 @@ def summary(assessment: Assessment, say: Catalogue, room: Room, acceptance_in: s
     )
 
 
+def _question(plan: Plan, room: Room, say: Catalogue) -> str:
+    """The question of this kind of report, of the device or of the candidates."""
+    names = [shorten(one.candidate, room.name, say) for one in plan.candidates]
+    if plan.report.kind == "procurement" and 1 < len(names) <= MOST_NAMED:
+        return say("report.question.procurement_several", names=names)
+    name = shorten(device_name(plan, say), room.short, say)
+    return say(f"report.question.{plan.report.kind}", device=name)
+
+
 def device_name(plan: Plan, say: Catalogue) -> str:
-    """Trade name and version, as declared."""
+    """Trade name and version, as declared; of several candidates each has a version of its own."""
     device = plan.device
     if not device.trade_name:
         return say("report.this_device")
-    if not device.software_version:
+    if not device.software_version or len(plan.candidates) > 1:
         return device.trade_name
     return say("word.version", name=device.trade_name, version=device.software_version)
 
@@ -233,17 +245,33 @@ def _bounded(items: Sequence[Any], most: int) -> Bounded:
 
 
 def _leading_sentences(assessment: Assessment, room: Room, say: Catalogue) -> list[str]:
-    """The first sentence of each finding; first those of what the report asks above all."""
+    """The answer of each finding in a sentence or two; first those of what the report asks above all."""
     found = []
     for finding in _in_order(assessment):
+        if finding.dimension == FIRST.get(assessment.plan.report.kind):
+            texts = asked.sentences(finding, assessment, say)
+            found += [shorten(text, (1 if i else 3) * room.long, say) for i, text in enumerate(texts)]
+            continue
         part = next((part for part in finding.parts if part.finding), None)
         if part:
-            text = say(part.finding[0])
+            own = part.finding[: SENTENCES.get(finding.dimension, 1)]
+            text = " ".join(say(one) for one in own)
             if part.title:
                 name = shorten(say(part.title), room.name, say)
                 text = say("report.section.of_part", part=name, sentence=text)
-            found.append(text)
+            found.append(shorten(text, len(own) * room.long, say))
     return found
+
+
+def _due(assessment: Assessment, room: Room, say: Catalogue) -> list[asked.Due]:
+    """What is due, where the report asks that above all."""
+    if assessment.plan.report.kind != "vigilance":
+        return []
+    rows = [one for f in assessment.findings if f.dimension == "vigilance" for one in asked.due(f, say)]
+    return [
+        replace(one, what=shorten(one.what, room.medium, say), owner=shorten(one.owner, room.name, say))
+        for one in rows
+    ]
 
 
 def _in_order(assessment: Assessment) -> list[Finding]:
@@ -263,6 +291,9 @@ def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) 
     """Rows that lead, every part's first before its second; one that leads alone brings what it rests on."""
     found: list[tuple[int, int, str, Row]] = []
     for finding in _in_order(assessment):
+        if finding.dimension == FIRST.get(assessment.plan.report.kind):
+            for row in asked.change_rows(finding, assessment.plan):
+                found.append((-1, len(found), str(row.result.scope.get("candidate") or ""), row))
         several = len(finding.parts) > 1
         for part in finding.parts:
             where = say(part.title) if several and part.title else ""
@@ -279,7 +310,11 @@ def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) 
             for row in t.rows
         ]
         found += [(1, i, "", row) for i, row in enumerate(rows, 1) if row.result.primary and not row.leads]
-    chosen = sorted(sorted(found, key=lambda item: item[:2])[:most], key=lambda item: item[1])
+    told: dict[tuple[str, str], tuple[int, int, str, Row]] = {}
+    for item in sorted(found, key=lambda item: item[:2]):
+        # A risk reduction and the change in accuracy may be one number: it is shown once.
+        told.setdefault((item[2], in_words(item[3].result, say)), item)
+    chosen = sorted(list(told.values())[:most], key=lambda item: item[1])
     places = common_places(row.result for *_, row in chosen)
     shown = tuple(
         KeyResult(
