@@ -88,6 +88,7 @@ def _sentences(
         way = "gain" if mean.low > 0 else "loss" if mean.high < 0 else "either"
         values = {"value": mean.value, "low": mean.low, "high": mean.high, "level": mean.level}
         yield say(f"{ID}.{way}", endpoint=name_of(main.name), **values)
+    yield from _by_class(results, main, arms)
     changes = [b for b in main.benefits if not isnan(b.value)]
     yield say(
         f"{ID}.readers",
@@ -114,6 +115,17 @@ def _sentences(
     yield from _cautions(results, arms)
     if n < FEW_READERS:
         yield say("few_readers", n=n)
+
+
+def _by_class(results: Sequence[Result], main: Endpoint, arms: tuple[str, str]) -> Iterator[Message]:
+    """The change in sensitivity and in specificity: what claims of fewer misses or false alarms rest on."""
+    for name in ("sensitivity", "specificity"):
+        found = leading(results, f"{ID}.mean_benefit", endpoint=name, arms=list(arms), subgroup=None)
+        if name == main.name or found is None or isnan(found.estimate.low):
+            continue
+        e = found.estimate
+        way = "gain" if e.low > 0 else "loss" if e.high < 0 else "either"
+        yield say(f"{ID}.by_class.{name}_{way}", value=e.value, low=e.low, high=e.high, level=e.level)
 
 
 def _cautions(results: Sequence[Result], arms: tuple[str, str]) -> Iterator[Message]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from trustreport.dimensions.case_mix import CaseMix, Characteristic, Errors
 from trustreport.dimensions.ripe import left_out
+from trustreport.dimensions.standing_out import Share, gaps
 from trustreport.messages import Catalogue
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
@@ -185,7 +186,13 @@ def _beside(mixes: Sequence[CaseMix], say: Catalogue) -> Table:
         columns = [next((c for c in m.characteristics if c.name == name), None) for m in mixes]
         for i, (level, cells) in enumerate(_rows(columns, [m.n for m in mixes], say)):
             lines.append(
-                Line((Cell(name if i == 0 else ""), Cell(level), *(Cell(text, True) for text in cells)))
+                Line(
+                    (
+                        Cell(_spelled(name) if i == 0 else ""),
+                        Cell(level),
+                        *(Cell(text, True) for text in cells),
+                    )
+                )
             )
     return Table(say("element.E07.caption"), heads, tuple(lines))
 
@@ -265,7 +272,30 @@ def failures(context: Context) -> Element | None:
     finding = say("element.E23.finding", n=total, of=sum(one.positives + one.negatives for one in found))
     young = (say(one) for one in left_out(context.assessment.study, context.assessment.plan))
     table = Table(say("element.E23.caption"), heads, lines)
-    return Element((finding, *young), tables=numbered(context, table))
+    return Element((finding, *_standing_out(context), *young), tables=numbered(context, table))
+
+
+def _standing_out(context: Context) -> Iterator[str]:
+    """The characteristic by which the errors of each device lie furthest apart, or that none stands out."""
+    say, assessment = context.say, context.assessment
+    level = assessment.plan.report.confidence_level
+    by_device = [one for one in assessment.errors if one.who not in assessment.study.arms and one.by]
+    found = list(gaps(by_device, level))
+    for gap in found:
+        shares = {f"{key}_{w}": v for w in ("worst", "best") for key, v in _counted(getattr(gap, w))}
+        said = say(f"element.E23.{gap.kind}_apart", name=_spelled(gap.name), level=level, **shares)
+        yield say("report.section.of_part", part=gap.who, sentence=said) if gap.who else said
+    if by_device and not found:
+        yield say("element.E23.none_apart", level=level)
+
+
+def _counted(share: Share) -> Iterator[tuple[str, Any]]:
+    yield from (("level", share.level), ("k", share.k), ("n", share.n), ("share", share.k / share.n))
+
+
+def _spelled(column: str) -> str:
+    """The name of a column as a word of a sentence."""
+    return column.replace("_", " ")
 
 
 def _together(found: Sequence[Errors], say: Catalogue) -> Iterator[Errors]:
@@ -303,7 +333,7 @@ def _error_lines(one: Errors, say: Catalogue) -> Iterator[Line]:
     total = (one.positives, one.missed, one.negatives, one.false_alarms)
     yield line(named, say("element.E23.all"), total, leads=bool(one.by))
     for name, level, *counts in one.by:
-        yield line("", say("element.E23.of", name=name, level=level), counts)
+        yield line("", say("element.E23.of", name=_spelled(name), level=level), counts)
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
