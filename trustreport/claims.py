@@ -59,6 +59,29 @@ def elsewhere(claim: Claim, plan: Plan) -> bool:
     return claim.candidate is not None or (plan.report.kind == "procurement" and claim.population is not None)
 
 
+def latest(claim: Claim, periods: Sequence[str], results: Sequence[Result]) -> tuple[str, Result] | None:
+    """The same quantity in the last of the periods that has it with an interval, and the name of that period.
+
+    None for a claim about that period itself, and where no period gives the quantity.
+    """
+    for period in reversed(periods):
+        entries = _entries(claim.model_copy(update={"dataset": period, "set": None}), results)
+        lead = next((r for r in entries if r.primary), entries[0] if entries else None)
+        if lead is not None and not isnan(lead.estimate.low):
+            return None if claim.dataset == period else (period, lead)
+    return None
+
+
+def inside(claim: Claim, result: Result) -> bool | None:
+    """Whether a declared figure lies in the interval of a result; None where it is no number."""
+    said = declared(claim.value)
+    if said is None:
+        return None
+    said = said.of(share=result.unit in ("proportion", "difference"))
+    value = said.value / 100 if said.percent else said.value
+    return result.estimate.low <= value <= result.estimate.high
+
+
 def tables(results: Iterable[Result]) -> dict[str, tuple[dict[str, Any], ConfusionCounts]]:
     """The table of counts of each set, or data set and candidate, as its four cells stand in the results."""
     cells: dict[str, dict[str, int]] = {}

@@ -10,13 +10,16 @@ import pytest
 from made_up import about, assessment, manifest, part
 from made_up import words as message
 
+from trustreport.claims import inside, latest
 from trustreport.dimensions import DIMENSIONS
+from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.messages import catalogue
-from trustreport.plan import Kind, Plan
+from trustreport.plan import Claim, Kind, Plan
 from trustreport.report import declared, html
 from trustreport.report.elements import ELEMENTS, GROUPS_OF
 from trustreport.report.outline import OUTLINES
+from trustreport.results import Result
 
 say = catalogue()
 KINDS = get_args(Kind)
@@ -173,3 +176,18 @@ def test_what_was_not_handed_in_has_a_placeholder():
     assert missing not in text_of(html.render(one, **about(one)))
     without = replace(one, findings=())
     assert missing in text_of(html.render(without, **about(without)))
+
+
+def test_a_claim_about_the_baseline_is_held_against_the_latest_period_too():
+    def sensitivity(dataset: str, value: float, low: float, high: float) -> Result:
+        e = Estimate(value, low, high, 33, method="wilson")
+        return Result("advice_accuracy.sensitivity", {"dataset": dataset}, e, "proportion", primary=True)
+
+    results = (sensitivity("baseline", 0.914, 0.86, 0.95), sensitivity("2026-08", 2 / 3, 0.5, 0.8))
+    claim = Claim(measure="advice_accuracy.sensitivity", value="0.91", dataset="baseline")
+    found = latest(claim, ["2026-07", "2026-08"], results)
+    assert found == ("2026-08", results[1])
+    assert inside(claim, results[1]) is False
+    assert inside(claim.model_copy(update={"value": "75%"}), results[1]) is True
+    assert latest(claim.model_copy(update={"dataset": "2026-08"}), ["2026-08"], results) is None
+    assert latest(claim, [], results) is None

@@ -149,7 +149,7 @@ def elsewhere(context: Context) -> Element:
     """What this report does not contain, and which declared document does."""
     say, documents = context.say, context.assessment.plan.documents
     heads = tuple(Head(say(f"element.E50.{key}")) for key in ("item", "where"))
-    lines = []
+    lines, supplied = [], 0
     for item, words in ELSEWHERE.items():
         found = [d for d in documents if _holds(d, words)]
         names = (
@@ -157,10 +157,12 @@ def elsewhere(context: Context) -> Element:
             if found
             else say("word.not_declared")
         )
+        supplied += bool(found)
         lines.append(Line((Cell(say(f"element.E50.{item}")), Cell(names))))
     table = Table(say("element.E50.caption"), heads, tuple(lines))
     groups = tuple(context.groups[name] for name in GROUPS["E50"] if name in context.groups)
-    return Element((say("element.E50.finding"),), groups, tables=numbered(context, table))
+    finding = say("element.E50.finding", n=supplied, of=len(lines))
+    return Element((finding,), groups, tables=numbered(context, table))
 
 
 def _holds(document: Document, words: Sequence[str]) -> bool:

@@ -78,11 +78,7 @@ def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
     say = context.say
     none = say("word.not_declared")
     quantity = say(quantity_name(criteria.quantity(endpoint), endpoint.of)) if endpoint.measure else none
-    bound = endpoint.bound_or_margin
-    if isinstance(bound, tuple):
-        bound_text = say("word.to", low=plain(bound[0]), high=plain(bound[1]))
-    else:
-        bound_text = none if bound is None else plain(bound)
+    bound_text = _bound(endpoint, context)
     hypothesis = endpoint.hypothesis or none
     rule = endpoint.multiplicity_family or none
     alpha = "" if endpoint.alpha is None else say("element.E05.alpha", alpha=plain(endpoint.alpha))
@@ -98,6 +94,18 @@ def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
             Cell(rule, aside=alpha),
         )
     )
+
+
+def _bound(endpoint: Endpoint, context: Context) -> str:
+    """Where the interval has to lie, as the table of verdicts writes it; else the declared number."""
+    for verdict in context.assessment.verdicts:
+        told = verdict.bound or verdict.word == "not tested"
+        if told and verdict.criterion.endpoint == endpoint.endpoint:
+            return acceptance.bound_text(verdict, context.say)
+    bound = endpoint.bound_or_margin
+    if isinstance(bound, tuple):
+        return context.say("word.to", low=plain(bound[0]), high=plain(bound[1]))
+    return context.say("word.not_declared") if bound is None else plain(bound)
 
 
 def _places(endpoint: Endpoint, say: Catalogue) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """What is held against the results: claims, the register of checks, what stays open or undeclared."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from trustreport.claims import Held, elsewhere, held
+from trustreport.claims import Held, elsewhere, held, inside, latest
 from trustreport.finding import CheckOutcome
 from trustreport.messages import Catalogue
 from trustreport.plan import Claim
@@ -11,7 +11,7 @@ from trustreport.report import acceptance, declared
 from trustreport.report.elements.data import CHECKED
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.summary import Limit, limits, listed
-from trustreport.report.tables import Cell, Head, Line, Table
+from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.verdicts.judge import quantity_name
 
 GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}
@@ -33,7 +33,12 @@ def claims(context: Context) -> Element | None:
     told = any(f.dimension == "candidates" for f in context.assessment.findings)
     here = [claim for claim in plan.performance_claims if not (told and elsewhere(claim, plan))]
     found = [(claim, _held(claim, context)) for claim in here]
-    lines = tuple(line for claim, those in found for line in _claim_lines(claim, those, say))
+    now = [_now(claim, context) for claim in here]
+    lines = tuple(
+        line
+        for (claim, those), (later, _) in zip(found, now)
+        for line in (*_claim_lines(claim, those, say), *later)
+    )
     spoken = [one for _, those in found for one in those]
     finding = say(
         "element.E34.finding",
@@ -41,15 +46,40 @@ def claims(context: Context) -> Element | None:
         of=len(spoken),
         claims=len(here),
     )
+    outside = [claim.measure for claim, (_, lies) in zip(here, now) if lies is False]
+    later = [say("element.E34.outside", n=len(outside), names=_names(outside, say))] if outside else []
     keys = ("measure", "place", "declared", "recomputed", "agrees")
     table = Table(say("element.E34.caption"), tuple(Head(say(f"element.E34.{key}")) for key in keys), lines)
     lacks = (declared.Group(group.title, (), group.missing),) if group and group.missing else ()
-    return Element((finding,) if here else (), lacks, tables=numbered(context, table))
+    return Element((finding, *later) if here else (), lacks, tables=numbered(context, table))
 
 
 def _held(claim: Claim, context: Context) -> list[Held]:
     plan = context.assessment.plan.model_copy(update={"performance_claims": (claim,)})
     return held(plan, context.assessment.results)
+
+
+def _now(claim: Claim, context: Context) -> tuple[tuple[Line, ...], bool | None]:
+    """The last period beside a claim, and whether its interval holds the declared figure."""
+    say, assessment = context.say, context.assessment
+    periods = [d.name for d in assessment.study.datasets if d.role == "period"]
+    found = latest(claim, periods, assessment.results)
+    lies = inside(claim, found[1]) if found else None
+    if found is None or lies is None:
+        return (), None
+    period, result = found
+    cells = (
+        Cell(_names([claim.measure], say)[0], aside=say("element.E34.latest")),
+        Cell(period),
+        Cell(claim.value),
+        Cell(in_words(result, say)),
+        Cell(say("element.E34.inside" if lies else "element.E34.not_inside")),
+    )
+    return (Line(cells),), lies
+
+
+def _names(measures: Iterable[str], say: Catalogue) -> list[str]:
+    return [say(quantity_name(measure.rpartition(".")[2])) for measure in measures]
 
 
 def _claim_lines(claim: Claim, found: Sequence[Held], say: Catalogue) -> Iterator[Line]:
