@@ -5,12 +5,14 @@ from typing import Any
 
 from made_up import assessment, manifest, part, words
 
+from trustreport import lock
 from trustreport.assessment import Assessment
 from trustreport.estimate import Estimate
-from trustreport.finding import Column, Finding, Part, PlainTable
+from trustreport.finding import CheckOutcome, Column, Finding, Part, PlainTable
 from trustreport.messages import catalogue
 from trustreport.messages import say as message
 from trustreport.plan import Plan
+from trustreport.report import acceptance
 from trustreport.report.summary import FOR_BROWSERS, ROOMS, summary
 from trustreport.results import Result
 
@@ -151,3 +153,63 @@ def test_a_review_of_several_candidates_asks_which_and_begins_with_what_was_clai
         "Claimed: 6 claimed; 3 lie above. Alder: below.",
         "Compared: Side by side.",
     )
+
+
+def fired(check: str, severity: str, *places: str, n: int = 1, **scope: str) -> list[CheckOutcome]:
+    """What a check said of some places; of the last it counts `n` cases, of the others one."""
+    counts = [*(1 for _ in places[1:]), n]
+    return [
+        CheckOutcome(
+            check, "x", severity, "fired", message("report.tested.n_cases", n=k), {"dataset": p, **scope}
+        )
+        for p, k in zip(places, counts)
+    ]
+
+
+def test_the_strongest_limits_are_those_that_harm_then_the_heaviest_told_of_the_worst_place():
+    outcomes = (
+        *fired("P05", "W", "a", "b", "c", "d"),
+        *fired("P03", "W", "a", "b", n=8),
+        *fired("P31", "W", "a"),
+        *fired("P13", "B", "a", "b", n=8),
+        *fired("P42", "N", "a"),
+        *fired("P29", "W", "a"),
+    )
+    page = summary(replace(judged(), checks=outcomes), SAY, FOR_BROWSERS, "9")
+    assert [limit.check for limit in page.limits.shown] == ["P29", "P13", "P31"]
+    assert (page.limits.shown[1].where, page.limits.shown[1].text) == ("b and one more", "8 cases")
+    assert (
+        page.limits_more
+        == "3 further checks found something (2 warnings and 1 note): see the register of checks."
+    )
+
+
+def test_a_limit_names_the_candidate_it_is_about():
+    one = fired("P08", "W", "Harbour", candidate="Alder") + fired(
+        "P08", "W", "Harbour", n=3, candidate="Birch"
+    )
+    (limit,) = summary(replace(judged(), checks=tuple(one)), SAY, FOR_BROWSERS, "9").limits.shown
+    assert limit.where == "Birch and one more"
+
+
+def test_a_verdict_says_that_its_bound_was_amended():
+    before = lock.renewed(Plan.model_validate(manifest(endpoints=[criterion("finds", "primary", 1)])))
+    amended = {
+        "field": "endpoints[finds].bound_or_margin",
+        "old": "1",
+        "new": "2",
+        "reason": "New guidance.",
+        "before_data_opened": True,
+    }
+    given = manifest(endpoints=[criterion("finds", "primary", 2)], study=FIXED, amendments=[amended])
+    one = assessment((part("one", titled=False),), Plan.model_validate(given), blocks=False)
+    one = replace(one, study=replace(one.study, lock=lock.written(before)))
+    (row,) = acceptance.held(one, SAY)
+    assert row.amended == (
+        (
+            "The bound was amended: locked 1, now 2, declared as changed before the data were opened. "
+            "Reason given: New guidance."
+        ),
+    )
+    line = summary(one, SAY, FOR_BROWSERS, "9").verdict_line
+    assert "One criterion is not as it was locked, 1 by an amendment declared as made before" in line

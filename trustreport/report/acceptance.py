@@ -1,13 +1,14 @@
 """The acceptance table: every criterion with estimate, bound and verdict; the lock; what was amended."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trustreport import criteria, lock
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue, Message
 from trustreport.plan import Endpoint, Plan
+from trustreport.report.declared import label
 from trustreport.report.declared import text as declared_text
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.report.wording import day, plain
@@ -34,6 +35,7 @@ class Held:
     mark: str
     word: str
     sentence: str
+    amended: tuple[str, ...] = ()  # what of it is not as it was locked
 
 
 def held(assessment: Assessment, say: Catalogue) -> list[Held]:
@@ -44,7 +46,29 @@ def held(assessment: Assessment, say: Catalogue) -> list[Held]:
         _judged(by_name[e.endpoint], say) if e.endpoint in by_name else _estimated(e, assessment, say)
         for e in assessment.plan.endpoints
     ]
-    return rows + [_judged(v, say) for v in assessment.verdicts if v.criterion.endpoint not in declared]
+    rows += [_judged(v, say) for v in assessment.verdicts if v.criterion.endpoint not in declared]
+    changes = lock.standing(assessment.study, assessment.plan).changes
+    return [
+        replace(row, amended=tuple(_amended(c, say) for c in changes if c.criterion == row.name))
+        for row in rows
+    ]
+
+
+def _amended(change: lock.Change, say: Catalogue) -> str:
+    """What was locked, what is declared now, and whether it was changed with the data still closed."""
+    whole = change.field.endswith("]")
+    field = "" if whole else change.field.rpartition(".")[2]
+    bound = field == "bound_or_margin"
+    name = say("verdicts.lock.whole") if whole else label(f"endpoints.{field}", say)
+    old, new = (_value(value, say, whole) for value in (change.old, change.new))
+    reason = change.amendment.reason if change.amendment else None
+    said = say(
+        f"verdicts.lock.amended_{change.how}",
+        name=say("verdicts.lock.bound") if bound else name,
+        old=old,
+        new=new,
+    )
+    return say("verdicts.lock.amended_reason", said=said, reason=reason.rstrip(".")) if reason else said
 
 
 def _judged(verdict: Verdict, say: Catalogue) -> Held:
@@ -129,6 +153,18 @@ def line(assessment: Assessment, say: Catalogue) -> str:
         say("word.share_of_words", n=n, word=say(f"verdict.{word.replace(' ', '_')}"))
         for word, n in counted(found).items()
     ]
+    said = _counts(found, counts, say)
+    changes = lock.standing(assessment.study, assessment.plan).changes
+    by_name = {
+        c.criterion: [o for o in changes if o.criterion == c.criterion] for c in changes if c.criterion
+    }
+    if not by_name:
+        return said
+    before = sum(all(c.how == "before" for c in own) for own in by_name.values())
+    return say("verdicts.line_amended", line=said, n=len(by_name), before=before)
+
+
+def _counts(found: Sequence[Verdict], counts: list[str], say: Catalogue) -> str:
     first = worst(found)
     if first is None or len(found) == 1:
         return say("verdicts.line", n=len(found), counts=counts)

@@ -16,6 +16,11 @@ from trustreport.verdicts import WORDS
 
 LIMITS = 3
 ROLES = ("primary", "safety", "secondary", "exploratory", "")  # of criteria, in the order of the page
+# Before what blocks: people do worse with the aid, or follow it where it is wrong. After that, within a
+# severity: what is measured here does not hold where the device is to be used, or does not tell the
+# candidates apart. Then all others.
+HARM = ("P29", "P27")
+ELSEWHERE = ("P31", "P45", "P47", "P50", "P02", "P32", "P52")
 REMARKS = 5  # of one check in a section
 MOST_NAMED = 4  # candidates in the question
 NAMES = 8  # of the places of one remark
@@ -88,6 +93,7 @@ class Limit:
     names: tuple[str, ...]
     where: str
     text: str
+    cases: float = 0  # that it counts; 0 where it counts none
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,7 @@ class Summary:
     criteria: Bounded
     criteria_more: str
     limits: Bounded
+    limits_more: str
     tested: tuple[tuple[str, str], ...]
 
 
@@ -132,6 +139,7 @@ def summary(assessment: Assessment, say: Catalogue, room: Room, acceptance_in: s
     answered = len(assessment.findings)
     every = _criteria(assessment, room, say)
     criteria = _bounded(every, room.criteria)
+    said = _by_weight(limits(assessment.fired(), say))
     return Summary(
         style=room.style,
         title=_question(plan, room, say),
@@ -141,7 +149,7 @@ def summary(assessment: Assessment, say: Catalogue, room: Room, acceptance_in: s
             if answered
             else say("report.summary.answered_none", asked=asked)
         ),
-        verdict_line=shorten(acceptance.line(assessment, say), room.long, say),
+        verdict_line=shorten(acceptance.line(assessment, say), 2 * room.long, say),
         findings=_bounded(
             _leading_sentences(assessment, room, say),
             room.findings,
@@ -150,7 +158,8 @@ def summary(assessment: Assessment, say: Catalogue, room: Room, acceptance_in: s
         results=_key_results(assessment, room.results, room, say),
         criteria=criteria,
         criteria_more=_further(every[len(criteria.shown) :], acceptance_in, say),
-        limits=_strongest(limits(assessment.fired(), say), room, say),
+        limits=_strongest(said, room, say),
+        limits_more=_further_limits(said[LIMITS:], say),
         tested=tuple(
             (say(f"report.tested.{key}"), shorten(text, room.medium, say))
             for key, text in _tested(assessment, say)
@@ -181,13 +190,28 @@ def device_name(plan: Plan, say: Catalogue) -> str:
 def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limit]:
     """What the checks said, the same words about several scopes said once."""
     places: dict[tuple[str, str, str], list[str]] = {}
+    counts: dict[tuple[str, str, str], float] = {}
+    fired = list(fired)
+    one_set = len({o.scope.get("dataset") for o in fired if o.scope.get("candidate")}) == 1
     for outcome in fired:
-        found = places.setdefault((outcome.check, outcome.severity, say(outcome.message)), [])
-        where = scope_name(outcome.scope)
+        key = (outcome.check, outcome.severity, say(outcome.message))
+        found = places.setdefault(key, [])
+        n = outcome.message.values.get("n")
+        counts[key] = float(n) if isinstance(n, int | float) else 0.0
+        where, candidate = scope_name(outcome.scope), str(outcome.scope.get("candidate") or "")
+        if candidate:
+            where = candidate if one_set else say("word.interval", value=candidate, interval=where)
         if where and where not in found:
             found.append(where)
     return [
-        Limit(check, severity, tuple(found), _where(found, say), text.removesuffix("."))
+        Limit(
+            check,
+            severity,
+            tuple(found),
+            _where(found, say),
+            text.removesuffix("."),
+            counts[check, severity, text],
+        )
         for (check, severity, text), found in places.items()
     ]
 
@@ -224,20 +248,46 @@ def scope_name(scope: Any) -> str:
     return str(next((scope[key] for key in keys if scope.get(key)), ""))
 
 
-def _strongest(said: Sequence[Limit], room: Room, say: Catalogue) -> Bounded:
-    """The first remark of each check, blocks first: the same pitfall in four sets is one limit."""
+def _by_weight(said: Sequence[Limit]) -> list[list[Limit]]:
+    """The remarks of each check together, the check that weighs most first, in each what counts most cases.
+
+    What harms comes first, then by severity, by what it means for use elsewhere, and by how many places.
+    """
     by_check: dict[str, list[Limit]] = {}
     for limit in said:
         by_check.setdefault(limit.check, []).append(limit)
+
+    def weight(own: list[Limit]) -> tuple[Any, ...]:
+        check, severity = own[0].check, min(map("BWN".index, (one.severity for one in own)))
+        places = len({name for one in own for name in one.names})
+        return check not in HARM, severity, check not in ELSEWHERE, -places, -max(one.cases for one in own)
+
+    inner = [
+        sorted(own, key=lambda one: ("BWN".index(one.severity), -one.cases)) for own in by_check.values()
+    ]
+    return sorted(inner, key=weight)
+
+
+def _strongest(by_check: Sequence[list[Limit]], room: Room, say: Catalogue) -> Bounded:
+    """The first remark of each check: the same pitfall in four sets is one limit, of the worst."""
     shown = []
-    for same in list(by_check.values())[:LIMITS]:
-        names = [name for limit in same for name in limit.names]
-        where = shorten(names[0], room.name, say) if names else ""
-        if len(names) > 1:
+    for same in by_check[:LIMITS]:
+        names = list(dict.fromkeys(name for limit in same for name in limit.names))
+        where = shorten(same[0].names[0], room.name, say) if same[0].names else ""
+        if where and len(names) > 1:
             where = say("report.section.where_more", name=where, n=len(names) - 1)
         text = shorten(same[0].text, room.long - len(where), say).removesuffix(".")
         shown.append(Limit(same[0].check, same[0].severity, tuple(names), where, text))
     return Bounded(tuple(shown), max(len(by_check) - LIMITS, 0))
+
+
+def _further_limits(by_check: Sequence[list[Limit]], say: Catalogue) -> str:
+    """How many checks found something that the page has no room for, by how they weigh; empty for none."""
+    if not by_check:
+        return ""
+    words = [own[0].severity for own in by_check]
+    counts = [say(f"report.summary.limits_{word}", n=words.count(word)) for word in "BWN" if word in words]
+    return say("report.summary.limits_more", n=len(words), counts=counts)
 
 
 def _bounded(items: Sequence[Any], most: int) -> Bounded:
