@@ -90,7 +90,7 @@ def test_a_mandatory_group_left_out_is_said(kind, path):
 
 def test_a_part_stands_with_the_element_that_it_names():
     tagged = replace(part("elsewhere"), element="E35")
-    parts = (part("here", titled=False), tagged)
+    parts = (part("here", titled=False), tagged, replace(part("beside it"), element="E35"))
     heading = "<h4><bdi>elsewhere</bdi></h4>"
     procurement = rendered("procurement", parts)
     assert procurement.count(heading) == 1
@@ -191,3 +191,21 @@ def test_a_claim_about_the_baseline_is_held_against_the_latest_period_too():
     assert inside(claim.model_copy(update={"value": "75%"}), results[1]) is True
     assert latest(claim.model_copy(update={"dataset": "2026-08"}), ["2026-08"], results) is None
     assert latest(claim, [], results) is None
+
+
+def test_the_only_part_of_an_element_has_no_heading_of_its_own():
+    only = replace(part("Our patients"), element="E35")
+    two = (only, replace(part("Their patients"), element="E35"))
+    headings = re.findall(r"<h4><bdi>([^<]+)</bdi></h4>", html_of("procurement", (only,)))
+    assert headings == []
+    assert re.findall(r"<h4><bdi>([^<]+)</bdi></h4>", html_of("procurement", two)) == [
+        "Our patients",
+        "Their patients",
+    ]
+
+
+def html_of(kind: str, parts: tuple) -> str:
+    given = {**manifest()}
+    given["report"] = {**given["report"], "kind": kind}
+    one = assessment(parts, Plan.model_validate(given), ("one",))
+    return html.render(one, **about(one))

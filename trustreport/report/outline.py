@@ -172,6 +172,9 @@ def _items(word: str, context: Context, placed: set[str]) -> list[Section | Elem
     if element is None and not tagged:
         return []
     views = tuple(_tagged(part, f"{word}-{i}", context) for i, part in enumerate(tagged, 1))
+    bare = element is None or not (element.finding or element.holds or element.groups)
+    if bare and len(views) == 1:
+        views = (replace(views[0], title=""),)  # under its own heading the only part needs no second one
     return [ElementView(word, say(f"element.{word}.title"), element or Element(), views)]
 
 
