@@ -183,6 +183,11 @@ def test_a_declared_rule_keeps_every_case_in_the_denominators(rule: str) -> None
     assert cells["tp"] + cells["fp"] == called
     left_out = lead(finding, "accuracy", parameters={"indeterminate": "left out"}).estimate
     assert left_out.n == 138
+    # The rows of counts add up to the cases: what is indeterminate stands as a part of the four cells.
+    table = next(t for part in finding.parts for t in part.tables if t.id == "advice_accuracy_1")
+    counted = {EN(row.label): row.result.estimate.value for row in table.rows if row.result.unit == "count"}
+    assert sum(n for label, n in counted.items() if not label.startswith("Of these")) == 150
+    assert sum(n for label, n in counted.items() if label.startswith("Of these")) == 12
     found = outcome(study, declared)
     assert (found.severity, found.status) == ("W", "fired")
     assert "By the declared rule" in EN(found.message)

@@ -192,6 +192,8 @@ def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Part
     caption = say(f"{ID}.table_rates", prevalence=share, level=_level(results))
     volume = plan.site_context.annual_volume if plan.site_context else None
     finding = [say(f"{ID}.rates", prevalence=share, positive=PATIENTS * share)]
+    if any(run.n_failed for run in common.runs):
+        finding.append(say(f"{ID}.alarms_alone"))
     finding += _missed(common, results, share, volume)
     weight = exchange(plan)
     if weight is not None:
