@@ -19,6 +19,7 @@ from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.calibration.resample import LARGE, REPLICATES
+from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
 from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
 from trustreport.messages import Message
 from trustreport.plan import Plan
@@ -115,7 +116,7 @@ class Draws:
     """Resamples behind an interval of bins, and of the smooth curve; None: the interval is left out."""
 
     bins: int | None = REPLICATES
-    curve: int | None = REPLICATES
+    curve: int | None = OF_CURVE
 
 
 def results_of(case: Judged, plan: Plan, *, draws: Draws = Draws(), of_site: bool = False) -> list[Result]:
