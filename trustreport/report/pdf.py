@@ -1,7 +1,6 @@
 """The report as one PDF from the same templates: PDF/A-3a and PDF/UA-1, the same bytes every time."""
 
 import datetime as dt
-import gc
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib.util import find_spec
@@ -117,7 +116,6 @@ def render(
     try:
         fits = (room for room in rooms(assessment) if _summary_pages(laid_out(room, summary_only=True)) == 1)
         room = next(fits, ROOMS[-1])
-        gc.collect()  # pages that were tried, and figures, hold on to each other
         pdf = written(laid_out(room))
         # A sign that no font has would be an empty box, which PDF/A forbids.
         return written(laid_out(room)) if lacking else pdf

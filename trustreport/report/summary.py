@@ -71,11 +71,14 @@ ROOMS = (
 )
 
 
+MANY = 8  # criteria; more need all the room there is
 CROWDED = 6  # findings and criteria; with more the page is never as the rest of the report
 
 
 def rooms(assessment: Assessment) -> tuple[Room, ...]:
     """The rooms worth trying for an assessment, in their order."""
+    if len(assessment.plan.endpoints) > MANY:
+        return ROOMS[3:]
     crowded = len(assessment.findings) + len(assessment.plan.endpoints) > CROWDED
     return ROOMS[1:] if crowded else ROOMS
 
