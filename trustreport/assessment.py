@@ -19,7 +19,7 @@ from trustreport.verdicts import AtLevel, Verdict, verdicts
 
 Progress = Callable[[str, float], None]
 Cancel = Callable[[], bool]
-Told = Callable[[list[Figure]], None]
+Seen = Callable[[list[Figure]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def assess(
     *,
     progress: Progress | None = None,
     cancel: Cancel | None = None,
-    told: Told | None = None,
+    seen: Seen | None = None,
     run: Run = one_by_one,
 ) -> Assessment:
     """Answer every question of trust that the study can answer.
@@ -81,7 +81,7 @@ def assess(
     ----------
     progress : called with the name of the step and the share of the work done, in [0, 1]
     cancel : asked between steps; true ends the work with `Cancelled`
-    told : called with the figures of each finding as soon as it stands
+    seen : called with the figures of each finding as soon as it stands
     run : how independent pieces of work are computed (`trustreport.parallel.workers`); nothing depends on it
 
     Raises
@@ -101,11 +101,11 @@ def assess(
         lacking = dimension.lacks(study, plan)
         if lacking is not None:
             unanswered.append(lacking)
-        elif dimension.answer is not None:
+        else:
             shared = {"run": run} if dimension.shared else {}
             findings.append(dimension.answer(study, plan, **shared))
-            if told:
-                told(figures_of(findings[-1]))
+            if seen:
+                seen(figures_of(findings[-1]))
     if progress:
         progress("checks", len(DIMENSIONS) / (len(DIMENSIONS) + 1))
     results = tuple(r for f in findings for r in f.results)
@@ -135,7 +135,7 @@ def _at_level(study: Study, plan: Plan, run: Run) -> AtLevel:
     @cache
     def again(name: str, level: float) -> tuple[Result, ...]:
         dimension = by_name[name]
-        if dimension.answer is None or dimension.lacks(study, plan) is not None:
+        if dimension.lacks(study, plan) is not None:
             return ()
         report = plan.report.model_copy(update={"confidence_level": level})
         shared = {"run": run} if dimension.shared else {}

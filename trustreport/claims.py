@@ -1,27 +1,26 @@
 """Declared figures held against the results: what the data give where somebody printed a number."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, isnan, nan
-from typing import Any, Literal
+from typing import Literal
 
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.proportion import clopper_pearson, wald
 from trustreport.measures.reported.claim import Declared, declared, says_not_defined
-from trustreport.measures.reported.printed import CELLS, KNOWN, metric_named
+from trustreport.measures.reported.printed import CELLS, metric_named
 from trustreport.messages import Message, say
+from trustreport.narrative.names import quantity_name
+from trustreport.place import Place
 from trustreport.plan import Claim, Plan
 from trustreport.results import Result
 
 ACCURACY = "advice_accuracy"
-# Scope keys of an entry that a claim can mean; one with parameters, a reader or a group is of something else.
-ORDINARY = {"set", "dataset", "arm", "arms", "analysis", "task", "candidate"}
-# Quantities that publications name beside those of a table of counts, with a name of their own.
-NAMED = tuple("auc arr rr rrr odds_ratio error_rate brier calibration_slope oe_ratio net_benefit".split())
-SHARES = ("prevalence", "accuracy", "sensitivity", "specificity", "ppv", "npv")
+# Keys of the place of an entry that a claim can mean; one of a reader or a group is of something else.
+ORDINARY = {"set", "dataset", "arm", "arms", "task", "candidate"}
 TOTALS = {"positives": "positives", "negatives": "negatives", "total": "n", "cases": "n"}
 # Intervals of claims are taken as of this level, which is what publications print.
 LEVEL = 0.95
@@ -33,7 +32,7 @@ _OVER_CLASSES = re.compile(r"(macro|weighted)[ _-]+(.+)", re.IGNORECASE)
 class Held:
     """One declared figure, or interval, beside what the results give; `recomputed` says it in words."""
 
-    place: Mapping[str, str]
+    place: Place
     measure: Message | str
     printed: str
     kind: Literal["value", "interval", "total"]
@@ -82,24 +81,21 @@ def inside(claim: Claim, result: Result) -> bool | None:
     return result.estimate.low <= value <= result.estimate.high
 
 
-def tables(results: Iterable[Result]) -> dict[str, tuple[dict[str, Any], ConfusionCounts]]:
+def tables(results: Iterable[Result]) -> dict[Place, ConfusionCounts]:
     """The table of counts of each set, or data set and candidate, as its four cells stand in the results."""
-    cells: dict[str, dict[str, int]] = {}
-    scopes: dict[str, dict[str, Any]] = {}
+    cells: dict[Place, dict[str, int]] = {}
     for r in results:
         name = r.id.removeprefix(f"{ACCURACY}.")
         if name in CELLS and r.scope.keys() <= {"set", "dataset", "candidate"}:
-            key = repr(sorted(r.scope.items()))
-            cells.setdefault(key, {})[name] = int(r.estimate.value)
-            scopes[key] = dict(r.scope)
-    return {key: (scopes[key], ConfusionCounts(**found)) for key, found in cells.items() if len(found) == 4}
+            cells.setdefault(r.place, {})[name] = int(r.estimate.value)
+    return {place: ConfusionCounts(**found) for place, found in cells.items() if len(found) == 4}
 
 
 def _held(claim: Claim, plan: Plan, results: Sequence[Result]) -> Iterator[Held]:
     over = _OVER_CLASSES.fullmatch(claim.measure.strip())
     total = TOTALS.get(claim.measure.strip().casefold())
     if total or over:
-        found = [counts for scope, counts in tables(results).values() if _there(claim, scope)]
+        found = [counts for place, counts in tables(results).items() if _there(claim, place)]
         if len(found) == 1 and total:
             yield from _total(claim, getattr(found[0], total))
         elif len(found) == 1 and over:
@@ -112,40 +108,33 @@ def _held(claim: Claim, plan: Plan, results: Sequence[Result]) -> Iterator[Held]
             yield from _interval(claim, entries)
 
 
-def _there(claim: Claim, scope: Mapping[str, Any]) -> bool:
-    """Whether a scope lies where the claim says, as far as it says."""
-    if claim.arm is not None and claim.arm != scope.get("arm") and claim.arm not in scope.get("arms", ()):
+def _there(claim: Claim, place: Place) -> bool:
+    """Whether a place is where the claim says, as far as it says."""
+    if claim.arm is not None and claim.arm not in (place.arm, *(place.arms or ())):
         return False
-    return all(
-        said is None or scope.get(key) == said
-        for key, said in (("set", claim.set), ("dataset", claim.dataset))
-    )
+    return claim.set in (None, place.set) and claim.dataset in (None, place.dataset)
 
 
 def _entries(claim: Claim, results: Sequence[Result]) -> list[Result]:
     """The entries for the quantity and place that are claimed; none where the claim could mean several."""
     name = claim.measure.strip()
     word = metric_named(name) or re.sub(r"[\s-]+", "_", name).casefold()
-    found: dict[str, list[Result]] = {}
+    found: dict[tuple[str, Place], list[Result]] = {}
     for r in results:
         named = r.id == name if "." in name else r.id.rpartition(".")[2] == word
-        if named and r.scope.keys() <= ORDINARY and _there(claim, r.scope):
-            where = {key: value for key, value in r.scope.items() if key != "analysis"}
-            found.setdefault(f"{r.id} {sorted(where.items())}", []).append(r)
+        plain = r.place.scope.keys() <= ORDINARY and not (r.endpoint or r.parameters)
+        if named and plain and _there(claim, r.place):
+            found.setdefault((r.id, r.place), []).append(r)
     return next(iter(found.values())) if len(found) == 1 else []
 
 
-def _place(claim: Claim) -> dict[str, str]:
-    return {key: said for key, said in (("set", claim.set), ("dataset", claim.dataset)) if said}
+def _place(claim: Claim) -> Place:
+    return Place(set=claim.set, dataset=claim.dataset)
 
 
 def _named(claim: Claim) -> Message | str:
     name = claim.measure.rpartition(".")[2]
-    metric = metric_named(name)
-    if metric in KNOWN:
-        return say(f"reported.metric.{metric}")
-    word = name.casefold()
-    return say(f"verdicts.measure.{word}") if word in NAMED else name.replace("_", " ")
+    return quantity_name(metric_named(name) or name.casefold())
 
 
 def _value(claim: Claim, entries: Sequence[Result]) -> Held:
@@ -197,7 +186,7 @@ def _interval(claim: Claim, entries: Sequence[Result]) -> Iterator[Held]:
     limits += [
         (e.low, e.high)
         for r in entries
-        if r.id.startswith(ACCURACY) and r.id.rpartition(".")[2] in SHARES and isfinite(r.estimate.value)
+        if r.dimension == ACCURACY and r.quantity.clustered == "cluster_wilson" and isfinite(r.estimate.value)
         for e in _of_a_share(r.estimate)
     ]
     limits = [pair for pair in limits if not any(map(isnan, pair))]
@@ -247,7 +236,7 @@ def _over_classes(claim: Claim, counts: ConfusionCounts, kind: str, metric: str 
         value = sum(v * w for v, w in zip(values, weights)) / sum(weights)
     except ZeroDivisionError:
         value = nan
-    measure = say(f"claims.{kind}", measure=say(f"reported.metric.{metric}"))
+    measure = say(f"claims.{kind}", measure=quantity_name(metric))
     note = "" if isfinite(value) else "0/0"
     lead = Estimate(value, nan, nan, counts.n, note=note)
     yield _compared(claim, measure, declared(claim.value), [value], lead, share=True)

@@ -187,7 +187,7 @@ def build(
                     plan,
                     progress=lambda step, share: tell(step, 0.1 + 0.3 * share),
                     # What a public report hides is known at the end only.
-                    told=partial(drawing.begin, language=plan.report.language)
+                    seen=partial(drawing.begin, language=plan.report.language)
                     if drawing and plan.report.release != "public"
                     else None,
                     run=run,

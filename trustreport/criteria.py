@@ -1,4 +1,4 @@
-"""What a declared criterion asks for: which way is better, where the bound lies, at which level."""
+"""What a declared criterion asks for: where the bound lies, at which level, in which family."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,52 +6,11 @@ from math import isclose
 from typing import Literal
 
 from trustreport.plan import Endpoint, Plan
+from trustreport.quantities import Quantity, is_named, known, quantity_of
 
-# Which way a quantity is better, by the last part of its result id: up, down, or towards one number. This is
-# the only such table; a quantity that is absent (prevalence, similarity) has no better side.
-UP = (
-    "percent_agreement fleiss_kappa cohen_kappa light_kappa conger_kappa krippendorff_alpha gwet_ac1 "
-    "weighted_concordance rater_accuracy label_accuracy actual_accuracy actual_accuracy_low_bound "
-    "actual_accuracy_high_bound tp tn accuracy sensitivity specificity ppv npv f1 f1_negative mcc "
-    "threat_score balanced_accuracy youden_j fowlkes_mallows lr_positive diagnostic_odds_ratio auc "
-    "auc_group average_precision h_accuracy utility_yield net_benefit standardized_net_benefit "
-    "weighted_utility arr rrr reader_estimate benefit mean_benefit arm_mean arm_difference rair rsr rbt "
-    "rbod beneficial_switch_rate accuracy_change override_of_wrong_advice advice_accuracy advice_value "
-    "advisory_value gici voi spr wpr pooled_performance prediction_interval period_change period_value "
-    "standardised_change"
-).split()
-DOWN = (
-    "fp fn lr_negative error_rate rr odds_ratio mean_seconds harmful_switch_rate "
-    "override_of_right_advice brier ece ici e50 e90 emax eci gici_over gici_under heterogeneity "
-    "false_alarm_rate missed_rate recall_rate failure_rate event_rate seconds"
-).split()
-TOWARDS = {
-    "calibration_slope": 1.0,
-    "oe_ratio": 1.0,
-    "calibration_intercept": 0.0,
-    "subgroup_difference": 0.0,
-}
-
-# Quantities that compare, with the value at which there is no effect; others end in "_difference".
-NO_EFFECT = {
-    "arr": 0.0,
-    "rrr": 0.0,
-    "benefit": 0.0,
-    "mean_benefit": 0.0,
-    "arm_difference": 0.0,
-    "accuracy_change": 0.0,
-    "period_change": 0.0,
-    "standardised_change": 0.0,
-    "mean_seconds": 0.0,
-    "mean_confidence": 0.0,
-    "rr": 1.0,
-    "odds_ratio": 1.0,
-}
-# Quantities that are of an endpoint, and better the way that it is.
-OF_ENDPOINT = (
-    "reader_estimate benefit mean_benefit arm_mean arm_difference period_value period_change "
-    "standardised_change"
-).split()
+# Alpha above which a criterion decides nothing and is refused; above .05 one-sided it is remarked on (P36).
+MOST_ALPHA = 0.1
+CUSTOMARY_ALPHA = 0.05
 
 NO_MEASURE = "no_measure"
 NO_HYPOTHESIS = "no_hypothesis"
@@ -62,6 +21,11 @@ NOT_ONE_NUMBER = "not_one_number"
 SIDES = "sides_of_margin"
 NO_BETTER_SIDE = "no_better_side"
 NO_COMPARISON = "no_comparison"
+ONE_BOUND = "one_bound"
+WORSE_SIDE = "worse_side"
+BEYOND_RANGE = "beyond_range"
+# What no data can answer: such a criterion is refused when the study is read.
+REFUSED = (WORSE_SIDE, BEYOND_RANGE)
 
 Rule = Literal["holm", "bonferroni", "fixed sequence", "co-primary", "none"]
 # A family whose name says its rule needs no other declaration of it.
@@ -101,23 +65,12 @@ def quantity(criterion: Endpoint) -> str:
     return (criterion.measure or "").rpartition(".")[2]
 
 
-def better(criterion: Endpoint) -> Literal["up", "down"] | float | None:
-    """Which way the quantity of a criterion is better; a number where that is the best value."""
-    name = quantity(criterion)
-    if name in OF_ENDPOINT and criterion.of in DOWN:
-        return "down"
-    base = name.removesuffix("_difference")
-    if name in TOWARDS or base in TOWARDS:
-        return TOWARDS.get(name, 0.0)
-    return "up" if base in UP or name in UP else "down" if base in DOWN or name in DOWN else None
-
-
-def no_effect(criterion: Endpoint) -> float | None:
-    """The value at which the compared are alike; None where the quantity compares nothing."""
-    name = quantity(criterion)
-    if name == "mean_seconds" and isinstance(criterion.arm_or_contrast, str):
+def row_of(criterion: Endpoint) -> Quantity | None:
+    """What is known of the quantity of a criterion; None where it does not say of which endpoint."""
+    name, of = quantity(criterion), criterion.of or criterion.metric or ""
+    if not is_named(name) or (not known(name) and not of):
         return None
-    return NO_EFFECT.get(name, 0.0 if name.endswith("_difference") else None)
+    return quantity_of(name, of, contrast=not isinstance(criterion.arm_or_contrast, str))
 
 
 def sides(criterion: Endpoint) -> int:
@@ -137,49 +90,70 @@ def level_of(criterion: Endpoint, alpha: float) -> float:
     return round(1 - alpha * (3 - sides(criterion)), 12)
 
 
-def bound_of(criterion: Endpoint) -> Bound | str:
+def bound_of(criterion: Endpoint, row: Quantity | None = None) -> Bound | str:
     """Where the interval of a criterion must lie, or the word for why that is not known.
 
     A margin is a loss: it lies on the worse side of no effect. Margins of equivalence lie on either side; one
-    number stands for both (m and -m, of a ratio m and 1 / m).
+    number stands for both (m and -m, of a ratio m and 1 / m). A quantity with a best value, such as a
+    calibration slope, needs two bounds.
+
+    Parameters
+    ----------
+    row : what is known of the quantity, where the entry that answers says more than the criterion
     """
-    said, way, nothing = criterion.bound_or_margin, better(criterion), no_effect(criterion)
+    row = row or row_of(criterion)
+    said, nothing = criterion.bound_or_margin, row.no_effect if row else None
     match criterion.hypothesis:
         case None:
             return NO_HYPOTHESIS
+        case "equivalence":
+            return _within(_between(said, nothing), row, margin=nothing is not None)
+        case "performance goal" if isinstance(said, tuple):
+            return _within(Bound(*sorted(said)), row, margin=False)
+        case "non-inferiority":
+            return _within(_beyond_margin(said, row), row, margin=True)
         case "superiority":
             said = nothing if said is None or (nothing == 1 and said == 0) else said
-        case "equivalence":
-            return _between(said, nothing)
-        case "performance goal" if isinstance(said, tuple):
-            return Bound(*sorted(said))
-        case "non-inferiority":
-            return _beyond_margin(said, way, nothing)
     if said is None:
         return NO_MARGIN
     if isinstance(said, tuple):
         return NOT_ONE_NUMBER
-    if way not in ("up", "down"):
-        return NO_BETTER_SIDE
-    return Bound(low=said) if way == "up" else Bound(high=said)
+    if row is None or row.better not in ("up", "down"):
+        return ONE_BOUND if row is not None and row.target is not None else NO_BETTER_SIDE
+    up = row.better == "up"
+    worse = nothing is not None and (said < nothing if up else said > nothing)
+    if criterion.hypothesis == "superiority" and worse:
+        return WORSE_SIDE
+    return _within(Bound(low=said) if up else Bound(high=said), row, margin=False)
 
 
-def _beyond_margin(said: object, way: object, nothing: float | None) -> Bound | str:
+def _within(bound: Bound | str, row: Quantity | None, *, margin: bool) -> Bound | str:
+    """The bound, where it is possible; a margin that reaches the end of what is possible excludes nothing."""
+    if isinstance(bound, str) or row is None:
+        return bound
+    for end in (bound.low, bound.high):
+        if end is not None and (not row.low <= end <= row.high or (margin and end in (row.low, row.high))):
+            return BEYOND_RANGE
+    return bound
+
+
+def _beyond_margin(said: object, row: Quantity | None) -> Bound | str:
     if said is None:
         return NO_MARGIN
     if not isinstance(said, int | float):
         return NOT_ONE_NUMBER
-    if nothing is None:
+    if row is None or row.no_effect is None:
         return NO_COMPARISON
-    if way not in ("up", "down"):
+    if row.better not in ("up", "down"):
         return NO_BETTER_SIDE
-    if nothing == 1:
+    up = row.better == "up"
+    if row.no_effect == 1:
         if said <= 1:
             return RATIO_MARGIN
-        return Bound(high=said) if way == "down" else Bound(low=1 / said)
+        return Bound(low=1 / said) if up else Bound(high=said)
     if said < 0:
         return NEGATIVE
-    return Bound(low=-said) if way == "up" else Bound(high=said)
+    return Bound(low=-said) if up else Bound(high=said)
 
 
 def _between(said: object, nothing: float | None) -> Bound | str:
@@ -229,6 +203,14 @@ def _spelled(name: str) -> Rule | None:
 def family_alpha(family: FamilyOf, level: float) -> float:
     """The alpha that a family shares: declared for it, else the smallest of its members."""
     return family.alpha or min(alpha_of(member, level) for member in family.members)
+
+
+def unequal_alphas(family: FamilyOf, level: float) -> bool:
+    """Whether a fixed sequence has members of different alphas, one-sided, and declares none for all."""
+    if family.rule != "fixed sequence" or family.alpha is not None:
+        return False
+    one_sided = [alpha_of(member, level) / sides(member) for member in family.members]
+    return not all(isclose(alpha, one_sided[0], rel_tol=1e-9) for alpha in one_sided)
 
 
 def same_level(one: float, other: float) -> bool:

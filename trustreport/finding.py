@@ -1,10 +1,10 @@
 """What a dimension hands to the report: sentences, tables and figures, as data without any layout."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from trustreport.messages import Catalogue, Message
+from trustreport.place import NOWHERE, Place
 from trustreport.results import Result
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Part:
     title: Message | None = None
     tables: tuple[EstimateTable | PlainTable, ...] = ()
     figures: tuple[Figure, ...] = ()
-    scope: Mapping[str, Any] = field(default_factory=dict)
+    place: Place = NOWHERE
     element: str = ""
 
 
@@ -94,11 +94,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """A question that these data, or this version, leave open, and why."""
+    """A question that these data leave open, and why."""
 
     dimension: str
     reason: Message
-    kind: Literal["no data", "not built"] = "no data"
 
 
 Severity = Literal["B", "W", "N"]
@@ -106,9 +105,9 @@ Severity = Literal["B", "W", "N"]
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """What one check of the pitfall register found; `scope` says where (set, task, data set).
+    """What one check of the pitfall register found, and where (set, task, data set).
 
-    `measures` are the result ids that it concerns; empty where it concerns every number of the scope.
+    `quantities` are those that it concerns; empty where it concerns every number of the place.
     """
 
     check: str
@@ -116,5 +115,10 @@ class CheckOutcome:
     severity: Severity
     status: Literal["fired", "clear", "cannot run"]
     message: Message
-    scope: Mapping[str, Any] = field(default_factory=dict)
-    measures: tuple[str, ...] = ()
+    place: Place = NOWHERE
+    quantities: tuple[str, ...] = ()
+
+    @property
+    def scope(self) -> dict[str, Any]:
+        """The place as results.json has it."""
+        return self.place.scope

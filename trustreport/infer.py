@@ -18,6 +18,7 @@ from trustreport.measures.reported.printed import (
     printed,
 )
 from trustreport.messages import Message, catalogue, say
+from trustreport.narrative.names import quantity_name
 
 # What a sentence says of the measures that were not printed: the first of these. The table says the rest.
 HEADLINES = ("mcc", "accuracy", "ppv", "npv", "sensitivity", "specificity")
@@ -128,7 +129,7 @@ def _open(one: Examined) -> Iterator[Message]:
             yield say("reported.open", metric=name, low=found.low, high=found.high)
     undefined = [name for name in METRICS if name not in one.fit.metrics or one.fit.metrics[name].undefined]
     if undefined:
-        yield say("reported.undefined", items=[say(f"reported.metric.{name}") for name in undefined])
+        yield say("reported.undefined", items=[quantity_name(name) for name in undefined])
 
 
 def cells_in_words(fit: Matrices) -> Message:
@@ -139,7 +140,7 @@ def cells_in_words(fit: Matrices) -> Message:
 
 def range_in_words(metric: str, fit: Matrices) -> Message:
     """``MCC 0.453 to 0.507``, or the one value."""
-    name, found = say(f"reported.metric.{metric}"), fit.metrics[metric]
+    name, found = quantity_name(metric), fit.metrics[metric]
     if found.unique:
         return say("reported.is", metric=name, value=found.low)
     return say("reported.range", metric=name, low=found.low, high=found.high)
@@ -147,7 +148,7 @@ def range_in_words(metric: str, fit: Matrices) -> Message:
 
 def in_words(figure: Figure) -> Message:
     """A figure as it was printed: ``PPV 0.89``."""
-    return say("reported.figure", metric=say(f"reported.metric.{figure.metric}"), text=figure.text.strip())
+    return say("reported.figure", metric=quantity_name(figure.metric), text=figure.text.strip())
 
 
 def cases_in_words(n: Cases) -> Message:

@@ -115,7 +115,7 @@ class _Formatter(string.Formatter):
         numbers = self._catalogue.numbers
         word, _, places = format_spec.partition(".")
         if isinstance(value, Message):
-            return self._catalogue(value)
+            value = self._catalogue(value)
         if value is None:
             return self._catalogue("word.not_known")
         match word:
@@ -139,6 +139,8 @@ class _Formatter(string.Formatter):
                 return numbers.fixed(value, decimals(value, value, value))
             case "list":
                 return self._catalogue.listed(value)
+            case "title":
+                return str(value[:1].upper() + value[1:])
         return str(value)
 
 

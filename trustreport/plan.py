@@ -39,7 +39,16 @@ def as_date(value: Any) -> Any:
     return value
 
 
+def as_group(value: Any) -> Any:
+    """A group of cases as ``attribute: group``, also where the manifest has it as a key and its value."""
+    if isinstance(value, dict) and len(value) == 1:
+        ((name, group),) = value.items()
+        return f"{as_typed(name)}: {as_typed(group)}"
+    return as_typed(value)
+
+
 Text = Annotated[str, BeforeValidator(as_typed)]
+GroupName = Annotated[str, BeforeValidator(as_group)]
 Date = Annotated[dt.date, BeforeValidator(as_date)]
 Moment = Annotated[dt.datetime | dt.date, BeforeValidator(as_date)]
 Count = Annotated[int, Field(ge=0, le=10**15)]
@@ -65,7 +74,17 @@ LIMITS = (
     *("P14_agreement", "P14_single", "P15_days", "P16_share", "P17_days", "P18_days", "P20_alpha"),
     *("P21_ratio", "P27_share", "P29_harmful_switch_rate", "P33_values", "P37_positives", "P37_negatives"),
     *("P38_share", "P40_classifier", "P40_similarity", "P41_similarity", "P42_p", "P43_score", "P43_splits"),
-    *("P44_sets", "P45_auc", "P46_range", "P47_auc", "P53_immature", "P56_shrink", "P57_rate", "P59_cell"),
+    *(
+        "P44_sets",
+        "P45_auc",
+        "P46_range",
+        "P47_auc",
+        "P47_i2",
+        "P53_immature",
+        "P56_shrink",
+        "P57_rate",
+        "P59_cell",
+    ),
     "power_difference",
 )
 LIMIT_ALIASES = {"harmful_switch_rate": "P29_harmful_switch_rate"}
@@ -374,9 +393,13 @@ class Endpoint(Group):
     set: Text | None = None
     task: Text | None = None
     site: Text | None = None
-    subgroup: Text | None = None
+    subgroup: GroupName | None = None
     period: Text | None = None
     threshold: float | None = None
+    metric: Text | None = None
+    bins: Count | None = None
+    tau: Share | None = None
+    against: Literal["baseline", "previous"] | None = None
 
 
 class Family(Group):

@@ -1,31 +1,67 @@
-"""One number of a report: what it is of, its estimate, and whether it leads."""
+"""One number of a report: what it is of, its estimate, and whether the report leads with it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import cached_property
+from math import isnan
+from typing import Any
 
 from trustreport.estimate import Estimate
+from trustreport.place import Place
+from trustreport.quantities import OF_METRIC, Quantity, Unit, endpoint_row, is_named, quantity_of
 
-AREAS = ("auc", "auc_group", "average_precision")  # shares that are written as numbers, not per cent
 CUT = "the interval is cut at the end of what is possible"
 
-Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Result:
-    """An entry of results.json: (id, scope, method) is unique, one of those that answer a question leads.
+    """An entry of results.json: (id, scope, method) is unique, one of those for a question is primary.
 
-    `id` is ``dimension.quantity``; `scope` says of what (arms, set, dataset, reader ...), with the keys
-    that apply only. The method is the estimate's own.
+    `id` is ``dimension.quantity``. The interval is kept within the range of the quantity.
+
+    Parameters
+    ----------
+    place : which data, and which part of them
+    endpoint : what a value or a change is of, where the id does not say it
+    analysis : which of several analyses of one question
+    parameters : what was chosen (tau, bins, margin)
+    details : what was computed on the way
+    cases : which cases it is of (`trustreport.performance.keys`); empty where there are none
+
+    Raises
+    ------
+    UnknownQuantityError : the quantity has no row in `trustreport.quantities`
     """
 
     id: str
-    scope: Mapping[str, Any]
+    place: Place
     estimate: Estimate
-    unit: Unit = "proportion"
+    endpoint: str = ""
+    analysis: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     primary: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)
+    cases: str = ""
+    quantity: Quantity = field(init=False)
+
+    def __post_init__(self) -> None:
+        name = self.name
+        if name in OF_METRIC:
+            metric = str(self.parameters.get("metric", "")).rpartition(".")[2]
+            name = metric if is_named(metric) else "declared_endpoint"
+        row = quantity_of(name, self.endpoint, contrast=self.place.arms is not None)
+        object.__setattr__(self, "quantity", row)
+        object.__setattr__(self, "estimate", within_range(self.estimate, row))
+
+    @property
+    def name(self) -> str:
+        """The id without the dimension."""
+        return self.id.rpartition(".")[2]
+
+    @property
+    def dimension(self) -> str:
+        """The dimension that the id begins with."""
+        return self.id.partition(".")[0]
 
     @property
     def method(self) -> str:
@@ -33,37 +69,48 @@ class Result:
         return self.estimate.method
 
     @property
+    def unit(self) -> Unit:
+        """How the value is written."""
+        return self.quantity.unit
+
+    @property
     def written(self) -> str:
-        """How the value is written in running text: its unit, or "area"."""
-        names = {self.id.rpartition(".")[2], self.scope.get("endpoint")}
-        return "area" if self.unit == "proportion" and names & set(AREAS) else self.unit
+        """How the value is written in running text."""
+        return self.quantity.written
+
+    @property
+    def counts_decisions(self) -> bool:
+        """Whether the number counts yes/no decisions of the device, itself or through its endpoint."""
+        of_endpoint = bool(self.endpoint) and endpoint_row(self.endpoint).counts_decisions
+        return self.quantity.counts_decisions or of_endpoint
+
+    @cached_property
+    def scope(self) -> dict[str, Any]:
+        """Of what the number is, as results.json has it."""
+        more = {"endpoint": self.endpoint, "analysis": self.analysis, "parameters": dict(self.parameters)}
+        return {**self.place.scope, **{key: value for key, value in more.items() if value}}
 
     def within(self, **scope: Any) -> bool:
-        """Whether the scope holds all of these; None asks that a key is absent."""
+        """Whether the scope has all of these values; None asks that a key is absent."""
         return all(self.scope.get(key) == value for key, value in scope.items())
 
 
 def leading(results: Iterable[Result], id: str, **scope: Any) -> Result | None:
-    """The entry that leads for a quantity in a scope, if any; of a site only where `site` is named."""
+    """The primary entry of a quantity in a scope, if any; of a site only where `site` is named."""
     where = {"site": None, **scope}
     return next((r for r in results if r.id == id and r.primary and r.within(**where)), None)
 
 
 def answers(
-    id: str,
-    scope: Mapping[str, Any],
-    estimates: Iterable[Estimate],
-    *,
-    leads: str = "",
-    unit: Unit = "proportion",
+    id: str, place: Place, estimates: Iterable[Estimate], *, leads: str = "", **more: Any
 ) -> list[Result]:
     """Several estimates of one quantity; the one whose method is `leads` is primary."""
-    return [Result(id, scope, possible(e, unit), unit, e.method == leads) for e in estimates]
+    return [Result(id, place, e, primary=e.method == leads, **more) for e in estimates]
 
 
-def possible(estimate: Estimate, unit: Unit) -> Estimate:
-    """The interval of a proportion cut at 0 and 1, where its method reaches beyond, and the note says so."""
-    if unit != "proportion" or not (estimate.low < 0 or estimate.high > 1):
-        return estimate
-    note = "; ".join(filter(None, (estimate.note, CUT)))
-    return replace(estimate, low=max(estimate.low, 0.0), high=min(estimate.high, 1.0), note=note)
+def within_range(e: Estimate, row: Quantity) -> Estimate:
+    """The interval cut at the ends of what is possible, where its method reaches beyond; the note says so."""
+    if isnan(e.low) or not (e.low < row.low or e.high > row.high):
+        return e
+    note = "; ".join(filter(None, (e.note, CUT)))
+    return replace(e, low=max(e.low, row.low), high=min(e.high, row.high), note=note)

@@ -139,6 +139,7 @@ class Readings:
     session: Floats | None = None
     sessions: tuple[str, ...] = ()
     endpoints: Mapping[str, Floats] = field(default_factory=lambda: NONE)
+    memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.case)
@@ -245,7 +246,7 @@ class Study:
     groups (`trustreport.plan`), in the manifest's order. `manifest` is its file as it was handed in, for
     whoever wants to make the report again; the first of `sources` names it. `lock` is the file that locks
     its criteria (`trustreport.lock`), empty without one. `cautions` are doubts that ingest met and that no
-    check can see afterwards, as message keys with parameters.
+    check can see afterwards, as message keys with parameters. `memo` keeps what was made of the study once.
     """
 
     arms: tuple[str, ...] = ()
@@ -262,6 +263,7 @@ class Study:
     manifest: bytes = b""
     lock: bytes = b""
     cautions: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
 
 def close(thing: Any) -> None:

@@ -6,6 +6,7 @@ from math import isfinite, isnan
 from typing import Any
 
 from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.checks.withholding import DECISIONS, UNDEFINED
 from trustreport.claims import held, tables
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.counts import ConfusionCounts
@@ -13,17 +14,18 @@ from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.reported.printed import metric_named
 from trustreport.measures.two_arm.difference import newcombe
 from trustreport.messages import Message, say
+from trustreport.narrative.names import heading
+from trustreport.performance.cases import ScoredCases, scored_cases
+from trustreport.place import Place
 from trustreport.plan import DatasetFacts
 from trustreport.results import leading
-from trustreport.study import Dataset, Scores
 
 DIMENSION = "advice_accuracy"
-# Sensitivity and specificity, or the predictive values, further apart than this; `limits.P05_gap`.
-GAP = 0.2
-# A Matthews correlation below the first with an accuracy from the second on; `limits.P05_mcc` and
-# `limits.P05_accuracy`.
-LOW_MCC, HIGH_ACCURACY = 0.4, 0.8
-
+LIMITS = {
+    "P05_gap": 0.2,  # sensitivity and specificity, or the predictive values, further apart than this
+    "P05_mcc": 0.4,  # a Matthews correlation below it, with
+    "P05_accuracy": 0.8,  # an accuracy from here on
+}
 # What tells of missed cases, and what of false alarms; several tell of both.
 OF_MISSED = {"sensitivity", "npv", "fn", "tp"}
 OF_ALARMS = {"specificity", "ppv", "fp", "tn"}
@@ -36,22 +38,22 @@ WITHOUT_NEGATIVES = ("lesion",)
 class Table:
     """A table of counts of the study, and where it belongs."""
 
-    place: Mapping[str, Any]
+    place: Place
     counts: ConfusionCounts
 
     @property
     def name(self) -> str:
         """The set or data set."""
-        return str(self.place.get("set") or self.place.get("dataset") or "")
+        return self.place.set or self.place.dataset or ""
 
 
 def _tables(evidence: Evidence) -> list[Table]:
-    return [Table(scope, counts) for scope, counts in tables(evidence.results).values()]
+    return [Table(place, counts) for place, counts in tables(evidence.results).items()]
 
 
 def _estimate(evidence: Evidence, table: Table, name: str) -> Estimate:
     """A measure of a table at its own class mix."""
-    wanted = {"parameters": None, "threshold": None, "candidate": None, **table.place}
+    wanted = {"parameters": None, "threshold": None, "candidate": None, **table.place.scope}
     found = leading(evidence.results, f"{DIMENSION}.{name}", **wanted)
     return found.estimate if found else MEASURES[name](table.counts)
 
@@ -68,7 +70,7 @@ def one_sided(evidence: Evidence) -> Iterator[Remark]:
     """P01: sensitivity without false alarms, or the reverse; negatives of a unit that has none."""
     for reported in evidence.study.reported:
         known = {metric for name in reported.metrics if (metric := metric_named(name))}
-        yield Remark({"set": reported.set}, _lacks_a_side(known))
+        yield Remark(Place(set=reported.set), _lacks_a_side(known))
     yield from _claims_of_one_side(evidence)
     for table in _tables(evidence):
         facts = _facts(evidence, table.name)
@@ -98,8 +100,7 @@ def _claims_of_one_side(evidence: Evidence) -> Iterator[Remark]:
     for (of_set, dataset, *_), known in by_place.items():
         alone = of_set is None and dataset is None and len(counted) == 1
         if not alone and (of_set or dataset or "") not in counted:
-            place = {key: name for key, name in (("set", of_set), ("dataset", dataset)) if name}
-            yield Remark(place, _lacks_a_side(known))
+            yield Remark(Place(set=of_set, dataset=dataset), _lacks_a_side(known))
 
 
 # ---------------------------------------------------------------- P02
@@ -110,7 +111,7 @@ class _Mix:
     """Cases of either class of a set."""
 
     name: str
-    place: Mapping[str, Any]
+    place: Place
     role: str
     positives: int
     n: int
@@ -121,11 +122,11 @@ def _mixes(evidence: Evidence) -> list[_Mix]:
     for dataset in evidence.study.datasets:
         known = dataset.cases.truth[dataset.cases.truth >= 0]
         if len(dataset.cases.classes) == 2 and known.size:
-            place = {"dataset": dataset.name}
+            place = Place(dataset=dataset.name)
             found.append(_Mix(dataset.name, place, dataset.role, int((known == 1).sum()), known.size))
     for table in _tables(evidence):
         facts = _facts(evidence, table.name)
-        if facts and "set" in table.place and table.counts.n:
+        if facts and table.place.set is not None and table.counts.n:
             found.append(_Mix(table.name, table.place, facts.role, table.counts.positives, table.counts.n))
     return found
 
@@ -149,7 +150,7 @@ def other_class_mix(evidence: Evidence) -> Iterator[Remark]:
 
 
 def left_out(evidence: Evidence) -> Iterator[Remark]:
-    """P03: cases removed after results were known, or that got no decision."""
+    """P03: cases removed after results were known, and cases without an output: left out, or counted."""
     found = _tables(evidence)
     for facts in evidence.plan.datasets:
         if facts.exclusions is None:
@@ -158,32 +159,40 @@ def left_out(evidence: Evidence) -> Iterator[Remark]:
         if not own and len(found) == len(evidence.plan.datasets) == 1:
             own = found
         n = sum(e.n for e in facts.exclusions if e.decided_before_results is False)
-        place = own[0].place if own else {"dataset": facts.dataset}
+        place = own[0].place if own else Place(dataset=facts.dataset)
         yield Remark(place, _without(own[0].counts if own else None, n) if n else None)
     for confusion in evidence.study.confusion:
         given = (confusion.indeterminate_positives, confusion.indeterminate_negatives)
         if given != (None, None):
             n = sum(k or 0 for k in given)
-            here = {"set": confusion.set}
+            here = Place(set=confusion.set)
             counted = _counted(evidence, here, n)
             yield counted or Remark(here, _indeterminate(confusion, n))
-    for dataset in evidence.study.datasets:
-        for candidate, scores in dataset.scores.items():
-            scope: dict[str, Any] = {"dataset": dataset.name}
-            if len(dataset.scores) > 1:
-                scope["candidate"] = candidate
-            n = _silent(dataset, scores)
-            own = [t for t in found if t.place == scope]
-            counted = _counted(evidence, scope, n)
-            yield counted or Remark(scope, _without(own[0].counts if own else None, n) if n else None)
+    for case in scored_cases(evidence.study, evidence.plan):
+        n = case.n_not_given
+        yield Remark(case.place, _without(case.counts, n) if n else None)
+        if case.n_failed:
+            yield Remark(case.place, _kept(evidence, case), severity="W")
 
 
-def _counted(evidence: Evidence, scope: Mapping[str, Any], n: int) -> Remark | None:
+def _kept(evidence: Evidence, case: ScoredCases) -> Message:
+    """Cases that were given and have no output: they count, by the declared rule or as wrong."""
+    whole, part = case.counts, case.decided.counts
+    if whole is None or part is None or not part.n:
+        return say("checks.P03.fired_failed", n=case.n_failed)
+    values = {"n": case.n_failed, "x": (part.tp + part.tn) / part.n, "y": (whole.tp + whole.tn) / whole.n}
+    rule = evidence.plan.operating_point.indeterminate_as
+    if rule is None:
+        return say("checks.P03.fired_indeterminate", **values)
+    return say("checks.P03.fired_counted", counted=say(f"{DIMENSION}.counted.{rule}"), **values)
+
+
+def _counted(evidence: Evidence, place: Place, n: int) -> Remark | None:
     """A warning instead of a block where a declared rule puts such cases in every denominator."""
     rule = evidence.plan.operating_point.indeterminate_as
     if not n or rule is None:
         return None
-    wanted = {"candidate": None, **scope}
+    wanted = {"candidate": None, **place.scope}
     without = leading(
         evidence.results, f"{DIMENSION}.accuracy", parameters={"indeterminate": "left out"}, **wanted
     )
@@ -193,7 +202,7 @@ def _counted(evidence: Evidence, scope: Mapping[str, Any], n: int) -> Remark | N
     x, y = without.estimate.value, counted.estimate.value
     how = say(f"{DIMENSION}.counted.{rule}")
     message = say("checks.P03.fired_counted", n=n, counted=how, x=x, y=y)
-    return Remark(scope, message, severity="W")
+    return Remark(place, message, severity="W")
 
 
 def _without(counts: ConfusionCounts | None, n: int) -> Message:
@@ -209,18 +218,6 @@ def _indeterminate(confusion: Any, n: int) -> Message | None:
     if not n or not decided:
         return None
     return say("checks.P03.fired_indeterminate", n=n, x=right / decided, y=right / (decided + n))
-
-
-def _silent(dataset: Dataset, scores: Scores) -> int:
-    """Cases of known truth of which the candidate said nothing."""
-    said = dataset.cases.truth < 0
-    if scores.decision is not None:
-        said = said | (scores.decision >= 0)
-    if scores.score is not None:
-        said = said | (scores.score == scores.score)
-    if scores.class_scores is not None:
-        said = said | (scores.class_scores == scores.class_scores).all(axis=1)
-    return int((~said).sum())
 
 
 # ---------------------------------------------------------------- P04
@@ -275,7 +272,7 @@ def hidden_class(evidence: Evidence) -> Iterator[Remark]:
 
 
 def _hidden(evidence: Evidence, of: Mapping[str, Estimate]) -> Message | None:
-    limits, accuracy = evidence.plan.limits, of["accuracy"].value
+    accuracy = of["accuracy"].value
     sensitivity, specificity = of["sensitivity"], of["specificity"]
     values = {"a": accuracy, "sensitivity": sensitivity.value, "specificity": specificity.value}
     fn, fp = evidence.plan.utility.cost_fn, evidence.plan.utility.cost_fp
@@ -283,10 +280,10 @@ def _hidden(evidence: Evidence, of: Mapping[str, Estimate]) -> Message | None:
         return say("checks.P05.fired_missed", **values)
     if fn is not None and fp is not None and fp > fn and specificity.high < sensitivity.low:
         return say("checks.P05.fired_alarms", **values)
-    gap = limits.get("P05_gap", GAP)
+    gap = evidence.limit("P05_gap")
     if _apart(sensitivity, specificity, gap):
         return say("checks.P05.fired", **values)
-    low, high = limits.get("P05_mcc", LOW_MCC), limits.get("P05_accuracy", HIGH_ACCURACY)
+    low, high = evidence.limit("P05_mcc"), evidence.limit("P05_accuracy")
     if accuracy >= high and of["mcc"].value < low:
         return say("checks.P05.fired_mcc", a=accuracy, mcc=of["mcc"].value)
     if _apart(of["ppv"], of["npv"], gap):
@@ -304,22 +301,20 @@ def _apart(one: Estimate, other: Estimate, gap: float) -> bool:
 
 def not_reproducible(evidence: Evidence) -> Iterator[Remark]:
     """P06: declared figures that the data do not give, totals that do not add up, figures in conflict."""
-    by_place: dict[str, tuple[Mapping[str, str], list[Message]]] = {}
+    by_place: dict[Place, list[Message]] = {}
     for one in held(evidence.plan, evidence.results):
-        _, items = by_place.setdefault(repr(one.place), (one.place, []))
+        items = by_place.setdefault(one.place, [])
         if not one.agrees:
             items.append(one.item)
     for confusion in evidence.study.confusion:
         if confusion.cases is not None and confusion.readers in (None, 1):
-            place: Mapping[str, str] = {"set": confusion.set}
-            _, items = by_place.setdefault(repr(place), (place, []))
-            items += _cases_apart(confusion)
-    for place, items in by_place.values():
+            by_place.setdefault(Place(set=confusion.set), []).extend(_cases_apart(confusion))
+    for place, items in by_place.items():
         yield Remark(place, say("checks.P06.fired", items=items, n=len(items)) if items else None)
     for r in evidence.results:
         if r.id == "reported.consistent_matrices" and isfinite(r.estimate.value):
             message = say("checks.P06.fired_conflict") if r.estimate.value == 0 else None
-            yield Remark({"set": r.scope["set"]}, message)
+            yield Remark(r.place, message)
 
 
 def _cases_apart(confusion: Any) -> list[Message]:
@@ -347,11 +342,7 @@ def degenerate(evidence: Evidence) -> Iterator[Remark]:
             ("called_negative", c.called_negative),
         )
         empty = [say(f"checks.P07.reason.{name}") for name, n in margins if not n]
-        lost = [
-            say(f"{DIMENSION}.label.{name}")
-            for name in MEASURES
-            if isnan(_estimate(evidence, table, name).value)
-        ]
+        lost = [heading(name) for name in MEASURES if isnan(_estimate(evidence, table, name).value)]
         yield Remark(table.place, say("checks.P07.fired", reasons=empty, measures=lost) if empty else None)
 
 
@@ -369,12 +360,12 @@ def imbalance(evidence: Evidence) -> Iterator[Remark]:
 
 
 CHECKS = (
-    Check("P01", DIMENSION, "B", one_sided),
+    Check("P01", DIMENSION, "B", one_sided, withholds=DECISIONS),
     Check("P02", DIMENSION, "W", other_class_mix),
     Check("P03", DIMENSION, "B", left_out),
     Check("P04", DIMENSION, "B", classes_apart),
-    Check("P05", DIMENSION, "W", hidden_class),
+    Check("P05", DIMENSION, "W", hidden_class, LIMITS),
     Check("P06", DIMENSION, "W", not_reproducible),
-    Check("P07", DIMENSION, "B", degenerate),
+    Check("P07", DIMENSION, "B", degenerate, withholds=UNDEFINED),
     Check("P08", DIMENSION, "W", imbalance),
 )

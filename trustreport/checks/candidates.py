@@ -5,6 +5,9 @@ from itertools import combinations
 
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.messages import say
+from trustreport.narrative.names import quantity_name
+from trustreport.place import Place
+from trustreport.quantities import DIFFERENCE
 from trustreport.results import Result
 
 DIMENSION = "candidates"
@@ -13,54 +16,53 @@ MEASURES = ("accuracy", "sensitivity", "specificity", "auc")
 
 def _entries(evidence: Evidence, name: str) -> list[Result]:
     """The leading entries of a quantity on the cases as they are."""
-    id = f"{DIMENSION}.{name}"
-    return [r for r in evidence.results if r.id == id and r.primary and "parameters" not in r.scope]
+    return [r for r in evidence.leading(f"{DIMENSION}.{name}") if not r.parameters]
 
 
 def unequal_cases(evidence: Evidence) -> Iterator[Remark]:
     """P51: candidates that were not run on the same cases, or that failed on unequal shares of them."""
     by_set: dict[str, list[Result]] = {}
     for r in _entries(evidence, "failure_rate"):
-        if "candidate" in r.scope:
-            by_set.setdefault(r.scope["dataset"], []).append(r)
+        if r.place.dataset is not None and r.place.candidate is not None:
+            by_set.setdefault(r.place.dataset, []).append(r)
     apart = {
-        frozenset(r.scope["candidates"])
+        frozenset(r.place.candidates or ())
         for r in _entries(evidence, "failure_rate_difference")
         if r.estimate.low > 0 or r.estimate.high < 0
     }
     for dataset, runs in by_set.items():
         for one, other in combinations(runs, 2):
-            pair = [other.scope["candidate"], one.scope["candidate"]]
-            scope = {"dataset": dataset, "candidates": pair}
+            pair = (str(other.place.candidate), str(one.place.candidate))
+            place = Place(dataset=dataset, candidates=pair)
             # Cases that neither was given are left out of both alike.
             counts = [r.estimate.details for r in (other, one)]
             lost = counts[0]["known"] - one.estimate.n
             other_cases = any(d["not_run"] != lost for d in counts)
             if not other_cases and frozenset(pair) not in apart:
-                yield Remark(scope)
+                yield Remark(place)
                 continue
             failed = [
                 say("candidates.failed_of", name=name, n=int(d["failed"])) for name, d in zip(pair, counts)
             ]
             # Each candidate's own figures stand where only the failures are unlike: they count as errors.
-            concerned = () if other_cases else tuple(f"{DIMENSION}.{name}_difference" for name in MEASURES)
+            concerned = () if other_cases else tuple(f"{name}{DIFFERENCE}" for name in MEASURES)
             key = "checks.P51.other_cases" if other_cases else "checks.P51.other_failures"
-            yield Remark(scope, say(key, n=one.estimate.n, failed=failed), concerned)
+            yield Remark(place, say(key, n=one.estimate.n, failed=failed), concerned)
 
 
 def no_separation(evidence: Evidence) -> Iterator[Remark]:
     """P52: two candidates whose difference may as well be none."""
-    by_pair: dict[tuple[str, str, str], list[tuple[str, bool]]] = {}
+    by_pair: dict[Place, list[tuple[str, bool]]] = {}
     for name in MEASURES:
         for r in _entries(evidence, f"{name}_difference"):
-            e = r.estimate
-            compared, baseline = r.scope["candidates"]
-            told = e.low > 0 or e.high < 0
-            by_pair.setdefault((r.scope["dataset"], compared, baseline), []).append((name, told))
-    for (dataset, compared, baseline), found in by_pair.items():
-        alike = [say(f"verdicts.measure.{name}") for name, told in found if not told]
+            place = Place(dataset=r.place.dataset, candidates=r.place.candidates)
+            apart = r.estimate.low > 0 or r.estimate.high < 0
+            by_pair.setdefault(place, []).append((name, apart))
+    for place, found in by_pair.items():
+        compared, baseline = place.candidates or ("", "")
+        alike = [quantity_name(name) for name, apart in found if not apart]
         message = say("checks.P52.fired", compared=compared, baseline=baseline, measures=alike)
-        yield Remark({"dataset": dataset, "candidates": [compared, baseline]}, message if alike else None)
+        yield Remark(place, message if alike else None)
 
 
 CHECKS = (

@@ -1,11 +1,12 @@
-"""The form of a check: what it may look at, and what it says."""
+"""The form of a check: what it may look at, what it says, and what it keeps from being judged."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
 
+from trustreport.checks.withholding import EVERYTHING, Withholding
 from trustreport.finding import CheckOutcome, Severity
 from trustreport.messages import Message
+from trustreport.place import NOWHERE, Place
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Study
@@ -13,24 +14,33 @@ from trustreport.study import Study
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a check may look at: the study, what was declared, and the results."""
+    """What a check may look at: the study, what was declared, the results, and its own limits."""
 
     study: Study
     plan: Plan
     results: tuple[Result, ...]
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+    def limit(self, name: str) -> float:
+        """A limit of the check: the manifest's, else the customary one."""
+        return self.plan.limits.get(name, self.limits[name])
+
+    def leading(self, id: str) -> Iterator[Result]:
+        """The primary entries of a result id."""
+        return (r for r in self.results if r.id == id and r.primary)
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a check has to say about one scope; without a message it looked and found nothing.
+    """What a check has to say about one place; without a message it looked and found nothing.
 
-    `measures` are the result ids that it concerns, where it does not concern every number of the scope,
-    `severity` is another than the check's where what was found weighs otherwise.
+    `quantities` are those that it concerns, where it does not concern every number of the place, `severity`
+    is another than the check's where what was found weighs otherwise.
     """
 
-    scope: Mapping[str, Any]
+    place: Place = NOWHERE
     message: Message | None = None
-    measures: tuple[str, ...] = ()
+    quantities: tuple[str, ...] = ()
     severity: Severity | None = None
 
 
@@ -38,26 +48,35 @@ class Remark:
 class Check:
     """One pitfall of the register.
 
-    `look` yields a `Remark` for each scope (set, task, data set) that it could look at, and nothing where
+    `look` yields a `Remark` for each place (set, task, data set) that it could look at, and nothing where
     the study holds none of what it needs: then the register says that it could not run. Its title and its
-    reason for not running stand in the catalogue under ``checks.<id>``.
+    reason for not running stand in the catalogue under ``checks.<id>``. `limits` are the limits of its group
+    by their names in the manifest, with their customary values; its own begin with its id. `withholds` says
+    which numbers cannot be judged where it blocks.
     """
 
     id: str
     dimension: str
     severity: Severity
     look: Callable[[Evidence], Iterable[Remark]]
+    limits: Mapping[str, float] = field(default_factory=dict)
+    withholds: Withholding = EVERYTHING
+
+    @property
+    def own_limits(self) -> dict[str, float]:
+        """Its limits by their names in the manifest."""
+        return {name: value for name, value in self.limits.items() if name.startswith(f"{self.id}_")}
 
     def run(self, evidence: Evidence) -> Iterator[CheckOutcome]:
-        """One outcome per scope, or a single one that says the check could not run."""
+        """One outcome per place, or a single one that says the check could not run."""
         ran = False
-        for remark in self.look(evidence):
+        for remark in self.look(replace(evidence, limits=self.limits)):
             ran = True
             if remark.message is None:
                 title = Message(f"checks.{self.id}.clear")
-                yield CheckOutcome(self.id, self.dimension, self.severity, "clear", title, remark.scope)
+                yield CheckOutcome(self.id, self.dimension, self.severity, "clear", title, remark.place)
             else:
-                about = (remark.message, remark.scope, remark.measures)
+                about = (remark.message, remark.place, remark.quantities)
                 severity = remark.severity or self.severity
                 yield CheckOutcome(self.id, self.dimension, severity, "fired", *about)
         if not ran:
@@ -65,6 +84,7 @@ class Check:
             yield CheckOutcome(self.id, self.dimension, self.severity, "cannot run", lacking)
 
 
-def place(result: Result) -> dict[str, Any]:
-    """Where a result belongs, for a check: its set, task or data set, or none of them."""
-    return {key: result.scope[key] for key in ("set", "task", "dataset") if key in result.scope}
+def data_of(result: Result) -> Place:
+    """The data that a result is of, for a check: its set, task, data set or data sets."""
+    at = result.place
+    return Place(set=at.set, task=at.task, panel=at.panel, dataset=at.dataset, datasets=at.datasets)

@@ -1,6 +1,6 @@
 """Pitfalls of the data: cases that the device has seen, and a reference that is not one of its own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,29 +11,23 @@ from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.measures.association import fisher_exact
 from trustreport.measures.duplicates import copies, nearest
 from trustreport.messages import Message, say
+from trustreport.performance.cases import place_of_set
+from trustreport.performance.follow_up import is_mature
+from trustreport.performance.readers import place_of_task
+from trustreport.place import NOWHERE, Place
 from trustreport.plan import DatasetFacts, Plan
 from trustreport.study import Binary, Cases, Coded, Dataset, Labels, Readings, Scores
 
 INDEPENDENCE, REFERENCE = "potential_robustness", "source_reliability"
 OF_MAKING = ("training", "tuning")
-LIMITS = {
-    "P10_distance": 0.0,  # standard deviations of the training set up to which a case is a near copy
-    "P12_cases": 30,  # cases from which a reference that is always the device's decision is no accident
-    "P13_alpha": 0.05,  # level of the test that verification depends on the decision
-}
 Mask = NDArray[np.bool_]
-
-
-def limit(plan: Plan, name: str) -> float:
-    """A limit of the manifest, else the customary one."""
-    return plan.limits.get(name, LIMITS[name])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tested:
     """Cases on which something was tested, and where they belong."""
 
-    scope: Mapping[str, Any]
+    place: Place
     cases: Cases
 
 
@@ -41,10 +35,9 @@ def tested(evidence: Evidence) -> Iterator[Tested]:
     """The cases of every data set that the device was not made from, and of every task that was read."""
     for dataset in evidence.study.datasets:
         if dataset.role not in OF_MAKING:
-            yield Tested({"dataset": dataset.name}, dataset.cases)
-    several = len(evidence.study.readings) > 1
+            yield Tested(Place(dataset=dataset.name), dataset.cases)
     for readings in evidence.study.readings:
-        yield Tested({"task": readings.task} if several else {}, readings.cases)
+        yield Tested(place_of_task(readings, evidence.study), readings.cases)
 
 
 def of_making(evidence: Evidence) -> list[Dataset]:
@@ -72,7 +65,7 @@ def patient_leakage(evidence: Evidence) -> Iterator[Remark]:
         own = _present(one.cases.patient)
         if own is not None:
             n = sum(name in seen for name in own)
-            yield Remark(one.scope, say("checks.P09.fired", n=n, total=len(own)) if n else None)
+            yield Remark(one.place, say("checks.P09.fired", n=n, total=len(own)) if n else None)
 
 
 def overlap(evidence: Evidence) -> Iterator[Remark]:
@@ -89,16 +82,16 @@ def overlap(evidence: Evidence) -> Iterator[Remark]:
             same = np.append([name in seen for name in own], False)
             n = int(np.count_nonzero(same[one.cases.content.codes]))
             found += [say("checks.P10.fired", n=n)] if n else []
-        external = features.get(one.scope.get("dataset", ""))
+        external = features.get(one.place.dataset or "")
         for training in made if external is not None else ():
             assert external is not None
             pair = _shared_features(external, training)
             if pair is not None:
                 looked = True
-                message = _alike(*pair, evidence.plan, training.name)
+                message = _alike(*pair, evidence.limit("P10_distance"), training.name)
                 found += [message] if message else []
         if looked:
-            yield from (Remark(one.scope, message) for message in found) if found else [Remark(one.scope)]
+            yield from (Remark(one.place, message) for message in found) if found else [Remark(one.place)]
 
 
 def _shared_features(
@@ -112,13 +105,12 @@ def _shared_features(
     return external.features[:, columns[0]], training.features[:, columns[1]]
 
 
-def _alike(own: NDArray[np.float64], training: NDArray[np.float64], plan: Plan, name: str) -> Message | None:
+def _alike(own: NDArray[np.float64], training: NDArray[np.float64], near: float, name: str) -> Message | None:
     copied, expected = copies(own, training)
     n = int(copied.sum())
     # Clearly more than agree by chance, where features are so coarse that some do.
     if n > 2 * expected + 3 * np.sqrt(expected):
         return say("checks.P10.fired_features", n=n, training=name, expected=expected)
-    near = limit(plan, "P10_distance")
     if near > 0:
         distance = nearest(own, training)
         close = int(np.count_nonzero(distance <= near))
@@ -148,7 +140,7 @@ def called_external(evidence: Evidence) -> Iterator[Remark]:
             for site, together in shared
             if together is not False
         ]
-        yield Remark({"dataset": dataset.name}, messages[0] if messages else None)
+        yield Remark(Place(dataset=dataset.name), messages[0] if messages else None)
 
 
 Period = tuple[Any, Any] | None
@@ -198,7 +190,7 @@ def decided(scores: Scores, plan: Plan) -> Binary | None:
     return np.where(np.isnan(score), -1, positive).astype(np.int8)
 
 
-def _judgements(evidence: Evidence) -> Iterator[tuple[dict[str, Any], Dataset, Binary]]:
+def _judgements(evidence: Evidence) -> Iterator[tuple[Place, Dataset, Binary]]:
     """Every candidate's decisions on a data set of use."""
     for dataset in evidence.study.datasets:
         if dataset.role in OF_MAKING or len(dataset.cases.classes) != 2:
@@ -207,16 +199,16 @@ def _judgements(evidence: Evidence) -> Iterator[tuple[dict[str, Any], Dataset, B
             decision = decided(scores, evidence.plan)
             if decision is not None:
                 several = len(dataset.scores) > 1
-                yield {"dataset": dataset.name, **({"candidate": name} if several else {})}, dataset, decision
+                yield place_of_set(dataset, name if several else None), dataset, decision
 
 
 def incorporation(evidence: Evidence) -> Iterator[Remark]:
     """P12: the reference was made with the output of the device, or never differs from it."""
     declared = evidence.plan.reference_standard.includes_index_result
     if declared is not None:
-        yield Remark({}, say("checks.P12.fired_declared") if declared else None)
-    least = limit(evidence.plan, "P12_cases")
-    for scope, dataset, decision in _judgements(evidence):
+        yield Remark(NOWHERE, say("checks.P12.fired_declared") if declared else None)
+    least = evidence.limit("P12_cases")
+    for place, dataset, decision in _judgements(evidence):
         truth = dataset.cases.truth
         known = (truth >= 0) & (decision >= 0)
         if np.count_nonzero(known) >= least:
@@ -224,7 +216,7 @@ def incorporation(evidence: Evidence) -> Iterator[Remark]:
                 say("checks.P12.fired", n=n, stratum=name)
                 for name, n in _never_differs(dataset, known, decision, least)
             ]
-            yield from (Remark(scope, message) for message in found[:1]) if found else [Remark(scope)]
+            yield from (Remark(place, message) for message in found[:1]) if found else [Remark(place)]
 
 
 def _never_differs(
@@ -247,15 +239,16 @@ def verification(evidence: Evidence) -> Iterator[Remark]:
     applied = evidence.plan.reference_standard.applied_to
     if applied is not None:
         declared = say("checks.P13.fired_declared", applied=say(f"checks.P13.applied.{applied}"))
-        yield Remark({}, None if applied == "all" else declared)
-    alpha = limit(evidence.plan, "P13_alpha")
-    for scope, dataset, decision in _judgements(evidence):
-        yield Remark(scope, _partial(dataset.cases.truth, decision, alpha, "device"))
-    several = len(evidence.study.readings) > 1
+        yield Remark(NOWHERE, None if applied == "all" else declared)
+    alpha = evidence.limit("P13_alpha")
+    for place, dataset, decision in _judgements(evidence):
+        # Who is too young for a reference lacks one whatever was decided.
+        old = is_mature(dataset, evidence.study, evidence.plan)
+        yield Remark(place, _partial(dataset.cases.truth[old], decision[old], alpha, "device"))
     for readings in evidence.study.readings:
         if len(readings.cases.classes) == 2 and readings.decision is not None:
-            scope = {"task": readings.task} if several else {}
-            yield Remark(scope, _partial(readings.cases.truth, _majority(readings), alpha, "readers"))
+            place = place_of_task(readings, evidence.study)
+            yield Remark(place, _partial(readings.cases.truth, _majority(readings), alpha, "readers"))
 
 
 def _majority(readings: Readings) -> Binary:
@@ -303,14 +296,17 @@ def reference_interval(evidence: Evidence) -> Iterator[Remark]:
         if days is not None and not np.isnan(days).all():
             n = int(np.count_nonzero(np.abs(days) > most))
             total = int(np.count_nonzero(~np.isnan(days)))
-            yield Remark(one.scope, say("checks.P15.fired", n=n, days=most, total=total) if n else None)
+            yield Remark(one.place, say("checks.P15.fired", n=n, days=most, total=total) if n else None)
 
 
+# Up to so many standard deviations of the training set a case is a near copy; from so many cases on a
+# reference that is always the device's decision is no accident; and the level of the test that verification
+# depends on the decision.
 CHECKS = (
     Check("P09", INDEPENDENCE, "B", patient_leakage),
-    Check("P10", INDEPENDENCE, "B", overlap),
+    Check("P10", INDEPENDENCE, "B", overlap, {"P10_distance": 0.0}),
     Check("P11", INDEPENDENCE, "W", called_external),
-    Check("P12", REFERENCE, "B", incorporation),
-    Check("P13", REFERENCE, "B", verification),
+    Check("P12", REFERENCE, "B", incorporation, {"P12_cases": 30}),
+    Check("P13", REFERENCE, "B", verification, {"P13_alpha": 0.05}),
     Check("P15", REFERENCE, "W", reference_interval),
 )

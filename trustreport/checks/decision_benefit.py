@@ -3,32 +3,27 @@
 from collections.abc import Iterator
 from math import isfinite
 
-from trustreport.checks.check import Check, Evidence, Remark, place
+from trustreport.checks.check import Check, Evidence, Remark, data_of
 from trustreport.messages import say
+from trustreport.place import Place
 from trustreport.results import Result
 
 DIMENSION = "decision_benefit"
-# Share of readers below zero from which the average hides them; `limits.P27_share` of the manifest.
-SHARE_WORSE = 0.25
 
 
 def harmed_readers(evidence: Evidence) -> Iterator[Remark]:
     """P27: an average that hides readers who did worse with the aid."""
-    limit = evidence.plan.limits.get("P27_share", SHARE_WORSE)
-    by_task: dict[tuple[str, ...], list[Result]] = {}
+    limit = evidence.limit("P27_share")
+    by_task: dict[Place, list[Result]] = {}
     for r in evidence.results:
-        if (
-            r.id == f"{DIMENSION}.benefit"
-            and r.scope["endpoint"] == "accuracy"
-            and isfinite(r.estimate.value)
-        ):
-            by_task.setdefault((r.scope.get("task", ""), *r.scope["arms"]), []).append(r)
+        if r.id == f"{DIMENSION}.benefit" and r.endpoint == "accuracy" and isfinite(r.estimate.value):
+            by_task.setdefault(Place(task=r.place.task, arms=r.place.arms), []).append(r)
     for readers in by_task.values():
         worse = sum(r.estimate.value < 0 for r in readers)
         clearly = sum(r.estimate.high < 0 for r in readers)
         fires = clearly > 0 or worse / len(readers) > limit
         message = say("checks.P27.fired", k=worse, n=len(readers), clearly=clearly) if fires else None
-        yield Remark(place(readers[0]), message)
+        yield Remark(data_of(readers[0]), message)
 
 
 def regression_to_the_mean(evidence: Evidence) -> Iterator[Remark]:
@@ -41,10 +36,11 @@ def regression_to_the_mean(evidence: Evidence) -> Iterator[Remark]:
                 message = say("checks.P28.fired", naive=naive, value=e.value, low=e.low, high=e.high)
             else:
                 message = say("checks.P28.fired_no_interval", naive=naive, value=e.value, reason=e.note)
-            yield Remark(place(r), message if naive < 0 else None)
+            yield Remark(data_of(r), message if naive < 0 else None)
 
 
 CHECKS = (
-    Check("P27", DIMENSION, "W", harmed_readers),
+    # Share of readers who did worse from which the average hides them.
+    Check("P27", DIMENSION, "W", harmed_readers, {"P27_share": 0.25}),
     Check("P28", DIMENSION, "N", regression_to_the_mean),
 )

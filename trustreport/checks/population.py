@@ -10,31 +10,32 @@ from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.data import OF_MAKING, decided
 from trustreport.measures.proportion import wilson
 from trustreport.messages import Message, say
+from trustreport.performance.readers import place_of_task
+from trustreport.place import Place
 from trustreport.plan import Plan
+from trustreport.quantities import ROWS
 from trustreport.results import Result
 from trustreport.study import Cases, Coded, Dataset
 
 ACCURACY = "advice_accuracy"
-PREDICTIVE = (f"{ACCURACY}.ppv", f"{ACCURACY}.npv", f"{ACCURACY}.f1", f"{ACCURACY}.accuracy")
 SEVERITY = "severity"  # the column of the cases
 Mask = NDArray[np.bool_]
 
 
-def _shares(evidence: Evidence) -> Iterator[tuple[dict[str, Any], str, int, int]]:
-    """Scope, name, positives and cases of every set of use, every published table and every task."""
+def _shares(evidence: Evidence) -> Iterator[tuple[Place, str, int, int]]:
+    """Place, name, positives and cases of every set of use, every published table and every task."""
     study = evidence.study
     for dataset in study.datasets:
         if dataset.role not in OF_MAKING and len(dataset.cases.classes) == 2:
             truth = dataset.cases.truth
-            yield {"dataset": dataset.name}, dataset.name, int((truth == 1).sum()), int((truth >= 0).sum())
+            yield Place(dataset=dataset.name), dataset.name, int((truth == 1).sum()), int((truth >= 0).sum())
     for table in study.confusion:
-        yield {"set": table.set}, table.set, table.tp + table.fn, table.tp + table.fp + table.fn + table.tn
-    several = len(study.readings) > 1
+        yield Place(set=table.set), table.set, table.tp + table.fn, table.tp + table.fp + table.fn + table.tn
     for readings in study.readings:
         truth = readings.cases.truth
-        scope = {"task": readings.task} if several else {}
         if len(readings.cases.classes) == 2:
-            yield scope, readings.task, int((truth == 1).sum()), int((truth >= 0).sum())
+            place = place_of_task(readings, study)
+            yield place, readings.task, int((truth == 1).sum()), int((truth >= 0).sum())
 
 
 def enrichment(evidence: Evidence) -> Iterator[Remark]:
@@ -42,17 +43,18 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
     plan = evidence.plan
     expected = _expected(plan)
     sampling = {facts.dataset: facts.sampling for facts in plan.datasets}
-    for scope, name, positives, n in _shares(evidence):
+    by_prevalence = tuple(row.id for row in ROWS if row.by_prevalence)
+    for place, name, positives, n in _shares(evidence):
         said = sampling.get(name)
         if not n or (expected is None and said is None):
             continue
         study = wilson(positives, n, plan.report.confidence_level)
         if expected is not None and not study.low <= expected <= study.high:
-            yield Remark(scope, _other_share(evidence, scope, study.value, expected), PREDICTIVE)
+            yield Remark(place, _other_share(evidence, place, study.value, expected), by_prevalence)
         elif said == "enriched":
-            yield Remark(scope, say("checks.P31.fired_enriched", study=study.value), PREDICTIVE)
+            yield Remark(place, say("checks.P31.fired_enriched", study=study.value), by_prevalence)
         else:
-            yield Remark(scope)
+            yield Remark(place)
 
 
 def _expected(plan: Plan) -> float | None:
@@ -61,14 +63,14 @@ def _expected(plan: Plan) -> float | None:
     return plan.expected_prevalence if local is None else local
 
 
-def _other_share(evidence: Evidence, scope: Mapping[str, Any], study: float, expected: float) -> Message:
+def _other_share(evidence: Evidence, place: Place, study: float, expected: float) -> Message:
     def ppv(parameters: dict[str, float] | None) -> Result | None:
         found = [
             r
             for r in evidence.results
             if r.id == f"{ACCURACY}.ppv"
             and r.primary
-            and r.within(subgroup=None, site=None, parameters=parameters, **scope)
+            and r.within(subgroup=None, site=None, parameters=parameters, **place.scope)
         ]
         return found[0] if len(found) == 1 else None
 
@@ -89,25 +91,24 @@ def spectrum(evidence: Evidence) -> Iterator[Remark]:
     for facts in evidence.plan.datasets:
         if facts.role not in OF_MAKING and facts.sampling is not None:
             fires = facts.sampling == "case-control"
-            yield Remark({"dataset": facts.dataset}, say("checks.P32.fired") if fires else None)
+            yield Remark(Place(dataset=facts.dataset), say("checks.P32.fired") if fires else None)
     population = evidence.plan.intended_use.intended_patient_population
     intended = population.severity if population else None
     if intended:
-        for scope, cases in _sets_of_cases(evidence):
+        for place, cases in _sets_of_cases(evidence):
             severity = _named(cases, (SEVERITY,))
             if severity is not None and (severity.codes >= 0).any():
                 level = evidence.plan.report.confidence_level
-                yield Remark(scope, _other_severity(severity, intended, level))
+                yield Remark(place, _other_severity(severity, intended, level))
 
 
-def _sets_of_cases(evidence: Evidence) -> Iterator[tuple[dict[str, Any], Cases]]:
-    """The cases of every set of use and of every task, with their scope."""
+def _sets_of_cases(evidence: Evidence) -> Iterator[tuple[Place, Cases]]:
+    """The cases of every set of use and of every task, with their place."""
     for dataset in evidence.study.datasets:
         if dataset.role not in OF_MAKING:
-            yield {"dataset": dataset.name}, dataset.cases
-    several = len(evidence.study.readings) > 1
+            yield Place(dataset=dataset.name), dataset.cases
     for readings in evidence.study.readings:
-        yield {"task": readings.task} if several else {}, readings.cases
+        yield place_of_task(readings, evidence.study), readings.cases
 
 
 def _other_severity(severity: Coded, intended: Mapping[str, float], level: float) -> Message | None:
@@ -145,15 +146,14 @@ def outside(evidence: Evidence) -> Iterator[Remark]:
         masks = _outside(dataset.cases, evidence.plan, dataset)
         if masks:
             away = np.logical_or.reduce(list(masks.values()))
-            yield Remark({"dataset": dataset.name}, _told(dataset, away, masks, evidence.plan))
-    several = len(evidence.study.readings) > 1
+            yield Remark(Place(dataset=dataset.name), _outside_use(dataset, away, masks, evidence.plan))
     for readings in evidence.study.readings:
         masks = _outside(readings.cases, evidence.plan)
         if masks:
             away = np.logical_or.reduce(list(masks.values()))
             values = {"n": int(away.sum()), "total": len(away), "by": _by(masks)}
-            scope = {"task": readings.task} if several else {}
-            yield Remark(scope, say("checks.P50.fired_plain", **values) if away.any() else None)
+            place = place_of_task(readings, evidence.study)
+            yield Remark(place, say("checks.P50.fired_plain", **values) if away.any() else None)
 
 
 def _by(masks: Mapping[str, Mask]) -> list[Message]:
@@ -218,7 +218,7 @@ def _numbers(cases: Cases, dataset: Dataset | None, names: tuple[str, ...]) -> N
     return np.asarray(values[column.codes])
 
 
-def _told(dataset: Dataset, away: Mask, masks: Mapping[str, Mask], plan: Plan) -> Message | None:
+def _outside_use(dataset: Dataset, away: Mask, masks: Mapping[str, Mask], plan: Plan) -> Message | None:
     """How many, and accuracy on all cases and on those inside, where there are decisions."""
     if not away.any():
         return None

@@ -1,15 +1,17 @@
 """Pitfalls of external validation: small sets, similarity and robustness over-read, calibration forgotten."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import isfinite, isnan
-from typing import Any
 
-from trustreport.checks.check import Check, Evidence, Remark, place
+from trustreport.checks.check import Check, Evidence, Remark, data_of
+from trustreport.checks.withholding import TOO_FEW
+from trustreport.estimate import Estimate
 from trustreport.messages import Message, say
+from trustreport.place import Place
+from trustreport.quantities import quantity
 from trustreport.results import Result, leading
 
 DIMENSION = "potential_robustness"
-# Limits; `limits.<name>` of the manifest takes their place.
 LIMITS = {
     "P40_similarity": 0.6,  # degree of correspondence from which a set counts as too similar
     "P40_classifier": 0.6,  # area of the classifier up to which the size-free measure agrees
@@ -21,39 +23,29 @@ LIMITS = {
     "P45_auc": 0.7,  # area from which a model counts as ranking well
     "P46_range": 0.05,  # change of a calibration value with the number of bins
     "P47_auc": 0.7,  # bound of the AUC where no endpoint declares one
+    "P47_i2": 0.75,  # share of the spread between sites beyond chance from which they differ much
 }
 EDGES = (0.2, 0.4, 0.6, 0.8)
-# Measures for which a bound means "at least" (of the Brier score: at most); a slope has no good side.
-BOUNDED = ("auc", "sensitivity", "specificity", "standardized_net_benefit", "brier")
 # What a minimum sample size is of: the results that a set too small for it cannot be judged by.
 SIZES = {
-    "auc": ("advice_accuracy.auc",),
-    "net_benefit": ("advice_accuracy.net_benefit", "advice_accuracy.standardized_net_benefit"),
-    "brier": ("advice_value.brier",),
-    "calibration_slope": ("advice_value.calibration_slope",),
-    "oe": ("advice_value.oe_ratio",),
+    "auc": ("auc",),
+    "net_benefit": ("net_benefit", "standardized_net_benefit"),
+    "brier": ("brier",),
+    "calibration_slope": ("calibration_slope",),
+    "oe": ("oe_ratio",),
 }
-
-
-def _limit(evidence: Evidence, name: str) -> float:
-    return evidence.plan.limits.get(name, LIMITS[name])
 
 
 def _entries(evidence: Evidence, name: str, dimension: str = DIMENSION) -> Iterator[Result]:
     """The leading entries of a quantity, apart from those of cut-down sets and of sites within a set."""
-    for r in evidence.results:
-        whole = "site" not in r.scope and "subsample" not in _parameters(r)
-        if r.id == f"{dimension}.{name}" and r.primary and whole:
+    for r in evidence.leading(f"{dimension}.{name}"):
+        if r.place.site is None and "subsample" not in r.parameters:
             yield r
 
 
-def _parameters(result: Result) -> Mapping[str, Any]:
-    return result.scope.get("parameters") or {}
-
-
-def _same(result: Result) -> dict[str, Any]:
+def _same(result: Result) -> Place:
     """The data set and candidate of a result."""
-    return {key: result.scope.get(key) for key in ("dataset", "candidate")}
+    return Place(dataset=result.place.dataset, candidate=result.place.candidate)
 
 
 def _roles(evidence: Evidence) -> dict[str, str]:
@@ -66,15 +58,15 @@ def below_minimum_size(evidence: Evidence) -> Iterator[Remark]:
     It concerns those measures alone: a set too small for the slope may be large enough for the area.
     """
     roles = _roles(evidence)
-    by_set: dict[tuple[Any, ...], list[Result]] = {}
+    by_set: dict[Place, list[Result]] = {}
     for name in SIZES:
         for r in _entries(evidence, f"mss_{name}"):
-            if roles.get(r.scope["dataset"]) != "training" and "reached" in r.estimate.details:
-                by_set.setdefault(tuple(_same(r).values()), []).append(r)
-    for needs in by_set.values():
+            if roles.get(r.place.dataset or "") != "training" and "reached" in r.estimate.details:
+                by_set.setdefault(_same(r), []).append(r)
+    for place, needs in by_set.items():
         short = [r for r in needs if r.estimate.details["reached"] < 1]
         concerned = tuple(id for r in short for id in SIZES[_sized(r)])
-        yield Remark(place(needs[0]), _too_small(short) if short else None, concerned)
+        yield Remark(place, _too_small(short) if short else None, concerned)
 
 
 def _sized(result: Result) -> str:
@@ -108,31 +100,31 @@ def too_similar(evidence: Evidence) -> Iterator[Remark]:
     roles = _roles(evidence)
     for r in _entries(evidence, "degree_of_correspondence"):
         similarity = r.estimate.value
-        if roles.get(r.scope["dataset"]) != "external" or isnan(similarity):
+        if roles.get(r.place.dataset or "") != "external" or isnan(similarity):
             continue
         message = None
-        if similarity > _limit(evidence, "P40_similarity"):
+        if similarity > evidence.limit("P40_similarity"):
             classifier = _effect(evidence, r, "domain_classifier")
-            energy = leading(evidence.results, f"{DIMENSION}.energy_distance", dataset=r.scope["dataset"])
+            energy = leading(evidence.results, f"{DIMENSION}.energy_distance", dataset=r.place.dataset)
             p = energy.estimate.p if energy else float("nan")
-            if classifier > _limit(evidence, "P40_classifier"):
+            if classifier > evidence.limit("P40_classifier"):
                 message = say("checks.P40.contradicted", similarity=similarity, p=p, classifier=classifier)
             else:
                 message = say("checks.P40.fired", similarity=similarity)
-        yield Remark(place(r), message)
+        yield Remark(data_of(r), message)
 
 
 def _effect(evidence: Evidence, of: Result, method: str) -> float:
     wanted = f"{DIMENSION}.similarity_effect"
     found = (r for r in evidence.results if r.id == wanted and r.method == method)
-    return next((r.estimate.value for r in found if r.within(dataset=of.scope["dataset"])), float("nan"))
+    return next((r.estimate.value for r in found if r.within(dataset=of.place.dataset)), float("nan"))
 
 
 def driven_by_size(evidence: Evidence) -> Iterator[Remark]:
     """P41: similarity that is low only because the sets are large."""
-    limit = _limit(evidence, "P41_similarity")
+    limit = evidence.limit("P41_similarity")
     for fixed in evidence.results:
-        if fixed.id != f"{DIMENSION}.degree_of_correspondence" or "subsample" not in _parameters(fixed):
+        if fixed.id != f"{DIMENSION}.degree_of_correspondence" or "subsample" not in fixed.parameters:
             continue
         whole = [r for r in _entries(evidence, "degree_of_correspondence") if _same(r) == _same(fixed)]
         if not whole or isnan(whole[0].estimate.value) or isnan(fixed.estimate.value):
@@ -142,22 +134,22 @@ def driven_by_size(evidence: Evidence) -> Iterator[Remark]:
             "checks.P41.fired",
             similarity=similarity,
             n=whole[0].estimate.n,
-            size=_parameters(fixed)["subsample"],
+            size=fixed.parameters["subsample"],
             fixed=fixed.estimate.value,
             effect=_effect(evidence, fixed, "influence"),
         )
-        yield Remark(place(fixed), message if similarity < limit <= fixed.estimate.value else None)
+        yield Remark(data_of(fixed), message if similarity < limit <= fixed.estimate.value else None)
 
 
 def coarse_p(evidence: Evidence) -> Iterator[Remark]:
     """P42: a permutation p-value that is too coarse, at its floor, or too near the edge of a band."""
     for r in _entries(evidence, "degree_of_correspondence"):
         if not isnan(r.estimate.p):
-            yield Remark(place(r), _coarse(r, _limit(evidence, "P42_p")))
+            yield Remark(data_of(r), _coarse(r, evidence.limit("P42_p")))
 
 
 def _coarse(r: Result, limit: float) -> Message | None:
-    p, permutations = r.estimate.p, int(_parameters(r)["permutations"])
+    p, permutations = r.estimate.p, int(r.parameters["permutations"])
     floor = 1 / (permutations + 1)
     if floor > limit / 10:
         return say("checks.P42.coarse", permutations=permutations, floor=floor)
@@ -170,7 +162,7 @@ def _coarse(r: Result, limit: float) -> Message | None:
 
 def robustness_over_read(evidence: Evidence) -> Iterator[Remark]:
     """P43: a high robustness score of a small set, or one that hangs on the number of splits."""
-    limit = _limit(evidence, "P43_score")
+    limit = evidence.limit("P43_score")
     for strong in _entries(evidence, "spr"):
         weak = next((r for r in _entries(evidence, "wpr") if _same(r) == _same(strong)), None)
         scores = [r.estimate.value for r in (strong, weak) if r is not None]
@@ -192,37 +184,38 @@ def robustness_over_read(evidence: Evidence) -> Iterator[Remark]:
             )
         if weak is not None and weak.estimate.value >= limit:
             splits = weak.estimate.details["splits"]
-            if small or splits < _limit(evidence, "P43_splits"):
+            if small or splits < evidence.limit("P43_splits"):
                 said.append(say("checks.P43.weak", score=weak.estimate.value, n=weak.estimate.n, k=splits))
         message = say("checks.P43.both", first=said[0], second=said[1]) if len(said) == 2 else None
-        yield Remark(place(strong), message or (said[0] if said else None))
+        yield Remark(data_of(strong), message or (said[0] if said else None))
 
 
 def few_sets(evidence: Evidence) -> Iterator[Remark]:
     """P44: similarity and performance correlated over few sets."""
     for r in _entries(evidence, "similarity_performance_correlation"):
-        if _parameters(r)["metric"] != "auc":
+        if r.endpoint != "auc":
             continue
         k = r.estimate.n
         sets = int(r.estimate.details.get("sets", k))
         if isnan(r.estimate.value):
             key, values = ("none", {"reason": r.estimate.note}) if k == sets else ("without", {"k": k})
-            yield Remark(place(r), say(f"checks.P44.{key}", n=sets, **values))
+            yield Remark(data_of(r), say(f"checks.P44.{key}", n=sets, **values))
         else:
-            few = k < _limit(evidence, "P44_sets")
-            yield Remark(place(r), say("checks.P44.fired", n=k) if few else None)
+            few = k < evidence.limit("P44_sets")
+            yield Remark(data_of(r), say("checks.P44.fired", n=k) if few else None)
 
 
 def ranks_but_not_calibrated(evidence: Evidence) -> Iterator[Remark]:
     """P45: a good area under the curve, with scores that cannot be used as probabilities."""
-    limit = _limit(evidence, "P45_auc")
+    limit = evidence.limit("P45_auc")
     for area in _entries(evidence, "auc", "advice_accuracy"):
-        if "dataset" not in area.scope or "subgroup" in area.scope or isnan(area.estimate.value):
+        at = area.place
+        if at.dataset is None or at.subgroup is not None or isnan(area.estimate.value):
             continue
         found = list(_unusable(evidence, area))
         fires = area.estimate.value >= limit and found
         message = say("checks.P45.fired", auc=area.estimate.value, what=found)
-        yield Remark(place(area), message if fires else None)
+        yield Remark(data_of(area), message if fires else None)
 
 
 def _unusable(evidence: Evidence, area: Result) -> Iterator[Message]:
@@ -235,9 +228,9 @@ def _unusable(evidence: Evidence, area: Result) -> Iterator[Message]:
     threshold = evidence.plan.operating_point.threshold
     for r in _entries(evidence, "net_benefit", "advice_accuracy"):
         d = area.estimate.details
-        if _same(r) != _same(area) or r.scope.get("threshold") != threshold or not threshold:
+        if _same(r) != _same(area) or r.place.threshold != threshold or not threshold:
             continue
-        if r.scope.get("parameters"):  # the net benefit of acting on everybody, not that of the scores
+        if r.parameters:  # the net benefit of acting on everybody, not that of the scores
             continue
         prevalence = d["positives"] / (d["positives"] + d["negatives"])
         everybody = prevalence - (1 - prevalence) * threshold / (1 - threshold)
@@ -250,17 +243,17 @@ def _unusable(evidence: Evidence, area: Result) -> Iterator[Message]:
 
 def binning(evidence: Evidence) -> Iterator[Remark]:
     """P46: a calibration value that changes with the number of bins."""
-    by_set: dict[tuple[Any, ...], dict[str, list[Result]]] = {}
+    by_set: dict[Place, dict[str, list[Result]]] = {}
     for name in ("ece", "gici"):
         for r in _entries(evidence, name, "advice_value"):
-            if _parameters(r).get("binning") == "equal_width" and not isnan(r.estimate.value):
-                by_set.setdefault(tuple(_same(r).values()), {}).setdefault(name, []).append(r)
+            if r.parameters.get("binning") == "equal_width" and not isnan(r.estimate.value):
+                by_set.setdefault(_same(r), {}).setdefault(name, []).append(r)
     for of_set in by_set.values():
         first = next(iter(of_set.values()))[0]
         spread = {name: sorted(r.estimate.value for r in found) for name, found in of_set.items()}
         widest = max(spread, key=lambda name: spread[name][-1] - spread[name][0])
         low, high = spread[widest][0], spread[widest][-1]
-        bins = sorted(_parameters(r)["bins"] for r in of_set[widest])
+        bins = sorted(r.parameters["bins"] for r in of_set[widest])
         message = say(
             "checks.P46.fired",
             measure=say(f"checks.P46.{widest}"),
@@ -269,50 +262,69 @@ def binning(evidence: Evidence) -> Iterator[Remark]:
             fewest=bins[0],
             most=bins[-1],
         )
-        yield Remark(place(first), message if high - low > _limit(evidence, "P46_range") else None)
+        yield Remark(data_of(first), message if high - low > evidence.limit("P46_range") else None)
 
 
 def heterogeneous_sites(evidence: Evidence) -> Iterator[Remark]:
-    """P47: the average over sites passes a bound that a new site may not."""
+    """P47: the average over sites passes a bound that a new site may not, or the sites differ much."""
     for pooled in _entries(evidence, "pooled_performance"):
-        new = next((r for r in _entries(evidence, "prediction_interval") if r.scope == pooled.scope), None)
-        metric = _parameters(pooled)["metric"]
-        declared = _declared_bound(evidence, metric)
-        bound = _limit(evidence, "P47_auc") if declared is None and metric == "auc" else declared
-        if new is None or bound is None or isnan(new.estimate.low) or isnan(pooled.estimate.low):
+        new, spread = (_beside(evidence, pooled, name) for name in ("prediction_interval", "heterogeneity"))
+        metric, average = pooled.endpoint, pooled.estimate
+        if new is None or spread is None or isnan(new.low) or isnan(average.low):
             continue
-        passed, missed = pooled.estimate.low >= bound, bound > new.estimate.low
-        if metric == "brier":  # the smaller the better
-            passed, missed = pooled.estimate.high <= bound, bound < new.estimate.high
-        message = say(
-            "checks.P47.fired",
-            measure=say(f"{DIMENSION}.chart.{metric}"),
-            value=pooled.estimate.value,
-            bound=bound,
-            source=say(f"checks.P47.{'default' if declared is None else 'declared'}"),
-            low=new.estimate.low,
-            high=new.estimate.high,
-        )
-        yield Remark(place(pooled), message if passed and missed else None)
+        declared = _declared_bound(evidence, metric)
+        bound = evidence.limit("P47_auc") if declared is None and metric == "auc" else declared
+        values = {
+            "measure": say(f"{DIMENSION}.chart.{metric}"),
+            "value": average.value,
+            "low": new.low,
+            "high": new.high,
+        }
+        message = None
+        if bound is not None and _misses(new, bound, metric) and not _misses(average, bound, metric):
+            source = say(f"checks.P47.{'default' if declared is None else 'declared'}")
+            message = say("checks.P47.fired", bound=bound, source=source, **values)
+        elif spread.value >= evidence.limit("P47_i2"):
+            message = say("checks.P47.fired_spread", i2=spread.value, sites=average.n, **values)
+        yield Remark(data_of(pooled), message, (metric,) if message else ())
+
+
+def _beside(evidence: Evidence, pooled: Result, name: str) -> Estimate | None:
+    """Another estimate over the same sites."""
+    for r in _entries(evidence, name):
+        if r.endpoint == pooled.endpoint and _over(r) == _over(pooled):
+            return r.estimate
+    return None
+
+
+def _over(result: Result) -> Place:
+    return result.place.at(population=None)
+
+
+def _misses(e: Estimate, bound: float, metric: str) -> bool:
+    """Whether an interval reaches beyond a bound on the worse side."""
+    return e.high > bound if quantity(metric).better == "down" else e.low < bound
 
 
 def _declared_bound(evidence: Evidence, metric: str) -> float | None:
     """What a measure has to reach by the endpoint that names it."""
     for endpoint in evidence.plan.endpoints:
         bound, named = endpoint.bound_or_margin, (endpoint.measure or "").rpartition(".")[2]
-        if named == metric and isinstance(bound, int | float) and metric in BOUNDED:
+        if not isinstance(bound, int | float) or quantity(metric).target is not None:
+            continue
+        if metric in (named, endpoint.of):
             return float(bound)
     return None
 
 
 CHECKS = (
-    Check("P39", DIMENSION, "B", below_minimum_size),
-    Check("P40", DIMENSION, "W", too_similar),
-    Check("P41", DIMENSION, "W", driven_by_size),
-    Check("P42", DIMENSION, "N", coarse_p),
-    Check("P43", DIMENSION, "W", robustness_over_read),
-    Check("P44", DIMENSION, "W", few_sets),
-    Check("P45", "advice_value", "W", ranks_but_not_calibrated),
-    Check("P46", "advice_value", "N", binning),
-    Check("P47", DIMENSION, "W", heterogeneous_sites),
+    Check("P39", DIMENSION, "B", below_minimum_size, withholds=TOO_FEW),
+    Check("P40", DIMENSION, "W", too_similar, LIMITS),
+    Check("P41", DIMENSION, "W", driven_by_size, LIMITS),
+    Check("P42", DIMENSION, "N", coarse_p, LIMITS),
+    Check("P43", DIMENSION, "W", robustness_over_read, LIMITS),
+    Check("P44", DIMENSION, "W", few_sets, LIMITS),
+    Check("P45", "advice_value", "W", ranks_but_not_calibrated, LIMITS),
+    Check("P46", "advice_value", "N", binning, LIMITS),
+    Check("P47", DIMENSION, "W", heterogeneous_sites, LIMITS),
 )

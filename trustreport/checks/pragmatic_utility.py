@@ -5,18 +5,23 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.checks.check import Check, Evidence, Remark, place
+from trustreport.checks.check import Check, Evidence, Remark, data_of
 from trustreport.checks.reader_study import PARTIAL_DESIGNS
 from trustreport.messages import Message, say
+from trustreport.narrative.names import quantity_name
+from trustreport.performance.clusters import clustering
+from trustreport.performance.readers import place_of_task
+from trustreport.place import Place
 from trustreport.results import Result
 
 DIMENSION = "pragmatic_utility"
+# What the words of methods hold that take cases of one cluster together.
+CLUSTERED = ("cluster", "obuchowski")
 
 
 def _leading(evidence: Evidence, quantity: str) -> Iterator[Result]:
     """The entries that lead for a quantity at the case mix of the study."""
-    wanted = f"{DIMENSION}.{quantity}"
-    return (r for r in evidence.results if r.id == wanted and r.primary and "parameters" not in r.scope)
+    return (r for r in evidence.leading(f"{DIMENSION}.{quantity}") if not r.parameters)
 
 
 def missing_readings(evidence: Evidence) -> Iterator[Remark]:
@@ -35,37 +40,60 @@ def missing_readings(evidence: Evidence) -> Iterator[Remark]:
             low=r.estimate.low,
             high=r.estimate.high,
         )
-        yield Remark(place(r), message if missing else None)
+        yield Remark(data_of(r), message if missing else None)
     yield from map(Remark, _complete(evidence))
 
 
-def _complete(evidence: Evidence) -> Iterator[dict[str, Any]]:
+def _complete(evidence: Evidence) -> Iterator[Place]:
     """Where every reader read every case in every arm that is compared."""
     study, arms = evidence.study, {arm for pair in evidence.plan.contrasts for arm in pair}
     for counts in study.counts:
         if counts.readers and counts.cases:
             each = {counts.arms[arm].n for arm in arms & counts.arms.keys()}
             if each == {counts.readers * counts.cases}:
-                yield {"set": counts.name}
+                yield Place(set=counts.name)
     if evidence.plan.reading.design in PARTIAL_DESIGNS:
         return
-    several = len(study.readings) > 1
     for one in study.readings:
         decided = one.decision is not None and one.decision >= 0
         rows = [np.count_nonzero(decided & (one.arm == one.arms.index(a))) for a in arms & set(one.arms)]
         if len(rows) > 1 and set(rows) == {len(one.readers) * len(one.cases)}:
-            yield {"task": one.task} if several else {}
+            yield place_of_task(one, study)
 
 
-def clustering(evidence: Evidence) -> Iterator[Remark]:
-    """P22: the leading interval takes decisions as independent although readers and cases repeat."""
+def clustered_data(evidence: Evidence) -> Iterator[Remark]:
+    """P22: a primary interval takes decisions, or cases, as independent that belong together."""
     for counts in (*evidence.study.counts, *evidence.study.paired_counts):
         name = getattr(counts, "set", None) or counts.name
-        yield Remark({"set": name}, _clustered(counts))
+        yield Remark(Place(set=name), _clustered(counts))
     for r in _leading(evidence, "arr"):
-        if "set" not in r.scope:
-            independent = r.scope.get("analysis") in ("two_sample", "paired")
-            yield Remark(place(r), say("checks.P22.independent", n=r.estimate.n) if independent else None)
+        if r.place.set is None:
+            independent = r.analysis in ("two_sample", "paired")
+            yield Remark(data_of(r), say("checks.P22.independent", n=r.estimate.n) if independent else None)
+    yield from _cases_in_clusters(evidence)
+
+
+def _cases_in_clusters(evidence: Evidence) -> Iterator[Remark]:
+    """Sets whose cases belong together, and the quantities whose primary interval does not allow for it."""
+    by_set: dict[str, list[Result]] = {}
+    for r in evidence.results:
+        if r.primary and r.place.dataset is not None and _could_be_judged(r):
+            by_set.setdefault(r.place.dataset, []).append(r)
+    for dataset in evidence.study.datasets:
+        if clustering(dataset, evidence.plan).of_case is None or dataset.name not in by_set:
+            continue
+        names = dict.fromkeys(r.quantity.id for r in by_set[dataset.name] if not _allows_for_clusters(r))
+        said = say("checks.P22.cases", name=dataset.name, measures=[quantity_name(name) for name in names])
+        yield Remark(Place(dataset=dataset.name), said if names else None, tuple(names))
+
+
+def _could_be_judged(r: Result) -> bool:
+    """Whether an entry has an interval, and a side that is better."""
+    return r.quantity.better is not None and r.estimate.low < r.estimate.high
+
+
+def _allows_for_clusters(r: Result) -> bool:
+    return any(word in r.method for word in CLUSTERED) or r.analysis == "clustered"
 
 
 def _clustered(counts: Any) -> Message | None:
@@ -82,11 +110,11 @@ def pairing(evidence: Evidence) -> Iterator[Remark]:
     """P23: an unpaired contrast of arms that are paired."""
     for counts in evidence.study.counts:
         if counts.paired is not None:
-            yield Remark({"set": counts.name}, say("checks.P23.fired") if counts.paired else None)
+            yield Remark(Place(set=counts.name), say("checks.P23.fired") if counts.paired else None)
     for r in _leading(evidence, "arr"):
-        if "set" not in r.scope:
-            unpaired = r.scope.get("analysis") == "two_sample"
-            yield Remark(place(r), say("checks.P23.fired_readings") if unpaired else None)
+        if r.place.set is None:
+            unpaired = r.analysis == "two_sample"
+            yield Remark(data_of(r), say("checks.P23.fired_readings") if unpaired else None)
 
 
 def through_infinity(evidence: Evidence) -> Iterator[Remark]:
@@ -94,9 +122,9 @@ def through_infinity(evidence: Evidence) -> Iterator[Remark]:
     for r in _leading(evidence, "nnd"):
         d = r.estimate.details
         if "benefit_from" in d and "harm_from" in d:
-            yield Remark(place(r), say("nnd_infinite", a=d["benefit_from"], b=d["harm_from"]))
+            yield Remark(data_of(r), say("nnd_infinite", a=d["benefit_from"], b=d["harm_from"]))
         else:
-            yield Remark(place(r))
+            yield Remark(data_of(r))
 
 
 def claim_beyond_interval(evidence: Evidence) -> Iterator[Remark]:
@@ -106,7 +134,7 @@ def claim_beyond_interval(evidence: Evidence) -> Iterator[Remark]:
     for r in _leading(evidence, "odds_ratio"):
         e = r.estimate
         message = say("checks.P25.fired", contrast=say("pragmatic_utility.contrast"), null=1)
-        yield Remark(place(r), message if e.low <= 1 <= e.high else None)
+        yield Remark(data_of(r), message if e.low <= 1 <= e.high else None)
 
 
 def _benefit_claimed(evidence: Evidence) -> bool:
@@ -122,12 +150,11 @@ def analyses_disagree(evidence: Evidence) -> Iterator[Remark]:
             r
             for r in evidence.results
             if r.id == lead.id
-            and {k: v for k, v in r.scope.items() if k != "analysis"}
-            == {k: v for k, v in lead.scope.items() if k != "analysis"}
-            and r.scope.get("analysis") != lead.scope.get("analysis")
+            and (r.place, r.endpoint, r.parameters) == (lead.place, lead.endpoint, lead.parameters)
+            and r.analysis != lead.analysis
         ]
         if rivals:
-            yield Remark(place(lead), _disagreement(lead, rivals))
+            yield Remark(data_of(lead), _disagreement(lead, rivals))
 
 
 def _disagreement(lead: Result, rivals: list[Result]) -> Message | None:
@@ -137,7 +164,7 @@ def _disagreement(lead: Result, rivals: list[Result]) -> Message | None:
                 "two_analyses_disagree",
                 a=say(f"method.{lead.method}.text"),
                 b=say(f"method.{rival.method}.text"),
-                reason=say(f"checks.P26.reason.{rival.scope['analysis']}"),
+                reason=say(f"checks.P26.reason.{rival.analysis}"),
             )
     return None
 
@@ -150,7 +177,7 @@ def _reading(result: Result) -> str:
 
 CHECKS = (
     Check("P19", DIMENSION, "W", missing_readings),
-    Check("P22", DIMENSION, "B", clustering),
+    Check("P22", DIMENSION, "B", clustered_data),
     Check("P23", DIMENSION, "B", pairing),
     Check("P24", DIMENSION, "W", through_infinity),
     Check("P25", DIMENSION, "W", claim_beyond_interval),

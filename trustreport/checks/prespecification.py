@@ -2,26 +2,26 @@
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport import criteria, lock
 from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.checks.withholding import CRITERIA, DECISIONS
 from trustreport.messages import Message, say
-from trustreport.plan import Endpoint, Plan
+from trustreport.narrative.names import endpoint_name
+from trustreport.performance.cases import place_of_set
+from trustreport.place import NOWHERE, Place
+from trustreport.plan import Endpoint
 from trustreport.results import Result, leading
 from trustreport.study import Dataset, Scores
 
 DIMENSION = "prespecification"
 DEVELOPED_ON = ("training", "tuning")
-# With fewer different scores than this, a threshold next to the best one is no coincidence to wonder at;
-# `limits.P33_values`.
-VALUES = 20
+LIMITS = {"P33_values": 20}  # different scores under which a threshold next to the best one is no wonder
 # Comparisons of groups of cases, and what tells one place where they were made from another.
 GROUPS_DIFFER = "subgroups.subgroup_difference"
-PLACE = ("dataset", "candidate", "task")
 NAMED = 6  # that a sentence names
 # Words of `threshold_origin` that say it was chosen here.
 CHOSEN_HERE = ("tuned on this data", "this data", "these data", "test data", "test set")
@@ -36,23 +36,22 @@ def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
     origin = (point.threshold_origin or "").casefold()
     tested = [d for d in evidence.study.datasets if d.role not in DEVELOPED_ON and d.scores]
     if any(words in origin for words in CHOSEN_HERE):
-        for dataset in tested:
-            yield Remark({"dataset": dataset.name}, say("checks.P33.declared", origin=point.threshold_origin))
-        if not tested:
-            yield Remark({}, say("checks.P33.declared", origin=point.threshold_origin))
+        declared = say("checks.P33.declared", origin=point.threshold_origin)
+        for place in [Place(dataset=dataset.name) for dataset in tested] or [NOWHERE]:
+            yield Remark(place, declared)
         return
     if point.threshold is None or point.score_direction == "lower_is_positive":
         return
     early = _fixed_earlier(evidence)
     for dataset in tested:
         for name, scores in dataset.scores.items():
-            scope = {"dataset": dataset.name, **({"candidate": name} if len(dataset.scores) > 1 else {})}
-            best = _beside_the_best(dataset, scores, point.threshold, evidence.plan)
+            place = place_of_set(dataset, name if len(dataset.scores) > 1 else None)
+            best = _beside_the_best(dataset, scores, point.threshold, evidence.limit("P33_values"))
             if best is None:
                 continue
             which = say(f"checks.P33.by.{best}")
             message = say("checks.P33.fired", threshold=point.threshold, which=which) if best else None
-            yield Remark(scope, None if early else message)
+            yield Remark(place, None if early else message)
 
 
 def _fixed_earlier(evidence: Evidence) -> bool:
@@ -67,14 +66,14 @@ def _fixed_earlier(evidence: Evidence) -> bool:
     return lock.standing(evidence.study, plan).state == "locked"
 
 
-def _beside_the_best(dataset: Dataset, scores: Scores, threshold: float, plan: Plan) -> str | None:
+def _beside_the_best(dataset: Dataset, scores: Scores, threshold: float, least: float) -> str | None:
     """The rule whose best threshold is the declared one or next to it; empty if none, None if unknown."""
     if scores.score is None or len(dataset.cases.classes) != 2:
         return None
     known = (dataset.cases.truth >= 0) & ~np.isnan(scores.score)
     truth, score = dataset.cases.truth[known] == 1, scores.score[known]
     values = np.unique(score)
-    if len(values) < plan.limits.get("P33_values", VALUES) or truth.all() or not truth.any():
+    if len(values) < least or truth.all() or not truth.any():
         return None
     called = len(score) - np.searchsorted(np.sort(score), values)
     hits = truth.sum() - np.searchsorted(np.sort(score[truth]), values)
@@ -103,15 +102,14 @@ def cherry_picked(evidence: Evidence) -> Iterator[Remark]:
     if standing.lock is not None:
         own = [c for c in standing.changes if c.how == "undeclared"]
         fields = [c.field for c in own]
-        yield Remark({}, say("checks.P34.changed", fields=fields, n=len(fields)) if fields else None)
+        yield Remark(NOWHERE, say("checks.P34.changed", fields=fields, n=len(fields)) if fields else None)
     for criterion in filter(criteria.confirmatory, plan.endpoints):
         if criterion.role == "primary" and criterion.measure:
             named = any(True for _ in _ids(criterion, evidence))
-            yield Remark({}, None if named else say("checks.P34.absent", criterion=criterion.endpoint))
+            yield Remark(NOWHERE, None if named else say("checks.P34.absent", criterion=criterion.endpoint))
         message = _best_of_k(criterion, evidence)
         if message is not None:
-            scope = {"dataset": criterion.dataset} if criterion.dataset else {}
-            yield Remark(scope, message, tuple(_ids(criterion, evidence)))
+            yield Remark(Place(dataset=criterion.dataset), message)
 
 
 def _ids(criterion: Endpoint, evidence: Evidence) -> Iterator[str]:
@@ -134,7 +132,7 @@ def _best_of_k(criterion: Endpoint, evidence: Evidence) -> Message | None:
         return None
     found = {}
     for name in external:
-        where: dict[str, Any] = {"dataset": name, "parameters": None, "subgroup": None, "threshold": None}
+        where = {"dataset": name, "parameters": None, "subgroup": None, "threshold": None}
         lead = leading(evidence.results, next(_ids(criterion, evidence), ""), **where)
         if lead is not None and lead.estimate.value == lead.estimate.value:
             found[name] = lead.estimate
@@ -162,17 +160,28 @@ def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
     standing = lock.standing(evidence.study, plan)
     fields = [c.field for c in standing.changes if c.how == "after"]
     if standing.late:
-        yield Remark({}, say("checks.P35.late"))
+        yield Remark(NOWHERE, say("checks.P35.late"))
     elif standing.state == "none":
-        yield Remark({}, say("checks.P35.fired"))
+        yield Remark(NOWHERE, say("checks.P35.fired"))
     else:
-        yield Remark({}, say("checks.P35.amended", fields=fields, n=len(fields)) if fields else None)
+        yield Remark(NOWHERE, say("checks.P35.amended", fields=fields, n=len(fields)) if fields else None)
 
 
 def many_comparisons(evidence: Evidence) -> Iterator[Remark]:
     """P36: criteria in a family without a rule or in none; groups that differ only before adjustment."""
     yield from _criteria_together(evidence)
+    yield from _lenient(evidence)
     yield from _groups_together(evidence)
+
+
+def _lenient(evidence: Evidence) -> Iterator[Remark]:
+    """Criteria whose alpha is beyond what is customary: .05 one-sided, .1 two-sided."""
+    level = evidence.plan.report.confidence_level
+    for criterion in filter(criteria.confirmatory, evidence.plan.endpoints):
+        alpha, sides = criteria.alpha_of(criterion, level), criteria.sides(criterion)
+        if alpha > criteria.CUSTOMARY_ALPHA * sides:
+            values = {"alpha": alpha, "sides": say(f"checks.P36.sides.{sides}")}
+            yield Remark(NOWHERE, say("checks.P36.lenient", criterion=criterion.endpoint, **values))
 
 
 def _criteria_together(evidence: Evidence) -> Iterator[Remark]:
@@ -181,42 +190,41 @@ def _criteria_together(evidence: Evidence) -> Iterator[Remark]:
         return
     alone = [f for f in families if not f.name and f.members[0].role != "exploratory"]
     if len(alone) > 1:
-        yield Remark({}, say("checks.P36.alone", m=len(alone)))
+        yield Remark(NOWHERE, say("checks.P36.alone", m=len(alone)))
     named = [f for f in families if f.name and len(f.members) > 1]
     for family in named:
         if family.rule in (None, "none"):
-            yield Remark({}, say("checks.P36.fired", m=len(family.members), family=family.name))
+            yield Remark(NOWHERE, say("checks.P36.fired", m=len(family.members), family=family.name))
         else:
-            yield Remark({})
+            yield Remark()
     if len(alone) <= 1 and not named:
-        yield Remark({})
+        yield Remark()
 
 
 def _groups_together(evidence: Evidence) -> Iterator[Remark]:
     """What is compared between groups, for each place where families of such comparisons were adjusted."""
-    places: dict[tuple[Any, ...], list[Result]] = {}
+    places: dict[Place, list[Result]] = {}
     for r in evidence.results:
         if r.id == GROUPS_DIFFER and r.details.get("comparisons"):
-            where = (*(r.scope.get(key) for key in PLACE), tuple(r.scope.get("arms", ())))
-            places.setdefault(where, []).append(r)
-    for where, found in places.items():
+            places.setdefault(r.place.at(subgroup=None), []).append(r)
+    for place, found in places.items():
         m = sum({r.details["family"]: r.details["comparisons"] for r in found}.values())
         # A group held against the rest and the rest against it are one comparison, and have one p.
         lost: dict[tuple[str, str], Result] = {}
         for r in found:
             if r.estimate.p <= 1 - r.estimate.level < r.details["p_holm"]:
-                lost.setdefault((r.scope["endpoint"], f"{r.estimate.p:.9g}"), r)
-        scope = {key: value for key, value in zip(PLACE, where) if value is not None}
+                lost.setdefault((r.endpoint, f"{r.estimate.p:.9g}"), r)
         message = say("checks.P36.fired_groups", n=len(lost), m=m, names=_named(list(lost.values())))
-        yield Remark(scope, message if lost else None, (GROUPS_DIFFER,))
+        concerned = tuple(dict.fromkeys(r.quantity.id for r in lost.values()))
+        yield Remark(place.at(arms=None, arm=None), message if lost else None, concerned)
 
 
 def _named(found: list[Result]) -> list[Message]:
     names = [
         say(
-            f"checks.P36.{'gain' if 'arms' in r.scope else 'group'}",
-            endpoint=say(f"subgroups.endpoint.{r.scope['endpoint']}"),
-            group=r.scope["subgroup"],
+            f"checks.P36.{'group' if r.place.arms is None else 'gain'}",
+            endpoint=endpoint_name(r.endpoint),
+            group=r.place.subgroup,
             p=r.estimate.p,
             holm=r.details["p_holm"],
         )
@@ -226,8 +234,8 @@ def _named(found: list[Result]) -> list[Message]:
 
 
 CHECKS = (
-    Check("P33", DIMENSION, "B", threshold_from_test_data),
-    Check("P34", DIMENSION, "B", cherry_picked),
-    Check("P35", DIMENSION, "B", criteria_after_data),
+    Check("P33", DIMENSION, "B", threshold_from_test_data, LIMITS, DECISIONS),
+    Check("P34", DIMENSION, "B", cherry_picked, withholds=CRITERIA),
+    Check("P35", DIMENSION, "B", criteria_after_data, withholds=CRITERIA),
     Check("P36", DIMENSION, "W", many_comparisons),
 )

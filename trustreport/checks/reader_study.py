@@ -14,6 +14,8 @@ from trustreport.measures.multiplicity import holm
 from trustreport.measures.paired.mcnemar import mcnemar_exact
 from trustreport.measures.paired.table import PairedTable
 from trustreport.messages import Message, say
+from trustreport.performance.readers import place_of_task
+from trustreport.place import Place
 from trustreport.study import Floats, Readings
 
 DIMENSION = "decision_benefit"
@@ -22,26 +24,23 @@ COMPARED, BASELINE = 0, 1
 # Designs in which a reader is not meant to read every case in every arm.
 PARTIAL_DESIGNS = ("split-plot", "parallel")
 
-# From this share of pairs on in which one arm was read first, order and aid are one; `limits.P16_share`.
-ONE_ARM_FIRST = 1.0
-# Fewer days between the arms leave a case in memory; `limits.P17_days`.
-WASHOUT_DAYS = 28.0
-# Two readings of a case fewer days apart belong to one sitting; `limits.P18_days`.
-SITTING_DAYS = 1.0
-# Missing readings are not balanced where an adjusted p-value is at most this; `limits.P20_alpha`.
-ALPHA = 0.05
-# A reader or case with more than so many times the readings of another is out of balance; `limits.P21_ratio`.
-MOST_TO_LEAST = 2.0
+LIMITS = {
+    "P16_share": 1.0,  # share of pairs with one arm read first from which order and aid are one
+    "P17_days": 28.0,  # days between the arms under which a case is still in memory
+    "P18_days": 1.0,  # days under which two readings of a case belong to one sitting
+    "P20_alpha": 0.05,  # adjusted p-value up to which missing readings are not balanced
+    "P21_ratio": 2.0,  # times the readings of another from which a reader or case is out of balance
+}
 
 
-def _compared(evidence: Evidence) -> Iterator[tuple[Readings, tuple[str, str], dict[str, Any]]]:
-    """The readings of each task and contrast that hold both arms, and their scope."""
+def _compared(evidence: Evidence) -> Iterator[tuple[Readings, tuple[str, str], Place]]:
+    """The readings of each task and contrast that hold both arms, and their place."""
     study, contrasts = evidence.study, evidence.plan.contrasts
     for readings in study.readings:
         for arms in contrasts:
             if set(arms) <= set(readings.arms):
-                scope = {"task": readings.task} if len(study.readings) > 1 else {}
-                yield readings, arms, scope | ({"arms": list(arms)} if len(contrasts) > 1 else {})
+                place = place_of_task(readings, study)
+                yield readings, arms, place.at(arms=arms) if len(contrasts) > 1 else place
 
 
 def _made(readings: Readings, arms: tuple[str, str]) -> NDArray[np.bool_]:
@@ -63,9 +62,9 @@ def _sequential(evidence: Evidence, readings: Readings) -> bool:
 
 def same_order(evidence: Evidence) -> Iterator[Remark]:
     """P16: all readers read the cases in one order, or one arm always before the other."""
-    limit = evidence.plan.limits.get("P16_share", ONE_ARM_FIRST)
+    limit = evidence.limit("P16_share")
     declared = (evidence.plan.reading.order_assignment or "").lower()
-    for readings, arms, scope in _compared(evidence):
+    for readings, arms, place in _compared(evidence):
         said: list[Message] = []
         known = bool(declared)
         alike = _same_case_order(readings, arms)
@@ -85,7 +84,7 @@ def same_order(evidence: Evidence) -> Iterator[Remark]:
         elif declared.startswith("fixed") and not _sequential(evidence, readings):
             said.append(say("checks.P16.declared"))
         if known:
-            yield Remark(scope, _joined(said))
+            yield Remark(place, _joined(said))
 
 
 def _joined(said: Sequence[Message]) -> Message | None:
@@ -173,37 +172,37 @@ def _gap(readings: Readings, arms: tuple[str, str]) -> float | None:
 def short_washout(evidence: Evidence) -> Iterator[Remark]:
     """P17: a crossover whose readings of a case lie too close together, as read or as declared."""
     reading = evidence.plan.reading
-    limit = evidence.plan.limits.get("P17_days", WASHOUT_DAYS)
-    for readings, arms, scope in _compared(evidence):
+    limit = evidence.limit("P17_days")
+    for readings, arms, place in _compared(evidence):
         if _sequential(evidence, readings) or reading.design in PARTIAL_DESIGNS:
             continue
         days, declared = _gap(readings, arms), reading.washout_days
         if days is not None:
             least = max(limit, declared or 0.0)
-            yield Remark(scope, say("checks.P17.fired", days=days, limit=least) if days < least else None)
+            yield Remark(place, say("checks.P17.fired", days=days, limit=least) if days < least else None)
         elif declared is not None:
             short = say("checks.P17.declared", days=declared, limit=limit)
-            yield Remark(scope, short if declared < limit else None)
+            yield Remark(place, short if declared < limit else None)
 
 
 def sequential_reading(evidence: Evidence) -> Iterator[Remark]:
     """P18: both decisions in one sitting, which is not practice without the aid."""
     declared = evidence.plan.reading.design
-    limit = evidence.plan.limits.get("P18_days", SITTING_DAYS)
-    for readings, arms, scope in _compared(evidence):
+    limit = evidence.limit("P18_days")
+    for readings, arms, place in _compared(evidence):
         days, together = _gap(readings, arms), _in_one_session(readings, arms)
         if _sequential(evidence, readings):
-            yield Remark(scope, say("checks.P18.fired"))
+            yield Remark(place, say("checks.P18.fired"))
         elif days is not None:
-            yield Remark(scope, say("checks.P18.sitting", days=days) if days < limit else None)
+            yield Remark(place, say("checks.P18.sitting", days=days) if days < limit else None)
         elif together is not None:
-            yield Remark(scope, say("checks.P18.session", share=together) if together > 0.5 else None)
+            yield Remark(place, say("checks.P18.session", share=together) if together > 0.5 else None)
         elif declared is not None:
-            yield Remark(scope)
+            yield Remark(place)
     if declared is not None and not evidence.study.readings:
         for counts in (*evidence.study.counts, *evidence.study.paired_counts):
             name = getattr(counts, "set", None) or counts.name
-            yield Remark({"set": name}, say("checks.P18.fired") if declared == "sequential" else None)
+            yield Remark(Place(set=name), say("checks.P18.fired") if declared == "sequential" else None)
 
 
 # ---------------------------------------------------------------- gaps and loads
@@ -211,13 +210,13 @@ def sequential_reading(evidence: Evidence) -> Iterator[Remark]:
 
 def selective_absence(evidence: Evidence) -> Iterator[Remark]:
     """P20: missing readings that go with the arm, the reader, the class or the difficulty of the case."""
-    alpha = evidence.plan.limits.get("P20_alpha", ALPHA)
+    alpha = evidence.limit("P20_alpha")
     if evidence.plan.reading.design in PARTIAL_DESIGNS:
         return
-    for readings, arms, scope in _compared(evidence):
+    for readings, arms, place in _compared(evidence):
         missing = ~_made(readings, arms)
         if not missing.any():
-            yield Remark(scope)
+            yield Remark(place)
             continue
         found = [a for a in _associations(readings, arms, missing) if not np.isnan(a.test.p)]
         adjusted = holm([a.test.p for a in found])
@@ -226,7 +225,7 @@ def selective_absence(evidence: Evidence) -> Iterator[Remark]:
             for a, p in zip(found, adjusted)
             if p <= alpha
         ]
-        yield Remark(scope, say("checks.P20.fired", what=said, tests=len(found)) if said else None)
+        yield Remark(place, say("checks.P20.fired", what=said, tests=len(found)) if said else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,8 +304,8 @@ def _right(readings: Readings, arms: tuple[str, str]) -> Floats:
 
 def unequal_loads(evidence: Evidence) -> Iterator[Remark]:
     """P21: some readers or cases count for far more readings than others."""
-    limit = evidence.plan.limits.get("P21_ratio", MOST_TO_LEAST)
-    for readings, arms, scope in _compared(evidence):
+    limit = evidence.limit("P21_ratio")
+    for readings, arms, place in _compared(evidence):
         made = _made(readings, arms)
         by_reader, by_case = made.sum(axis=(0, 2)), made.sum(axis=(0, 1))
         by_case = by_case[by_case > 0]
@@ -321,10 +320,10 @@ def unequal_loads(evidence: Evidence) -> Iterator[Remark]:
         elif by_case.max() > limit * by_case.min():
             said = say("checks.P21.cases", least=int(by_case.min()), most=int(by_case.max()))
         else:
-            yield Remark(scope)
+            yield Remark(place)
             continue
         differ = _averages_differ(_right(readings, arms))
-        yield Remark(scope, said if np.isnan(differ) else say("checks.P21.differ", first=said, d=differ))
+        yield Remark(place, said if np.isnan(differ) else say("checks.P21.differ", first=said, d=differ))
 
 
 def _averages_differ(right: Floats) -> float:
@@ -339,9 +338,9 @@ def _averages_differ(right: Floats) -> float:
 
 
 CHECKS = (
-    Check("P16", DIMENSION, "W", same_order),
-    Check("P17", DIMENSION, "W", short_washout),
-    Check("P18", DIMENSION, "N", sequential_reading),
-    Check("P20", DIMENSION, "B", selective_absence),
-    Check("P21", DIMENSION, "W", unequal_loads),
+    Check("P16", DIMENSION, "W", same_order, LIMITS),
+    Check("P17", DIMENSION, "W", short_washout, LIMITS),
+    Check("P18", DIMENSION, "N", sequential_reading, LIMITS),
+    Check("P20", DIMENSION, "B", selective_absence, LIMITS),
+    Check("P21", DIMENSION, "W", unequal_loads, LIMITS),
 )

@@ -5,17 +5,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.checks.withholding import RELEASE
 from trustreport.identity.recognised import cases_of, identifying
 from trustreport.messages import Message, say
+from trustreport.performance.small_cells import LEAST_PUBLIC
+from trustreport.place import NOWHERE
 from trustreport.study import Study
 
 PEOPLE, WHO = "subgroups", "source_reliability"
-# Cases below which a cell is not told of outside; `limits.P59_cell`.
-LEAST = 5
 # A column with more values than this is told by its quartiles, not value by value.
 MOST_LEVELS = 12
-# It concerns the release of the report and no number in it.
-RELEASE = ("report.release",)
 
 
 def recognisable(evidence: Evidence) -> Iterator[Remark]:
@@ -24,14 +23,14 @@ def recognisable(evidence: Evidence) -> Iterator[Remark]:
     if not (study.readings or study.datasets or study.raters):
         return
     found = [
-        Remark({}, say(f"checks.P59.{one.kind}", n=one.n, column=one.column, file=one.file), RELEASE)
+        Remark(NOWHERE, say(f"checks.P59.{one.kind}", n=one.n, column=one.column, file=one.file))
         for one in identifying(study)
     ]
-    least = int(plan.limits.get("P59_cell", LEAST))
+    least = int(evidence.limit("P59_cell"))
     groups = [
-        str(r.scope["subgroup"])
+        r.place.subgroup
         for r in evidence.results
-        if "subgroup" in r.scope
+        if r.place.subgroup is not None
         and (_is_small(r.unit, r.estimate.value, least) or _is_hidden(r.estimate.note))
     ]
     groups += _few(study, least)
@@ -39,8 +38,8 @@ def recognisable(evidence: Evidence) -> Iterator[Remark]:
         key = "checks.P59.suppressed" if plan.report.release == "public" else "checks.P59.cells_small"
         names = list(dict.fromkeys(groups))
         # Inside, small cells are only worth knowing; a public report leaves them out and is not refused.
-        found.append(Remark({}, say(key, n=len(names), names=names, k=least), RELEASE, "N"))
-    yield from found or [Remark({})]
+        found.append(Remark(NOWHERE, say(key, n=len(names), names=names, k=least), severity="N"))
+    yield from found or [Remark()]
 
 
 def _few(study: Study, least: int) -> Iterator[str]:
@@ -79,10 +78,11 @@ def independence(evidence: Evidence) -> Iterator[Remark]:
         facts.append(say("checks.P60.no_sponsor"))
     if plan.study.conflicts_of_interest is None:
         facts.append(say("checks.P60.no_conflicts"))
-    yield Remark({}, say("checks.P60.fired", facts=facts) if facts else None)
+    yield Remark(NOWHERE, say("checks.P60.fired", facts=facts) if facts else None)
 
 
 CHECKS = (
-    Check("P59", PEOPLE, "B", recognisable),
+    # Cases below which a cell is not reported outside.
+    Check("P59", PEOPLE, "B", recognisable, {"P59_cell": LEAST_PUBLIC}, RELEASE),
     Check("P60", WHO, "N", independence),
 )

@@ -2,33 +2,31 @@
 
 from collections.abc import Iterator
 from math import isnan
-from typing import Any
 
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.messages import Message, say
+from trustreport.performance.readers import place_of_task
+from trustreport.place import Place
 from trustreport.results import Result
-from trustreport.study import Readings
 
 DIMENSION = "reliance"
-# From this share of right decisions given up for wrong advice on P29 fires; `limits.P29_harmful_switch_rate`.
-HARMFUL_SWITCHES = 0.1
+# Share of right decisions given up for wrong advice from which the check fires.
+LIMITS = {"P29_harmful_switch_rate": 0.1}
 
 
-def _of(result: Result) -> dict[str, Any]:
+def _of(result: Result) -> Place:
     """Where a result belongs, for a check: its set or task, and its arms."""
-    return {key: result.scope[key] for key in ("set", "task", "arms") if key in result.scope}
+    return Place(set=result.place.set, task=result.place.task, arms=result.place.arms)
 
 
 def _leading(evidence: Evidence, quantity: str) -> Iterator[Result]:
     """The leading entries of a quantity over all readers and readings."""
-    for r in evidence.results:
-        if r.id == f"{DIMENSION}.{quantity}" and r.primary and "reader" not in r.scope:
-            yield r
+    return (r for r in evidence.leading(f"{DIMENSION}.{quantity}") if r.place.reader is None)
 
 
 def automation_bias(evidence: Evidence) -> Iterator[Remark]:
     """P29: right decisions given up for wrong advice, or fewer right decisions with the aid after it."""
-    limit = evidence.plan.limits.get("P29_harmful_switch_rate", HARMFUL_SWITCHES)
+    limit = evidence.limit("P29_harmful_switch_rate")
     for r in _leading(evidence, "harmful_switch_rate"):
         if isnan(r.estimate.value):
             continue
@@ -39,9 +37,9 @@ def automation_bias(evidence: Evidence) -> Iterator[Remark]:
 
 
 def _after_wrong_advice(change: Result, of: Result) -> bool:
-    same = all(change.scope.get(key) == of.scope.get(key) for key in ("set", "task"))
-    same = same and ("arms" not in of.scope or change.scope["arms"] == of.scope["arms"])
-    return same and change.scope.get("parameters") == {"advice": "wrong"}
+    one, other = change.place, of.place
+    same = (one.set, one.task) == (other.set, other.task) and other.arms in (None, one.arms)
+    return same and change.parameters == {"advice": "wrong"}
 
 
 def _given_up(r: Result, lower: list[Result]) -> Message:
@@ -50,10 +48,10 @@ def _given_up(r: Result, lower: list[Result]) -> Message:
         said = say("checks.P29.fired_no_interval", value=e.value, n=e.n, reason=e.note)
     else:
         said = say("checks.P29.fired", value=e.value, low=e.low, high=e.high, level=e.level, n=e.n)
-    by_class = [change for change in lower if change.scope["endpoint"] != "accuracy"]
+    by_class = [change for change in lower if change.endpoint != "accuracy"]
     for change in by_class or lower:
         c = change.estimate
-        endpoint = say(f"checks.P29.endpoint.{change.scope['endpoint']}")
+        endpoint = say(f"checks.P29.endpoint.{change.endpoint}")
         also = say(
             "checks.P29.lower", endpoint=endpoint, value=c.value, low=c.low, high=c.high, level=c.level
         )
@@ -64,25 +62,24 @@ def _given_up(r: Result, lower: list[Result]) -> Message:
 def not_measurable(evidence: Evidence) -> Iterator[Remark]:
     """P30: decisions with the aid, but no advice, no decision before it, or no truth to judge by."""
     for counts in evidence.study.reliance_counts:
-        yield Remark({"set": counts.set})
-    several = len(evidence.study.readings) > 1
+        yield Remark(Place(set=counts.set))
     for readings in evidence.study.readings:
         for arms in evidence.plan.contrasts:
             if arms[0] in readings.arms:
-                scope = {"task": readings.task} if several else {}
-                why = _lacking(evidence, readings, scope, list(arms))
+                place = place_of_task(readings, evidence.study)
+                why = _lacking(evidence, place, arms)
                 message = say("checks.P30.fired", reason=say(f"checks.P30.reason.{why}")) if why else None
-                yield Remark({**scope, "arms": list(arms)}, message)
+                yield Remark(place.at(arms=arms), message)
 
 
-def _lacking(evidence: Evidence, readings: Readings, scope: dict[str, Any], arms: list[str]) -> str:
+def _lacking(evidence: Evidence, place: Place, arms: tuple[str, str]) -> str:
     """What keeps reliance from being measured; nothing where some reading has a pattern."""
-    counted = [r for r in _leading(evidence, "switch_count") if r.within(**scope, arms=arms)]
+    counted = [r for r in _leading(evidence, "switch_count") if r.place == place.at(arms=arms)]
     if not counted:
         return "no_advice"
     if any(r.estimate.n for r in counted):
         return ""
-    first = [r for r in _leading(evidence, "agreement_with_advice") if r.within(**scope, arm=arms[1])]
+    first = [r for r in _leading(evidence, "agreement_with_advice") if r.place == place.at(arm=arms[1])]
     return "no_truth" if any(r.estimate.n for r in first) else "no_first"
 
 
@@ -90,21 +87,16 @@ def overrides_without_truth(evidence: Evidence) -> Iterator[Remark]:
     """P58: overrides counted where it is not known who was right."""
     rates = list(_leading(evidence, "override_rate"))
     for r in rates:
-        if "parameters" not in r.scope:
+        if not r.parameters:
             # After right and after wrong advice: the readings whose truth is known.
-            parts = (other for other in rates if "advice" in other.scope.get("parameters", {}))
-            known = sum(other.estimate.n for other in parts if _bare(other) == _bare(r))
+            parts = (other for other in rates if "advice" in other.parameters)
+            known = sum(other.estimate.n for other in parts if other.place == r.place)
             message = say("checks.P58.fired", known=known, n=r.estimate.n)
             yield Remark(_of(r), message if known < r.estimate.n else None)
 
 
-def _bare(result: Result) -> dict[str, Any]:
-    """A scope without what was chosen and how it was analysed."""
-    return {key: value for key, value in result.scope.items() if key not in ("parameters", "analysis")}
-
-
 CHECKS = (
-    Check("P29", DIMENSION, "W", automation_bias),
+    Check("P29", DIMENSION, "W", automation_bias, LIMITS),
     Check("P30", DIMENSION, "N", not_measurable),
     Check("P58", DIMENSION, "N", overrides_without_truth),
 )

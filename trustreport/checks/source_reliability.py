@@ -7,38 +7,39 @@ import numpy as np
 
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.messages import Message, say
+from trustreport.place import NOWHERE, Place
 from trustreport.results import Result, leading
 
 DIMENSION = "source_reliability"
-# Krippendorff (2019): the least alpha for tentative conclusions. `limits.P14_agreement` of the manifest.
-LEAST_AGREEMENT = 0.667
-# Share of cases with one label from which agreement says little of them; `limits.P14_single`.
-MOST_SINGLE = 0.1
+LIMITS = {
+    "P14_agreement": 0.667,  # Krippendorff (2019): the least alpha for tentative conclusions
+    "P14_single": 0.1,  # share of cases with one label from which agreement says little of them
+}
 
 
 def weak_reference(evidence: Evidence) -> Iterator[Remark]:
     """P14: agreement whose interval reaches below the limit, cases with one rater, assessors not blinded."""
     several = len(evidence.study.raters) > 1
     for ratings in evidence.study.raters:
-        scope = {"task": ratings.task} if several else {}
+        place = Place(panel=ratings.task if several else "")
         labels = np.bincount(ratings.case[ratings.label >= 0], minlength=len(ratings.cases))
         single, total = int(np.count_nonzero(labels == 1)), int(np.count_nonzero(labels))
-        share = evidence.plan.limits.get("P14_single", MOST_SINGLE)
+        share = evidence.limit("P14_single")
         found = [say("checks.P14.single", n=single, total=total) if single > share * total else None]
         if (labels > 1).any():
-            found.append(_agreement(evidence, scope))
-        fired = [Remark(scope, message) for message in found if message]
-        yield from fired or [Remark(scope)]
+            found.append(_agreement(evidence, place))
+        fired = [Remark(place, message) for message in found if message]
+        yield from fired or [Remark(place)]
     yield from _blinding(evidence)
 
 
-def _agreement(evidence: Evidence, scope: dict[str, str]) -> Message | None:
-    alpha = leading(evidence.results, f"{DIMENSION}.krippendorff_alpha", parameters=None, **scope)
+def _agreement(evidence: Evidence, place: Place) -> Message | None:
+    alpha = leading(evidence.results, f"{DIMENSION}.krippendorff_alpha", parameters=None, **place.scope)
     if alpha is None:
         return None
-    limit = evidence.plan.limits.get("P14_agreement", LEAST_AGREEMENT)
+    limit = evidence.limit("P14_agreement")
     e = alpha.estimate
-    best = _best(leading(evidence.results, f"{DIMENSION}.label_accuracy", set=None, **scope))
+    best = _best(leading(evidence.results, f"{DIMENSION}.label_accuracy", set=None, **place.scope))
     if isnan(e.low):
         return say("checks.P14.no_interval", reason=e.note, best=best) if not e.value >= limit else None
     if e.low >= limit:
@@ -59,9 +60,9 @@ def _blinding(evidence: Evidence) -> Iterator[Remark]:
     declared = {"index": reference.blinded_to_index, "readers": reference.blinded_to_readers}
     seen = [say(f"checks.P14.what_{name}") for name, blinded in declared.items() if blinded is False]
     if seen:
-        yield Remark({}, say("checks.P14.not_blinded", what=seen))
+        yield Remark(NOWHERE, say("checks.P14.not_blinded", what=seen))
     elif not evidence.study.raters and None not in declared.values():
-        yield Remark({})
+        yield Remark()
 
 
-CHECKS = (Check("P14", DIMENSION, "W", weak_reference),)
+CHECKS = (Check("P14", DIMENSION, "W", weak_reference, LIMITS),)

@@ -1,39 +1,36 @@
 """Pitfalls of subgroups: too few cases of a class, values that are not known, groups chosen afterwards."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.checks.withholding import GROUP
 from trustreport.messages import Message, say
+from trustreport.place import NOWHERE, Place
 from trustreport.results import Result
 
 DIMENSION = "subgroups"
-# Share of cases without a value from which a group says little of all; `limits.P38_share`.
-UNKNOWN = 0.1
-PLACE = ("dataset", "candidate", "task", "subgroup")
+LIMITS = {"P38_share": 0.1}  # share of cases without a value from which a group says little of all
 
 
 def small_groups(evidence: Evidence) -> Iterator[Remark]:
     """P37: a group with so few positives or negatives that only counts are told."""
-    groups: dict[tuple[Any, ...], list[Result]] = {}
+    groups: dict[Place, list[Result]] = {}
     for r in evidence.results:
-        if "subgroup" in r.scope and "too_few" in r.details:
-            groups.setdefault(tuple(r.scope.get(key) for key in PLACE), []).append(r)
+        if r.place.subgroup is not None and "too_few" in r.details:
+            at = r.place
+            place = Place(dataset=at.dataset, candidate=at.candidate, task=at.task, subgroup=at.subgroup)
+            groups.setdefault(place, []).append(r)
     for place, found in groups.items():
-        scope = {key: value for key, value in zip(PLACE, place) if value is not None}
         short = [r for r in found if r.details["too_few"]]
-        if not short:
-            yield Remark(scope)
-            continue
-        measures = tuple(dict.fromkeys(r.id for r in short))
-        yield Remark(scope, _counted(found, short), measures)
+        concerned = tuple(dict.fromkeys(r.quantity.base for r in short))
+        yield Remark(place, _counted(found, short) if short else None, concerned)
 
 
 def _counted(found: list[Result], short: list[Result]) -> Message:
     """What was counted in place of a percentage."""
     facts = short[0].details
-    cells = {r.id.rpartition(".")[2]: int(r.estimate.value) for r in found if r.unit == "count"}
-    names = {r.id.rpartition(".")[2] for r in short}
+    cells = {r.quantity.id: int(r.estimate.value) for r in found if r.unit == "count"}
+    names = {r.quantity.id for r in short}
     if not facts["positives"] or not facts["negatives"]:
         return say("checks.P37.fired_cases", n=facts["positives"], negatives=facts["negatives"])
     if "sensitivity" in names and "tp" in cells:
@@ -45,20 +42,18 @@ def _counted(found: list[Result], short: list[Result]) -> Message:
 
 def unknown_attribute(evidence: Evidence) -> Iterator[Remark]:
     """P38: an attribute that is not known of many cases, or a group that was not fixed in advance."""
-    limit = evidence.plan.limits.get("P38_share", UNKNOWN)
+    limit = evidence.limit("P38_share")
     for r in evidence.results:
         if r.id == f"{DIMENSION}.unknown" and r.estimate.n and r.estimate.value == r.estimate.value:
             share = r.estimate.value / r.estimate.n
-            scope = {key: r.scope[key] for key in ("dataset", "candidate", "task") if key in r.scope}
-            attribute = r.scope["parameters"]["attribute"]
-            message = say("checks.P38.fired", attribute=attribute, share=share)
-            yield Remark(scope, message if share > limit else None)
+            message = say("checks.P38.fired", attribute=r.parameters["attribute"], share=share)
+            yield Remark(r.place, message if share > limit else None)
     late = [group.name for group in evidence.plan.subgroups if group.prespecified is not True]
     if evidence.plan.subgroups:
-        yield Remark({}, say("checks.P38.fired_late", n=len(late), names=late) if late else None)
+        yield Remark(NOWHERE, say("checks.P38.fired_late", n=len(late), names=late) if late else None)
 
 
 CHECKS = (
-    Check("P37", DIMENSION, "B", small_groups),
-    Check("P38", DIMENSION, "W", unknown_attribute),
+    Check("P37", DIMENSION, "B", small_groups, withholds=GROUP),
+    Check("P38", DIMENSION, "W", unknown_attribute, LIMITS),
 )

@@ -6,17 +6,19 @@ import numpy as np
 
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.messages import Message, say
-from trustreport.study import Dataset, Scores
+from trustreport.performance.cases import place_of_set
+from trustreport.performance.readers import place_of_task
+from trustreport.place import Place
+from trustreport.study import Scores
 
 DIMENSION = "vigilance"
 
 
-def _scored(evidence: Evidence) -> Iterator[tuple[dict[str, str], Dataset, Scores]]:
-    """Every data set and candidate with its scope."""
+def _scored(evidence: Evidence) -> Iterator[tuple[Place, Scores]]:
+    """Every data set and candidate with its place."""
     for dataset in evidence.study.datasets:
         for candidate, scores in dataset.scores.items():
-            scope = {"dataset": dataset.name, **({"candidate": candidate} if len(dataset.scores) > 1 else {})}
-            yield scope, dataset, scores
+            yield place_of_set(dataset, candidate if len(dataset.scores) > 1 else None), scores
 
 
 def versions_of(scores: Scores) -> list[str]:
@@ -30,13 +32,13 @@ def versions_of(scores: Scores) -> list[str]:
 def mixture(evidence: Evidence) -> Iterator[Remark]:
     """P48: more than one software version, or decisions that no single threshold gives, in one set."""
     below = evidence.plan.operating_point.score_direction == "lower_is_positive"
-    for scope, _, scores in _scored(evidence):
+    for place, scores in _scored(evidence):
         versions = versions_of(scores)
         both = scores.score is not None and scores.decision is not None
         if not versions and not both:
             continue
         message = say("checks.P48.fired", versions=versions) if len(versions) > 1 else None
-        yield Remark(scope, message or _thresholds(scores, below=below))
+        yield Remark(place, message or _thresholds(scores, below=below))
 
 
 def _thresholds(scores: Scores, *, below: bool) -> Message | None:
@@ -59,17 +61,31 @@ def other_version(evidence: Evidence) -> Iterator[Remark]:
     known = {v for v in (declared, *((vigilance.versions_in_use if vigilance else None) or ())) if v}
     if not declared:
         return
-    for scope, _, scores in _scored(evidence):
+    for place, scores in _scored(evidence):
         versions = versions_of(scores)
         if versions:
             other = [v for v in versions if v not in known]
             message = say("checks.P49.fired", versions=other, declared=sorted(known)) if other else None
-            yield Remark(scope, message)
+            yield Remark(place, message)
     for arm in evidence.plan.arms:
         if arm.software_version and arm.is_aided:
             fires = arm.software_version not in known
             values = {"versions": [arm.software_version], "declared": sorted(known)}
-            yield Remark({"arm": arm.arm}, say("checks.P49.fired", **values) if fires else None)
+            for place in _read_in(arm.arm, evidence):
+                yield Remark(place, say("checks.P49.fired", **values) if fires else None)
+
+
+def _read_in(arm: str, evidence: Evidence) -> Iterator[Place]:
+    """The tasks and published tables that hold decisions of an arm."""
+    study = evidence.study
+    for readings in study.readings:
+        if arm in readings.arms:
+            yield place_of_task(readings, study).at(arm=arm)
+    for counts in study.counts:
+        if arm in counts.arms:
+            yield Place(set=counts.name, arm=arm)
+    for paired in study.paired_counts:
+        yield Place(set=paired.set, arm=arm)
 
 
 CHECKS = (

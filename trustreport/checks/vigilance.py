@@ -1,44 +1,34 @@
-"""Pitfalls of watching over time: unripe truths, a moving baseline, many looks, case mix, silence."""
+"""Pitfalls of watching over time: truths that come late, a moving baseline, many looks, case mix, silence."""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import isnan
-from typing import Any
 
 import numpy as np
 
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.measures.monitoring.rates import any_false_alert, event_rate
 from trustreport.messages import say
+from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import Dataset
 
 DIMENSION = "vigilance"
-# Limits; `limits.<name>` of the manifest takes their place.
 LIMITS = {
-    "P53_immature": 0.1,  # share of a period without a mature truth up to which it counts as ripe
+    "P53_immature": 0.1,  # share without a mature truth up to which a period counts as followed up
     "P56_shrink": 0.25,  # share of a change that standardising takes away
     "P57_rate": 0.001,  # rate of events that no event at all should exclude
 }
 
 
-def _limit(evidence: Evidence, name: str) -> float:
-    return evidence.plan.limits.get(name, LIMITS[name])
-
-
 def _entries(evidence: Evidence, quantity: str) -> Iterator[Result]:
-    for r in evidence.results:
-        if r.id == f"{DIMENSION}.{quantity}" and r.primary:
-            yield r
+    return evidence.leading(f"{DIMENSION}.{quantity}")
 
 
-def _parameters(result: Result) -> Mapping[str, Any]:
-    return result.scope.get("parameters") or {}
-
-
-def _of(result: Result) -> dict[str, Any]:
-    """Where a result belongs: its period, endpoint and candidate."""
-    return {key: result.scope[key] for key in ("period", "endpoint", "candidate") if key in result.scope}
+def _of(result: Result) -> Place:
+    """Where a result belongs: its period, or periods, and candidate."""
+    at = result.place
+    return Place(dataset=at.dataset, period=at.period, datasets=at.datasets, candidate=at.candidate)
 
 
 def immature(evidence: Evidence) -> Iterator[Remark]:
@@ -49,7 +39,7 @@ def immature(evidence: Evidence) -> Iterator[Remark]:
             continue
         missing = 1 - r.estimate.value
         message = say("checks.P53.fired", value=missing, until=until)
-        yield Remark(_of(r), message if missing > _limit(evidence, "P53_immature") else None)
+        yield Remark(_of(r), message if missing > evidence.limit("P53_immature") else None)
 
 
 def contaminated(evidence: Evidence) -> Iterator[Remark]:
@@ -58,12 +48,13 @@ def contaminated(evidence: Evidence) -> Iterator[Remark]:
     if not periods:
         return
     name = evidence.plan.vigilance.baseline_dataset if evidence.plan.vigilance else None
+    every = Place(datasets=tuple(d.name for d in periods))
     known = {d.dataset for d in evidence.plan.datasets} | {d.name for d in evidence.study.datasets}
     if name is None:
-        yield Remark({}, say("checks.P54.undeclared"))
+        yield Remark(every, say("checks.P54.undeclared"))
         return
     if name not in known:
-        yield Remark({}, say("checks.P54.unknown", name=name))
+        yield Remark(every, say("checks.P54.unknown", name=name))
         return
     start, end = _days(evidence, name)
     for period in periods:
@@ -72,7 +63,7 @@ def contaminated(evidence: Evidence) -> Iterator[Remark]:
         inside = _inside(evidence, period, start, end)
         if inside is not None:
             message = say("checks.P54.fired", n=inside, start=start, end=end) if inside else None
-            yield Remark({"period": period.name}, message)
+            yield Remark(Place(dataset=period.name, period=period.name), message)
 
 
 def _days(evidence: Evidence, name: str) -> tuple[dt.date | None, dt.date | None]:
@@ -105,17 +96,18 @@ def _inside(evidence: Evidence, period: Dataset, start: dt.date | None, end: dt.
 def repeated_looks(evidence: Evidence) -> Iterator[Remark]:
     """P55: an indicator without a budget of false alerts, more looks than planned, or a budget overspent."""
     vigilance = evidence.plan.vigilance
-    looks = len({r.scope["period"] for r in _entries(evidence, "mature_share") if r.estimate.n})
+    looks = len({r.place.period for r in _entries(evidence, "mature_share") if r.estimate.n})
     if vigilance is None or not vigilance.indicators or not looks:
         return
     planned = vigilance.planned_looks
+    periods = tuple(d.name for d in evidence.study.datasets if d.role == "period")
     for indicator in vigilance.indicators:
         endpoint = indicator.measure.rpartition(".")[2]
         overspent = [
             r
             for name in ("cusum", "sprt")
             for r in _entries(evidence, name)
-            if r.scope.get("endpoint") == endpoint and _overspent(r)
+            if r.endpoint == endpoint and _overspent(r)
         ]
         message = None
         if indicator.false_alert_budget is None:
@@ -127,7 +119,7 @@ def repeated_looks(evidence: Evidence) -> Iterator[Remark]:
             d = overspent[0].estimate.details
             values = {"p": d["false_alert_spent"], "budget": d["false_alert_budget"], "name": endpoint}
             message = say("checks.P55.overspent", **values)
-        yield Remark({"endpoint": endpoint}, message)
+        yield Remark(Place(datasets=periods), message, (endpoint,) if message else ())
 
 
 def _overspent(result: Result) -> bool:
@@ -138,21 +130,21 @@ def _overspent(result: Result) -> bool:
 def case_mix(evidence: Evidence) -> Iterator[Remark]:
     """P56: a change that shrinks when the case mix is held as it was at the baseline."""
     crude = {
-        tuple(_of(r).items()): r
+        (r.place.period, r.place.candidate, r.endpoint): r
         for r in _entries(evidence, "period_change")
-        if _parameters(r).get("against") == "baseline"
+        if r.parameters.get("against") == "baseline"
     }
     for held in _entries(evidence, "standardised_change"):
-        change = crude.get(tuple(_of(held).items()))
+        change = crude.get((held.place.period, held.place.candidate, held.endpoint))
         if change is None or isnan(held.estimate.value) or isnan(change.estimate.low):
             continue
         a, b = change.estimate, held.estimate
         shown = a.low > 0 or a.high < 0
         # What is left of the change, in its own direction.
         left = b.value / a.value if a.value else 1.0
-        fires = shown and left < 1 - _limit(evidence, "P56_shrink")
+        fires = shown and left < 1 - evidence.limit("P56_shrink")
         values = {
-            "name": held.scope["endpoint"],
+            "name": held.endpoint,
             "crude": a.value,
             "held": b.value,
             "low": b.low,
@@ -165,18 +157,18 @@ def case_mix(evidence: Evidence) -> Iterator[Remark]:
 def silence(evidence: Evidence) -> Iterator[Remark]:
     """P57: no incident, or no override, where there were too few cases to say much, or no log."""
     for r in _entries(evidence, "event_rate"):
-        if "period" in r.scope or _parameters(r).get("kind") != "incident" or isnan(r.estimate.value):
+        if r.place.period is not None or r.parameters.get("kind") != "incident" or isnan(r.estimate.value):
             continue
         e, logged = r.estimate, "incidents" in evidence.plan.model_fields_set
         message = None
         if e.value == 0 and not logged:
             message = say("checks.P57.no_log", n=e.n, rate=1000 * e.high, level=e.level)
-        elif e.value == 0 and e.high > _limit(evidence, "P57_rate"):
+        elif e.value == 0 and e.high > evidence.limit("P57_rate"):
             message = say("checks.P57.fired", n=e.n, rate=1000 * e.high, level=e.level)
         yield Remark(_of(r), message)
     for r in _entries(evidence, "reliance_value"):
         e = r.estimate
-        if r.scope.get("endpoint") == "override_rate" and e.n:
+        if r.endpoint == "override_rate" and e.n:
             upper = event_rate(0, e.n, level=e.level).high
             fires = e.value == 0
             values = {"n": e.n, "rate": min(upper, 1.0), "level": e.level}
@@ -184,9 +176,9 @@ def silence(evidence: Evidence) -> Iterator[Remark]:
 
 
 CHECKS = (
-    Check("P53", DIMENSION, "B", immature),
+    Check("P53", DIMENSION, "B", immature, LIMITS),
     Check("P54", DIMENSION, "B", contaminated),
     Check("P55", DIMENSION, "W", repeated_looks),
-    Check("P56", DIMENSION, "W", case_mix),
-    Check("P57", DIMENSION, "W", silence),
+    Check("P56", DIMENSION, "W", case_mix, LIMITS),
+    Check("P57", DIMENSION, "W", silence, LIMITS),
 )

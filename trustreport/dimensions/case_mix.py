@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.dimensions.advice_accuracy.measured import judged, with_undecided
+from trustreport.performance.cases import of_dataset
 from trustreport.plan import Plan
 from trustreport.study import Cases, Coded, Readings, Study
 
@@ -115,10 +115,10 @@ def errors(study: Study, plan: Plan) -> tuple[Errors, ...]:
     """
     found = []
     for dataset in study.datasets:
-        for case in judged(dataset, study, plan):
+        for case in of_dataset(dataset, study, plan):
             if case.decision is not None:
-                who, (_, decision, _) = str(case.scope.get("candidate", "")), with_undecided(case)
-                found.append(_errors(dataset.name, who, dataset.cases, case.rows, decision))
+                who = case.place.candidate or ""
+                found.append(_errors(dataset.name, who, dataset.cases, case.rows, case.decision))
     for readings in study.readings:
         found += _of_readers(readings)
     return tuple(one for one in found if one.positives or one.negatives)

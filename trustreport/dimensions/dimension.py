@@ -14,22 +14,17 @@ class Dimension:
     """One question of trust.
 
     Its texts stand in the catalogue under its name (``title``, ``question``, ``lacking``), its template
-    is ``dimensions/<name>.html.j2``. `has_data` says whether a study holds what the question needs;
-    `answer` is None while this version does not compute it, and the report says so. One that is `shared`
-    takes ``run``, by which independent pieces of its work may be given to other processes. `asked` says
-    whether the question arises at all; where it does not, the report is silent about it.
+    is ``dimensions/<name>.html.j2``. `has_data` says whether a study holds what the question needs. One
+    that is `shared` takes ``run``, by which independent pieces of its work may be given to other processes.
+    `asked` says whether the question arises at all; where it does not, the report is silent about it.
     """
 
     name: str
     has_data: Callable[[Study, Plan], bool]
-    answer: Callable[..., Finding] | None = None
+    answer: Callable[..., Finding]
     shared: bool = False
     asked: Callable[[Study, Plan], bool] = lambda study, plan: True
 
     def lacks(self, study: Study, plan: Plan) -> Unanswered | None:
         """Why the question stays open for this study, or None when it can be answered."""
-        if not self.has_data(study, plan):
-            return Unanswered(self.name, say(f"{self.name}.lacking"))
-        if self.answer is None:
-            return Unanswered(self.name, say("unanswered.not_built"), "not built")
-        return None
+        return None if self.has_data(study, plan) else Unanswered(self.name, say(f"{self.name}.lacking"))

@@ -1,17 +1,19 @@
 """Published figures: can they all come from one and the same table of counts?"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import nan
 from typing import Any
 
 from trustreport.dimensions.dimension import Dimension
 from trustreport.estimate import Estimate
-from trustreport.finding import Column, Finding, Part, PlainTable
+from trustreport.finding import Finding, Part, PlainTable
 from trustreport.infer import Examined, cells_in_words, examine, in_words, range_in_words, sentences
 from trustreport.measures.reported.printed import METRICS, Figure
 from trustreport.messages import Message, say
+from trustreport.narrative.tables import table
+from trustreport.place import Place
 from trustreport.plan import Plan, Reported
-from trustreport.results import Result, Unit
+from trustreport.results import Result
 from trustreport.study import Study
 
 ID = "reported"
@@ -64,11 +66,11 @@ def results_of(name: str, one: Examined, level: float) -> list[Result]:
     """The number of tables, the range of every count and measure, and the smallest conflict."""
     fit, n = one.fit, one.cases.total
     method = BOUNDS if fit.count is None else EXACT
-    scope = {"set": name}
+    place = Place(set=name)
     count = nan if fit.count is None else float(fit.count)
     note = NOT_COUNTED if fit.count is None else CONTRADICTION if one.contradictory else ""
     tables = Estimate(count, count, count, n, level, method, note)
-    found = [_entry("consistent_matrices", scope, tables, "count")]
+    found = [Result(f"{ID}.consistent_matrices", place, tables, primary=True)]
     cells = dict(fit.cells)
     if one.cases.positives is None and fit.positives:
         cells["positives"] = fit.positives
@@ -76,21 +78,21 @@ def results_of(name: str, one: Examined, level: float) -> list[Result]:
         note = "" if low == high else OUTER if fit.count is None else SEVERAL
         value = float(low) if low == high else nan
         estimate = Estimate(value, float(low), float(high), n, level, method, note)
-        found.append(_entry("metric_range", scope | _metric(cell), estimate, "count"))
+        found.append(_of_metric(place, cell, estimate))
     if fit.cells:
-        found += [_range(metric, scope, one, level, method) for metric in METRICS]
+        found += [_range(metric, place, one, level, method) for metric in METRICS]
     if one.contradictory:
-        found.append(_conflict(scope, one, level, method))
+        found.append(_conflict(place, one, level, method))
     return found
 
 
-def _metric(name: str) -> dict[str, Any]:
-    return {"parameters": {"metric": name}}
+def _of_metric(place: Place, metric: str, e: Estimate) -> Result:
+    chosen = {"metric": metric}
+    return Result(f"{ID}.metric_range", place, e, endpoint=metric, parameters=chosen, primary=True)
 
 
-def _range(metric: str, scope: Mapping[str, Any], one: Examined, level: float, method: str) -> Result:
+def _range(metric: str, place: Place, one: Examined, level: float, method: str) -> Result:
     n, found = one.cases.total, one.fit.metrics.get(metric)
-    unit: Unit = "score" if metric == "mcc" else "proportion"
     if found is None:
         estimate = Estimate(nan, nan, nan, n, level, method, UNDEFINED)
     else:
@@ -99,10 +101,10 @@ def _range(metric: str, scope: Mapping[str, Any], one: Examined, level: float, m
             notes.append(SOMETIMES_UNDEFINED.format(n=found.undefined))
         value = found.low if found.unique else nan
         estimate = Estimate(value, found.low, found.high, n, level, method, "; ".join(notes))
-    return _entry("metric_range", {**scope, **_metric(metric)}, estimate, unit)
+    return _of_metric(place, metric, estimate)
 
 
-def _conflict(scope: Mapping[str, Any], one: Examined, level: float, method: str) -> Result:
+def _conflict(place: Place, one: Examined, level: float, method: str) -> Result:
     """How many figures the smallest conflict holds; which ones stands in the details."""
     size = len(one.conflicts[0]) if one.cases.adds_up and one.conflicts else len(one.given)
     details = {
@@ -111,24 +113,14 @@ def _conflict(scope: Mapping[str, Any], one: Examined, level: float, method: str
         "without_any_one_of": _printed(one.culprits),
     }
     estimate = Estimate(size, size, size, one.cases.total, level, method)
-    return _entry("conflict", scope, estimate, "count", details)
+    return Result(f"{ID}.conflict", place, estimate, primary=True, details=details)
 
 
 def _printed(figures: Iterable[Figure]) -> list[list[str]]:
     return [[figure.metric, figure.text] for figure in figures]
 
 
-def _entry(
-    quantity: str,
-    scope: Mapping[str, Any],
-    estimate: Estimate,
-    unit: Unit,
-    details: Mapping[str, Any] | None = None,
-) -> Result:
-    return Result(f"{ID}.{quantity}", scope, estimate, unit, primary=True, details=details or {})
-
-
-# ---------------------------------------------------------------- telling
+# ---------------------------------------------------------------- sentences and tables
 
 
 def _part(name: str, one: Examined, number: int, *, alone: bool) -> Part:
@@ -136,7 +128,7 @@ def _part(name: str, one: Examined, number: int, *, alone: bool) -> Part:
         title=None if alone else say("word.name", name=name),
         finding=tuple(sentences(one)),
         tables=(_table(one, number),) if one.fit.cells else (),
-        scope={"set": name},
+        place=Place(set=name),
     )
 
 
@@ -153,17 +145,19 @@ def _table(one: Examined, number: int) -> PlainTable:
     for metric, found in fit.metrics.items():
         low, high = (say("reported.number", value=end) for end in (found.low, found.high))
         rows.append((say(f"reported.label.{metric}"), texts.get(metric), low, high, found.undefined))
-    columns = [
-        Column(say("reported.column.quantity")),
-        Column(say("reported.column.printed"), "number"),
-        Column(say("reported.column.low"), "number"),
-        Column(say("reported.column.high"), "number"),
-    ]
-    if any(found.undefined for found in fit.metrics.values()):
-        columns.append(Column(say("reported.column.undefined"), "count"))
-    caption = say("reported.table_bounds") if fit.count is None else say("reported.table", n=fit.count)
-    shown = tuple(row[: len(columns)] for row in rows)
-    return PlainTable(f"reported_{number}", caption, tuple(columns), shown)
+    some_undefined = any(found.undefined for found in fit.metrics.values())
+    return table(
+        f"reported_{number}",
+        say("reported.table_bounds") if fit.count is None else say("reported.table", n=fit.count),
+        rows,
+        [
+            ("reported.column.quantity", 0),
+            ("reported.column.printed", 1, "number"),
+            ("reported.column.low", 2, "number"),
+            ("reported.column.high", 3, "number"),
+            ("reported.column.undefined", 4, "count") if some_undefined else None,
+        ],
+    )
 
 
 def _overview(sets: list[tuple[str, Examined]]) -> Part:
@@ -174,18 +168,22 @@ def _overview(sets: list[tuple[str, Examined]]) -> Part:
     finding = [say("reported.overview", n=len(sets), fit=fit, conflict=conflict)]
     if untried:
         finding.append(say("reported.overview_untried", n=untried))
-    columns = (
-        Column(say("reported.column.set")),
-        Column(say("reported.column.printed")),
-        Column(say("reported.column.tables"), "count"),
-        Column(say("reported.column.follows")),
+    each = table(
+        "reported_sets",
+        say("reported.table_sets"),
+        sets,
+        [
+            ("reported.column.set", 0),
+            ("reported.column.printed", lambda row: _listed(row[1])),
+            ("reported.column.tables", lambda row: row[1].fit.count, "count"),
+            ("reported.column.follows", lambda row: _follows(row[1])),
+        ],
     )
-    rows = tuple(
-        (name, say("reported.listed", items=[in_words(f) for f in one.figures]), one.fit.count, _follows(one))
-        for name, one in sets
-    )
-    table = PlainTable("reported_sets", say("reported.table_sets"), columns, rows)
-    return Part(tuple(finding), tables=(table,))
+    return Part(tuple(finding), tables=(each,))
+
+
+def _listed(one: Examined) -> Message:
+    return say("reported.listed", items=[in_words(figure) for figure in one.figures])
 
 
 def _follows(one: Examined) -> Message | None:

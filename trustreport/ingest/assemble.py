@@ -35,6 +35,7 @@ def assemble(plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: 
         cautions=tuple(_cautions(tables)),
     )
     rules.references_hold(plan, study, arms, manifest, problems)
+    rules.criteria_can_be_judged(plan, manifest, problems)
     close(study)
     return study
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from trustreport import criteria
 from trustreport.ingest.arms import Arms
 from trustreport.ingest.cases import alike, person
 from trustreport.ingest.columns import Table
@@ -135,6 +136,65 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
     declared = {c.candidate for c in plan.candidates}
     for name in sorted({n for d in study.datasets for n in d.scores if n} - declared) if declared else ():
         _known(name, declared, "a candidate", ("candidates",), manifest, problems)
+
+
+def criteria_can_be_judged(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+    """No criterion asks for what every result would meet, or gives up what alpha stands for."""
+    level = plan.report.confidence_level
+    for i, criterion in enumerate(plan.endpoints):
+        if not criteria.confirmatory(criterion):
+            continue
+        path: KeyPath = ("endpoints", i, "bound_or_margin")
+        bound = criteria.bound_of(criterion)
+        if bound in criteria.REFUSED:
+            found, expected, mend = _cannot_fail(criterion, str(bound))
+            problems.at(
+                manifest.file, found, expected, mend, rows=(manifest.line(path),), column=dotted(path)
+            )
+        alpha = criteria.alpha_of(criterion, level)
+        if alpha > criteria.MOST_ALPHA:
+            path = ("endpoints", i, "alpha")
+            _large_alpha(alpha, path, manifest, problems)
+    for i, family in enumerate(plan.families):
+        if family.alpha is not None and family.alpha > criteria.MOST_ALPHA:
+            _large_alpha(family.alpha, ("families", i, "alpha"), manifest, problems)
+    for of in criteria.families(plan):
+        if criteria.unequal_alphas(of, level):
+            alphas = ", ".join(f"{criteria.alpha_of(member, level):g}" for member in of.members)
+            problems.at(
+                manifest.file,
+                f"the fixed sequence {quoted(of.name)} has members of different alphas: {alphas}",
+                "one alpha for all members of a fixed sequence",
+                "Give all members one alpha, or declare the family's in families.",
+                rows=(manifest.line(("endpoints",)),),
+                column="endpoints.alpha",
+            )
+
+
+def _cannot_fail(criterion: Endpoint, why: str) -> tuple[str, str, str]:
+    """What is wrong with a bound, what is expected, and how to mend it."""
+    said, row = criterion.bound_or_margin, criteria.row_of(criterion)
+    assert row is not None
+    name = f"{criterion.hypothesis} of {quoted(criterion.endpoint)}"
+    if why == criteria.WORSE_SIDE:
+        side = "above" if row.better == "up" else "below"
+        expected = f"no bound, or one {side} {row.no_effect:g}: that is no effect of {row.id}"
+        mend = "For a loss that is accepted, declare hypothesis: non-inferiority with its margin."
+        return f"{name} has its bound at {said:g}, on the worse side of no effect", expected, mend
+    shown = listed([f"{x:g}" for x in said]) if isinstance(said, tuple) else f"{said:g}"
+    expected = f"within the range of {row.id}, {row.low:g} to {row.high:g}, so that some result would miss it"
+    return f"{name} has {shown}, which every possible result meets or none does", expected, ""
+
+
+def _large_alpha(alpha: float, path: KeyPath, manifest: Manifest, problems: Problems) -> None:
+    problems.at(
+        manifest.file,
+        f"found an alpha of {alpha:g}",
+        f"at most {criteria.MOST_ALPHA:g}; customary are 0.025 one-sided and 0.05 two-sided",
+        "Where no alpha is declared, it follows from report.confidence_level.",
+        rows=(manifest.line(path),),
+        column=dotted(path),
+    )
 
 
 def _places_known(

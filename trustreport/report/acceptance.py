@@ -7,6 +7,7 @@ from typing import Any
 from trustreport import criteria, lock
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue, Message
+from trustreport.narrative.names import quantity_name
 from trustreport.plan import Endpoint, Plan
 from trustreport.report.declared import label
 from trustreport.report.declared import text as declared_text
@@ -15,7 +16,7 @@ from trustreport.report.wording import day, plain
 from trustreport.results import Result
 from trustreport.verdicts import Verdict, counted, worst
 from trustreport.verdicts.entries import entry
-from trustreport.verdicts.judge import amount, quantity_name
+from trustreport.verdicts.judge import amount
 
 HASH_DIGITS = 16
 # The class that gives a verdict its shape and colour; a verdict that is not given is a dash.

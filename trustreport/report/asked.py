@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
 
 from trustreport.assessment import Assessment
 from trustreport.dimensions.vigilance.events import CLOSED
-from trustreport.dimensions.vigilance.told import heading
 from trustreport.finding import Finding, PlainTable, Row
 from trustreport.messages import Catalogue
 from trustreport.messages import say as message
+from trustreport.narrative.names import endpoint_name, heading
 from trustreport.plan import Plan
 from trustreport.results import Result
 
@@ -32,8 +31,8 @@ class Due:
 
 def sentences(finding: Finding, assessment: Assessment, say: Catalogue) -> list[str]:
     """What the dimension says that a kind of report begins with; the part named where there are several."""
-    told = TOLD.get(finding.dimension)
-    return [] if told is None else list(told(finding, assessment.plan, say))
+    of = SENTENCES.get(finding.dimension)
+    return [] if of is None else list(of(finding, assessment.plan, say))
 
 
 def _of_candidates(finding: Finding, plan: Plan, say: Catalogue) -> Iterator[str]:
@@ -63,12 +62,11 @@ def _of_vigilance(finding: Finding, plan: Plan, say: Catalogue) -> Iterator[str]
 def _changed(finding: Finding, plan: Plan, say: Catalogue) -> Iterator[str]:
     by_period: dict[tuple[str, str], list[Result]] = {}
     for r in latest_changes(finding, plan):
-        place = (str(r.scope.get("candidate") or ""), str(r.scope["period"]))
-        by_period.setdefault(place, []).append(r)
+        by_period.setdefault((r.place.candidate or "", r.place.period or ""), []).append(r)
     for (candidate, period), found in by_period.items():
         where = say("word.interval", value=period, interval=candidate) if candidate else period
         apart = [r for r in found if _apart(r)]
-        names = [say(heading(str(r.scope["endpoint"]))) for r in apart]
+        names = [say(endpoint_name(r.endpoint)) for r in apart]
         if names:
             yield say("report.summary.changed", names=names, period=where, n=len(names))
         else:
@@ -79,22 +77,19 @@ def latest_changes(finding: Finding, plan: Plan) -> list[Result]:
     """The changes since the baseline in the latest period that has any, of the declared indicators."""
     if finding.dimension != "vigilance":
         return []
-    every = [r for r in finding.results if r.id == CHANGE and _against(r) == "baseline"]
-    order = list(dict.fromkeys(r.scope.get("period") for r in every))
+    every = [r for r in finding.results if r.id == CHANGE and r.parameters.get("against") == "baseline"]
+    order = list(dict.fromkeys(r.place.period for r in every))
     known = [r for r in every if isfinite(r.estimate.value)]
-    last: dict[Any, int] = {}
+    last: dict[str | None, int] = {}
     for r in known:
-        candidate = r.scope.get("candidate")
-        last[candidate] = max(last.get(candidate, 0), order.index(r.scope.get("period")))
-    endpoints = list(dict.fromkeys(str(r.scope.get("endpoint")) for r in every))
+        at = r.place
+        last[at.candidate] = max(last.get(at.candidate, 0), order.index(at.period))
+    endpoints = list(dict.fromkeys(r.endpoint for r in every))
     indicators = (plan.vigilance and plan.vigilance.indicators) or ()
     declared = {(i.measure or "").rpartition(".")[2] for i in indicators}
     wanted = [e for e in endpoints if e in declared] or endpoints[:DEFAULT_ENDPOINTS]
     return [
-        r
-        for r in known
-        if r.scope.get("endpoint") in wanted
-        and order.index(r.scope.get("period")) == last[r.scope.get("candidate")]
+        r for r in known if r.endpoint in wanted and order.index(r.place.period) == last[r.place.candidate]
     ]
 
 
@@ -102,11 +97,7 @@ def change_rows(finding: Finding, plan: Plan) -> list[Row]:
     """The same, as rows of a table."""
     return [
         Row(
-            message(
-                "report.summary.change",
-                name=heading(str(r.scope["endpoint"])),
-                period=r.scope["period"],
-            ),
+            message("report.summary.change", name=heading(r.endpoint), period=r.place.period),
             r,
             leads=True,
         )
@@ -114,13 +105,9 @@ def change_rows(finding: Finding, plan: Plan) -> list[Row]:
     ]
 
 
-def _against(r: Result) -> str:
-    return str((r.scope.get("parameters") or {}).get("against"))
-
-
 def _apart(r: Result) -> bool:
     """Whether the whole interval lies on one side of no change; not, without an interval."""
-    none = 1.0 if r.unit == "ratio" else 0.0
+    none = r.quantity.no_effect or 0.0
     return r.estimate.low > none or r.estimate.high < none
 
 
@@ -135,7 +122,7 @@ def due(finding: Finding, say: Catalogue) -> list[Due]:
     return found
 
 
-TOLD: Mapping[str, Callable[[Finding, Plan, Catalogue], Iterator[str]]] = {
+SENTENCES: Mapping[str, Callable[[Finding, Plan, Catalogue], Iterator[str]]] = {
     "candidates": _of_candidates,
     "vigilance": _of_vigilance,
 }

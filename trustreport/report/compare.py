@@ -14,6 +14,10 @@ SAME = 1e-9
 NUMBERS = ("value", "low", "high", "level", "se", "n", "p", "df", "details")
 WORDS = ("unit", "primary", "note")
 
+# What the second version of the schema added to scopes, and what it added to entries or called otherwise.
+ADDED = ("population", "datasets", "reference", "version")
+RENAMED = ("quantity", "cases", "measures", "quantities", "locked")
+
 What = Literal["changed", "added", "removed"]
 
 
@@ -67,7 +71,13 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
-    """Numbers by id, scope and method; verdicts by endpoint; checks by number and scope."""
+    """Numbers by id, scope and method; verdicts by endpoint; checks by number and scope.
+
+    Files of the first version of the schema are read too: where one of the two is, both are held against each
+    other by what that version has.
+    """
+    if "1" in (old.get("schema_version"), new.get("schema_version")):
+        old, new = _first_version(old), _first_version(new)
 
     def differences(
         part: str, key: tuple[str, ...], fields: tuple[str, ...] | None
@@ -82,6 +92,29 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
         differences("checks", ("check", "scope"), ("status", "severity", "message")),
         len(old["results"]) - sum(d.what != "added" for d in numbers),
     )
+
+
+def _first_version(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document with the ids and scopes of the first version of the schema."""
+    made = dict(document)
+    for part in ("results", "checks", "verdicts"):
+        made[part] = [_as_first(entry) for entry in document[part]]
+    return made
+
+
+def _as_first(entry: Mapping[str, Any]) -> dict[str, Any]:
+    made, scope = dict(entry), dict(entry.get("scope") or {})
+    for key in ADDED:
+        scope.pop(key, None)
+    if "metric" in (scope.get("parameters") or {}):
+        scope.pop("endpoint", None)
+    if made.get("id") == "subgroups.group_performance":
+        endpoint = scope.pop("endpoint", "")
+        dimension = "advice_value" if endpoint == "advisory_value" else "advice_accuracy"
+        made["id"] = f"{dimension}.{endpoint}"
+    for key in RENAMED:
+        made.pop(key, None)
+    return {**made, "scope": scope}
 
 
 Entries = Mapping[str, Mapping[str, Any]]

@@ -6,26 +6,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-SCOPE = (
-    "arms",
-    "arm",
-    "set",
-    "dataset",
-    "reader",
-    "raters",
-    "site",
-    "subgroup",
-    "period",
-    "candidate",
-    "candidates",
-    "task",
-    "class",
-    "endpoint",
-    "analysis",
-    "threshold",
-    "parameters",
-)
+from trustreport.report.document import Scope
+
+# What a number is of, as `scope` of results.json has it.
+SCOPE = tuple(field.alias or name for name, field in Scope.model_fields.items())
 NUMBER = (
+    "quantity",
+    "cases",
     "value",
     "low",
     "high",

@@ -18,7 +18,7 @@ from trustreport.report.acceptance import sentence
 from trustreport.results import Result
 from trustreport.verdicts import Verdict as Judged
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 SIGNIFICANT_DIGITS = 13
 
 
@@ -29,20 +29,27 @@ class Model(BaseModel):
 class Scope(Model):
     """What a number is of; each key only where it applies."""
 
-    arms: tuple[str, str] | None = Field(default=None, description="compared arm first, baseline second")
+    population: str | None = Field(default=None, description="whom it is of, where not of these cases")
+    arms: tuple[str, ...] | None = Field(default=None, description="compared arm first, baseline second")
     arm: str | None = None
     set: str | None = Field(default=None, description="one of several published tables")
     dataset: str | None = None
+    datasets: tuple[str, ...] | None = Field(default=None, description="those that it rests on, of several")
+    reference: str | None = Field(default=None, description="data set that it is compared with")
     reader: str | None = None
-    raters: tuple[str, str] | None = None
+    raters: tuple[str, ...] | None = None
     site: str | None = None
     subgroup: str | None = None
-    period: str | None = None
+    period: str | None = Field(default=None, description="a data set of routine use")
     candidate: str | None = None
     candidates: tuple[str, str] | None = Field(default=None, description="compared candidate first")
+    version: str | None = None
     task: str | None = None
     class_: str | None = Field(default=None, alias="class")
-    endpoint: str | None = None
+    advice_type: str | None = None
+    protocol: str | None = None
+    complexity: str | None = None
+    endpoint: str | None = Field(default=None, description="the quantity that a value or change is of")
     analysis: str | None = None
     threshold: float | None = None
     parameters: dict[str, Any] | None = Field(default=None, description="what was chosen: tau, bins, margin")
@@ -52,6 +59,11 @@ class Entry(Model):
     """One number of the report. A null is explained by the note."""
 
     id: str = Field(pattern=r"^[a-z_]+\.[a-z0-9_]+$")
+    quantity: str = Field(description="what it is, whatever the id: `docs/statistics.md` lists them")
+    cases: str = Field(
+        pattern=r"^([0-9a-f]{16})?$",
+        description="which cases it is of: equal for equal cases; empty where it is of none or of counts",
+    )
     scope: Scope
     value: float | None
     low: float | None
@@ -79,7 +91,7 @@ class Check(Model):
     status: Literal["fired", "clear", "cannot run"]
     message: str
     scope: Scope
-    measures: list[str] = Field(description="result ids that it concerns; empty: all of the scope")
+    quantities: list[str] = Field(description="those that it concerns; empty: all of the scope")
 
 
 class Open(Model):
@@ -88,7 +100,6 @@ class Open(Model):
     dimension: str
     question: str
     reason: str
-    kind: Literal["no data", "not built"]
 
 
 class VerdictFamily(Model):
@@ -199,7 +210,7 @@ class StudySummary(Model):
 class Document(Model):
     """results.json as a whole."""
 
-    schema_version: Literal["1"]
+    schema_version: Literal["2"]
     study: StudySummary
     results: list[Entry]
     verdicts: list[Verdict]
@@ -284,7 +295,9 @@ def _entry(result: Result, say: Catalogue) -> dict[str, Any]:
     e = result.estimate
     return {
         "id": result.id,
-        "scope": dict(result.scope),
+        "quantity": result.quantity.id,
+        "cases": result.cases,
+        "scope": result.scope,
         "value": e.value,
         "low": e.low,
         "high": e.high,
@@ -352,7 +365,7 @@ def _check(outcome: CheckOutcome, say: Catalogue) -> dict[str, Any]:
         "status": outcome.status,
         "message": say(outcome.message),
         "scope": dict(outcome.scope),
-        "measures": list(outcome.measures),
+        "quantities": list(outcome.quantities),
     }
 
 
@@ -361,5 +374,4 @@ def _open(open_: Unanswered, say: Catalogue) -> dict[str, Any]:
         "dimension": open_.dimension,
         "question": say(f"{open_.dimension}.question"),
         "reason": say(open_.reason),
-        "kind": open_.kind,
     }

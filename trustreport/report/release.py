@@ -6,19 +6,14 @@ makes them; this is the second net, through which no number of a small part of t
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from math import isnan, nan
+from math import isnan
 from typing import Any
 
 from trustreport.assessment import Assessment
 from trustreport.dimensions.case_mix import CaseMix, Errors
 from trustreport.estimate import Estimate
+from trustreport.performance.small_cells import public_cell, suppressed
 from trustreport.results import Result
-
-# Cases below which a part of the data is not told of; `limits.P59_cell` of the manifest.
-LEAST = 5
-# What makes a number one of a part of the people in the data.
-PARTS = ("subgroup", "site")
-NOTE = "suppressed: fewer than {k}"
 
 
 def released(assessment: Assessment) -> Assessment:
@@ -34,8 +29,8 @@ def public(assessment: Assessment) -> Assessment:
     with a small cell are left out. What is public already stays as it is.
     """
     plan, study = assessment.plan, assessment.study
-    least = int(plan.limits.get("P59_cell", LEAST))
-    small = {id(r.estimate): hidden(r.estimate, least) for r in assessment.results if is_small(r, least)}
+    least = public_cell(plan)
+    small = {id(r.estimate): suppressed(r.estimate, least) for r in assessment.results if is_small(r, least)}
     findings = tuple(_without(finding, small) for finding in assessment.findings) if small else None
     return replace(
         assessment,
@@ -68,17 +63,12 @@ def _any_small(cells: Iterable[int], least: int) -> bool:
 
 
 def is_small(result: Result, least: int) -> bool:
-    """Whether a number of a part of the data tells of fewer cases than the limit."""
-    if not any(part in result.scope for part in PARTS):
+    """Whether a number of a group or a site rests on fewer cases than the limit."""
+    if result.place.subgroup is None and result.place.site is None:
         return False
     e = result.estimate
     counted = result.unit == "count" and 0 < e.value < least
     return counted or 0 < e.n < least
-
-
-def hidden(e: Estimate, least: int) -> Estimate:
-    """An estimate of which nothing is told."""
-    return Estimate(nan, nan, nan, 0, e.level, e.method, NOTE.format(k=least))
 
 
 def _without(value: Any, small: Mapping[int, Estimate]) -> Any:

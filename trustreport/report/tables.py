@@ -89,7 +89,7 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
     return Table(say(source.caption), heads, lines, source.id)
 
 
-SHARES = ("proportion", "difference")
+IN_PER_CENT = ("proportion", "difference")
 SHARE_PLACES = 3
 
 
@@ -121,7 +121,7 @@ def own_places(result: Result) -> int:
         return int(abs(e.value) < 10)
     places = decimals(e.value, e.low, e.high)
     # A limit close to zero must not lose its sign, and per cent are told with one decimal.
-    return max(places, SHARE_PLACES) if result.unit in SHARES else places
+    return max(places, SHARE_PLACES) if result.unit in IN_PER_CENT else places
 
 
 def value_text(result: Result, say: Catalogue, places: int) -> str:
@@ -275,10 +275,6 @@ def _estimate(e: Estimate, form: str, say: Catalogue, own: int | None) -> str:
 # ---------------------------------------------------------------- estimates in running text
 
 
-# Differences that are relative to a rate are per cent of it, not points.
-RELATIVE = frozenset({"rrr"})
-
-
 def in_words(result: Result, say: Catalogue, places: int | None = None) -> str:
     """An estimate with its interval as the summary prints it: shares as per cent, differences as points."""
     e = result.estimate
@@ -287,7 +283,7 @@ def in_words(result: Result, say: Catalogue, places: int | None = None) -> str:
     if isnan(e.value):
         return say("table.not_estimable", note=e.note) if e.note else say("table.not_estimable_plain")
     places = own_places(result) if places is None else places
-    unit = "proportion" if result.id.rpartition(".")[2] in RELATIVE else result.written
+    unit = result.written
     if unit == "proportion":
         write = _percent(say, max(places - 2, 0))
     elif unit == "difference":

@@ -132,7 +132,7 @@ def _iterations(assessment: Assessment) -> dict[str, int]:
     """How often each method that draws at random drew: the most of its entries."""
     most: dict[str, int] = {}
     for r in assessment.results:
-        drawn = r.details.get("iterations") or r.scope.get("parameters", {}).get("permutations")
+        drawn = r.details.get("iterations") or r.parameters.get("permutations")
         if drawn:
             most[r.method] = max(most.get(r.method, 0), int(drawn))
     return most

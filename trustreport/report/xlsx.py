@@ -18,7 +18,7 @@ WIDTHS = {"id": 44, "method_text": 40, "note": 40, "source": 40, "details": 40}
 SHEETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "verdicts": ("verdicts", ()),
     "checks": ("checks", ("check", "severity", "status", "message", "dimension", "scope")),
-    "open questions": ("unanswered", ("dimension", "question", "reason", "kind")),
+    "open questions": ("unanswered", ("dimension", "question", "reason")),
 }
 INPUTS = ("file", "table", "sha256", "bytes", "rows", "used", "dropped")
 

@@ -1,84 +1,56 @@
-"""Which blocks of the register withhold the verdict on a result."""
+"""Which blocks of the register withhold the verdict on a result: by what it is of, and what it rests on."""
 
 from collections.abc import Iterable
-from math import isnan
 
+from trustreport.checks import CHECKS
+from trustreport.checks.withholding import EVERYTHING
 from trustreport.finding import CheckOutcome
+from trustreport.place import Place
 from trustreport.results import Result
 
-# Keys of a scope that say of which data a number is; one that names a part holds for that part alone.
-DATA = ("set", "task", "dataset", "period")
-PART = ("subgroup", "site", "reader", "candidate", "arm")
-SCORES = ("advice_accuracy", "advice_value", "candidates", "potential_robustness", "subgroups", "vigilance")
-READINGS = ("pragmatic_utility", "decision_benefit", "reliance", "subgroups")
-# What depends on the operating point: everything that counts decisions of the device.
-DECISIONS = (
-    "tp fp fn tn accuracy sensitivity specificity ppv npv f1 f1_negative mcc threat_score balanced_accuracy "
-    "youden_j fowlkes_mallows lr_positive lr_negative diagnostic_odds_ratio cohen_kappa utility_yield "
-    "alarm_rate false_alarm_rate missed_rate recall_rate"
-).split()
-EVERYTHING = ("*",)
-# Dimensions whose numbers a block concerns; one that is not named here concerns those of its own dimension.
-# The candidates count what was left out as errors, so P03 is not about them.
-CONCERNS: dict[str, tuple[str, ...]] = {
-    "P01": ("advice_accuracy", "candidates", "reported"),
-    "P03": ("advice_accuracy", "advice_value", "potential_robustness", "subgroups", "vigilance"),
-    "P04": SCORES,
-    "P09": EVERYTHING,
-    "P10": EVERYTHING,
-    "P12": EVERYTHING,
-    "P13": EVERYTHING,
-    "P20": READINGS,
-    "P33": SCORES,
-    "P37": EVERYTHING,
-    "P39": EVERYTHING,
-    "P48": EVERYTHING,
-    "P49": EVERYTHING,
-    "P59": EVERYTHING,
-}
-# The lock is looked at criterion by criterion (`trustreport.lock.exploratory`).
-OF_CRITERIA = ("P34", "P35")
+# A check that is not known withholds everything.
+WITHHELD_BY = {check.id: check.withholds for check in CHECKS}
+# Parts of data that a block can name: it then concerns numbers of that part, and those that name none.
+PARTS = ("site", "reader", "version", "class_")
 
 
 def blocking(result: Result, checks: Iterable[CheckOutcome]) -> list[CheckOutcome]:
     """The blocks that fired and concern a result, each check once, in the order of the register."""
     found: dict[str, CheckOutcome] = {}
     for outcome in checks:
-        blocks = outcome.severity == "B" and outcome.status == "fired" and outcome.check not in OF_CRITERIA
-        if blocks and _concerns(outcome, result):
+        blocks = outcome.severity == "B" and outcome.status == "fired"
+        if blocks and concerns(outcome, result):
             found.setdefault(outcome.check, outcome)
     return list(found.values())
 
 
-def _concerns(outcome: CheckOutcome, result: Result) -> bool:
-    dimension, _, quantity = result.id.partition(".")
-    if outcome.measures and result.id not in outcome.measures:
+def concerns(outcome: CheckOutcome, result: Result) -> bool:
+    """Whether an outcome is about a result: it rests on its data, and is what the check is about.
+
+    A result of unknown data rests on all of them.
+    """
+    if not result.place.rests_on(outcome.place) or not _holds_part(result.place, outcome.place):
         return False
-    if outcome.check == "P07" and not isnan(result.estimate.value):
-        return False
-    if outcome.check == "P33" and quantity.removesuffix("_difference") not in DECISIONS:
-        return False
-    own = (outcome.dimension,)
-    of = CONCERNS.get(outcome.check, own)
-    if of is not EVERYTHING and dimension not in of and dimension not in own:
-        return False
-    return _same_place(outcome, result)
+    return WITHHELD_BY.get(outcome.check, EVERYTHING).concerns(result, outcome)
 
 
-def _same_place(outcome: CheckOutcome, result: Result) -> bool:
-    for key in DATA:
-        if key in outcome.scope and key in result.scope and outcome.scope[key] != result.scope[key]:
+def _holds_part(at: Place, said: Place) -> bool:
+    """Whether a number holds the part of the data that a block names; one that names no part holds all."""
+    for name in PARTS:
+        named, own = getattr(said, name), getattr(at, name)
+        if named is not None and own is not None and named != own:
             return False
-    named = [key for key in DATA if key in outcome.scope]
-    # A result of all data rests on that of which the block speaks, if they are of one kind.
-    silent = named and not any(key in result.scope for key in named)
-    if silent and not result.id.startswith(f"{outcome.dimension}."):
-        return False
-    pair = list(result.scope.get("candidates", ()))
-    for key in PART:
-        said = outcome.scope.get(key)
-        among = key == "candidate" and said in pair
-        if said is not None and result.scope.get(key) != said and not among:
-            return False
-    both = list(outcome.scope.get("candidates", ()))
-    return not both or sorted(both) == sorted(pair) or result.scope.get("candidate") in both
+    return _meet(_arms(at), _arms(said)) and _meet(_candidates(at), _candidates(said))
+
+
+def _arms(at: Place) -> set[str]:
+    return {*(at.arms or ()), *([at.arm] if at.arm is not None else [])}
+
+
+def _candidates(at: Place) -> set[str]:
+    return {*(at.candidates or ()), *([at.candidate] if at.candidate is not None else [])}
+
+
+def _meet(one: set[str], other: set[str]) -> bool:
+    """Whether two lists of names share one; an empty list stands for all."""
+    return not one or not other or bool(one & other)

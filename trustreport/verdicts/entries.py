@@ -1,31 +1,39 @@
 """Which entry answers a criterion: the one that leads for what it names, at the place that it names."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from trustreport.messages import Message, say
 from trustreport.plan import Endpoint, Plan
+from trustreport.quantities import VALUES
 from trustreport.results import Result
 from trustreport.study import Study
 
 # What makes an entry one of several kinds of a quantity; a criterion that is silent means the plain one.
 SPECIAL = ("subgroup", "reader", "raters", "site", "period", "class", "parameters")
-PLACES = ("dataset", "set", "task", "candidate", "subgroup", "site", "period")
+PLACES = ("set", "task", "candidate", "subgroup", "site", "threshold")
+CHOSEN = ("metric", "bins", "tau", "against")
+# What is meant by a criterion that does not choose.
+PLAIN = {"binning": "equal_width"}
 NOT_JUDGED_ROLES = ("training", "tuning")
 NAMES = 4  # entries named where several could be meant
 
 
 def entry(criterion: Endpoint, study: Study, plan: Plan, results: Iterable[Result]) -> Result | Message:
-    """The primary entry that a criterion is about, or why there is none or more than one."""
+    """The primary entry that a criterion is about, or why there is none or more than one.
+
+    A measure with a group, period or site may be named as that of the data set or as that of the dimension
+    that reports it (``advice_accuracy.sensitivity``, or ``subgroups.group_performance`` of sensitivity).
+    """
     if not criterion.measure:
         return say("verdicts.reason.no_measure")
-    found = [r for r in results if r.primary and _is_named(criterion.measure, r.id)]
-    if not found:
-        return say("verdicts.reason.no_result", measure=criterion.measure)
-    found = [r for r in found if _stands_where(criterion, r.scope)]
-    if not found:
-        return say("verdicts.reason.no_place", measure=criterion.measure)
-    return _one(found, criterion, study, plan)
+    primary = [r for r in results if r.primary]
+    named = [r for r in primary if _is_named(criterion.measure, r.id)]
+    found = [r for r in named if _stands_where(criterion, r)]
+    found = found or [r for r in _of_part(criterion, primary) if _stands_where(criterion, r)]
+    if found:
+        return _one(found, criterion, study, plan)
+    return say(f"verdicts.reason.{'no_place' if named else 'no_result'}", measure=criterion.measure)
 
 
 def _is_named(measure: str, id: str) -> bool:
@@ -33,29 +41,49 @@ def _is_named(measure: str, id: str) -> bool:
     return id == measure or ("." not in measure and id.rpartition(".")[2] == measure)
 
 
-def _stands_where(criterion: Endpoint, scope: Mapping[str, Any]) -> bool:
-    if criterion.of is not None and scope.get("endpoint") != criterion.of:
+def _of_part(criterion: Endpoint, primary: Sequence[Result]) -> Iterator[Result]:
+    """The values of the measure in a group, in a period or at a site, where the criterion names one."""
+    wanted = (criterion.measure or "").rpartition(".")[2]
+    named = {"subgroup": criterion.subgroup, "period": criterion.period, "site": criterion.site}
+    for r in primary:
+        part = any(said is not None and getattr(r.place, key) == said for key, said in named.items())
+        if part and r.name in VALUES and r.endpoint == wanted:
+            yield r
+
+
+def _stands_where(criterion: Endpoint, r: Result) -> bool:
+    at = r.place
+    if criterion.of is not None and r.endpoint != criterion.of:
         return False
-    if criterion.threshold is not None and scope.get("threshold") != criterion.threshold:
-        return False
-    for place in PLACES:
-        said = getattr(criterion, place)
-        if isinstance(said, tuple):
-            if list(scope.get("candidates", ())) != list(said):
-                return False
-        elif said is not None and scope.get(place) != said and said not in scope.get("candidates", ())[:1]:
+    for key in CHOSEN:
+        said = getattr(criterion, key)
+        if said is not None and r.parameters.get(key, r.endpoint if key == "metric" else None) != said:
             return False
-    return _of_arm(criterion.arm_or_contrast, scope)
+    if criterion.dataset is not None and criterion.dataset not in (at.dataset, at.period):
+        return False
+    if criterion.period is not None and criterion.period not in (at.dataset, at.period):
+        return False
+    for key in PLACES:
+        said, own = getattr(criterion, key), getattr(at, key)
+        if isinstance(said, tuple):
+            if at.candidates != said:
+                return False
+        elif (
+            said is not None and own != said and (key != "candidate" or said not in (at.candidates or ())[:1])
+        ):
+            return False
+    return _of_arm(criterion.arm_or_contrast, r)
 
 
-def _of_arm(said: str | tuple[str, str] | None, scope: Mapping[str, Any]) -> bool:
+def _of_arm(said: str | tuple[str, str] | None, r: Result) -> bool:
     """An arm, a contrast of arms or candidates, or a candidate or data set by its name."""
+    at = r.place
     if said is None:
         return True
     if isinstance(said, tuple):
-        return list(said) in (list(scope.get("arms", ())), list(scope.get("candidates", ())))
-    named = {scope.get(key) for key in ("arm", "task", "dataset", "candidate", "set")}
-    return said in named | {*scope.get("arms", ())[:1], *scope.get("candidates", ())[:1]}
+        return said in (at.arms, at.candidates)
+    named = {at.arm, at.task, at.dataset, at.candidate, at.set}
+    return said in named | {*(at.arms or ())[:1], *(at.candidates or ())[:1]}
 
 
 def _one(found: Sequence[Result], criterion: Endpoint, study: Study, plan: Plan) -> Result | Message:
@@ -63,13 +91,15 @@ def _one(found: Sequence[Result], criterion: Endpoint, study: Study, plan: Plan)
     silent = [key for key in SPECIAL if getattr(criterion, key, None) is None]
     fewest = min(sum(key in r.scope for key in silent) for r in found)
     found = [r for r in found if sum(key in r.scope for key in silent) == fewest]
-    if len(found) > 1:
-        roles = {d.name: d.role for d in study.datasets}
-        tested = [r for r in found if roles.get(r.scope.get("dataset", "")) not in NOT_JUDGED_ROLES]
-        found = tested or found
-    if len(found) > 1:
-        threshold = plan.operating_point.threshold
-        found = [r for r in found if r.scope.get("threshold") == threshold] or found
+    roles = {d.name: d.role for d in study.datasets}
+    preferred = (
+        lambda r: roles.get(r.place.dataset or "") not in NOT_JUDGED_ROLES,
+        lambda r: r.place.threshold == plan.operating_point.threshold,
+        lambda r: all(r.parameters.get(key, plain) == plain for key, plain in PLAIN.items()),
+    )
+    for wanted in preferred:
+        if len(found) > 1:
+            found = [r for r in found if wanted(r)] or found
     if len(found) == 1:
         return found[0]
     differ = [key for key in found[0].scope if len({str(r.scope.get(key)) for r in found}) > 1]

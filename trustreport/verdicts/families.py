@@ -62,7 +62,7 @@ class _Family:
         return criteria.family_alpha(self.of, self.level)
 
     def own(self, member: Endpoint) -> float:
-        """The alpha of one member that shares it with none."""
+        """The alpha of one member that shares it with none: the family's, else its own."""
         return self.of.alpha or criteria.alpha_of(member, self.level)
 
 

@@ -8,22 +8,28 @@ from typing import Any
 
 from trustreport import criteria
 from trustreport.criteria import Bound
+from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.lock import Standing, exploratory
 from trustreport.messages import Message, say
+from trustreport.narrative.names import quantity_name
 from trustreport.plan import Endpoint, Plan
+from trustreport.quantities import Need, known, quantity
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts.blocks import blocking
 from trustreport.verdicts.entries import entry
 from trustreport.verdicts.verdict import Verdict, Word
 
-# Quantities with a name of their own in the catalogue, under verdicts.measure.
-KNOWN = frozenset((*criteria.UP, *criteria.DOWN, *criteria.TOWARDS, *criteria.NO_EFFECT))
-# Dimensions whose `n` counts cases that are drawn independently, so that more of them narrow the interval as
-# the square root says. With readers as random as cases, no number of cases alone does.
-OF_CASES = ("advice_accuracy", "candidates", "advice_value", "subgroups")
-CLASS_OF = {"sensitivity": "positive", "specificity": "negative", "ppv": "alarm", "npv": "no_alarm"}
+# What the denominator of a measure of the four cells counts, where it is one kind of case.
+CLASS_OF: dict[tuple[Need, ...], str] = {
+    ("positives",): "positive",
+    ("negatives",): "negative",
+    ("called_positive",): "alarm",
+    ("called_negative",): "no_alarm",
+}
+# What the notes of estimates say that have no width.
+NOTHING_OF_PRECISION = "about precision"
 BARE = ("difference", "seconds")  # units that are written once for both ends of an interval
 MOST_NEEDED = 10**7
 
@@ -42,15 +48,15 @@ class Judge:
     def __call__(self, criterion: Endpoint, alpha: float) -> Verdict:
         """The verdict on one criterion, its family apart."""
         level = criteria.level_of(criterion, alpha)
-        bound = criteria.bound_of(criterion)
         lead = entry(criterion, self.study, self.plan, self.results)
+        bound = criteria.bound_of(criterion, lead.quantity if isinstance(lead, Result) else None)
         if isinstance(bound, str):
-            found, why = (lead, say(f"verdicts.reason.{bound}")) if isinstance(lead, Result) else (None, lead)
+            found, why = (lead, _why(bound, lead)) if isinstance(lead, Result) else (None, lead)
             return Verdict(criterion, "not assessable", why, found)
-        if not level > 0:
+        if alpha > criteria.MOST_ALPHA:
             return Verdict(criterion, "not assessable", say("verdicts.reason.alpha"), bound=bound)
         if isinstance(lead, Result) and not criteria.same_level(lead.estimate.level, level):
-            again = self.at_level(lead.id.partition(".")[0], level)
+            again = self.at_level(lead.dimension, level)
             lead = entry(criterion, self.study, self.plan, again)
         if isinstance(lead, Message):
             return Verdict(criterion, "not assessable", lead, bound=bound, level=level, alpha=alpha)
@@ -76,8 +82,24 @@ class Judge:
         e = lead.estimate
         if isnan(e.value) or isnan(e.low) or isnan(e.high):
             return "not assessable", say("verdicts.reason.no_interval", reason=e.note or "-"), ()
+        if says_nothing(e):
+            return "not assessable", say("verdicts.reason.no_width"), ()
         word = held(e.low, e.high, bound)
         return word, say(f"verdicts.{_pattern(word, bound, e.high)}", **_values(criterion, lead, bound)), ()
+
+
+def says_nothing(e: Estimate) -> bool:
+    """Whether an interval has no width, or is made of a standard error of 0: that is no evidence.
+
+    >>> says_nothing(Estimate(1.0, 1.0, 1.0, 8)), says_nothing(Estimate(1.0, 0.981, 1.0, 200))
+    (True, False)
+    """
+    return e.low == e.high or e.se == 0 or NOTHING_OF_PRECISION in e.note
+
+
+def _why(word: str, lead: Result) -> Message:
+    """Why a bound is none, with the best value of the quantity where that is what it lacks."""
+    return say(f"verdicts.reason.{word}", best=lead.quantity.target or 0.0)
 
 
 def held(low: float, high: float, bound: Bound) -> Word:
@@ -125,30 +147,12 @@ def _values(criterion: Endpoint, lead: Result, bound: Bound) -> dict[str, Any]:
 
 def measure(lead: Result) -> Message:
     """What an entry is of, with its place: "sensitivity in local"."""
-    quantity = lead.id.rpartition(".")[2]
-    of = lead.scope.get("endpoint")
-    name = quantity_name(quantity, of)
+    name = quantity_name(lead.name, lead.endpoint)
     where = places(lead.scope)
     if not where:
         return name
     listed = reduce(lambda one, other: say("word.pair", first=one, second=other), where)
     return say("verdicts.measure_in", measure=name, place=listed)
-
-
-def quantity_name(quantity: str, of: str | None = None) -> Message:
-    """The plain name of a quantity, and of the endpoint that it is of."""
-    name = (
-        say(f"verdicts.measure.{quantity}")
-        if quantity in KNOWN
-        else say("word.name", name=quantity.replace("_", " "))
-    )
-    if quantity.endswith("_difference") and quantity.removesuffix("_difference") in KNOWN:
-        base = say(f"verdicts.measure.{quantity.removesuffix('_difference')}")
-        name = say("verdicts.measure_difference", measure=base)
-    if not of or quantity == f"mean_{of}":  # mean_seconds of the seconds
-        return name
-    own = say(f"verdicts.measure.{of}") if of in KNOWN else say("word.name", name=of.replace("_", " "))
-    return say("verdicts.measure_of", measure=name, of=own)
 
 
 def places(scope: Mapping[str, Any]) -> list[Message | str]:
@@ -178,11 +182,12 @@ def _needed(lead: Result, bound: Bound, plan: Plan) -> tuple[int | None, str]:
 
     The half-width shrinks as the square root of the number of cases; the estimate is taken to stay.
     """
-    e, (dimension, _, quantity) = lead.estimate, lead.id.partition(".")
-    if dimension not in OF_CASES or not e.n or not isfinite(e.high - e.low):
+    e = lead.estimate
+    if not _of_cases(lead) or not e.n or not isfinite(e.high - e.low):
         return None, ""
-    unit = CLASS_OF.get(quantity.removesuffix("_difference"), "case")
-    target = _target(quantity, plan)
+    base = quantity(lead.quantity.base) if known(lead.quantity.base) else lead.quantity
+    unit = CLASS_OF.get(base.needs, "case")
+    target = _target(lead.quantity.id, plan)
     if target is not None:
         times = ((e.high - e.low) / 2 / target) ** 2
         return (ceil(e.n * times), unit) if times > 1 else (None, "")
@@ -198,13 +203,22 @@ def _needed(lead: Result, bound: Bound, plan: Plan) -> tuple[int | None, str]:
     return (int(e.n * times) + 1, unit) if times >= 1 and e.n * times < MOST_NEEDED else (None, "")
 
 
-def _target(quantity: str, plan: Plan) -> float | None:
+def _of_cases(lead: Result) -> bool:
+    """Whether `n` counts cases of one set that are drawn independently.
+
+    Then more of them narrow the interval as the square root says. With readers as random as cases, no number
+    of cases alone does.
+    """
+    return lead.place.task is None and not lead.place.datasets and bool(lead.place.dataset or lead.place.set)
+
+
+def _target(id: str, plan: Plan) -> float | None:
     for name, target in plan.precision_targets.items():
-        if name.rpartition(".")[2] in (quantity, quantity.removesuffix("_ratio")):
+        if name.rpartition(".")[2] in (id, id.removesuffix("_ratio")):
             return target.max_ci_half_width
     return None
 
 
 def _in_words(lead: Result, n: int, unit: str, plan: Plan) -> Message:
-    key = "planned" if _target(lead.id.rpartition(".")[2], plan) is not None else "decided"
+    key = "planned" if _target(lead.quantity.id, plan) is not None else "decided"
     return say(f"verdicts.needed.{key}", n=n, unit=say(f"verdicts.unit.{unit}"))

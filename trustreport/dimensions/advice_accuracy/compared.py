@@ -1,86 +1,58 @@
 """Candidates against each other on the cases of one data set: areas and net benefit."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from trustreport.dimensions.advice_accuracy.measured import ID, Judged, are_risks, both, thresholds
-from trustreport.measures.cluster import Clusters
-from trustreport.measures.net_benefit import net_benefit_difference
-from trustreport.measures.roc.clustered import clustered_difference
-from trustreport.measures.roc.difference import paired_difference, unpaired_difference
+from trustreport.dimensions.advice_accuracy.entries import ID, are_risks, thresholds
+from trustreport.measures.roc.difference import unpaired_difference
+from trustreport.performance.cases import ScoredCases, by_set, in_common
+from trustreport.performance.differences import differences
+from trustreport.performance.entries import as_entries
+from trustreport.place import Place
 from trustreport.plan import Plan
-from trustreport.results import Result, answers
+from trustreport.results import Result
 
 # With more candidates than this each is compared with the first only.
 ALL_PAIRS_UP_TO = 5
 
 
-def pairs(cases: Sequence[Judged]) -> Iterator[tuple[Judged, Judged]]:
+def pairs(cases: Sequence[ScoredCases]) -> Iterator[tuple[ScoredCases, ScoredCases]]:
     """Candidates of one data set two by two, the later one compared with the earlier one."""
-    by_set: dict[str, list[Judged]] = {}
-    for case in cases:
-        if "candidate" in case.scope:
-            by_set.setdefault(case.dataset.name, []).append(case)
-    for candidates in by_set.values():
+    for candidates in by_set(cases).values():
         every = len(candidates) <= ALL_PAIRS_UP_TO
         for baseline, compared in combinations(candidates, 2):
             if every or baseline is candidates[0]:
                 yield compared, baseline
 
 
-def common(one: Judged, other: Judged) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which of the judged cases of either the other has judged too."""
-    return other.known[one.known], one.known[other.known]
+def place_of_pair(compared: ScoredCases, baseline: ScoredCases) -> Place:
+    """Where the differences of two candidates belong."""
+    names = (str(compared.place.candidate), str(baseline.place.candidate))
+    return Place(dataset=compared.dataset.name, candidates=names)
 
 
-def difference_results(compared: Judged, baseline: Judged, plan: Plan) -> list[Result]:
+def difference_results(compared: ScoredCases, baseline: ScoredCases, plan: Plan) -> list[Result]:
     """AUC difference, paired and as if of two groups, and net benefit difference at each threshold."""
-    level = plan.report.confidence_level
-    scope: dict[str, Any] = {
-        "dataset": compared.dataset.name,
-        "candidates": [compared.scope["candidate"], baseline.scope["candidate"]],
-    }
-    if compared.suspicion is None or baseline.suspicion is None:
+    if compared.score is None or baseline.score is None:
         return []
-    ours, theirs = common(compared, baseline)
-    truth, cluster = compared.truth[ours], None if compared.cluster is None else compared.cluster[ours]
-    one, other = compared.suspicion[ours], baseline.suspicion[theirs]
-    results = _areas(scope, truth, one, other, cluster, level)
-    apart = unpaired_difference(
-        compared.truth, compared.suspicion, baseline.truth, baseline.suspicion, level=level
-    )
-    here = {**scope, "analysis": "two_sample"}
-    results += answers(f"{ID}.auc_difference", here, [apart], unit="difference")
+    level, place = plan.report.confidence_level, place_of_pair(compared, baseline)
+    ours, theirs = in_common((compared, baseline))
+    id, cases = f"{ID}.auc_difference", ours.key
+    found = differences(ours, theirs, "auc", level)
+    analyses = ("clustered", "paired") if len(found) > 1 else ("paired",)
+    results = [
+        Result(id, place, e, analysis=analysis, primary=i == 0, cases=cases)
+        for i, (analysis, e) in enumerate(zip(analyses, found))
+    ]
+    apart = unpaired_difference(*compared.ranked[:2], *baseline.ranked[:2], level=level)
+    results.append(Result(id, place, apart, analysis="two_sample", cases=cases))
     if are_risks(compared) and are_risks(baseline):
         for threshold in thresholds(plan):
-            here = {**scope, "threshold": threshold}
-            alone = net_benefit_difference(truth, one, other, threshold, level=level)
-            in_clusters = None
-            if cluster is not None:
-                in_clusters = net_benefit_difference(
-                    truth, one, other, threshold, cluster=cluster, level=level
-                )
-            results += both("net_benefit_difference", here, alone, in_clusters, "utility")
+            results += as_entries(
+                f"{ID}.net_benefit_difference",
+                place.at(threshold=threshold),
+                differences(ours, theirs, "net_benefit", level, threshold=threshold),
+                clustered=ours.cluster is not None,
+                cases=cases,
+            )
     return results
-
-
-def _areas(
-    scope: Mapping[str, Any],
-    truth: NDArray[np.bool_],
-    one: NDArray[np.float64],
-    other: NDArray[np.float64],
-    cluster: Clusters | None,
-    level: float,
-) -> list[Result]:
-    paired = paired_difference(truth, one, other, level=level)
-    here = {**scope, "analysis": "paired"}
-    if cluster is None:
-        return answers(f"{ID}.auc_difference", here, [paired], leads="delong", unit="difference")
-    found = clustered_difference(truth, one, other, cluster, level=level)
-    there = {**scope, "analysis": "clustered"}
-    lead = answers(f"{ID}.auc_difference", there, [found], leads=found.method, unit="difference")
-    return [*lead, *answers(f"{ID}.auc_difference", here, [paired], unit="difference")]

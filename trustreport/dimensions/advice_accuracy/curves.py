@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.advice_accuracy.measured import ID, Judged, are_risks, thresholds
-from trustreport.dimensions.advice_accuracy.told import Told
+from trustreport.dimensions.advice_accuracy.entries import ID, are_risks, thresholds
+from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.estimate import Estimate
 from trustreport.figures.curves import MOST_PANELS, MOST_POINTS, Points
 from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
@@ -20,6 +20,7 @@ from trustreport.measures.confusion.shares import sensitivity, specificity
 from trustreport.measures.net_benefit import DecisionCurve, decision_curve
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.messages import Message, say
+from trustreport.performance.cases import ScoredCases
 from trustreport.plan import Plan
 from trustreport.study import Readings, Study
 
@@ -31,29 +32,29 @@ CHARTED = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "mcc")
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredSet:
     """A data set with what each candidate said of it."""
 
     name: str
-    candidates: tuple[tuple[Judged, Told], ...]
+    candidates: tuple[tuple[ScoredCases, ResultView], ...]
 
 
-def scored(cases: Sequence[Judged], told: Sequence[Told]) -> list[Scored]:
+def scored(cases: Sequence[ScoredCases], views: Sequence[ResultView]) -> list[ScoredSet]:
     """The data sets of which an ROC curve can be drawn: scores, and cases of both classes."""
-    sets: dict[str, list[tuple[Judged, Told]]] = {}
-    for case, one in zip(cases, told):
+    sets: dict[str, list[tuple[ScoredCases, ResultView]]] = {}
+    for case, one in zip(cases, views):
         if case.score is not None and case.truth.any() and not case.truth.all():
             sets.setdefault(case.dataset.name, []).append((case, one))
-    return [Scored(name, tuple(candidates)) for name, candidates in sets.items()]
+    return [ScoredSet(name, tuple(candidates)) for name, candidates in sets.items()]
 
 
-def curves(sets: Sequence[Scored], study: Study, plan: Plan, number: int = 1) -> Iterator[Figure]:
+def curves(sets: Sequence[ScoredSet], study: Study, plan: Plan, number: int = 1) -> Iterator[Figure]:
     """ROC curves, then decision curves of those whose scores are risks; a panel for each data set."""
     for start in range(0, len(sets), MOST_PANELS):
         some = sets[start : start + MOST_PANELS]
         drawn = RocFigure(tuple(_roc(one, study, plan, named=len(sets) > 1) for one in some))
         names = [one.name for one in some]
-        areas = [e for one in some for _, told in one.candidates if (e := told.estimate("auc"))]
+        areas = [e for one in some for _, view in one.candidates if (e := view.estimate("auc"))]
         yield Figure(
             f"roc_{number + start // MOST_PANELS}",
             drawn,
@@ -61,7 +62,7 @@ def curves(sets: Sequence[Scored], study: Study, plan: Plan, number: int = 1) ->
             say(f"{ID}.figure.roc_alt", n=len(names), names=names, areas=_range(areas)),
         )
     risks = [
-        Scored(one.name, tuple((c, t) for c, t in one.candidates if are_risks(c)))
+        ScoredSet(one.name, tuple((c, t) for c, t in one.candidates if are_risks(c)))
         for one in sets
         if any(are_risks(c) for c, _ in one.candidates)
     ]
@@ -83,25 +84,24 @@ def _range(areas: Sequence[Estimate]) -> Message:
     return say(f"{ID}.figure.area" if len(areas) == 1 else f"{ID}.figure.areas", low=low, high=high)
 
 
-def _label(case: Judged) -> str:
-    return str(case.scope.get("candidate", ""))
+def _label(case: ScoredCases) -> str:
+    return case.place.candidate or ""
 
 
-def _roc(one: Scored, study: Study, plan: Plan, *, named: bool) -> RocPanel:
+def _roc(one: ScoredSet, study: Study, plan: Plan, *, named: bool) -> RocPanel:
     most = MOST_POINTS if not named and len(one.candidates) == 1 else FEWER_POINTS
     lines = []
-    for case, told in one.candidates:
-        assert case.suspicion is not None
-        curve = roc_curve(case.truth, case.suspicion).corners()
-        area = told.estimate("auc")
+    for case, view in one.candidates:
+        curve = roc_curve(*case.ranked[:2]).corners()
+        area = view.estimate("auc")
         assert area is not None
-        point = _point(case, told)
+        point = _point(case, view)
         lines.append(RocLine.of(_label(case), curve.fpr, curve.tpr, area, point, most=most))
     return RocPanel(one.name if named else "", tuple(lines), tuple(_readers(one.name, study, plan)))
 
 
-def _point(case: Judged, told: Told) -> OperatingPoint | None:
-    present, absent = told.estimate("sensitivity"), told.estimate("specificity")
+def _point(case: ScoredCases, view: ResultView) -> OperatingPoint | None:
+    present, absent = view.estimate("sensitivity"), view.estimate("specificity")
     if present is None or absent is None:
         return None
     at: Message | str = ""
@@ -130,17 +130,17 @@ def _points(readings: Readings, arm: str, plan: Plan, *, aided: bool) -> Iterato
         yield ReaderPoint(reader, sensitivity(counts, level=level), specificity(counts, level=level), aided)
 
 
-def _decisions(one: Scored, plan: Plan, *, named: bool) -> DecisionPanel:
+def _decisions(one: ScoredSet, plan: Plan, *, named: bool) -> DecisionPanel:
     level, at = plan.report.confidence_level, _grid(plan)
     declared = [t for t in thresholds(plan) if at[0] <= t <= at[-1]]
     lines: list[DecisionLine] = []
     everybody: Points = ()
     for case, _ in one.candidates:
-        assert case.score is not None
-        found = decision_curve(case.truth, case.score, at, cluster=case.cluster, level=level)
+        truth, score, cluster = case.acted_on
+        found = decision_curve(truth, score, at, cluster=cluster, level=level)
         marked = None
         if declared:
-            marked = decision_curve(case.truth, case.score, declared, cluster=case.cluster, level=level)
+            marked = decision_curve(truth, score, declared, cluster=cluster, level=level)
         lines.append(DecisionLine(_label(case), _curve(found), _curve(marked) if marked else ()))
         everybody = tuple(zip(found.threshold.tolist(), found.treat_all.tolist()))
     return DecisionPanel(one.name if named else "", tuple(lines), everybody)
@@ -161,20 +161,20 @@ def _curve(found: DecisionCurve) -> tuple[BenefitPoint, ...]:
     return tuple(BenefitPoint(*row) for row in zip(*(column.tolist() for column in columns)))
 
 
-def charts(all_told: Sequence[Told]) -> Iterator[Figure]:
+def charts(all_views: Sequence[ResultView]) -> Iterator[Figure]:
     """The main measures of many sets, with what the answer of the more common class would reach."""
-    if len(all_told) > ROWS * CHARTS:
+    if len(all_views) > ROWS * CHARTS:
         return
     columns = tuple(
         MeasureColumn(say(f"{ID}.heading.{name}"), -1.0 if name == "mcc" else 0.0) for name in CHARTED
     )
-    with_area = any(told.estimate("auc") for told in all_told)
+    with_area = any(view.estimate("auc") for view in all_views)
     names = (*CHARTED, "auc") if with_area else CHARTED
     if with_area:
         columns = (*columns, MeasureColumn(say(f"{ID}.heading.auc")))
-    for start in range(0, len(all_told), ROWS):
-        some = all_told[start : start + ROWS]
-        rows = tuple(MeasureRow(told.name, tuple(_cell(told, name) for name in names)) for told in some)
+    for start in range(0, len(all_views), ROWS):
+        some = all_views[start : start + ROWS]
+        rows = tuple(MeasureRow(view.name, tuple(_cell(view, name) for name in names)) for view in some)
         yield Figure(
             f"advice_accuracy_measures_{start // ROWS + 1}",
             MeasuresChart(columns, rows, say("figure.measures.reference")),
@@ -183,10 +183,10 @@ def charts(all_told: Sequence[Told]) -> Iterator[Figure]:
         )
 
 
-def _cell(told: Told, name: str) -> Cell | None:
-    e: Estimate | None = told.estimate(name)
+def _cell(view: ResultView, name: str) -> Cell | None:
+    e: Estimate | None = view.estimate(name)
     if e is None:
         return None
-    share = told.estimate("prevalence")
+    share = view.estimate("prevalence")
     common = max(share.value, 1 - share.value) if name == "accuracy" and share else nan
     return Cell(e, common)

@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.dimensions.advice_accuracy.clusters import clustering
-from trustreport.dimensions.advice_accuracy.measured import ID
+from trustreport.dimensions.advice_accuracy.entries import ID
 from trustreport.dimensions.advice_accuracy.raters import RatersOfCases, raters_of
-from trustreport.dimensions.ripe import ripe
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.h_accuracy import parameters as choose
 from trustreport.measures.h_accuracy.measure import METHOD, h_accuracy, two_class_scores
+from trustreport.performance.cases import place_of_set
+from trustreport.performance.clusters import clustering
+from trustreport.performance.follow_up import is_mature
+from trustreport.performance.keys import case_key
+from trustreport.place import Place
 from trustreport.plan import Complexity, HAccuracy, Plan
-from trustreport.results import Result, answers
+from trustreport.results import Result
 from trustreport.seeds import generator
 from trustreport.study import Dataset, Floats, Scores, Study
 
@@ -43,7 +46,7 @@ class Confident:
     levels; `results` are the entries of all choices.
     """
 
-    scope: Mapping[str, Any]
+    place: Place
     truth: NDArray[np.int64]
     scores: Floats
     complexity: Floats | None
@@ -51,12 +54,13 @@ class Confident:
     cluster: Clusters | None
     raters: RatersOfCases | None
     results: tuple[Result, ...]
+    cases: str
 
     @property
     def name(self) -> str:
         """What the reader of a report calls it."""
-        candidate = self.scope.get("candidate")
-        return f"{self.scope['dataset']}, {candidate}" if candidate else str(self.scope["dataset"])
+        where, candidate = str(self.place.dataset), self.place.candidate
+        return f"{where}, {candidate}" if candidate else where
 
     @property
     def binary(self) -> bool:
@@ -81,11 +85,11 @@ def _of_dataset(
         of_classes = class_scores(scores)
         if of_classes is None:
             continue
-        scope = {"dataset": dataset.name, **({"candidate": candidate} if len(dataset.scores) > 1 else {})}
-        known = (dataset.cases.truth >= 0) & ripe(dataset, study, plan)
+        place = place_of_set(dataset, candidate if len(dataset.scores) > 1 else None)
+        known = (dataset.cases.truth >= 0) & is_mature(dataset, study, plan)
         known &= ~np.isnan(of_classes).any(axis=1)
         one = Confident(
-            scope,
+            place,
             dataset.cases.truth[known].astype(np.int64),
             of_classes[known],
             None,
@@ -93,6 +97,7 @@ def _of_dataset(
             None if cluster is None else cluster[known],
             _among(raters, known),
             (),
+            case_key(dataset.name, dataset.cases.labels, np.flatnonzero(known)),
         )
         results: list[Result] = []
         complexity = graded = None
@@ -170,8 +175,8 @@ def _chosen(
 
 
 def _entry(one: Confident, parameters: dict[str, Any], estimate: Estimate) -> list[Result]:
-    scope = {**one.scope, "parameters": parameters}
-    return answers(f"{ID}.h_accuracy", scope, [estimate], leads=estimate.method)
+    id = f"{ID}.h_accuracy"
+    return [Result(id, one.place, estimate, parameters=parameters, primary=True, cases=one.cases)]
 
 
 def _measured(
@@ -185,7 +190,7 @@ def _measured(
     return h_accuracy(
         one.truth,
         one.scores,
-        rng=generator(plan.similarity.seed, ID, "h_accuracy", str(one.scope), str(parameters)),
+        rng=generator(plan.similarity.seed, ID, "h_accuracy", str(one.place.scope), str(parameters)),
         tau=tau,
         priority=priority,
         complexity=complexity,

@@ -1,12 +1,12 @@
-"""The figure of the measures over the share of positives."""
+"""The figure of the measures over the prevalence."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan
 
 import numpy as np
 
-from trustreport.dimensions.advice_accuracy.measured import ID, declared_prevalences
-from trustreport.dimensions.advice_accuracy.told import Told
+from trustreport.dimensions.advice_accuracy.entries import CELLS, ID, declared_prevalences
+from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.figures.curves import MOST_PANELS
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.finding import Figure
@@ -18,11 +18,10 @@ from trustreport.plan import Plan
 
 DRAWN = ("ppv", "npv", "accuracy", "f1", "mcc", "fowlkes_mallows")
 POINTS = 30
-CELLS = ("tp", "fp", "fn", "tn")
 
 
-def mix_figures(all_told: Sequence[Told], plan: Plan) -> Iterator[Figure]:
-    """Each measure that depends on the share of positives, over the declared range of it or all of it."""
+def mix_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[Figure]:
+    """Each measure that depends on the prevalence, over the declared range of it or all of it."""
     if not declared_prevalences(plan):
         return
     low, high = plan.utility.prevalence_range or (0.01, 0.99)
@@ -31,7 +30,7 @@ def mix_figures(all_told: Sequence[Told], plan: Plan) -> Iterator[Figure]:
     if high - low < 0.02:
         low, high = max(low - 0.05, 0.001), min(high + 0.05, 0.999)
     grid = np.linspace(max(low, 0.001), min(high, 0.999), POINTS).tolist()
-    panels = [p for told in all_told[:MOST_PANELS] if (p := _panel(told, grid, plan, len(all_told) > 1))]
+    panels = [p for view in all_views[:MOST_PANELS] if (p := _panel(view, grid, plan, len(all_views) > 1))]
     if not panels:
         return
     least = min(p.y for panel in panels for line in panel.lines for p in line.points if not isnan(p.y))
@@ -51,8 +50,8 @@ def mix_figures(all_told: Sequence[Told], plan: Plan) -> Iterator[Figure]:
     )
 
 
-def _panel(told: Told, grid: Sequence[float], plan: Plan, named: bool) -> LinesPanel | None:
-    found = [told.estimate(cell) for cell in CELLS]
+def _panel(view: ResultView, grid: Sequence[float], plan: Plan, named: bool) -> LinesPanel | None:
+    found = [view.estimate(cell) for cell in CELLS]
     cells = [int(e.value) for e in found if e is not None]
     if len(cells) < len(CELLS):
         return None
@@ -66,11 +65,11 @@ def _panel(told: Told, grid: Sequence[float], plan: Plan, named: bool) -> LinesP
             continue
         marked = []
         for share in declared_prevalences(plan):
-            e = told.estimate(name, parameters={"prevalence": share})
+            e = view.estimate(name, parameters={"prevalence": share})
             if e is not None:
                 marked.append(LinePoint(share, e.value, e.low, e.high))
         lines.append(LineOver(say(f"{ID}.label.{name}"), points, tuple(marked)))
-    return LinesPanel(told.name if named else "", tuple(lines)) if lines else None
+    return LinesPanel(view.name if named else "", tuple(lines)) if lines else None
 
 
 def _at(name: str, counts: ConfusionCounts, share: float) -> float:

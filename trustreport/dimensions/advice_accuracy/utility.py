@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.dimensions.advice_accuracy.compared import common
-from trustreport.dimensions.advice_accuracy.measured import (
-    ID,
-    Judged,
-    both,
-    cells_of_clusters,
-    counts_of,
-    declared_prevalences,
-)
+from trustreport.dimensions.advice_accuracy.compared import place_of_pair
+from trustreport.dimensions.advice_accuracy.entries import ID, declared_prevalences
 from trustreport.estimate import Estimate
 from trustreport.measures.case_mean import case_mean
 from trustreport.measures.confusion.counts import ConfusionCounts
@@ -25,8 +18,11 @@ from trustreport.measures.utility.matrices import expected_matrix, right_decisio
 from trustreport.measures.utility.operating import best_point, not_dominated
 from trustreport.measures.utility.ranking import Ranking, rank, share_of_ranges, worth_of, yield_difference
 from trustreport.measures.utility.utility_yield import utility_yield, yield_at_mix, yield_of_clusters
+from trustreport.performance.cases import ScoredCases, by_set, in_common
+from trustreport.performance.entries import as_entries, pair
+from trustreport.place import Place
 from trustreport.plan import Plan, UtilityMatrix
-from trustreport.results import Result, answers
+from trustreport.results import Result
 from trustreport.seeds import generator
 from trustreport.study import Floats
 
@@ -51,33 +47,37 @@ def probabilities(matrices: Sequence[UtilityMatrix]) -> list[float] | None:
     return given if len(given) == len(matrices) and abs(sum(given) - 1) < 1e-6 else None
 
 
-def utility_results(counts: ConfusionCounts, scope: Mapping[str, Any], plan: Plan) -> list[Result]:
+def utility_results(counts: ConfusionCounts, place: Place, plan: Plan) -> list[Result]:
     """The mean utility of a case under every declared matrix of two classes, and under their expectation."""
-    results = []
-    level = plan.report.confidence_level
-    cells = [[counts.tn, counts.fn], [counts.fp, counts.tp]]
-    for name, matrix in _named(plan).items():
-        one = utility_yield(cells, matrix, level=level)
-        here = {**scope, "parameters": {"utility": name}}
-        results += answers(f"{ID}.utility_yield", here, [one], leads=one.method, unit="utility")
-        results += _at_mixes(cells, matrix, name, scope, plan)
-    return results
+    return [r for name, matrix in _named(plan).items() for r in _of_matrix(counts, place, name, matrix, plan)]
 
 
-def _at_mixes(
-    cells: Any,
-    matrix: Any,
+def _of_matrix(
+    counts: ConfusionCounts,
+    place: Place,
     name: str,
-    scope: Mapping[str, Any],
+    matrix: Any,
     plan: Plan,
     grouped: NDArray[np.int64] | None = None,
+    cases: str = "",
 ) -> list[Result]:
-    results, level = [], plan.report.confidence_level
+    """The yield under one matrix, at the prevalence of the cases and at the declared ones."""
+    level, id = plan.report.confidence_level, f"{ID}.utility_yield"
+    cells = [[counts.tn, counts.fn], [counts.fp, counts.tp]]
+    alone = utility_yield(cells, matrix, level=level)
+    in_clusters = None if grouped is None else yield_of_clusters(grouped, matrix, level=level)
+    clustered = grouped is not None
+    chosen: dict[str, Any] = {"utility": name}
+    results = as_entries(
+        id, place, pair(alone, in_clusters), clustered=clustered, parameters=chosen, cases=cases
+    )
     for share in declared_prevalences(plan):
         at = yield_at_mix(cells, matrix, [1 - share, share], level=level)
         in_clusters = None if grouped is None else yield_of_clusters(grouped, matrix, share, level=level)
-        there = {**scope, "parameters": {"utility": name, "prevalence": share}}
-        results += both("utility_yield", there, at, in_clusters, "utility")
+        there = {**chosen, "prevalence": share}
+        results += as_entries(
+            id, place, pair(at, in_clusters), clustered=clustered, parameters=there, cases=cases
+        )
     return results
 
 
@@ -91,33 +91,31 @@ def _named(plan: Plan) -> dict[str, Any]:
     return found
 
 
-def yield_results(case: Judged, plan: Plan) -> list[Result]:
+def yield_results(case: ScoredCases, plan: Plan) -> list[Result]:
     """The same for a data set; cases in clusters and utilities of each case are respected."""
-    counts = counts_of(case)
-    if counts is None or case.decision is None:
+    if case.counts is None or case.decision is None:
         return []
-    level = plan.report.confidence_level
+    level, clustered = plan.report.confidence_level, case.cluster is not None
     results: list[Result] = []
-    cells = [[counts.tn, counts.fn], [counts.fp, counts.tp]]
-    grouped = cells_of_clusters(case)
     for name, matrix in _named(plan).items():
-        here = {**case.scope, "parameters": {"utility": name}}
-        alone = utility_yield(cells, matrix, level=level)
-        in_clusters = None if grouped is None else yield_of_clusters(grouped, matrix, level=level)
-        results += both("utility_yield", here, alone, in_clusters, "utility")
-        results += _at_mixes(cells, matrix, name, case.scope, plan, grouped)
+        results += _of_matrix(case.counts, case.place, name, matrix, plan, case.cells, case.key)
     own = own_utilities(case)
     if own is not None:
-        truth, decision = case.truth.astype(np.int64), case.decision.astype(np.int64)
-        worth = worth_of(own, decision, truth)
-        here = {**case.scope, "parameters": {"utility": OWN}}
-        clustered = None if case.cluster is None else case_mean(worth, level, case.cluster)
-        results += both("utility_yield", here, case_mean(worth, level), clustered, "utility")
+        worth = worth_of(own, case.decision.astype(np.int64), case.truth.astype(np.int64))
+        grouped = None if case.cluster is None else case_mean(worth, level, case.cluster)
+        results += as_entries(
+            f"{ID}.utility_yield",
+            case.place,
+            pair(case_mean(worth, level), grouped),
+            clustered=clustered,
+            parameters={"utility": OWN},
+            cases=case.key,
+        )
     return results + _operating_points(case, plan)
 
 
-def own_utilities(case: Judged) -> Floats | None:
-    """Utilities of each judged case, (n_cases, 2, 2); None where the data do not hold all four of all."""
+def own_utilities(case: ScoredCases) -> Floats | None:
+    """Utilities of each case, (n_cases, 2, 2); None where the data do not hold all four of all."""
     columns = [case.number(word) for word in CELLS]
     given = [c for c in columns if c is not None]
     if len(given) < len(CELLS) or any(np.isnan(c).any() for c in given):
@@ -125,14 +123,14 @@ def own_utilities(case: Judged) -> Floats | None:
     return np.stack(given, axis=1).reshape(-1, 2, 2)
 
 
-def _operating_points(case: Judged, plan: Plan) -> list[Result]:
+def _operating_points(case: ScoredCases, plan: Plan) -> list[Result]:
     """The threshold that each matrix calls for, and the yield there."""
-    score = case.suspicion
-    if score is None or case.truth.all() or not case.truth.any():
+    if case.score is None or case.truth.all() or not case.truth.any():
         return []
-    curve = roc_curve(case.truth, score)
-    share = plan.expected_prevalence or float(case.truth.mean())
-    results, level, n = [], plan.report.confidence_level, len(case.truth)
+    truth, score, _ = case.ranked
+    curve = roc_curve(truth, score)
+    share = plan.expected_prevalence or float(truth.mean())
+    results, level, nothing = [], plan.report.confidence_level, float("nan")
     for name, matrix in _named(plan).items():
         utility = np.asarray(matrix, float)
         if not right_decisions_pay(utility) or not 0 < share < 1 or np.ptp(utility) == 0:
@@ -141,7 +139,6 @@ def _operating_points(case: Judged, plan: Plan) -> list[Result]:
             best = best_point(curve, utility, share)
         except ValueError:
             continue
-        sign = -1 if case.reversed else 1
         details = {
             "slope": best.slope,
             "intercept": best.intercept,
@@ -149,20 +146,24 @@ def _operating_points(case: Judged, plan: Plan) -> list[Result]:
             "specificity": 1 - best.fpr,
             "prevalence": share,
         }
-        here = {**case.scope, "parameters": {"utility": name}}
-        nan = float("nan")
-        for id_, value, unit in (
-            ("optimal_threshold", sign * best.threshold, "score"),
-            ("optimal_yield", best.expected_yield, "utility"),
+        sign = -1 if case.reversed else 1
+        for id_, value in (
+            ("optimal_threshold", sign * best.threshold),
+            ("optimal_yield", best.expected_yield),
         ):
-            one = Estimate(value, nan, nan, n, level, "empirical_roc", CHOSEN_HERE, details=details)
-            results += answers(f"{ID}.{id_}", here, [one], leads=one.method, unit=unit)  # type: ignore[arg-type]
+            one = Estimate(
+                value, nothing, nothing, len(truth), level, "empirical_roc", CHOSEN_HERE, details=details
+            )
+            chosen = {"utility": name}
+            results.append(
+                Result(f"{ID}.{id_}", case.place, one, parameters=chosen, primary=True, cases=case.key)
+            )
     return results
 
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """Candidates of one data set on the cases that all have judged, ranked by one utility.
+    """Candidates of one data set on the cases that all were given, ranked by one utility.
 
     `cells` are (n_candidates, 2, 2), rows decisions, columns truths; `metrics` holds each common metric of
     each candidate; `kept` the candidates that no other dominates; `uncertain` says whether the utility is.
@@ -179,6 +180,7 @@ class Contest:
     kept: tuple[str, ...]
     uncertain: bool
     n: int
+    cases: str
 
     @property
     def winner(self) -> str:
@@ -186,22 +188,19 @@ class Contest:
         return self.candidates[self.ranking.order[0]]
 
 
-def contests(cases: Sequence[Judged], plan: Plan) -> list[Contest]:
+def contests(cases: Sequence[ScoredCases], plan: Plan) -> list[Contest]:
     """For each data set with several candidates that decide: one under each utility that is declared.
 
     Matrices with probabilities are one uncertain utility, decided by their mean; without, each is a problem
-    of its own.
+    of its own. Cases that failed count as decided by the rule, as everywhere.
     """
-    by_set: dict[str, list[Judged]] = {}
-    for case in cases:
-        if case.decision is not None and "candidate" in case.scope:
-            by_set.setdefault(case.dataset.name, []).append(case)
-    return [c for some in by_set.values() if len(some) > 1 for c in _contests(some, plan)]
+    deciding = [case for case in cases if case.decision is not None and case.place.candidate is not None]
+    several = [some for some in by_set(deciding).values() if len(some) > 1]
+    return [c for some in several for c in _contests(in_common(some), plan)]
 
 
-def _contests(cases: Sequence[Judged], plan: Plan) -> list[Contest]:
-    shared = np.logical_and.reduce([case.known for case in cases])
-    if not shared.any():
+def _contests(cases: Sequence[ScoredCases], plan: Plan) -> list[Contest]:
+    if not len(cases[0]):
         return []
     matrices = two_class(plan)
     share = probabilities(matrices)
@@ -209,40 +208,37 @@ def _contests(cases: Sequence[Judged], plan: Plan) -> list[Contest]:
         wanted = [(EXPECTED, matrices, share)]
     else:
         wanted = [(u.name, (u,), [1.0]) for u in matrices]
-    found = [_contest(cases, shared, name, some, p, plan) for name, some, p in wanted]
+    found = [_contest(cases, name, some, p, plan) for name, some, p in wanted]
     if own_utilities(cases[0]) is not None:
-        found.append(_contest(cases, shared, OWN, (), [1.0], plan))
+        found.append(_contest(cases, OWN, (), [1.0], plan))
     return found
 
 
 def _contest(
-    cases: Sequence[Judged],
-    shared: NDArray[np.bool_],
+    cases: Sequence[ScoredCases],
     name: str,
     matrices: Sequence[UtilityMatrix],
     share: list[float],
     plan: Plan,
 ) -> Contest:
-    kept = [shared[case.known] for case in cases]
-    truth = cases[0].truth[kept[0]].astype(np.int64)
-    decided = [c.decision[k] for c, k in zip(cases, kept) if c.decision is not None]
-    decisions = np.stack(decided).astype(np.int64)
-    cluster = None if cases[0].cluster is None else cases[0].cluster[kept[0]]
-    own = own_utilities(cases[0])
+    first = cases[0]
+    truth = first.truth.astype(np.int64)
+    decisions = np.stack([c.decision for c in cases if c.decision is not None]).astype(np.int64)
+    own = own_utilities(first)
     utilities: list[Any] = [u.matrix for u in matrices]
     if not matrices and own is not None:
-        utilities = [own[kept[0]]]
-    rng = generator(plan.similarity.seed, ID, "utility_ranking", cases[0].dataset.name, name)
-    ranking = rank(truth, decisions, utilities, share, rng=rng, cluster=cluster)
+        utilities = [own]
+    rng = generator(plan.similarity.seed, ID, "utility_ranking", first.dataset.name, name)
+    ranking = rank(truth, decisions, utilities, share, rng=rng, cluster=first.cluster)
     cells = np.stack([np.bincount(2 * d + truth, minlength=4).reshape(2, 2) for d in decisions])
     order_holds, best_holds = ranking.order_holds, ranking.best_holds
     in_ranges = any(u.plus_minus for u in matrices)
     if in_ranges:
         order_holds, best_holds, _ = share_of_ranges(cells, [_ends(u) for u in matrices], share, rng=rng)
-    names = tuple(str(case.scope["candidate"]) for case in cases)
+    names = tuple(str(case.place.candidate) for case in cases)
     rates = [(c[1, 1] / max(c[:, 1].sum(), 1), c[0, 0] / max(c[:, 0].sum(), 1)) for c in cells.astype(float)]
     return Contest(
-        cases[0].dataset.name,
+        first.dataset.name,
         name,
         names,
         cells,
@@ -253,6 +249,7 @@ def _contest(
         tuple(names[i] for i in not_dominated(rates)),
         in_ranges or len(matrices) > 1,
         len(truth),
+        first.key,
     )
 
 
@@ -273,40 +270,50 @@ def _metric(name: str, cells: NDArray[np.int64]) -> float:
 
 def contest_results(contest: Contest, plan: Plan) -> list[Result]:
     """How often each candidate comes first in resamples, and how much of the uncertain utility agrees."""
-    level, results = plan.report.confidence_level, []
-    nan = float("nan")
-    scope: dict[str, Any] = {"dataset": contest.dataset, "parameters": {"utility": contest.utility}}
-    for i, candidate in enumerate(contest.candidates):
-        first = float(contest.ranking.first[i])
-        one = Estimate(first, nan, nan, contest.n, level, "bootstrap_share")
-        here = {**scope, "candidate": candidate}
-        results += answers(f"{ID}.utility_first", here, [one], leads=one.method)
+    level, nothing = plan.report.confidence_level, float("nan")
+    place, chosen = Place(dataset=contest.dataset), {"utility": contest.utility}
+
+    def entry(name: str, place: Place, value: float, method: str) -> Result:
+        one = Estimate(value, nothing, nothing, contest.n, level, method)
+        return Result(f"{ID}.{name}", place, one, parameters=chosen, primary=True, cases=contest.cases)
+
+    results = [
+        entry("utility_first", place.at(candidate=name), float(first), "bootstrap_share")
+        for name, first in zip(contest.candidates, contest.ranking.first)
+    ]
     if contest.uncertain:
         for name, value in (("ranking_holds", contest.order_holds), ("best_holds", contest.best_holds)):
-            one = Estimate(value, nan, nan, contest.n, level, "declared_uncertainty")
-            results += answers(f"{ID}.{name}", scope, [one], leads=one.method)
+            results.append(entry(name, place, value, "declared_uncertainty"))
     return results
 
 
-def yield_differences(compared: Judged, baseline: Judged, plan: Plan) -> list[Result]:
+def yield_differences(compared: ScoredCases, baseline: ScoredCases, plan: Plan) -> list[Result]:
     """The yield of one candidate less that of another on the same cases, under every utility."""
     if compared.decision is None or baseline.decision is None:
         return []
     level, results = plan.report.confidence_level, []
-    ours, theirs = common(compared, baseline)
-    truth = compared.truth[ours].astype(np.int64)
-    one, other = compared.decision[ours].astype(np.int64), baseline.decision[theirs].astype(np.int64)
-    cluster = None if compared.cluster is None else compared.cluster[ours]
+    ours, theirs = in_common((compared, baseline))
+    assert ours.decision is not None
+    assert theirs.decision is not None
+    truth, own_decision, other_decision = (
+        column.astype(np.int64) for column in (ours.truth, ours.decision, theirs.decision)
+    )
+    given = (truth, own_decision, other_decision)
     utilities = _named(plan)
-    own = own_utilities(compared)
+    own = own_utilities(ours)
     if own is not None:
-        utilities[OWN] = own[ours]
-    names = [compared.scope["candidate"], baseline.scope["candidate"]]
+        utilities[OWN] = own
     for name, utility in utilities.items():
-        here = {"dataset": compared.dataset.name, "candidates": names, "parameters": {"utility": name}}
-        alone = yield_difference(truth, one, other, utility, level=level)
+        alone = yield_difference(*given, utility, level=level)
         clustered = None
-        if cluster is not None:
-            clustered = yield_difference(truth, one, other, utility, cluster=cluster, level=level)
-        results += both("utility_difference", here, alone, clustered, "utility")
+        if ours.cluster is not None:
+            clustered = yield_difference(*given, utility, cluster=ours.cluster, level=level)
+        results += as_entries(
+            f"{ID}.utility_difference",
+            place_of_pair(compared, baseline),
+            pair(alone, clustered),
+            clustered=ours.cluster is not None,
+            parameters={"utility": name},
+            cases=ours.key,
+        )
     return results

@@ -1,15 +1,15 @@
 """Advice value: do the scores mean what they say, and what is advice of such confidence worth?"""
 
-from trustreport.dimensions.advice_accuracy.sites import FEWER, load, resamples, sites_in
-from trustreport.dimensions.advice_value.advised import advised
+from trustreport.dimensions.advice_value.entries import ID, Draws, calibrated, results_of
 from trustreport.dimensions.advice_value.information import compares, of_advice, of_readings, utilities
-from trustreport.dimensions.advice_value.measured import ID, Draws, calibrated, results_of
-from trustreport.dimensions.advice_value.telling import EACH_UP_TO, information_part, overview, part
+from trustreport.dimensions.advice_value.narrative import EACH_UP_TO, information_part, overview, part
 from trustreport.dimensions.dimension import Dimension
-from trustreport.dimensions.ripe import left_out, said_at_once
-from trustreport.dimensions.undrawn import undrawn
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
+from trustreport.narrative.advice import advised
+from trustreport.narrative.follow_up import immature, prepend_sentences
+from trustreport.narrative.plotted_periods import not_plotted
+from trustreport.performance.sites import FEWER, load, resamples, sites_in
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Study
@@ -36,34 +36,34 @@ def site_results(study: Study, plan: Plan) -> list[Result]:
             if one.score is not None:
                 own += results_of(one, plan, draws=draws, of_site=True)
             own += [r for informed in of_advice([(name, one)], plan) for r in informed.results]
-            results += site.told(own, plan)
+            results += site.shown(own, plan)
     return results
 
 
 def answer(study: Study, plan: Plan) -> Finding:
     """Results, sentences, tables and figures of every data set and candidate, and of every contrast."""
-    told = [
+    sets = [
         calibrated(name, case, results_of(case, plan), plan)
         for name, case in advised(study, plan)
         if case.score is not None
     ]
     informed = [*of_readings(study, plan), *of_advice(advised(study, plan), plan)]
-    not_drawn = undrawn(study)
-    drawn = [one for one in told if one.dataset.name not in not_drawn]
-    parts: list[Part] = list(overview(told, drawn)) if len(told) > 1 else []
-    if len(told) <= EACH_UP_TO:
-        alone = len(told) == 1 and not informed
-        parts += [part(one, single=len(told) == 1, alone=alone) for one in told]
+    not_drawn = not_plotted(study)
+    drawn = [one for one in sets if one.dataset.name not in not_drawn]
+    parts: list[Part] = list(overview(sets, drawn)) if len(sets) > 1 else []
+    if len(sets) <= EACH_UP_TO:
+        alone = len(sets) == 1 and not informed
+        parts += [part(one, single=len(sets) == 1, alone=alone) for one in sets]
     if informed:
-        parts.append(information_part(informed, alone=not told))
-    results: list[Result] = [r for one in told for r in one.results]
+        parts.append(information_part(informed, alone=not sets))
+    results: list[Result] = [r for one in sets for r in one.results]
     results += [r for one in informed for r in one.results]
     results += site_results(study, plan)
-    not_shown = [say(f"{ID}.not_shown.within")] if told and not plan.subgroups else []
-    if any(one.dataset.role == "training" for one in told):
+    not_shown = [say(f"{ID}.not_shown.within")] if sets and not plan.subgroups else []
+    if any(one.dataset.role == "training" for one in sets):
         not_shown.insert(0, say(f"{ID}.not_shown.training"))
     not_shown.append(say(f"{ID}.not_shown.{'utilities' if informed else 'readers'}"))
-    return Finding(ID, said_at_once(left_out(study, plan), parts), tuple(results), tuple(not_shown))
+    return Finding(ID, prepend_sentences(immature(study, plan), parts), tuple(results), tuple(not_shown))
 
 
 DIMENSION = Dimension(ID, has_data, answer)

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.advice_accuracy.measured import Judged, counts_of
-from trustreport.dimensions.advice_value.measured import ID
+from trustreport.dimensions.advice_value.entries import ID
 from trustreport.measures.utility.information import voi_of_advice, voi_of_readings
 from trustreport.measures.utility.matrices import expected_matrix
 from trustreport.messages import Message
+from trustreport.performance.cases import ScoredCases
+from trustreport.place import Place, of_task
 from trustreport.plan import Plan
 from trustreport.results import Result, answers
 from trustreport.study import Floats, Readings, Study
@@ -31,7 +32,7 @@ class Informed:
 
     @property
     def leads(self) -> tuple[Result, ...]:
-        """The leading entry for each utility, and for each share of positives."""
+        """The primary entry for each utility, and for each share of positives."""
         return tuple(r for r in self.results if r.primary)
 
 
@@ -68,20 +69,18 @@ def of_readings(study: Study, plan: Plan) -> Iterator[Informed]:
     for readings in study.readings if declared else ():
         if not compares(readings, plan):
             continue
-        of_task = {"task": readings.task} if len(study.readings) > 1 else {}
+        place = of_task(readings.task, several=len(study.readings) > 1)
         for arms in plan.contrasts:
             if set(arms) <= set(readings.arms):
-                scope = {**of_task, "arms": list(arms)}
-                results = tuple(_contrast(readings, arms, declared, scope, plan))
-                name = readings.task if of_task else ""
-                yield Informed(name, results, True)
+                results = tuple(_contrast(readings, arms, declared, place.at(arms=arms), plan))
+                yield Informed(str(place.task), results, True)
 
 
 def _contrast(
     readings: Readings,
     arms: tuple[str, str],
     declared: Mapping[str, Floats],
-    scope: Mapping[str, Any],
+    place: Place,
     plan: Plan,
 ) -> Iterator[Result]:
     assert readings.decision is not None
@@ -97,21 +96,23 @@ def _contrast(
             chosen = {"utility": name, **({} if prevalence is None else {"prevalence": prevalence})}
             level = plan.report.confidence_level
             found = voi_of_readings(grid[:, anybody], truth, matrix, prevalence=prevalence, level=level)
-            here = {**scope, "analysis": ANALYSIS, "parameters": chosen}
-            yield from answers(f"{ID}.voi", here, found, leads=found[0].method, unit="utility")
+            more: dict[str, Any] = {"analysis": ANALYSIS, "parameters": chosen}
+            yield from answers(f"{ID}.voi", place, found, leads=found[0].method, **more)
 
 
-def of_advice(sets: Iterable[tuple[Message | str, Judged]], plan: Plan) -> Iterator[Informed]:
+def of_advice(sets: Iterable[tuple[Message | str, ScoredCases]], plan: Plan) -> Iterator[Informed]:
     """The advice of every set by itself, against one decision for everybody."""
     declared = utilities(plan)
     for name, case in sets if declared else ():
-        counts = counts_of(case)
+        counts = case.counts
         if counts is None:
             continue
         cells = [[counts.tn, counts.fn], [counts.fp, counts.tp]]
         results: list[Result] = []
         for utility, matrix in declared.items():
             one = voi_of_advice(cells, matrix, level=plan.report.confidence_level)
-            here = {**case.scope, "parameters": {"utility": utility}}
-            results += answers(f"{ID}.voi", here, [one], leads=one.method, unit="utility")
+            chosen = {"utility": utility}
+            results.append(
+                Result(f"{ID}.voi", case.place, one, parameters=chosen, primary=True, cases=case.key)
+            )
         yield Informed(name, tuple(results), False)

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from trustreport.dimensions.advice_value.entries import BINS, ID, OTHER_BINS, Calibrated
 from trustreport.dimensions.advice_value.information import Informed
-from trustreport.dimensions.advice_value.measured import BINS, ID, OTHER_BINS, Calibrated
 from trustreport.estimate import Estimate
-from trustreport.finding import Column, EstimateTable, PlainTable, Row
+from trustreport.finding import EstimateTable, PlainTable, Row
+from trustreport.measures.calibration.advice import AdviceBin
 from trustreport.messages import Message, say
+from trustreport.narrative.tables import table
 from trustreport.results import Result
 
 WIDTH: dict[str, Any] = {"bins": BINS, "binning": "equal_width"}
@@ -34,14 +36,7 @@ ROWS: tuple[tuple[str, dict[str, Any], str], ...] = (
 )
 LEADS = ("oe_ratio", "calibration_slope")
 # Labels of the rows that are enough for advice that readers were shown.
-OF_SHOWN = (
-    "oe_ratio",
-    "calibration_intercept",
-    "calibration_slope",
-    "brier",
-    "gici",
-    "advisory_value",
-)
+OF_SHOWN = ("oe_ratio", "calibration_intercept", "calibration_slope", "brier", "gici", "advisory_value")
 # What the Brier score is made of, in the order in which it adds up.
 PARTS_OF_BRIER = ("uncertainty", "resolution", "reliability", "within_bins")
 # Quantity, its parameters, whether the overview of many sets has room for its interval.
@@ -55,100 +50,105 @@ OVERVIEW: tuple[tuple[str, dict[str, Any], bool], ...] = (
 )
 
 
-def of_one(told: Calibrated) -> Iterator[EstimateTable | PlainTable]:
+def of_one(one: Calibrated) -> Iterator[EstimateTable | PlainTable]:
     """Everything of a data set that is the only one; less of advice that was shown to readers."""
-    shown = "dataset" not in told.scope
+    shown = one.place.dataset is None
     rows = [
         Row(say(f"{ID}.label.{label}"), found, leads=name in LEADS)
         for name, parameters, label in ROWS
-        if (found := told.lead(name, **parameters) or told.lead(name)) and (label in OF_SHOWN or not shown)
+        if (found := one.lead(name, **parameters) or one.lead(name)) and (label in OF_SHOWN or not shown)
     ]
-    unlike = {id(row.result): row for row in rows}  # without probabilities ECE stands once, not twice
+    unlike = {id(row.result): row for row in rows}  # without probabilities ECE has one row, not two
     yield EstimateTable("advice_value", say(f"{ID}.table", bins=BINS), tuple(unlike.values()))
-    if shown:  # it stands beside the questions of its reader study, which are the matter there
-        yield from _parts((told,))
+    if shown:  # it is beside the questions of its reader study, which are the matter there
+        yield from _parts((one,))
         return
-    yield from _brier((told,))
-    yield from _numbers_of_bins((told,))
-    if told.advice:
-        columns = (
-            Column(say(f"{ID}.column.confidence")),
-            Column(say(f"{ID}.column.n"), "count"),
-            Column(say(f"{ID}.column.mean"), "number.3"),
-            Column(say(f"{ID}.column.right"), "number.3"),
-            Column(say(f"{ID}.column.local"), "number.3"),
-            Column(say(f"{ID}.column.value"), "number"),
-            Column(say(f"{ID}.column.value_gici"), "number"),
+    yield from _brier((one,))
+    yield from _numbers_of_bins((one,))
+    if one.advice:
+        by_gici = _values_by_bin(one, "gici")
+        yield table(
+            "advice_value_bins",
+            say(f"{ID}.table_bins"),
+            one.advice,
+            [
+                (f"{ID}.column.confidence", _between),
+                (f"{ID}.column.n", "share_right.n", "count"),
+                (f"{ID}.column.mean", "confidence", "number.3"),
+                (f"{ID}.column.right", "share_right.value", "number.3"),
+                (f"{ID}.column.local", "local_calibration.value", "number.3"),
+                (f"{ID}.column.value", "advice_value", "number"),
+                (f"{ID}.column.value_gici", lambda b: by_gici[b.low, b.high].value, "number"),
+            ],
         )
-        by_gici = _values_by_bin(told, "gici")
-        lines = tuple(
-            (
-                say(f"{ID}.between", low=b.low, high=b.high),
-                b.share_right.n,
-                b.confidence,
-                b.share_right.value,
-                b.local_calibration.value,
-                b.advice_value,
-                by_gici[b.low, b.high].value,
-            )
-            for b in told.advice
-        )
-        yield PlainTable("advice_value_bins", say(f"{ID}.table_bins"), columns, lines)
-    yield from _parts((told,))
+    yield from _parts((one,))
 
 
-def side_by_side(told: Sequence[Calibrated]) -> Iterator[PlainTable]:
+def _between(b: AdviceBin) -> Message:
+    return say(f"{ID}.between", low=b.low, high=b.high)
+
+
+def side_by_side(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
     """A few data sets, a column each: every measure; the value of advice by its confidence."""
-    names = tuple(Column(say("word.name", name=one.name), "number") for one in told)
-    columns = (Column(say("table.measure")), *names)
-    rows: list[tuple[Any, ...]] = [
-        (
-            say(f"{ID}.label.{label}"),
-            *(_cell(one.estimate(name, **parameters)) for one in told),
-        )
-        for name, parameters, label in ROWS
-        if any(one.lead(name, **parameters) for one in told)
-    ]
-    yield PlainTable("advice_value_measures", say(f"{ID}.table_measures", bins=BINS), columns, tuple(rows))
-    yield from _brier(told)
-    yield from _numbers_of_bins(told)
-    named = {(b.low, b.high) for one in told for b in one.advice}
-    if named:
-        columns = (Column(say(f"{ID}.column.confidence")), *names)
-        of_set = [_values_by_bin(one, "absolute_gap") for one in told]
-        lines = tuple(
-            (say(f"{ID}.between", low=low, high=high), *(values.get((low, high)) for values in of_set))
-            for low, high in sorted(named)
-        )
-        yield PlainTable("advice_value_bins", say(f"{ID}.table_bins"), columns, lines)
-    yield from _parts(told)
-
-
-def overview_of_many(told: Sequence[Calibrated]) -> PlainTable:
-    """A row for each data set."""
-    columns = (
-        Column(say(f"{ID}.column.set")),
-        Column(say(f"{ID}.column.n"), "count"),
-        *(Column(say(f"{ID}.heading.{name}"), "number") for name, *_ in OVERVIEW),
-    )
-    rows = tuple(
-        (
-            one.name,
-            one.estimate("brier").n,
+    yield table(
+        "advice_value_measures",
+        say(f"{ID}.table_measures", bins=BINS),
+        [row for row in ROWS if any(one.lead(row[0], **row[1]) for one in sets)],
+        [
+            ("table.measure", lambda row: say(f"{ID}.label.{row[2]}")),
             *(
-                one.estimate(name, **parameters) if whole else one.estimate(name, **parameters).value
-                for name, parameters, whole in OVERVIEW
+                (_name(one), lambda row, one=one: _cell(one.estimate(row[0], **row[1])), "number")
+                for one in sets
             ),
-        )
-        for one in told
+        ],
     )
-    return PlainTable("advice_value_sets", say(f"{ID}.table_sets"), columns, rows)
+    yield from _brier(sets)
+    yield from _numbers_of_bins(sets)
+    bins = sorted({(b.low, b.high) for one in sets for b in one.advice})
+    if bins:
+        of_set = [_values_by_bin(one, "absolute_gap") for one in sets]
+        yield table(
+            "advice_value_bins",
+            say(f"{ID}.table_bins"),
+            bins,
+            [
+                (f"{ID}.column.confidence", lambda ends: say(f"{ID}.between", low=ends[0], high=ends[1])),
+                *((_name(one), values.get, "number") for one, values in zip(sets, of_set)),
+            ],
+        )
+    yield from _parts(sets)
+
+
+def _name(one: Calibrated) -> Message:
+    return say("word.name", name=one.name)
+
+
+def overview_of_many(sets: Sequence[Calibrated]) -> PlainTable:
+    """A row for each data set."""
+
+    def value(one: Calibrated, name: str, parameters: dict[str, Any], whole: bool) -> Estimate | float:
+        e = one.estimate(name, **parameters)
+        return e if whole else e.value
+
+    return table(
+        "advice_value_sets",
+        say(f"{ID}.table_sets"),
+        sets,
+        [
+            (f"{ID}.column.set", "name"),
+            (f"{ID}.column.n", lambda one: one.estimate("brier").n, "count"),
+            *(
+                (f"{ID}.heading.{spec[0]}", lambda one, spec=spec: value(one, *spec), "number")
+                for spec in OVERVIEW
+            ),
+        ],
+    )
 
 
 def of_information(informed: Sequence[Informed]) -> EstimateTable:
     """The value of information of every contrast and data set under every utility."""
     rows = tuple(
-        Row(_label(one, result), result, leads=one.readers and "prevalence" not in result.scope["parameters"])
+        Row(_label(one, result), result, leads=one.readers and "prevalence" not in result.parameters)
         for one in informed
         for result in one.leads
     )
@@ -156,103 +156,91 @@ def of_information(informed: Sequence[Informed]) -> EstimateTable:
 
 
 def _label(one: Informed, result: Result) -> Message:
-    parameters = result.scope["parameters"]
+    chosen = result.parameters
     name = say(f"{ID}.voi.{'readers' if one.readers else 'advice'}", name=one.name)
     if one.readers and not one.name:
         name = say(f"{ID}.voi.readers_alone")
-    if "prevalence" in parameters:
+    if "prevalence" in chosen:
         return say(
-            f"{ID}.voi.label_at",
-            name=name,
-            utility=parameters["utility"],
-            prevalence=parameters["prevalence"],
+            f"{ID}.voi.label_at", name=name, utility=chosen["utility"], prevalence=chosen["prevalence"]
         )
-    return say(f"{ID}.voi.label", name=name, utility=parameters["utility"])
+    return say(f"{ID}.voi.label", name=name, utility=chosen["utility"])
 
 
-def _brier(told: Sequence[Calibrated]) -> Iterator[PlainTable]:
+def _brier(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
     """What the Brier score of each set is made of."""
-    known = [(one, one.estimate("brier").details) for one in told]
-    rows = tuple(
-        (one.name, one.estimate("brier").value, *(details[name] for name in PARTS_OF_BRIER))[len(told) == 1 :]
-        for one, details in known
-        if details
-    )
-    if rows:
-        columns = (
-            Column(say(f"{ID}.column.set")),
-            Column(say(f"{ID}.heading.brier"), "number.3"),
-            *(Column(say(f"{ID}.brier.{name}"), "number.3") for name in PARTS_OF_BRIER),
-        )[len(told) == 1 :]
-        yield PlainTable("advice_value_brier", say(f"{ID}.table_brier", bins=BINS), columns, rows)
+    known = [(one, e) for one in sets if (e := one.estimate("brier")).details]
+    if known:
+        several = len(sets) > 1
+        yield table(
+            "advice_value_brier",
+            say(f"{ID}.table_brier", bins=BINS),
+            known,
+            [
+                (f"{ID}.column.set", lambda pair: pair[0].name) if several else None,
+                (f"{ID}.heading.brier", lambda pair: pair[1].value, "number.3") if several else None,
+                *(
+                    (f"{ID}.brier.{name}", lambda pair, name=name: pair[1].details[name], "number.3")
+                    for name in PARTS_OF_BRIER
+                ),
+            ],
+        )
 
 
-def _numbers_of_bins(told: Sequence[Calibrated]) -> Iterator[PlainTable]:
+def _numbers_of_bins(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
     """ECE and GICI of each set with other numbers of bins."""
-    numbers = sorted((*OTHER_BINS, BINS))
-    rows = tuple(
-        (
-            one.name,
-            *(
-                one.estimate(name, bins=bins, binning="equal_width").value
-                for name in ("ece", "gici")
-                for bins in numbers
-            ),
-        )[len(told) == 1 :]
-        for one in told
-        if one.curve
-    )
-    if rows:
-        columns = (
-            Column(say(f"{ID}.column.set")),
-            *(
-                Column(say(f"{ID}.column.{name}_with", n=bins), "number")
-                for name in ("ece", "gici")
-                for bins in numbers
-            ),
-        )[len(told) == 1 :]
-        yield PlainTable("advice_value_numbers_of_bins", say(f"{ID}.table_numbers"), columns, rows)
+    drawn = [one for one in sets if one.curve]
+
+    def value(one: Calibrated, name: str, bins: int) -> float:
+        return one.estimate(name, bins=bins, binning="equal_width").value
+
+    if drawn:
+        yield table(
+            "advice_value_numbers_of_bins",
+            say(f"{ID}.table_numbers"),
+            drawn,
+            [
+                (f"{ID}.column.set", "name") if len(sets) > 1 else None,
+                *(
+                    (
+                        say(f"{ID}.column.{name}_with", n=bins),
+                        lambda one, name=name, bins=bins: value(one, name, bins),
+                        "number",
+                    )
+                    for name in ("ece", "gici")
+                    for bins in sorted((*OTHER_BINS, BINS))
+                ),
+            ],
+        )
 
 
-def _parts(told: Sequence[Calibrated]) -> Iterator[PlainTable]:
+def _parts(sets: Sequence[Calibrated]) -> Iterator[PlainTable]:
     """The advisory value by class of the advice and by group of cases."""
-    rows = []
-    for one in told:
-        for result in one.of_parts:
-            e = result.estimate
-            name = result.scope.get("subgroup") or say(f"{ID}.advised.{result.scope['class']}")
-            known = e.details
-            row: tuple[Any, ...] = (
-                one.name,
-                name,
-                e.n,
-                known.get("mean_confidence"),
-                known.get("share_right"),
-                e,
-            )
-            rows.append(row[len(told) == 1 :])
-    if rows:
-        columns = (
-            Column(say(f"{ID}.column.set")),
-            Column(say(f"{ID}.column.part")),
-            Column(say(f"{ID}.column.n"), "count"),
-            Column(say(f"{ID}.column.mean"), "number.3"),
-            Column(say(f"{ID}.column.right"), "number.3"),
-            Column(say(f"{ID}.label.advisory_value"), "number"),
-        )[len(told) == 1 :]
-        yield PlainTable("advice_value_parts", say(f"{ID}.table_parts"), columns, tuple(rows))
+    parts = [(one.name, r.place, r.estimate) for one in sets for r in one.of_parts]
+    if parts:
+        yield table(
+            "advice_value_parts",
+            say(f"{ID}.table_parts"),
+            parts,
+            [
+                (f"{ID}.column.set", 0) if len(sets) > 1 else None,
+                (f"{ID}.column.part", lambda p: p[1].subgroup or say(f"{ID}.advised.{p[1].class_}")),
+                (f"{ID}.column.n", lambda p: p[2].n, "count"),
+                (f"{ID}.column.mean", lambda p: p[2].details.get("mean_confidence"), "number.3"),
+                (f"{ID}.column.right", lambda p: p[2].details.get("share_right"), "number.3"),
+                (f"{ID}.label.advisory_value", 2, "number"),
+            ],
+        )
 
 
-def _values_by_bin(told: Calibrated, local: str) -> dict[tuple[float, float], Estimate]:
-    found = {}
-    for result in told.results:
-        if result.id == f"{ID}.advice_value":
-            parameters = result.scope["parameters"]
-            if parameters.get("local_calibration", "absolute_gap") == local:
-                found[parameters["low"], parameters["high"]] = result.estimate
-    return found
+def _values_by_bin(one: Calibrated, local: str) -> dict[tuple[float, float], Estimate]:
+    return {
+        (r.parameters["low"], r.parameters["high"]): r.estimate
+        for r in one.results
+        if r.id == f"{ID}.advice_value" and r.parameters.get("local_calibration", "absolute_gap") == local
+    }
 
 
 def _cell(e: Estimate) -> Estimate | float:
-    """What has a value without an interval stands by itself; the note is in results.json."""
+    """What has a value without an interval is shown by itself; the note is in results.json."""
     return e.value if e.value == e.value and e.low != e.low else e

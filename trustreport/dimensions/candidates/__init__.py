@@ -1,19 +1,20 @@
 """Candidates: does it do here what is claimed, and better than another, for our patients?"""
 
-from trustreport.dimensions.candidates.cases import Common, common_cases
-from trustreport.dimensions.candidates.measured import ID, results_of
-from trustreport.dimensions.candidates.telling import conditions, parts_of
+from trustreport.dimensions.candidates.entries import ID, Common, common_cases, results_of
+from trustreport.dimensions.candidates.narrative import conditions, parts_of
 from trustreport.dimensions.dimension import Dimension
-from trustreport.dimensions.ripe import left_out, said_at_once
 from trustreport.finding import Finding
 from trustreport.messages import say
+from trustreport.narrative.follow_up import immature, prepend_sentences
+from trustreport.performance.cases import by_set, scored_cases
 from trustreport.plan import Plan
 from trustreport.study import Study
 
 
 def sets(study: Study, plan: Plan) -> list[Common]:
     """The data sets with decisions of at least one candidate, on the cases that all were given."""
-    return [made for dataset in study.datasets if (made := common_cases(dataset, study, plan)) is not None]
+    found = (common_cases(candidates) for candidates in by_set(scored_cases(study, plan)).values())
+    return [common for common in found if common is not None]
 
 
 def asked(study: Study, plan: Plan) -> bool:
@@ -33,7 +34,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     parts = [part for common in found for part in parts_of(common, results[common.dataset], plan, len(found))]
     every = tuple(r for own in results.values() for r in own)
     not_shown = (say(f"{ID}.not_shown.readers"), say(f"{ID}.not_shown.site"))
-    parts = [*said_at_once(left_out(study, plan), parts), *conditions(plan)]
+    parts = [*prepend_sentences(immature(study, plan), parts), *conditions(plan)]
     return Finding(ID, tuple(parts), every, not_shown)
 
 

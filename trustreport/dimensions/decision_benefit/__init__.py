@@ -5,15 +5,17 @@ from collections.abc import Iterable
 
 from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_part, ai_results
 from trustreport.dimensions.decision_benefit.all_arms import all_arms, all_arms_part
-from trustreport.dimensions.decision_benefit.beside import NOT_IN_BOTH, beside_results
 from trustreport.dimensions.decision_benefit.changes import baseline_slope, change_counts, strata_results
-from trustreport.dimensions.decision_benefit.endpoints import every_endpoint, results_of
+from trustreport.dimensions.decision_benefit.entries import results_of
 from trustreport.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
+from trustreport.dimensions.decision_benefit.narrative import part
 from trustreport.dimensions.decision_benefit.next_study import next_study, next_study_part
-from trustreport.dimensions.decision_benefit.telling import part, title_of
+from trustreport.dimensions.decision_benefit.secondary_endpoints import NOT_IN_BOTH, secondary_results
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
+from trustreport.narrative.names import title_of
+from trustreport.performance.readers import every_endpoint, place_of_task
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Readings, Study
@@ -46,28 +48,27 @@ def answer(study: Study, plan: Plan) -> Finding:
         return [known.setdefault(_key(r), r) for r in results]
 
     for number, (readings, arms) in enumerate(pairs, 1):
-        scope = {"task": readings.task} if len(study.readings) > 1 else {}
+        place = place_of_task(readings, study)
         name = title_of(readings, arms)
         found = every_endpoint(readings, arms, level)
-        own = [r for endpoint in found for r in results_of(endpoint, readings, arms, level, scope)]
-        own += [r for endpoint in found for r in strata_results(endpoint, readings, arms, level, scope)]
-        own += change_counts(readings, arms, level, scope)
-        own += [r for endpoint in found[:1] for r in baseline_slope(endpoint, arms, level, scope)]
-        own += beside_results(readings, arms, plan, scope)
+        own = [r for endpoint in found for r in results_of(endpoint, readings, arms, level, place)]
+        own += [r for endpoint in found for r in strata_results(endpoint, readings, arms, level, place)]
+        own += change_counts(readings, arms, level, place)
+        own += [r for endpoint in found[:1] for r in baseline_slope(endpoint, arms, level, place)]
+        own += secondary_results(readings, arms, plan, place)
         parts += part(kept(own), found, readings, arms, number, alone=alone)
         advice = advice_of(readings, arms)
         if advice:
             several = sum(r is readings for r, _ in pairs) > 1
-            compared = ai_results(readings, arms, advice, level, scope, several_contrasts=several)
+            compared = ai_results(readings, arms, advice, level, place, several_contrasts=several)
             by_itself += ai_part(kept(compared), advice, name, number, alone=alone)
-        study_to_come = next_study(found[0], readings, arms, plan, scope) if found else None
+        study_to_come = next_study(found[0], readings, arms, plan, place) if found else None
         if study_to_come:
             kept(study_to_come.results)
             planned += next_study_part(study_to_come, name, number, alone=alone)
     together: list[Part] = []
     for number, readings in enumerate(dict.fromkeys(r for r, _ in pairs), 1):
-        scope = {"task": readings.task} if len(study.readings) > 1 else {}
-        of_all = all_arms(readings, plan, level, scope, list(known.values()))
+        of_all = all_arms(readings, plan, level, place_of_task(readings, study), list(known.values()))
         if of_all:
             kept(of_all.results)
             together += all_arms_part(of_all, readings.task, number)

@@ -7,19 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.decision_benefit.endpoints import (
-    AIDED,
-    FIRST_COVARIANCE,
-    ID,
-    UNAIDED,
-    by_analysis,
-    correct_decisions,
-)
+from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.estimate import Estimate
 from trustreport.finding import EstimateTable, Part, Row
 from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
 from trustreport.measures.mrmc.obuchowski_rockette import leading
 from trustreport.messages import Message, say
+from trustreport.narrative.names import endpoint_name
+from trustreport.narrative.sentences import side_of
+from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, correct_decisions, reading_key
+from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import Floats, Readings
 
@@ -48,11 +45,11 @@ def advice_of(readings: Readings, arms: tuple[str, str]) -> Advice | None:
     else:
         return None
     n = len(readings.cases)
-    told = np.bincount(readings.case[rows], minlength=n)
+    times = np.bincount(readings.case[rows], minlength=n)
     positive = np.bincount(readings.case[rows], weights=readings.advice[rows], minlength=n)
-    one = (told > 0) & ((positive == 0) | (positive == told)) & (readings.cases.truth >= 0)
+    one = (times > 0) & ((positive == 0) | (positive == times)) & (readings.cases.truth >= 0)
     by_case = np.where(one, positive > 0, np.nan)
-    return Advice(by_case, int(one.sum()), int(np.count_nonzero((positive > 0) & (positive < told))))
+    return Advice(by_case, int(one.sum()), int(np.count_nonzero((positive > 0) & (positive < times))))
 
 
 def ai_results(
@@ -60,7 +57,7 @@ def ai_results(
     arms: tuple[str, str],
     advice: Advice,
     level: float,
-    scope: Mapping[str, Any],
+    place: Place,
     *,
     several_contrasts: bool,
 ) -> list[Result]:
@@ -70,7 +67,7 @@ def ai_results(
     truth = readings.cases.truth
     right = np.where(np.isnan(advice.by_case), np.nan, advice.by_case == truth)
     correct = correct_decisions(readings, arms)
-    chosen = {"parameters": {"advice_of": arms[AIDED]}} if several_contrasts else {}
+    chosen = {"advice_of": arms[AIDED]} if several_contrasts else {}
     results = []
     classes = {"accuracy": truth >= 0, "sensitivity": truth == 1, "specificity": truth == 0}
     for endpoint, cases in classes.items():
@@ -82,8 +79,12 @@ def ai_results(
                 named = {_analysis(method): e for method, e in found.items()}
                 first = _analysis(lead.method)
                 named[first] = lead
-                here = {**scope, "endpoint": endpoint, "arm": arms[a], **chosen}
-                results += by_analysis(QUANTITY, here, named, first, unit="difference")
+                of: dict[str, Any] = {
+                    "endpoint": endpoint,
+                    "parameters": chosen,
+                    "cases": reading_key(readings),
+                }
+                results += by_analysis(QUANTITY, place.at(arm=arms[a]), named, first, **of)
     return results
 
 
@@ -92,13 +93,13 @@ def _analysis(method: str) -> str:
 
 
 def _lead(found: Mapping[str, Estimate], n_readers: int) -> Estimate:
-    """The estimate that leads, by the rule of all means over readers, with why where not by design alone."""
+    """The primary estimate, by the rule of all means over readers, with why where not by design alone."""
     if "or_rrrc" not in found:
         return found["ustatistic_bdg"]
     return leading(found["or_rrrc"], found["or_frrc"], n_readers)
 
 
-# ---------------------------------------------------------------- how it is told
+# ---------------------------------------------------------------- sentences and tables
 
 
 def ai_part(
@@ -109,10 +110,9 @@ def ai_part(
     if not lead:
         return
     rows = tuple(
-        Row(say(f"{TEXT}.label", endpoint=say(f"endpoint.{r.scope['endpoint']}"), arm=r.scope["arm"]), r)
-        for r in lead
+        Row(say(f"{TEXT}.label", endpoint=endpoint_name(r.endpoint), arm=r.place.arm), r) for r in lead
     )
-    said = [_sentence(r) for r in lead if r.scope["endpoint"] == "accuracy"]
+    said = [_sentence(r) for r in lead if r.endpoint == "accuracy"]
     if advice.n_contradictory:
         said.append(say(f"{TEXT}.contradictory", n=advice.n_contradictory))
     yield Part(
@@ -127,12 +127,11 @@ def ai_part(
 def _sentence(result: Result) -> Message:
     e = result.estimate
     shares = {
-        "arm": result.scope["arm"],
+        "arm": result.place.arm,
         "fixed": e.details["fixed"],
         "readers": e.details["readers"],
         "value": e.value,
     }
     if isnan(e.low):
         return say(f"{TEXT}.no_interval", reason=e.note, **shares)
-    way = "better" if e.low > 0 else "worse" if e.high < 0 else "either"
-    return say(f"{TEXT}.{way}", low=e.low, high=e.high, level=e.level, **shares)
+    return say(f"{TEXT}.{side_of(e, 0, 'better', 'worse')}", low=e.low, high=e.high, level=e.level, **shares)

@@ -8,31 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.decision_benefit.endpoints import (
-    FIRST_COVARIANCE,
-    ID,
-    by_analysis,
-    correct_decisions,
-    every_endpoint,
-    name_of,
-)
+from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.estimate import Estimate, undefined
-from trustreport.finding import Column, Part, PlainTable
+from trustreport.finding import Part, PlainTable
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions
 from trustreport.measures.mrmc.youden import fit_youden
 from trustreport.measures.multiplicity import holm
 from trustreport.messages import Message, say
+from trustreport.narrative.names import endpoint_name
+from trustreport.narrative.tables import table
+from trustreport.performance.readers import FIRST_COVARIANCE, correct_decisions, every_endpoint, reading_key
+from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Floats, Readings
 
 TEXT = f"{ID}.all_arms"
 GLOBAL, PAIRWISE = f"{ID}.global_test", f"{ID}.pairwise_difference"
-# Under so many readers the larger p of random and fixed readers leads, as the wider interval does elsewhere.
+# Under so many readers the larger p of random and fixed readers is primary, elsewhere the wider interval.
 FEW_READERS = 5
-HOLM, OF_PAIRS = "holm_smallest", "ustatistic_bdg"
+HOLM, OF_PAIRS = "holm_smallest", "ustatistic_centred"
 NO_PAIRS = "a pair of arms has no interval, so that their p cannot be adjusted together"
 
 
@@ -45,7 +42,7 @@ class AllArms:
 
 
 def all_arms(
-    readings: Readings, plan: Plan, level: float, scope: Mapping[str, Any], results: Sequence[Result]
+    readings: Readings, plan: Plan, level: float, place: Place, results: Sequence[Result]
 ) -> AllArms | None:
     """Global test and pairwise differences of each endpoint; None with fewer than three arms.
 
@@ -54,15 +51,15 @@ def all_arms(
     arms = tuple(a for i, a in enumerate(readings.arms) if (readings.arm == i).any())
     if len(arms) < 3:
         return None
-    pairs = list(_pairwise(readings, arms, plan, level, scope, results))
+    pairs = list(_pairwise(readings, arms, plan, level, place, results))
     found: list[Result] = []
     for name, fit in _fits(readings, arms).items():
-        here = {**scope, "endpoint": name, "arms": list(arms)}
         tests = (
             _global(fit, level) if fit else _of_pairs([r for r in pairs if r.within(endpoint=name)], level)
         )
         first = _first(tests, len(readings.readers))
-        found += by_analysis(GLOBAL, here, tests, first, unit="p")
+        of = {"endpoint": name, "cases": reading_key(readings)}
+        found += by_analysis(GLOBAL, place.at(arms=arms), tests, first, **of)
     return AllArms(arms, found + pairs)
 
 
@@ -137,15 +134,15 @@ def _pairwise(
     arms: tuple[str, ...],
     plan: Plan,
     level: float,
-    scope: Mapping[str, Any],
+    place: Place,
     results: Sequence[Result],
 ) -> Iterator[Result]:
     """Every pair of arms by their readings alone, p adjusted among the pairs of an endpoint."""
     by_endpoint: dict[str, list[Result]] = {}
     for earlier, later in combinations(arms, 2):
         pair = (earlier, later) if (earlier, later) in plan.contrasts else (later, earlier)
-        for r in _differences(readings, pair, plan, level, scope, results):
-            by_endpoint.setdefault(r.scope["endpoint"], []).append(r)
+        for r in _differences(readings, pair, plan, level, place, results):
+            by_endpoint.setdefault(r.endpoint, []).append(r)
     for pairs in by_endpoint.values():
         adjusted = holm([r.estimate.p for r in pairs])
         for r, p in zip(pairs, adjusted):
@@ -158,25 +155,24 @@ def _differences(
     pair: tuple[str, str],
     plan: Plan,
     level: float,
-    scope: Mapping[str, Any],
+    place: Place,
     results: Sequence[Result],
 ) -> Iterator[Result]:
-    """The difference that leads for each endpoint of a pair."""
+    """The primary difference of each endpoint of a pair."""
     if pair in plan.contrasts:
         for r in results:
-            of_pair = r.id == f"{ID}.arm_difference" and r.within(**scope, arms=list(pair))
+            of_pair = r.id == f"{ID}.arm_difference" and r.place == place.at(arms=pair)
             if of_pair and r.primary and r.method != "bootstrap":
                 yield r
         return
     for endpoint in every_endpoint(readings, pair, level):
-        analysis = endpoint.analyse(endpoint.outcome)
-        differences = analysis.differences(level)
-        first = analysis.first(differences)
-        here = {**scope, "endpoint": endpoint.name, "arms": list(pair), "analysis": first}
-        yield Result(PAIRWISE, here, differences[first], "difference")
+        differences = endpoint.whole.differences(level)
+        first = endpoint.whole.first(differences)
+        of: dict[str, Any] = {"endpoint": endpoint.name, "analysis": first, "cases": reading_key(readings)}
+        yield Result(PAIRWISE, place.at(arms=pair), differences[first], **of)
 
 
-# ---------------------------------------------------------------- how it is told
+# ---------------------------------------------------------------- sentence and tables
 
 
 def all_arms_part(found: AllArms, task: str, number: int) -> Iterator[Part]:
@@ -195,51 +191,53 @@ def all_arms_part(found: AllArms, task: str, number: int) -> Iterator[Part]:
 
 
 def _sentence(test: Result, n: int) -> Message:
-    endpoint, e = name_of(test.scope["endpoint"]), test.estimate
+    endpoint, e = endpoint_name(test.endpoint), test.estimate
     if isnan(e.p):
         return say(f"{TEXT}.no_test", n=n, endpoint=endpoint, reason=e.note)
     return say(f"{TEXT}.test", n=n, endpoint=endpoint, p=e.p)
 
 
 def _test_table(tests: Sequence[Result], arms: tuple[str, ...], number: int) -> PlainTable:
-    columns = (
-        Column(say(f"{TEXT}.column.endpoint")),
-        Column(say(f"{TEXT}.column.statistic"), "number"),
-        Column(say(f"{TEXT}.column.df")),
-        Column(say(f"{TEXT}.column.p"), "p"),
-        Column(say(f"{TEXT}.column.method")),
+    def df(r: Result) -> Message | None:
+        d = r.estimate.details
+        if "df1" not in d:
+            return None
+        if "df2" in d:
+            return say(f"{TEXT}.df2", first=d["df1"], second=d["df2"])
+        return say(f"{TEXT}.df1", first=d["df1"])
+
+    def method(r: Result) -> Message:
+        text = say(f"method.{r.method}.text")
+        return say("table.note", method=text, note=r.estimate.note) if isnan(r.estimate.p) else text
+
+    return table(
+        f"decision_benefit_arms_{number}",
+        say(f"{TEXT}.table", arms=list(arms)),
+        tests,
+        [
+            (f"{TEXT}.column.endpoint", lambda r: endpoint_name(r.endpoint)),
+            (f"{TEXT}.column.statistic", lambda r: r.estimate.details.get("statistic"), "number"),
+            (f"{TEXT}.column.df", df),
+            (f"{TEXT}.column.p", "estimate.p", "p"),
+            (f"{TEXT}.column.method", method),
+        ],
     )
-    rows = []
-    for r in tests:
-        d, method = r.estimate.details, say(f"method.{r.method}.text")
-        df: Message | None = None
-        if "df1" in d:
-            df = say(f"{TEXT}.df2", first=d["df1"], second=d["df2"]) if "df2" in d else None
-            df = df or say(f"{TEXT}.df1", first=d["df1"])
-        name = name_of(r.scope["endpoint"])
-        said = say("table.note", method=method, note=r.estimate.note) if isnan(r.estimate.p) else method
-        rows.append((name, d.get("statistic"), df, r.estimate.p, said))
-    caption = say(f"{TEXT}.table", arms=list(arms))
-    return PlainTable(f"decision_benefit_arms_{number}", caption, columns, tuple(rows))
 
 
 def _pair_table(pairs: Sequence[Result], number: int) -> PlainTable:
-    columns = (
-        Column(say(f"{TEXT}.column.contrast")),
-        Column(say(f"{TEXT}.column.endpoint")),
-        Column(say(f"{TEXT}.column.change"), "points"),
-        Column(say(f"{TEXT}.column.p"), "p"),
-        Column(say(f"{TEXT}.column.holm"), "p"),
+    def contrast(r: Result) -> Message:
+        aided, unaided = r.place.arms or ("", "")
+        return say("report.tested.contrast", aided=aided, unaided=unaided)
+
+    return table(
+        f"decision_benefit_pairs_{number}",
+        say(f"{TEXT}.pairs", n=int(pairs[0].details["comparisons"]) if pairs else 0),
+        pairs,
+        [
+            (f"{TEXT}.column.contrast", contrast),
+            (f"{TEXT}.column.endpoint", lambda r: endpoint_name(r.endpoint)),
+            (f"{TEXT}.column.change", "estimate", "points"),
+            (f"{TEXT}.column.p", "estimate.p", "p"),
+            (f"{TEXT}.column.holm", lambda r: r.details.get("p_holm"), "p"),
+        ],
     )
-    rows = tuple(
-        (
-            say("report.tested.contrast", aided=r.scope["arms"][0], unaided=r.scope["arms"][1]),
-            name_of(r.scope["endpoint"]),
-            r.estimate,
-            r.estimate.p,
-            r.details.get("p_holm"),
-        )
-        for r in pairs
-    )
-    n = int(pairs[0].details["comparisons"]) if pairs else 0
-    return PlainTable(f"decision_benefit_pairs_{number}", say(f"{TEXT}.pairs", n=n), columns, rows)

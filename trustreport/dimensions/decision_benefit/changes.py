@@ -1,21 +1,13 @@
 """What became of decisions with the aid, and the benefit within groups of readers."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from trustreport.dimensions.decision_benefit.endpoints import (
-    AIDED,
-    ID,
-    UNAIDED,
-    Endpoint,
-    by_analysis,
-    correct_decisions,
-)
+from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.estimate import Estimate
 from trustreport.measures.baseline_change import oldham_slope
-from trustreport.results import Result, answers
+from trustreport.performance.readers import AIDED, UNAIDED, Endpoint, correct_decisions, reading_key
+from trustreport.place import Place
+from trustreport.results import Result
 from trustreport.study import Coded, Readings
 
 CHANGES = {
@@ -28,9 +20,7 @@ CHANGES = {
 MOST_LEVELS = 6
 
 
-def change_counts(
-    readings: Readings, arms: tuple[str, str], level: float, scope: Mapping[str, Any]
-) -> list[Result]:
+def change_counts(readings: Readings, arms: tuple[str, str], level: float, place: Place) -> list[Result]:
     """Pairs of one reader and case by what became of the decision: confirmed or changed, to what effect."""
     if readings.decision is None:
         return []
@@ -39,24 +29,22 @@ def change_counts(
     results = []
     for name, (aided, unaided) in CHANGES.items():
         n = int(np.count_nonzero((correct[AIDED] == aided) & (correct[UNAIDED] == unaided)))
-        here = {**scope, "arms": list(arms), "parameters": {"change": name}}
-        count = Estimate(n, n, n, pairs, level, "count")
-        results += answers(f"{ID}.decision_count", here, [count], leads="count", unit="count")
+        count, key = Estimate(n, n, n, pairs, level, "count"), reading_key(readings)
+        id, chosen = f"{ID}.decision_count", {"change": name}
+        results.append(Result(id, place.at(arms=arms), count, parameters=chosen, primary=True, cases=key))
     return results
 
 
-def baseline_slope(
-    endpoint: Endpoint, arms: tuple[str, str], level: float, scope: Mapping[str, Any]
-) -> list[Result]:
+def baseline_slope(endpoint: Endpoint, arms: tuple[str, str], level: float, place: Place) -> list[Result]:
     """Whether low starters gain more, freed of the term that change and baseline share."""
     aided, unaided = (np.array([e.value for e in of_arm]) for of_arm in endpoint.by_reader)
     slope = oldham_slope(unaided, aided, level=level)
-    here = {**scope, "endpoint": endpoint.name, "arms": list(arms)}
-    return answers(f"{ID}.baseline_slope", here, [slope], leads="oldham", unit="score")
+    contrast = place.at(arms=arms)
+    return [Result(f"{ID}.baseline_slope", contrast, slope, endpoint=endpoint.name, primary=True)]
 
 
 def strata(readings: Readings) -> dict[str, Coded]:
-    """The characteristics that divide the readers into groups worth telling, fewest groups first."""
+    """The characteristics that divide the readers into groups worth reporting, fewest groups first."""
     sizes = {
         name: len(np.unique(column.codes[column.codes >= 0]))
         for name, column in readings.readers.strata.items()
@@ -66,7 +54,7 @@ def strata(readings: Readings) -> dict[str, Coded]:
 
 
 def strata_results(
-    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], level: float, scope: Mapping[str, Any]
+    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], level: float, place: Place
 ) -> list[Result]:
     """The mean benefit of the readers of each group, analysed as for all readers."""
     results: list[Result] = []
@@ -75,12 +63,9 @@ def strata_results(
             readers = np.flatnonzero(column.codes == code)
             analysis = endpoint.analyse(endpoint.outcome[:, readers])
             differences = analysis.differences(level)
-            here = {
-                **scope,
-                "endpoint": endpoint.name,
-                "arms": list(arms),
-                "subgroup": f"{name}: {column.labels[int(code)]}",
-            }
-            first = analysis.first(differences)
-            results += by_analysis(f"{ID}.mean_benefit", here, differences, first, unit="difference")
+            group = place.at(arms=arms, subgroup=f"{name}: {column.labels[int(code)]}")
+            of = {"endpoint": endpoint.name, "cases": reading_key(readings)}
+            results += by_analysis(
+                f"{ID}.mean_benefit", group, differences, analysis.first(differences), **of
+            )
     return results

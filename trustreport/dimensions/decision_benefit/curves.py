@@ -6,11 +6,12 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.dimensions.decision_benefit.endpoints import AIDED, ID, UNAIDED, Endpoint
+from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.figures.curves import Points, thinned
 from trustreport.figures.reader_roc import ArmCurves, ReaderCurve, ReaderRoc
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.roc.mean_curve import mean_curve
+from trustreport.performance.readers import AIDED, UNAIDED, Endpoint
 from trustreport.results import Result, leading
 from trustreport.study import Floats, Readings
 

@@ -1,17 +1,16 @@
 """The hypotheses that the manifest declares of readings: each estimate with its margin, p and interval."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import exp, isfinite, isnan, log, nan
 from typing import Any, Literal
 
-from trustreport.criteria import alpha_of, better, level_of, sides
-from trustreport.dimensions.decision_benefit.endpoints import ID, every_endpoint, name_of, results_of
-from trustreport.dimensions.pragmatic_utility.readings import errors
-from trustreport.dimensions.pragmatic_utility.readings import mrmc as error_results
+from trustreport.criteria import alpha_of, level_of, row_of, same_level, sides
+from trustreport.dimensions.decision_benefit.entries import ID, results_of
+from trustreport.dimensions.decision_benefit.secondary_endpoints import secondary_results
 from trustreport.estimate import Estimate, undefined
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.finding import Column, Figure, Part, PlainTable
+from trustreport.finding import Figure, Part
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.mrmc.non_inferiority import (
@@ -21,14 +20,19 @@ from trustreport.measures.mrmc.non_inferiority import (
     reference_df,
 )
 from trustreport.messages import Message, say
+from trustreport.narrative.names import endpoint_name
+from trustreport.narrative.tables import table
+from trustreport.performance.reader_errors import reader_errors
+from trustreport.performance.readers import AIDED, every_endpoint, place_of_task, reading_key
+from trustreport.place import Place
 from trustreport.plan import Endpoint as Criterion
 from trustreport.plan import Plan
+from trustreport.quantities import known, quantity
 from trustreport.results import Result, leading
 from trustreport.study import Readings, Study
 
 UTILITY = "pragmatic_utility"
 OF_ARMS = (f"{ID}.arm_mean", f"{UTILITY}.error_rate")
-RATIOS = (f"{UTILITY}.rr", f"{UTILITY}.odds_ratio")
 OF_EITHER = (f"{ID}.mean_seconds", f"{ID}.mean_confidence")
 # Differences whose estimate brings a standard error; what is named elsewhere has no such test.
 DIFFERENCES = (
@@ -40,25 +44,24 @@ DIFFERENCES = (
 )
 RESULT = f"{ID}.non_inferiority"
 
-NO_SUCH_TEST = "no margin can be held against this measure: name a difference, a ratio or a mean"
+NO_SUCH_TEST = "this measure cannot be tested against a margin: name a difference, a ratio or a mean"
 NOT_FOUND = "these readings give no such estimate"
 NO_MARGIN = "no margin is declared"
 NEGATIVE = "a margin is declared as a positive number"
 RATIO_MARGIN = "the margin of a ratio is a ratio: above 1 for non-inferiority, else above 0"
 NOT_ONE_NUMBER = "this hypothesis takes one number as its margin"
-ALPHA = "alpha of a one-sided hypothesis lies below .5"
-SIDES = "margins of equivalence lie on either side of no effect"
-FROM_DRAWS = "p and interval from the standard error of the draws, by the normal distribution"
+ALPHA = "alpha of a one-sided hypothesis is below .5"
+SIDES = "margins of equivalence are on either side of no effect"
+FROM_DRAWS = "p from the standard error of the draws, by the normal distribution"
 
 TEXT = f"{ID}.hypotheses"
-NAMED_BESIDE = ("ppv", "npv")
 
 Margin = float | tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A criterion and the entry that answers it; `margin` lies on the axis of the estimate."""
+    """A criterion and the entry that answers it; `margin` is on the axis of the estimate."""
 
     criterion: Criterion
     result: Result
@@ -69,7 +72,23 @@ class Tested:
     @property
     def less_is_better(self) -> bool:
         """Whether a smaller value is the better one."""
-        return better(self.criterion) == "down"
+        return is_less_better(self.criterion)
+
+
+def is_less_better(criterion: Criterion) -> bool:
+    """Whether a smaller value of what a criterion names is the better one."""
+    row = row_of(criterion)
+    return row is not None and row.better == "down"
+
+
+def is_ratio(measure: str) -> bool:
+    """Whether a measure has no effect at 1, so that it is tested by its logarithm."""
+    name = measure.rpartition(".")[2]
+    return known(name) and quantity(name).no_effect == 1
+
+
+def _can_be_tested(measure: str) -> bool:
+    return measure in (*OF_ARMS, *DIFFERENCES) or is_ratio(measure)
 
 
 def declared_hypotheses(study: Study, plan: Plan, results: Sequence[Result]) -> list[Tested]:
@@ -79,72 +98,78 @@ def declared_hypotheses(study: Study, plan: Plan, results: Sequence[Result]) -> 
         if not (criterion.measure or "").startswith((f"{ID}.", f"{UTILITY}.")):
             continue
         for readings in study.readings:
-            scope = {"task": readings.task} if len(study.readings) > 1 else {}
-            group = {"subgroup": criterion.subgroup} if criterion.subgroup else {}
-            for where in _places(criterion, readings, plan):
-                lead = _lead(criterion, readings, where, plan, {**scope, **where}, results)
-                here = {**scope, **where, **group}
-                found.append(_tested(criterion, lead, here, plan.report.confidence_level))
+            task = place_of_task(readings, study)
+            for place in _places(criterion, readings, task, plan):
+                lead = _lead(criterion, readings, place, plan, results)
+                found.append(_tested(criterion, readings, lead, place, plan))
     return found
 
 
-def _places(criterion: Criterion, readings: Readings, plan: Plan) -> Iterator[dict[str, Any]]:
+def _places(criterion: Criterion, readings: Readings, task: Place, plan: Plan) -> Iterator[Place]:
     """The arm or the contrast that a criterion names, where these readings hold it; every one if none."""
     said, measure = criterion.arm_or_contrast, criterion.measure
     contrasts = [pair for pair in plan.contrasts if set(pair) <= set(readings.arms)]
     if measure in OF_ARMS or (isinstance(said, str) and measure in OF_EITHER):
         named = [said] if isinstance(said, str) else [said[0]] if said else [a for a, _ in contrasts]
-        yield from ({"arm": arm} for arm in dict.fromkeys(named) if arm in readings.arms)
+        yield from (task.at(arm=arm) for arm in dict.fromkeys(named) if arm in readings.arms)
     elif isinstance(said, str):
-        yield from ({"arms": list(pair)} for pair in contrasts if said in (pair[0], readings.task))
+        yield from (task.at(arms=pair) for pair in contrasts if said in (pair[0], readings.task))
     elif said is None:
-        yield from ({"arms": list(pair)} for pair in contrasts)
+        yield from (task.at(arms=pair) for pair in contrasts)
     elif set(said) <= set(readings.arms):
-        yield {"arms": list(said)}
+        yield task.at(arms=said)
 
 
 def _lead(
-    criterion: Criterion,
-    readings: Readings,
-    where: Mapping[str, Any],
-    plan: Plan,
-    scope: Mapping[str, Any],
-    results: Sequence[Result],
+    criterion: Criterion, readings: Readings, place: Place, plan: Plan, results: Sequence[Result]
 ) -> Result | None:
-    """The entry that leads for what a criterion names; None where these readings give none."""
+    """The primary entry for what a criterion names; None where these readings give none."""
     measure, level = criterion.measure or "", plan.report.confidence_level
     if measure.startswith(f"{UTILITY}."):
-        pairs = [where["arms"]] if "arms" in where else [p for p in plan.contrasts if where["arm"] in p]
-        pairs = [pair for pair in pairs if set(pair) <= set(readings.arms)]
-        if readings.decision is None or not pairs or criterion.subgroup:
-            return None
-        arms = (pairs[0][0], pairs[0][1])
-        task = {"task": scope["task"]} if "task" in scope else {}
-        made = error_results(task, arms, errors(readings, arms), level)
-        return leading(made, measure, **scope, endpoint=criterion.of)
-    if "arms" in where and tuple(where["arms"]) not in plan.contrasts:
-        arms = (where["arms"][0], where["arms"][1])
-        task = {"task": scope["task"]} if "task" in scope else {}
+        return None if criterion.subgroup else _of_errors(measure, readings, place, plan)
+    if place.arms and place.arms not in plan.contrasts:
+        arms = (place.arms[0], place.arms[1])
+        task = replace(place, arms=None)
         found = every_endpoint(readings, arms, level)
         results = [r for endpoint in found for r in results_of(endpoint, readings, arms, level, task)]
     of = {"endpoint": criterion.of} if criterion.of else {}
-    return leading(results, measure, **scope, **of, subgroup=criterion.subgroup, reader=None)
+    return leading(results, measure, **place.scope, **of, subgroup=criterion.subgroup, reader=None)
 
 
-def _tested(criterion: Criterion, lead: Result | None, scope: dict[str, Any], level: float) -> Tested:
-    """The criterion held against the entry that leads: margin, p, and the interval that the rule needs."""
-    hypothesis = criterion.hypothesis or "estimation"
+def _of_errors(measure: str, readings: Readings, place: Place, plan: Plan) -> Result | None:
+    """The primary entry on errors of the readings."""
+    named = [place.arms] if place.arms else [pair for pair in plan.contrasts if place.arm in pair]
+    pairs = [pair for pair in named if set(pair) <= set(readings.arms)]
+    if readings.decision is None or not pairs:
+        return None
+    arms = (pairs[0][0], pairs[0][1])
+    errors = reader_errors(readings, arms, plan.report.confidence_level)
+    found = {"arr": errors.arr[0], "rr": errors.rr, "odds_ratio": errors.odds_ratio}
+    if place.arm is not None:
+        found = {"error_rate": errors.rates[AIDED if place.arm == arms[0] else 1][0]}
+    e = found.get(measure.rpartition(".")[2])
+    if e is None:
+        return None
+    return Result(measure, place, e, analysis="mrmc", primary=True, cases=reading_key(readings))
+
+
+def _tested(
+    criterion: Criterion, readings: Readings, lead: Result | None, place: Place, plan: Plan
+) -> Tested:
+    """The criterion tested on the primary entry: margin, p, and the interval of the level that it needs."""
+    hypothesis, level = criterion.hypothesis or "estimation", plan.report.confidence_level
     alpha = alpha_of(criterion, level)
     needed = level_of(criterion, alpha)
     margin, why = _margin(criterion, hypothesis)
-    if criterion.measure not in (*OF_ARMS, *RATIOS, *DIFFERENCES):
+    if not _can_be_tested(criterion.measure or ""):
         why = NO_SUCH_TEST
     elif needed <= 0:
         why = ALPHA
     if why or lead is None:
         estimate = undefined(0, why or NOT_FOUND, level=level)
     else:
-        estimate = _held_against(lead.estimate, criterion, hypothesis, margin, needed)
+        interval = _interval(lead, readings, place, needed, plan)
+        estimate = _tested_estimate(lead.estimate, criterion, hypothesis, margin, interval)
     chosen: dict[str, Any] = {
         "hypothesis": hypothesis,
         "metric": criterion.measure,
@@ -155,18 +180,46 @@ def _tested(criterion: Criterion, lead: Result | None, scope: dict[str, Any], le
         shown = margin if declared is None else declared
         name = "goal" if hypothesis == "performance goal" else "margin"
         chosen[name] = list(shown) if isinstance(shown, tuple) else shown
-    of = criterion.of or (lead.scope.get("endpoint") if lead else None)
-    here = {**({"endpoint": of} if of else {}), **scope, "parameters": chosen}
-    if lead and "analysis" in lead.scope:
-        here["analysis"] = lead.scope["analysis"]
-    details = {"alpha": alpha, "sides": sides(criterion)}
-    result = Result(RESULT, here, estimate, lead.unit if lead else "difference", True, details)
+    result = Result(
+        RESULT,
+        place.at(subgroup=criterion.subgroup),
+        estimate,
+        endpoint=criterion.of or (lead.endpoint if lead else ""),
+        analysis=lead.analysis if lead else "",
+        parameters=chosen,
+        primary=True,
+        details={"alpha": alpha, "sides": sides(criterion)},
+        cases=lead.cases if lead else "",
+    )
     return Tested(criterion, result, hypothesis, sides(criterion), margin)
 
 
+def _interval(
+    lead: Result, readings: Readings, place: Place, level: float, plan: Plan
+) -> tuple[float, float, float]:
+    """The interval of the entry itself at the level that is needed, and that level."""
+    e = lead.estimate
+    if same_level(e.level, level) or isnan(e.low):
+        return e.low, e.high, level
+    if e.method == "bootstrap":
+        report = plan.report.model_copy(update={"confidence_level": level})
+        arms = place.arms or next(pair for pair in plan.contrasts if place.arm in pair)
+        task = replace(place, arms=None, arm=None)
+        again = secondary_results(
+            readings, (arms[0], arms[1]), plan.model_copy(update={"report": report}), task
+        )
+        found = leading(again, lead.id, **lead.scope)
+        return (found.estimate.low, found.estimate.high, level) if found else (nan, nan, level)
+    ratio = is_ratio(lead.id)
+    to, back = (log, exp) if ratio else (float, float)
+    se = e.details.get("log_se", nan) if ratio else e.se
+    half = quantile(reference_df(replace(e, se=se, value=to(e.value))), level) * se
+    return back(to(e.value) - half), back(to(e.value) + half), level
+
+
 def _margin(criterion: Criterion, hypothesis: str) -> tuple[Margin, str]:
-    """Where the margin lies on the axis of the estimate, a loss on its worse side, or why nowhere."""
-    said, ratio = criterion.bound_or_margin, criterion.measure in RATIOS
+    """Where the margin is on the axis of the estimate, a loss on its worse side, or why nowhere."""
+    said, ratio = criterion.bound_or_margin, is_ratio(criterion.measure or "")
     no_effect = 1.0 if ratio else 0.0
     match hypothesis:
         case "estimation":
@@ -190,43 +243,40 @@ def _margin(criterion: Criterion, hypothesis: str) -> tuple[Margin, str]:
         return said, ""
     if said < 0:
         return None, NEGATIVE
-    return (said if better(criterion) == "down" else -said), ""
+    return (said if is_less_better(criterion) else -said), ""
 
 
-def _held_against(
-    e: Estimate, criterion: Criterion, hypothesis: str, margin: Margin, level: float
+def _tested_estimate(
+    e: Estimate,
+    criterion: Criterion,
+    hypothesis: str,
+    margin: Margin,
+    interval: tuple[float, float, float],
 ) -> Estimate:
-    """The estimate with the p of the hypothesis and the interval of this level; a ratio by its logarithm."""
-    ratio, more = criterion.measure in RATIOS, better(criterion) != "down"
-    to, back = (log, exp) if ratio else (float, float)
+    """The estimate with the p of the hypothesis and this interval; a ratio by its logarithm."""
+    ratio, more = is_ratio(criterion.measure or ""), not is_less_better(criterion)
+    to = log if ratio else float
     usable = isfinite(e.value) and (e.value > 0 or not ratio)
     se = e.details.get("log_se", nan) if ratio else e.se
+    low, high, level = interval
     if not usable or not se > 0:
         note = e.note or notes.NO_VARIATION
         return replace(e, low=nan, high=nan, p=nan, level=level, note=note)
     on_scale = replace(e, value=to(e.value), se=se)
-    df = reference_df(on_scale)
-    half = quantile(df, level) * se
     if isinstance(margin, tuple):
-        held = equivalence(on_scale, (to(margin[0]), to(margin[1])))
+        found = equivalence(on_scale, (to(margin[0]), to(margin[1])))
     elif margin is None:
-        held = replace(on_scale, p=nan)
+        found = replace(on_scale, p=nan)
     elif hypothesis == "non-inferiority":
-        held = non_inferiority(on_scale, abs(to(margin)), higher_is_better=more)
+        found = non_inferiority(on_scale, abs(to(margin)), higher_is_better=more)
     elif hypothesis == "performance goal":
-        held = performance_goal(on_scale, to(margin), higher_is_better=more)
+        found = performance_goal(on_scale, to(margin), higher_is_better=more)
     else:
         t = (on_scale.value - to(margin)) / se * (1 if more else -1)
-        held = replace(on_scale, p=_tail(t, df, sides(criterion)), details={**e.details, "t": t})
-    return replace(
-        held,
-        value=e.value,
-        low=back(on_scale.value - half),
-        high=back(on_scale.value + half),
-        se=e.se,
-        level=level,
-        note=notes.join(e.note, FROM_DRAWS if e.method == "bootstrap" else ""),
-    )
+        p = _tail(t, reference_df(on_scale), sides(criterion))
+        found = replace(on_scale, p=p, details={**e.details, "t": t})
+    note = notes.join(e.note, FROM_DRAWS if e.method == "bootstrap" else "")
+    return replace(found, value=e.value, low=low, high=high, se=e.se, level=level, note=note)
 
 
 def _tail(t: float, df: float, tails: int) -> float:
@@ -235,53 +285,55 @@ def _tail(t: float, df: float, tails: int) -> float:
     return both if tails == 2 else both / 2 if t > 0 else 1 - both / 2
 
 
-# ---------------------------------------------------------------- how they are told
+# ---------------------------------------------------------------- table and figures
 
 
 def hypotheses_part(found: Sequence[Tested], *, several_tasks: bool) -> Iterator[Part]:
-    """Every criterion in a table; those with a margin drawn against it."""
+    """Every criterion in a table; those with a margin are drawn with it."""
     if not found:
         return
-    columns = (
-        Column(say(f"{TEXT}.column.criterion")),
-        Column(say(f"{TEXT}.column.hypothesis")),
-        Column(say(f"{TEXT}.column.estimate"), "size"),
-        Column(say(f"{TEXT}.column.interval"), "size"),
-        Column(say(f"{TEXT}.column.level"), "percent"),
-        Column(say(f"{TEXT}.column.p"), "p"),
+    rows = [(_label(t, several_tasks), _hypothesis(t), *_numbers(t)) for t in found]
+    shown = table(
+        "decision_benefit_hypotheses",
+        say(f"{TEXT}.table"),
+        rows,
+        [
+            (f"{TEXT}.column.criterion", 0),
+            (f"{TEXT}.column.hypothesis", 1),
+            (f"{TEXT}.column.estimate", 2, "size"),
+            (f"{TEXT}.column.interval", 3, "size"),
+            (f"{TEXT}.column.level", 4, "percent"),
+            (f"{TEXT}.column.p", 5, "p"),
+        ],
     )
-    rows = tuple((_label(t, several_tasks), _hypothesis(t), *_numbers(t)) for t in found)
-    table = PlainTable("decision_benefit_hypotheses", say(f"{TEXT}.table"), columns, rows)
     yield Part(
         title=say(f"{TEXT}.title"),
         finding=(say(f"{TEXT}.finding", n=len(found)),),
-        tables=(table,),
+        tables=(shown,),
         figures=tuple(_figures(found, several_tasks)),
     )
 
 
 def _label(tested: Tested, several_tasks: bool) -> Message:
-    scope = tested.result.scope
-    place = scope["arm"] if "arm" in scope else say(f"{TEXT}.contrast", **dict(zip("ab", scope["arms"])))
+    at = tested.result.place
+    arms = dict(zip("ab", at.arms or ()))
+    place: Message | str = at.arm if at.arm is not None else say(f"{TEXT}.contrast", **arms)
     if several_tasks:
-        place = say("word.pair", first=scope["task"], second=place)
-    if "subgroup" in scope:
-        place = say("word.pair", first=place, second=scope["subgroup"])
+        place = say("word.pair", first=at.task, second=place)
+    if at.subgroup:
+        place = say("word.pair", first=place, second=at.subgroup)
     measure = tested.criterion.measure or ""
     name = measure.rpartition(".")[2]
-    if measure not in (*OF_ARMS, *RATIOS, *DIFFERENCES):
+    if not _can_be_tested(measure):
         quantity = say(f"{TEXT}.quantity.other", measure=measure, place=place)
     else:
-        quantity = say(f"{TEXT}.quantity.{name}", endpoint=_endpoint(scope.get("endpoint")), place=place)
+        endpoint = endpoint_name(tested.result.endpoint)
+        quantity = say(f"{TEXT}.quantity.{name}", endpoint=endpoint, place=place)
     return say("word.named", label=tested.criterion.endpoint, name=quantity)
 
 
-def _endpoint(name: str | None) -> Message | str:
-    return say(f"{ID}.beside.{name}") if name in NAMED_BESIDE else name_of(name or "")
-
-
 def _hypothesis(tested: Tested) -> Message:
-    """The hypothesis with its sides, and where the estimate should lie."""
+    """The hypothesis with its sides, and where the estimate should be."""
     sides = say(f"{TEXT}.sides.{tested.sides}")
     name = say(f"{TEXT}.hypothesis.{tested.hypothesis.replace('-', '_').replace(' ', '_')}")
     margin = tested.margin
@@ -312,7 +364,7 @@ def _figures(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
     """A figure for each margin, with the criteria that share it, then the distances from goals."""
     drawn: dict[tuple[Any, ...], list[Tested]] = {}
     for t in found:
-        no_effect = 1.0 if t.criterion.measure in RATIOS else 0.0
+        no_effect = 1.0 if is_ratio(t.criterion.measure or "") else 0.0
         apart = t.hypothesis != "performance goal" and t.margin not in (None, no_effect)
         if apart and not isnan(t.result.estimate.value):
             drawn.setdefault((t.result.unit, t.less_is_better, t.margin), []).append(t)
@@ -345,7 +397,7 @@ def _goals(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
     """Estimates less their goals, a figure for each unit and direction."""
     drawn: dict[tuple[str, bool], list[tuple[Tested, float]]] = {}
     for t in found:
-        of_goal = t.hypothesis == "performance goal" and t.criterion.measure not in RATIOS
+        of_goal = t.hypothesis == "performance goal" and not is_ratio(t.criterion.measure or "")
         if of_goal and isinstance(t.margin, float | int) and not isnan(t.result.estimate.value):
             drawn.setdefault((t.result.unit, t.less_is_better), []).append((t, t.margin))
     for number, ((unit, less), of) in enumerate(drawn.items(), 1):

@@ -1,6 +1,6 @@
 """The next study: its power by number of readers and cases, from the variance components of this one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, isnan
 from typing import Any, Literal
@@ -8,19 +8,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.dimensions.decision_benefit.endpoints import (
-    AIDED,
-    ID,
-    UNAIDED,
-    Endpoint,
-    name_of,
-)
-from trustreport.finding import Column, Part, PlainTable
+from trustreport.dimensions.decision_benefit.entries import ID
+from trustreport.finding import Part
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, fit_proportions, leading
 from trustreport.measures.mrmc.power import PLANNED, cases_needed, components, power_grid
 from trustreport.messages import Message, say
+from trustreport.narrative.names import endpoint_name
+from trustreport.narrative.tables import table
+from trustreport.performance.readers import AIDED, UNAIDED, Endpoint, reading_key
+from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Readings
@@ -57,7 +55,7 @@ class NextStudy:
 
 
 def next_study(
-    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], plan: Plan, scope: Mapping[str, Any]
+    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], plan: Plan, place: Place
 ) -> NextStudy | None:
     """Power and cases for the first endpoint; None where this study gives no variance components.
 
@@ -73,16 +71,22 @@ def next_study(
     difference, origin = _difference(fit, plan.limits.get("power_difference"))
     readers = sorted({max(LEAST_READERS, ceil(fit.n_readers * m)) for m in MULTIPLES})
     cases = sorted({max(2, ceil(fit.n_cases * m)) for m in MULTIPLES})
-    here = {**scope, "endpoint": endpoint.name, "arms": list(arms)}
+    contrast = place.at(arms=arms)
+    of: dict[str, Any] = {
+        "endpoint": endpoint.name,
+        "primary": True,
+        "details": {"alpha": ALPHA},
+        "cases": reading_key(readings),
+    }
     grid = power_grid(pilot, difference, readers, cases, alpha=ALPHA)
     power = tuple(
         tuple(
             Result(
                 f"{ID}.power",
-                {**here, "parameters": {"n_readers": r, "n_cases": c, "difference": difference}},
+                contrast,
                 estimate,
-                primary=True,
-                details={"alpha": ALPHA},
+                parameters={"n_readers": r, "n_cases": c, "difference": difference},
+                **of,
             )
             for c, estimate in zip(cases, row)
         )
@@ -90,18 +94,17 @@ def next_study(
     )
     needed = Result(
         f"{ID}.cases_needed",
-        {**here, "parameters": {"n_readers": fit.n_readers, "power": TARGET, "difference": difference}},
+        contrast,
         cases_needed(pilot, difference, fit.n_readers, target=TARGET, alpha=ALPHA),
-        "count",
-        primary=True,
-        details={"alpha": ALPHA},
+        parameters={"n_readers": fit.n_readers, "power": TARGET, "difference": difference},
+        **of,
     )
     note = notes.join(PLANNED, pilot.note)
     return NextStudy(endpoint.name, difference, origin, fit.n_readers, fit.n_cases, power, needed, note)
 
 
 def _fit(endpoint: Endpoint, truth: NDArray[np.int8]) -> ObuchowskiRockette | None:
-    """The fit behind the leading analysis, where every reader read every case and there are several."""
+    """The fit behind the primary analysis, where every reader read every case and there are several."""
     outcome = endpoint.outcome
     if np.isnan(outcome).any() or outcome.shape[1] < 2:
         return None
@@ -122,26 +125,35 @@ def _difference(fit: ObuchowskiRockette, declared: float | None) -> tuple[float,
     return DIFFERENCE, "default"
 
 
-# ---------------------------------------------------------------- how it is told
+# ---------------------------------------------------------------- sentence and table
 
 
 def next_study_part(found: NextStudy, name: Message | str, number: int, *, alone: bool) -> Iterator[Part]:
     """Power in a table of readers by cases, and the cases needed in a sentence."""
-    endpoint, points = name_of(found.endpoint), 100 * found.difference
-    cases = [r.scope["parameters"]["n_cases"] for r in found.power[0]]
-    columns = (
-        Column(say(f"{TEXT}.column.readers"), "count"),
-        *(Column(say(f"{TEXT}.column.cases", n=n), "percent.0") for n in cases),
-    )
-    rows = tuple(
-        (row[0].scope["parameters"]["n_readers"], *(_share(r.estimate.value) for r in row))
-        for row in found.power
-    )
+    endpoint, points = endpoint_name(found.endpoint), 100 * found.difference
+    cases = [r.parameters["n_cases"] for r in found.power[0]]
     caption = say(f"{TEXT}.table", endpoint=endpoint, points=points, alpha=ALPHA, note=found.note)
     yield Part(
         title=say(f"{TEXT}.title") if alone else say(f"{TEXT}.title_of", name=name),
         finding=(_needed(found, endpoint, points),),
-        tables=(PlainTable(f"decision_benefit_power_{number}", caption, columns, rows),),
+        tables=(
+            table(
+                f"decision_benefit_power_{number}",
+                caption,
+                found.power,
+                [
+                    (f"{TEXT}.column.readers", lambda row: row[0].parameters["n_readers"], "count"),
+                    *(
+                        (
+                            say(f"{TEXT}.column.cases", n=n),
+                            lambda row, i=i: _share(row[i].estimate.value),
+                            "percent.0",
+                        )
+                        for i, n in enumerate(cases)
+                    ),
+                ],
+            ),
+        ),
     )
 
 

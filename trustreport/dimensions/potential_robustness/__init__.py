@@ -2,17 +2,10 @@
 
 from math import nan
 
-from trustreport.dimensions.advice_accuracy.measured import judged
 from trustreport.dimensions.dimension import Dimension
-from trustreport.dimensions.potential_robustness.pairs import (
-    COMPARED,
-    ID,
-    compared_sets,
-    paired,
-    training_sets,
-)
+from trustreport.dimensions.potential_robustness.narrative import parts
 from trustreport.dimensions.potential_robustness.scores import (
-    Scored,
+    ScoredSet,
     found_in,
     over_sets,
     score_results,
@@ -21,10 +14,11 @@ from trustreport.dimensions.potential_robustness.scores import (
 from trustreport.dimensions.potential_robustness.similar import similarity_results
 from trustreport.dimensions.potential_robustness.sites import sites_of
 from trustreport.dimensions.potential_robustness.sizes import performance, size_results
-from trustreport.dimensions.potential_robustness.telling import parts
 from trustreport.finding import Finding
 from trustreport.measures.similarity.tasks import Run, one_by_one
 from trustreport.messages import say
+from trustreport.performance.cases import scored_cases
+from trustreport.performance.features import COMPARED, ID, compared_sets, paired, training_sets
 from trustreport.plan import Plan
 from trustreport.study import Study
 
@@ -33,38 +27,32 @@ SIZED = ("training", *COMPARED)
 
 
 def has_data(study: Study, plan: Plan) -> bool:
-    """Whether there is a set from elsewhere, or one that can be held against a training set."""
+    """Whether there is a set from elsewhere, or one that can be compared with a training set."""
     del plan
-    held = [d for d in compared_sets(study) if d.scores or d.features is not None]
-    return bool(held) and (bool(training_sets(study)) or any(d.role == "external" for d in held))
+    found = [d for d in compared_sets(study) if d.scores or d.features is not None]
+    return bool(found) and (bool(training_sets(study)) or any(d.role == "external" for d in found))
 
 
 def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     """Results, sentences, tables and figures over all sets; `run` shares out the permutation tests."""
     training, compared = training_sets(study), compared_sets(study)
     results = similarity_results([paired(training, d, plan) for d in compared], plan, run)
-    cases = [
-        case
-        for dataset in study.datasets
-        if dataset.role in SIZED
-        for case in judged(dataset, study, plan)
-        if case.score is not None
-    ]
+    cases = [one for one in scored_cases(study, plan) if one.dataset.role in SIZED and one.score is not None]
     scored = []
     for case in cases:
-        sites = tuple(sites_of(case, plan))
-        reached = performance(case, sites, plan)
+        reached = performance(case, plan)
         results += size_results(case, reached, plan)
         if case.dataset.role != "training":
             alike = found_in(results, "degree_of_correspondence", dataset=case.dataset.name)
-            scored.append(Scored(case, sites, reached, alike.value if alike else nan))
-    candidates = list(dict.fromkeys(one.case.scope.get("candidate") for one in scored))
+            similarity = alike.value if alike else nan
+            scored.append(ScoredSet(case, tuple(sites_of(case, plan)), reached, similarity))
+    candidates = list(dict.fromkeys(one.case.place.candidate for one in scored))
     seen = {candidate: training_area(cases, candidate) for candidate in candidates}
     for one in scored:
-        results += score_results(one, seen[one.case.scope.get("candidate")], plan)
+        results += score_results(one, seen[one.case.place.candidate], plan)
     for candidate in candidates:
-        own = [one for one in scored if one.case.scope.get("candidate") == candidate]
-        results += over_sets(own, {"candidate": candidate} if candidate else {}, plan)
+        own = [one for one in scored if one.case.place.candidate == candidate]
+        results += over_sets(own, candidate, plan)
     not_shown = [say(f"{ID}.not_shown.p_value"), say(f"{ID}.not_shown.features")]
     if training:
         not_shown.append(say(f"{ID}.not_shown.training"))

@@ -1,17 +1,14 @@
 """Robustness scores of each set, and what holds over sets: correlation with similarity, heterogeneity."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf, isnan, nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.advice_accuracy.measured import Judged
-from trustreport.dimensions.potential_robustness.pairs import ID
 from trustreport.dimensions.potential_robustness.sites import (
-    AT_THRESHOLD,
-    MEASURES,
+    COMPARED_OVER_SITES,
     Site,
     variance,
     weighable,
@@ -27,24 +24,28 @@ from trustreport.measures.robustness import (
     wpr,
 )
 from trustreport.measures.roc.auc import area_and_variance
+from trustreport.performance.cases import ScoredCases
+from trustreport.performance.features import ID
+from trustreport.performance.keys import joined_key
+from trustreport.place import Place
 from trustreport.plan import Plan
-from trustreport.results import CUT, Result, Unit, answers, possible
+from trustreport.quantities import quantity
+from trustreport.results import Result
 
 NO_TRAINING_SCORES = "the training set has no scores: nothing to compare performance with"
 NO_SPLITS = "no internal splits are declared"
 OTHER_SPLITS = "internal splits are declared of a measure other than auc"
 LEFT_OUT = "sites without a variance, or at the end of the scale, are left out"
-# Ends of what a measure can be, beyond those of a proportion.
-POSSIBLE = {"standardized_net_benefit": (-inf, 1.0), "brier": (0.0, 1.0)}
+TYPICAL, NEW = "typical site", "new site"
 METRICS = ("auc", "net_benefit", "brier")
 METRIC_IDS = {"auc": "auc", "net_benefit": "standardized_net_benefit", "brier": "brier"}
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredSet:
     """A set with scores, its sites, how it performs, how alike it is to the training set (NaN: not known)."""
 
-    case: Judged
+    case: ScoredCases
     sites: tuple[Site, ...]
     reached: Performance
     similarity: float
@@ -55,23 +56,19 @@ class Scored:
         return self.case.dataset.role == "external"
 
 
-def training_area(cases: Sequence[Judged], candidate: str | None) -> tuple[float, float, int]:
+def training_area(cases: Sequence[ScoredCases], candidate: str | None) -> tuple[float, float, int]:
     """Area under the ROC curve of all training sets by one candidate, its variance, and their cases."""
-    own = [c for c in cases if c.dataset.role == "training" and c.scope.get("candidate") == candidate]
+    own = [c for c in cases if c.dataset.role == "training" and c.place.candidate == candidate]
     if not own:
         return nan, nan, 0
-    truth = np.concatenate([c.truth for c in own])
-    area, spread, *_ = area_and_variance(
-        truth, np.concatenate([c.suspicion for c in own if c.suspicion is not None])
-    )
+    truth, score = (np.concatenate([c.ranked[k] for c in own]) for k in (0, 1))
+    area, spread, *_ = area_and_variance(truth, score)
     return area, spread, len(truth)
 
 
-def score_results(one: Scored, training: tuple[float, float, int], plan: Plan) -> list[Result]:
+def score_results(one: ScoredSet, training: tuple[float, float, int], plan: Plan) -> list[Result]:
     """Strong and weak potential robustness, and the tests of performance that they are made of."""
-    assert one.case.score is not None
-    level, n = plan.report.confidence_level, len(one.case.truth)
-    scope: dict[str, Any] = {**one.case.scope, "parameters": {"metric": "auc"}}
+    level, n = plan.report.confidence_level, len(one.case)
     area, spread = one.reached.auc.value, one.reached.auc.se**2
     internal, internal_spread, n_internal = training
     tested = p_performance(area, spread, n, internal, internal_spread, n_internal, level=level)
@@ -95,19 +92,16 @@ def score_results(one: Scored, training: tuple[float, float, int], plan: Plan) -
     weak = replace(weak, note=accepted.note if isnan(accepted.p) else weak.note)
     weak = replace(weak, details={**accepted.details, **weak.details})
     strong = replace(strong, details={**tested.details, **strong.details})
-    found: tuple[tuple[str, Estimate, Unit], ...] = (
-        ("p_performance", tested, "p"),
-        ("p_acceptability", accepted, "p"),
-        ("spr", strong, "score"),
-        ("wpr", weak, "score"),
-    )
-    return [Result(f"{ID}.{name}", scope, estimate, unit, True) for name, estimate, unit in found]
+    found = {"p_performance": tested, "p_acceptability": accepted, "spr": strong, "wpr": weak}
+    more: dict[str, Any] = {"endpoint": "auc", "parameters": {"metric": "auc"}, "cases": one.case.key}
+    return [Result(f"{ID}.{name}", one.case.place, e, primary=True, **more) for name, e in found.items()]
 
 
-def over_sets(scored: Sequence[Scored], scope: Mapping[str, Any], plan: Plan) -> list[Result]:
+def over_sets(scored: Sequence[ScoredSet], candidate: str | None, plan: Plan) -> list[Result]:
     """Over the external sets of one candidate: correlation with similarity, spread between sites."""
     level = plan.report.confidence_level
     sets = [one for one in scored if one.external]
+    place = Place(datasets=tuple(one.case.dataset.name for one in sets), candidate=candidate)
     results = []
     for metric in METRICS:
         value = np.array([getattr(one.reached, metric).value for one in sets])
@@ -115,63 +109,61 @@ def over_sets(scored: Sequence[Scored], scope: Mapping[str, Any], plan: Plan) ->
         value = np.where(np.isfinite(value), value, nan)
         found = similarity_performance_correlation(similarity, value, level=level)
         found = replace(found, details={**found.details, "sets": float(len(sets))})
-        here = {**scope, "parameters": {"metric": METRIC_IDS[metric]}}
-        name = f"{ID}.similarity_performance_correlation"
-        results += answers(name, here, [found], leads=found.method, unit="score")
+        name = METRIC_IDS[metric]
+        id, chosen = f"{ID}.similarity_performance_correlation", {"metric": name}
+        results.append(Result(id, place, found, endpoint=name, parameters=chosen, primary=True))
     sites = [site for one in sets for site in one.sites]
-    for metric in MEASURES:
-        results += _between_sites(metric, sites, len(sets), scope, plan)
+    for name in COMPARED_OVER_SITES:
+        results += _between_sites(name, sites, len(sets), place, plan)
     return results
 
 
-def _between_sites(
-    metric: str, sites: Sequence[Site], n_sets: int, scope: Mapping[str, Any], plan: Plan
-) -> list[Result]:
+def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, plan: Plan) -> list[Result]:
     """Each site's value where sets hold several, the mean over sites, their spread, and a new site."""
-    level, measure = plan.report.confidence_level, MEASURES[metric]
-    threshold = plan.operating_point.threshold
-    at = {"threshold": threshold} if metric in AT_THRESHOLD and threshold is not None else {}
-    here = {**scope, **at, "parameters": {"metric": metric, "scale": measure.scale}}
+    level, row = plan.report.confidence_level, quantity(name)
+    at = plan.operating_point.threshold if row.counts_decisions else None
+    place = place.at(threshold=at)
     several = len(sites) > 1
-    of_site = [site.estimate(metric, plan) for site in sites] if several else []
+    of_site = [site.estimate(name, plan) for site in sites] if several else []
+    more: dict[str, Any] = {
+        "endpoint": name,
+        "parameters": {"metric": name, "scale": row.scale},
+        "primary": True,
+    }
     results = []
     if len(sites) > n_sets:
         for site in sites:
-            name = site.label.removeprefix(f"{site.case.dataset.name}: ")
-            there = {**here, "dataset": site.case.dataset.name, "site": name}
-            one = possible(site.told(metric, plan), measure.unit)
-            results.append(Result(f"{ID}.site_performance", there, one, measure.unit, True))
-    known = [(e.value, variance(metric, e)) for e in of_site if weighable(metric, e)]
+            there = site.case.place.at(
+                site=site.label.removeprefix(f"{site.case.dataset.name}: "), threshold=at
+            )
+            e = site.shown(name, plan)
+            results.append(Result(f"{ID}.site_performance", there, e, cases=site.case.key, **more))
+    known = [(e.value, variance(name, e)) for e in of_site if weighable(name, e)]
     columns = (np.array(column) for column in (zip(*known) if known else ((), ())))
-    found = heterogeneity(*columns, scale=measure.scale, level=level)
+    scale = row.scale if row.scale != "atanh" else "identity"
+    found = heterogeneity(*columns, scale=scale, level=level)
     left_out = len(sites) - len(known) if several else 0
     also = {"sites": float(len(known)), "sites_without_interval": float(left_out)}
     note = LEFT_OUT if left_out else ""
-    named: tuple[tuple[str, Estimate, Unit], ...] = (
-        ("heterogeneity", found.i2, "proportion"),
-        ("between_site_variance", found.tau2, "score"),
-        ("pooled_performance", found.mean, measure.unit),
-        ("prediction_interval", found.prediction_interval, measure.unit),
+    cases = joined_key(site.case.key for site in sites)
+    named: tuple[tuple[str, str | None, Estimate], ...] = (
+        ("heterogeneity", None, found.i2),
+        ("between_site_variance", None, found.tau2),
+        ("pooled_performance", TYPICAL, found.mean),
+        ("prediction_interval", NEW, found.prediction_interval),
     )
-    for name, e, unit in named:
-        e = _within(e, *POSSIBLE.get(metric, (-inf, inf))) if unit == measure.unit else e
+    for id, population, e in named:
         said = replace(e, note="; ".join(filter(None, (e.note, note))), details={**e.details, **also})
         said = said if several else replace(said, n=len(sites))
-        results.append(Result(f"{ID}.{name}", here, said, unit, True))
+        there = place.at(population=population)
+        results.append(Result(f"{ID}.{id}", there, said, cases=cases, **more))
     return results
 
 
-def _within(e: Estimate, least: float, most: float) -> Estimate:
-    if not (e.low < least or e.high > most):
-        return e
-    note = "; ".join(filter(None, (e.note, CUT)))
-    return replace(e, low=max(e.low, least), high=min(e.high, most), note=note)
-
-
 def found_in(results: Sequence[Result], name: str, **scope: Any) -> Estimate | None:
-    """The leading estimate of a quantity in a scope, whatever was chosen."""
+    """The primary estimate of a quantity in a scope, whatever was chosen."""
     for r in results:
         wanted = r.id == f"{ID}.{name}" and r.primary and r.within(**scope)
-        if wanted and "subsample" not in (r.scope.get("parameters") or {}):
+        if wanted and "subsample" not in r.parameters:
             return r.estimate
     return None

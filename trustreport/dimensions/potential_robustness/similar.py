@@ -5,7 +5,6 @@ from dataclasses import replace
 from math import isnan
 from typing import Any
 
-from trustreport.dimensions.potential_robustness.pairs import ID, Pair
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.similarity.correspondence import correspondence
 from trustreport.measures.similarity.distances import HELD, distances
@@ -14,8 +13,10 @@ from trustreport.measures.similarity.features import Features
 from trustreport.measures.similarity.fixed_size import at_fixed_size
 from trustreport.measures.similarity.mmd import mmd
 from trustreport.measures.similarity.tasks import Run, one_by_one
+from trustreport.performance.features import ID, Pair
+from trustreport.place import Place
 from trustreport.plan import Plan, Similarity
-from trustreport.results import Result, Unit, answers
+from trustreport.results import Result
 from trustreport.seeds import DEFAULT, generator
 
 LEAST_PERMUTATIONS = 19
@@ -66,16 +67,14 @@ def _chosen(declared: Similarity, **more: Any) -> dict[str, Any]:
 
 def _undefined(pair: Pair, plan: Plan) -> list[Result]:
     why, n, level = _undecidable(pair, plan.similarity), len(pair.dataset.cases), plan.report.confidence_level
-    scope = {"dataset": pair.dataset.name}
-    here = {**scope, "parameters": _chosen(plan.similarity)}
+    place, chosen = Place(dataset=pair.dataset.name), _chosen(plan.similarity)
     none = undefined(n, why, level=level, method="permutation")
     effect = undefined(n, why, level=level, method="influence")
-    return [
-        Result(f"{ID}.degree_of_correspondence", here, none, "p", True),
-        Result(f"{ID}.energy_distance", here, none, "score", True),
-        Result(f"{ID}.mmd", here, none, "score", True),
-        Result(f"{ID}.similarity_effect", scope, effect, "score", True),
+    results = [
+        Result(f"{ID}.{name}", place, none, parameters=chosen, primary=True)
+        for name in ("degree_of_correspondence", "energy_distance", "mmd")
     ]
+    return [*results, Result(f"{ID}.similarity_effect", place, effect, primary=True)]
 
 
 def compared(
@@ -87,8 +86,7 @@ def compared(
     run: Run = one_by_one,
 ) -> list[Result]:
     """Everything on how alike one set is, from its features beside those of the training set."""
-    scope: dict[str, Any] = {"dataset": name}
-    metric = declared.metric
+    place, metric = Place(dataset=name), declared.metric
 
     def drawn(what: str) -> Any:
         return generator(declared.seed, ID, what, name)
@@ -101,21 +99,20 @@ def compared(
     kernel = mmd(both, drawn("mmd"), permutations=fewer, run=run)
     results: list[Result] = []
 
-    def add(name: str, scope: dict[str, Any], *estimates: Estimate, unit: Unit) -> None:
-        mended = [replace(e, level=level, details={**known, **e.details}) for e in estimates]
-        results.extend(answers(f"{ID}.{name}", scope, mended, leads=mended[0].method, unit=unit))
+    def add(name: str, chosen: dict[str, Any], *estimates: Estimate) -> None:
+        for i, e in enumerate(estimates):
+            of_level = replace(e, level=level, details={**known, **e.details})
+            results.append(Result(f"{ID}.{name}", place, of_level, parameters=chosen, primary=i == 0))
 
-    here = {**scope, "parameters": _chosen(declared)}
-    add("degree_of_correspondence", here, found.degree_of_correspondence, unit="p")
-    add("energy_distance", here, found.energy_distance, unit="score")
-    by_kernel = {**scope, "parameters": _chosen(declared, permutations=fewer, metric="gaussian kernel")}
-    add("mmd", by_kernel, kernel, unit="score")
+    add("degree_of_correspondence", _chosen(declared), found.degree_of_correspondence)
+    add("energy_distance", _chosen(declared), found.energy_distance)
+    add("mmd", _chosen(declared, permutations=fewer, metric="gaussian kernel"), kernel)
     sizes: list[Callable[[], Estimate]] = [
         lambda: normalised_energy(both, level=level, between=between),
         lambda: domain_classifier(both, drawn("domain_classifier"), level=level),
         lambda: found.standardised_statistic,
     ]
-    add("similarity_effect", scope, *(size() for size in sizes), unit="score")
+    add("similarity_effect", {}, *(size() for size in sizes))
     size = declared.subsample or FIXED_SIZE
     if size >= 4:
         fixed = at_fixed_size(
@@ -128,6 +125,6 @@ def compared(
         )
         one, energy = fixed.degree_of_correspondence, fixed.energy_distance
         also = {} if isnan(energy.p) else {"energy_p": energy.p}
-        cut = {**scope, "parameters": _chosen(declared, permutations=FIXED_PERMUTATIONS, subsample=size)}
-        add("degree_of_correspondence", cut, replace(one, details={**one.details, **also}), unit="p")
+        cut = _chosen(declared, permutations=FIXED_PERMUTATIONS, subsample=size)
+        add("degree_of_correspondence", cut, replace(one, details={**one.details, **also}))
     return results

@@ -1,15 +1,10 @@
 """How a model performs on a set, and how many cases each measure would have needed."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.advice_accuracy.measured import Judged
-from trustreport.dimensions.advice_value.measured import why_no_risk
-from trustreport.dimensions.potential_robustness.pairs import ID
-from trustreport.dimensions.potential_robustness.sites import NO_THRESHOLD, Site
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.sample_size.auc import mss_auc
 from trustreport.measures.sample_size.brier import mss_brier
@@ -17,8 +12,11 @@ from trustreport.measures.sample_size.calibration_slope import information, mss_
 from trustreport.measures.sample_size.net_benefit import mss_net_benefit
 from trustreport.measures.sample_size.oe import mss_oe
 from trustreport.measures.sample_size.target import planning_quantile
+from trustreport.performance.cases import ScoredCases
+from trustreport.performance.features import ID
+from trustreport.performance.measures import NO_THRESHOLD, lead, why_no_risk
 from trustreport.plan import Plan
-from trustreport.results import Result, answers
+from trustreport.results import Result
 
 DIAGRAM = ("auc", "standardized_net_benefit", "brier")
 # Width of the whole interval that is asked for, unless precision targets are declared.
@@ -42,10 +40,9 @@ class Performance:
     brier: Estimate
 
 
-def performance(case: Judged, sites: Sequence[Site], plan: Plan) -> Performance:
+def performance(case: ScoredCases, plan: Plan) -> Performance:
     """The three measures of the external performance diagram, over all sites of the set."""
-    whole = sites[0] if len(sites) == 1 else Site(case.dataset.name, case)
-    return Performance(*(whole.estimate(name, plan) for name in DIAGRAM))
+    return Performance(*(lead(case, name, plan.report.confidence_level) for name in DIAGRAM))
 
 
 def width(measure: str, plan: Plan) -> float:
@@ -59,7 +56,7 @@ def width(measure: str, plan: Plan) -> float:
     return WIDTHS[measure]
 
 
-def size_results(case: Judged, reached: Performance, plan: Plan) -> list[Result]:
+def size_results(case: ScoredCases, reached: Performance, plan: Plan) -> list[Result]:
     """The minimum sample size of each measure, with the share of it that the set has."""
     results = []
     for name in WIDTHS:
@@ -67,30 +64,27 @@ def size_results(case: Judged, reached: Performance, plan: Plan) -> list[Result]
         if needed.value > 0:
             details = {**needed.details, "reached": needed.n / needed.value}
             needed = replace(needed, details={**details, **_classes(case)}, note=needed.note or NO_INTERVAL)
-        scope: dict[str, Any] = dict(case.scope)
-        if name == "net_benefit" and plan.operating_point.threshold is not None:
-            scope["threshold"] = plan.operating_point.threshold
-        results += answers(f"{ID}.mss_{name}", scope, [needed], leads=needed.method, unit="count")
+        at = plan.operating_point.threshold if name == "net_benefit" else None
+        place = case.place.at(threshold=at)
+        results.append(Result(f"{ID}.mss_{name}", place, needed, primary=True, cases=case.key))
     return results
 
 
 NO_INTERVAL = "a planning value: it has no interval"
 
 
-def _classes(case: Judged) -> dict[str, float]:
+def _classes(case: ScoredCases) -> dict[str, float]:
     positive = int(case.truth.sum())
-    return {"positives": float(positive), "negatives": float(len(case.truth) - positive)}
+    return {"positives": float(positive), "negatives": float(len(case) - positive)}
 
 
-def _needed(name: str, case: Judged, reached: Performance, plan: Plan) -> Estimate:
-    truth, score, level = case.truth, case.score, plan.report.confidence_level
-    assert score is not None
-    n, wanted = len(truth), width(name, plan)
-    why = "" if name == "auc" else why_no_risk(case, plan)
+def _needed(name: str, case: ScoredCases, reached: Performance, plan: Plan) -> Estimate:
+    level, n, wanted = plan.report.confidence_level, len(case), width(name, plan)
+    why = "" if name == "auc" else why_no_risk(case)
     of = {"auc": reached.auc, "net_benefit": reached.net_benefit, "brier": reached.brier}.get(name)
     if why or (of is not None and np.isnan(of.value)) or n == 0:
         return undefined(n, why or (of.note if of else "no case"), level=level, method=METHODS[name])
-    prevalence = float(truth.mean())
+    prevalence = float(case.truth.mean())
     chosen: dict[str, Any] = {"width": wanted, "n": n, "level": level}
     match name:
         case "auc":
@@ -98,6 +92,7 @@ def _needed(name: str, case: Judged, reached: Performance, plan: Plan) -> Estima
         case "net_benefit":
             threshold = plan.operating_point.threshold
             assert threshold is not None
+            truth, score, _ = case.acted_on
             called = score >= threshold
             present, absent = called[truth], called[~truth]
             sensitivity = float(present.mean()) if present.size else np.nan
@@ -108,7 +103,7 @@ def _needed(name: str, case: Judged, reached: Performance, plan: Plan) -> Estima
         case "brier":
             return mss_brier(reached.brier.details["variance_per_case"], **chosen)
         case "calibration_slope":
-            return mss_calibration_slope(information(score), **chosen)
+            return mss_calibration_slope(information(case.with_scores[1]), **chosen)
     return mss_oe(prevalence, **chosen)
 
 

@@ -3,14 +3,15 @@
 from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.pragmatic_utility.comparison import Comparison
 from trustreport.dimensions.pragmatic_utility.counts import from_counts, from_paired_counts
+from trustreport.dimensions.pragmatic_utility.narrative import overview, part
 from trustreport.dimensions.pragmatic_utility.readings import from_readings
-from trustreport.dimensions.pragmatic_utility.telling import overview, part
 from trustreport.finding import Finding
 from trustreport.messages import say
+from trustreport.performance.readers import place_of_task
 from trustreport.plan import Plan
 from trustreport.study import Study
 
-# More comparisons than this are told in one overview instead of a page each.
+# More comparisons than this are in one overview instead of a page each.
 EACH_UP_TO = 4
 
 
@@ -30,8 +31,7 @@ def compare(study: Study, plan: Plan) -> list[Comparison]:
         found += [from_paired_counts(c, arms, level) for c in study.paired_counts]
         for readings in study.readings:
             if readings.decision is not None and set(arms) <= set(readings.arms):
-                scope = {"task": readings.task} if len(study.readings) > 1 else {}
-                found.append(from_readings(readings, arms, plan, scope=scope))
+                found.append(from_readings(readings, arms, plan, place=place_of_task(readings, study)))
     return found
 
 
@@ -43,7 +43,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     else:
         parts = overview(comparisons)
     not_shown = [say("pragmatic_utility.not_shown.outcome")]
-    if any(c.lead("arr").scope["analysis"] == "two_sample" for c in comparisons):
+    if any(c.lead("arr").analysis == "two_sample" for c in comparisons):
         not_shown.append(say("pragmatic_utility.not_shown.independent"))
     if any(r.sequential for r in study.readings):
         not_shown.append(say("pragmatic_utility.not_shown.sequential"))

@@ -1,13 +1,13 @@
-"""One comparison of two arms: its results, and how they are told."""
+"""One comparison of two arms with its results."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.measures.number_needed import number_needed
+from trustreport.place import Place
 from trustreport.results import Result, answers, leading
 
 ID = "pragmatic_utility"
@@ -18,11 +18,10 @@ Method = Callable[..., Estimate]
 class Comparison:
     """An arm against its baseline in one set or task, with every result about the pair.
 
-    `scope` names the set or task (empty where a study has one only); `aided` and `unaided` are the names
-    of the compared and the baseline arm.
+    `place` names the set or task; `aided` and `unaided` are the names of the compared and the baseline arm.
     """
 
-    scope: Mapping[str, Any]
+    place: Place
     aided: str
     unaided: str
     results: tuple[Result, ...]
@@ -30,53 +29,53 @@ class Comparison:
     @property
     def name(self) -> str:
         """What the reader of a report calls it."""
-        return str(self.scope.get("set") or self.scope.get("task") or "")
+        return self.place.set or self.place.task or ""
 
     def lead(self, quantity: str, arm: str | None = None) -> Result:
-        """The leading entry of a quantity, of one arm or of the contrast."""
-        scope = {**self.scope, "arm": arm} if arm else {**self.scope, "arms": [self.aided, self.unaided]}
-        found = leading(self.results, f"{ID}.{quantity}", **scope)
+        """The primary entry of a quantity, of one arm or of the contrast."""
+        place = self.place.at(arm=arm) if arm else self.place.at(arms=(self.aided, self.unaided))
+        found = leading(self.results, f"{ID}.{quantity}", **place.scope)
         if found is None:
-            raise LookupError(f"no leading entry of {quantity} in {scope}")
+            raise LookupError(f"no primary entry of {quantity} in {place.scope}")
         return found
 
     def all(self, quantity: str) -> list[Result]:
         """Every entry of a quantity of the contrast, in the order of computing."""
-        return [r for r in self.results if r.id == f"{ID}.{quantity}" and "arms" in r.scope]
+        return [r for r in self.results if r.id == f"{ID}.{quantity}" and r.place.arms]
 
 
 def contrast_results(
-    scope: Mapping[str, Any],
+    place: Place,
     *,
     arr: Iterable[Estimate] = (),
     rr: Iterable[Estimate] = (),
     odds_ratio: Iterable[Estimate] = (),
     leads: Mapping[str, str] | None = None,
+    **of: Any,
 ) -> list[Result]:
     """Entries of a contrast, with NND after every ARR and RRR after every RR; `leads` names methods."""
     first = leads or {}
     arr, rr = list(arr), list(rr)
-    add = partial(answers, scope=scope)
+
+    def add(name: str, estimates: Iterable[Estimate], like: str) -> Iterator[Result]:
+        yield from answers(f"{ID}.{name}", place, estimates, leads=first.get(like, ""), **of)
+
     return [
-        *add(f"{ID}.arr", estimates=arr, leads=first.get("arr", ""), unit="difference"),
-        *add(f"{ID}.nnd", estimates=map(number_needed, arr), leads=first.get("arr", ""), unit="decisions"),
-        *add(f"{ID}.rr", estimates=rr, leads=first.get("rr", ""), unit="ratio"),
-        *add(
-            f"{ID}.rrr", estimates=map(relative_reduction, rr), leads=first.get("rr", ""), unit="difference"
-        ),
-        *add(f"{ID}.odds_ratio", estimates=odds_ratio, leads=first.get("odds_ratio", ""), unit="ratio"),
+        *add("arr", arr, "arr"),
+        *add("nnd", map(number_needed, arr), "arr"),
+        *add("rr", rr, "rr"),
+        *add("rrr", map(relative_reduction, rr), "rr"),
+        *add("odds_ratio", odds_ratio, "odds_ratio"),
     ]
 
 
 def relative_reduction(rr: Estimate) -> Estimate:
     """Relative risk reduction, 1 - RR, with the limits of the relative risk turned about."""
-    from dataclasses import replace
-
     return replace(rr, value=1 - rr.value, low=1 - rr.high, high=1 - rr.low, se=rr.se, details={})
 
 
 def crosses(estimate: Estimate, null: float) -> bool | None:
-    """Whether the interval holds the value of no effect; None where there is no interval to ask."""
+    """Whether the interval includes the value of no effect; None where there is no interval to ask."""
     if not (isfinite(estimate.low) or isfinite(estimate.high)):
         return None
     return bool(estimate.low <= null <= estimate.high)

@@ -1,6 +1,5 @@
 """Pragmatic utility from counts: two published groups, or the paired table of one reader."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from trustreport.dimensions.pragmatic_utility.comparison import ID, Comparison, contrast_results
@@ -12,6 +11,7 @@ from trustreport.measures.paired import odds_ratio as paired_odds_ratio
 from trustreport.measures.paired import ratio as paired_ratio
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.two_arm import difference, odds_ratio, ratio
+from trustreport.place import Place
 from trustreport.plan import PairedCounts
 from trustreport.results import Result, answers
 from trustreport.study import ArmCounts, CountsSet
@@ -23,25 +23,26 @@ MISSING_BOUNDS = "missing_bounds"
 
 
 def two_sample(
-    scope: Mapping[str, Any],
+    place: Place,
     arms: tuple[str, str],
     aided: ArmCounts,
     unaided: ArmCounts,
     level: float,
     *,
     leads: bool = True,
+    cases: str = "",
 ) -> list[Result]:
-    """Every two-sample entry; `leads` says whether one of them leads or a paired analysis does."""
-    here = {**scope, "analysis": "two_sample"}
+    """Every two-sample entry; `leads` says whether one of them is primary or one of a paired analysis."""
+    of: dict[str, Any] = {"analysis": "two_sample", "cases": cases}
     table = (aided.errors, aided.n, unaided.errors, unaided.n)
     turned = (unaided.errors, unaided.n, aided.errors, aided.n)
     large = max(aided.errors, aided.correct, unaided.errors, unaided.correct) > EXACT_UP_TO
     first = {"arr": "newcombe", "rr": "koopman", "odds_ratio": "woolf" if large else "baptista_pike"}
     results = []
     for name, arm in zip(arms, (aided, unaided), strict=True):
-        results += error_rates({**here, "arm": name}, arm, level, leads="wilson" if leads else "")
+        results += error_rates(place.at(arm=name), arm, level, leads="wilson" if leads else "", **of)
     return results + contrast_results(
-        {**here, "arms": list(arms)},
+        place.at(arms=arms),
         arr=[
             f(*turned, level) for f in (difference.wald, difference.newcombe, difference.miettinen_nurminen)
         ],
@@ -51,22 +52,30 @@ def two_sample(
             for f in (odds_ratio.woolf, odds_ratio.exact_conditional, odds_ratio.baptista_pike)
         ],
         leads=first if leads else None,
+        **of,
     )
 
 
-def error_rates(scope: Mapping[str, Any], arm: ArmCounts, level: float, *, leads: str) -> list[Result]:
+def error_rates(place: Place, arm: ArmCounts, level: float, *, leads: str, **of: Any) -> list[Result]:
     """The error rate of one arm with its three intervals."""
     methods = (proportion.wald, proportion.wilson, proportion.clopper_pearson)
-    return answers(f"{ID}.error_rate", scope, [f(arm.errors, arm.n, level) for f in methods], leads=leads)
+    found = [f(arm.errors, arm.n, level) for f in methods]
+    return answers(f"{ID}.error_rate", place, found, leads=leads, **of)
 
 
 def paired(
-    scope: Mapping[str, Any], arms: tuple[str, str], table: PairedTable, level: float, *, leads: bool = True
+    place: Place,
+    arms: tuple[str, str],
+    table: PairedTable,
+    level: float,
+    *,
+    leads: bool = True,
+    cases: str = "",
 ) -> list[Result]:
     """Every entry of a paired table: differences, ratios, McNemar's tests."""
-    here = {**scope, "arms": list(arms), "analysis": "paired"}
+    contrast, of = place.at(arms=arms), {"analysis": "paired", "cases": cases}
     results = contrast_results(
-        here,
+        contrast,
         arr=[
             f(table, level)
             for f in (
@@ -82,25 +91,27 @@ def paired(
             paired_odds_ratio.matched_exact(table, level),
         ],
         leads={"arr": "tango", "rr": "rr_delta", "odds_ratio": "or_delta"} if leads else None,
+        **of,
     )
     tests = [mcnemar.mcnemar_exact(table, level), mcnemar.mcnemar_midp(table, level)]
-    return results + answers(f"{ID}.mcnemar", here, tests, leads="mcnemar_exact" if leads else "", unit="p")
+    first = "mcnemar_exact" if leads else ""
+    return results + answers(f"{ID}.mcnemar", contrast, tests, leads=first, **of)
 
 
 def from_counts(counts: CountsSet, arms: tuple[str, str], level: float) -> Comparison:
     """A published table of two arms."""
-    scope = {"set": counts.name}
+    place = Place(set=counts.name)
     aided, unaided = (counts.arms[name] for name in arms)
-    results = two_sample(scope, arms, aided, unaided, level)
+    results = two_sample(place, arms, aided, unaided, level)
     if counts.readers and counts.cases:
         expected = counts.readers * counts.cases
-        results += missing_bounds(scope, arms, aided, unaided, expected, level)
-    return Comparison(scope, *arms, tuple(results))
+        results += missing_bounds(place, arms, aided, unaided, expected, level)
+    return Comparison(place, *arms, tuple(results))
 
 
 def from_paired_counts(counts: PairedCounts, arms: tuple[str, str], level: float) -> Comparison:
-    """The paired table of two arms on the same cases; the marginal comparison stands beside it."""
-    scope = {"set": counts.set}
+    """The paired table of two arms on the same cases; the marginal comparison is beside it."""
+    place = Place(set=counts.set)
     table = PairedTable(
         counts.both_right,
         counts.aided_right_unaided_wrong,
@@ -113,14 +124,14 @@ def from_paired_counts(counts: PairedCounts, arms: tuple[str, str], level: float
     unaided = ArmCounts(
         table.aided_right_unaided_wrong + table.both_wrong, table.both_right + table.aided_wrong_unaided_right
     )
-    results = two_sample(scope, arms, aided, unaided, level, leads=False)
+    results = two_sample(place, arms, aided, unaided, level, leads=False)
     for name, arm in zip(arms, (aided, unaided), strict=True):
-        results += error_rates({**scope, "arm": name, "analysis": "paired"}, arm, level, leads="wilson")
-    return Comparison(scope, *arms, (*results, *paired(scope, arms, table, level)))
+        results += error_rates(place.at(arm=name), arm, level, leads="wilson", analysis="paired")
+    return Comparison(place, *arms, (*results, *paired(place, arms, table, level)))
 
 
 def missing_bounds(
-    scope: Mapping[str, Any],
+    place: Place,
     arms: tuple[str, str],
     aided: ArmCounts,
     unaided: ArmCounts,
@@ -141,10 +152,4 @@ def missing_bounds(
     high = (unaided.errors + absent_unaided - aided.errors) / expected
     details = {"expected": expected, "missing_aided": absent_aided, "missing_unaided": absent_unaided}
     estimate = Estimate(value, low, high, 2 * expected, level, MISSING_BOUNDS, details=details)
-    return answers(
-        f"{ID}.arr_missing_bounds",
-        {**scope, "arms": list(arms)},
-        [estimate],
-        leads=MISSING_BOUNDS,
-        unit="difference",
-    )
+    return [Result(f"{ID}.arr_missing_bounds", place.at(arms=arms), estimate, primary=True)]

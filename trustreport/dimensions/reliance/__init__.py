@@ -1,15 +1,17 @@
 """Reliance: do readers follow the advice when it is right, and keep their own judgement when it is wrong?"""
 
 from trustreport.dimensions.dimension import Dimension
-from trustreport.dimensions.reliance.results import Reliance, advice_of, from_counts, from_readings
-from trustreport.dimensions.reliance.telling import overview, part
+from trustreport.dimensions.reliance.narrative import overview, part
+from trustreport.dimensions.reliance.results import Reliance, from_counts, from_readings
 from trustreport.finding import Finding, Part
 from trustreport.messages import Message, say
+from trustreport.performance.readers import place_of_task
+from trustreport.performance.reliance import advice_of
 from trustreport.plan import Plan
 from trustreport.study import Binary, Readings, Study
 
 NAME = "reliance"
-# More published sets than this are told in one overview instead of a page each.
+# More published sets than this are in one overview instead of a page each.
 EACH_UP_TO = 4
 ARMS = ("aided", "unaided")
 
@@ -41,8 +43,8 @@ def answer(study: Study, plan: Plan) -> Finding:
     sets = [from_counts(counts, arms, level) for counts in study.reliance_counts]
     tasks = []
     for readings, contrast, advice in advised(study, plan):
-        scope = {"task": readings.task} if len(study.readings) > 1 else {}
-        tasks.append(from_readings(readings, contrast, advice, level, scope=scope))
+        place = place_of_task(readings, study)
+        tasks.append(from_readings(readings, contrast, advice, level, place=place))
     each = tasks if len(sets) > EACH_UP_TO else [*sets, *tasks]
     parts: list[Part] = [overview(sets)] if len(sets) > EACH_UP_TO else []
     alone = len(parts) + len(each) == 1

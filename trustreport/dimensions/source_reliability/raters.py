@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 from math import isnan, nan
+from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.source_reliability.panel import Panel
+from trustreport.dimensions.source_reliability.rater_panel import Panel
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement.bootstrap import Scale, bootstrap
 from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
@@ -20,7 +21,7 @@ from trustreport.measures.agreement.weights import ordinal
 from trustreport.measures.label_accuracy import MAJORITY, majority_accuracy, nomogram_accuracy
 from trustreport.measures.proportion import wilson
 from trustreport.measures.weighted_concordance import expected_agreement, weighted_concordance
-from trustreport.results import Result, Unit, answers
+from trustreport.results import Result, answers
 from trustreport.study import Floats
 
 ID = "source_reliability"
@@ -54,30 +55,32 @@ def results_of(panel: Panel, level: float, rng: np.random.Generator) -> list[Res
 
 
 def _entry(
-    panel: Panel, name: str, estimates: Iterable[Estimate], unit: Unit, **scope: object
+    panel: Panel,
+    name: str,
+    estimates: Iterable[Estimate],
+    raters: tuple[str, ...] | None = None,
+    **more: Any,
 ) -> list[Result]:
-    """Entries of one question; the first estimate leads."""
+    """Entries of one question; the first estimate is primary."""
     found = list(estimates)
-    here = {**panel.scope, **scope}
-    return answers(f"{ID}.{name}", here, found, leads=found[0].method, unit=unit)
+    return answers(f"{ID}.{name}", panel.place.at(raters=raters), found, leads=found[0].method, **more)
 
 
 def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[Result]:
-    """Every coefficient by Gwet's variance, which leads, and with cases, or raters and cases, drawn anew."""
+    """Every coefficient by Gwet's variance, the primary one, and with cases, or raters and cases, drawn anew."""
     codes, q = panel.codes, panel.n_categories
     drawn = _drawn(panel, level, rng, "nominal")
     for name, coefficient in COEFFICIENTS.items():
-        unit: Unit = "proportion" if name == "percent_agreement" else "score"
         estimates = [coefficient(codes, q, level=level), *(of[name] for of in drawn if name in of)]
-        yield from _entry(panel, name, estimates, unit)
+        yield from _entry(panel, name, estimates)
     if panel.ordered and q > 2:
-        ranks = {"parameters": {"weights": "ordinal"}}
+        ranks = {"weights": "ordinal"}
         drawn = _drawn(panel, level, rng, "ordinal")
         for name, one in (
             ("krippendorff_alpha", krippendorff_alpha(codes, q, metric="ordinal", level=level)),
             ("gwet_ac2", gwet_ac2(codes, q, ordinal(q), level=level)),
         ):
-            yield from _entry(panel, name, [one, *(of[name] for of in drawn)], "score", **ranks)
+            yield from _entry(panel, name, [one, *(of[name] for of in drawn)], parameters=ranks)
 
 
 def _drawn(
@@ -103,11 +106,11 @@ def _pairs(panel: Panel, level: float) -> Iterator[Result]:
     codes, q, raters = panel.codes, panel.n_categories, panel.raters
     for g, h in combinations(range(len(raters)), 2):
         kappa = cohen_kappa(codes[:, g], codes[:, h], q, level=level)
-        yield from _entry(panel, "cohen_kappa", [kappa], "score", raters=[raters[g], raters[h]])
+        yield from _entry(panel, "cohen_kappa", [kappa], (raters[g], raters[h]))
     if len(raters) > 2:
         for g, rater in enumerate(raters):
             mean = light_kappa(codes, q, of=g, level=level)
-            yield from _entry(panel, "mean_cohen_kappa", [mean], "score", raters=[rater])
+            yield from _entry(panel, "mean_cohen_kappa", [mean], (rater,))
 
 
 def _accuracy(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[Result]:
@@ -117,7 +120,7 @@ def _accuracy(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[
         measured = list(_measured(panel, level))
         accuracy = np.array([e.value for e in measured])
         for rater, e in zip(panel.raters, measured):
-            yield from _entry(panel, "rater_accuracy", [e], "proportion", raters=[rater])
+            yield from _entry(panel, "rater_accuracy", [e], (rater,))
     elif accuracy is not None:
         yield from _stated(panel, accuracy, level)
     rated = panel.codes >= 0
@@ -136,8 +139,8 @@ def _accuracy(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[
             of_most = majority_accuracy(known, rated, n_categories=panel.n_categories, level=level)
             labels = [*labels, of_most] if isnan(of_most.value) else [of_most, *labels]
             yield from _independent(panel, accuracy[counting], level)
-    yield from _entry(panel, "weighted_concordance", rho, "score")
-    yield from _entry(panel, "label_accuracy", labels, "proportion")
+    yield from _entry(panel, "weighted_concordance", rho)
+    yield from _entry(panel, "label_accuracy", labels)
 
 
 def _measured(panel: Panel, level: float) -> Iterator[Estimate]:
@@ -153,20 +156,20 @@ def _stated(panel: Panel, accuracy: Floats, level: float) -> Iterator[Result]:
     n = np.count_nonzero(panel.codes >= 0, axis=0)
     if panel.same:
         stated = Estimate(float(accuracy[0]), nan, nan, int(n.sum()), level, DECLARED, STATED)
-        yield from _entry(panel, "rater_accuracy", [stated], "proportion")
+        yield from _entry(panel, "rater_accuracy", [stated])
         return
     for rater, a, labels in zip(panel.raters, accuracy, n):
         if isnan(a):
             stated = undefined(int(labels), NOT_ALL_STATED, level=level, method=DECLARED)
         else:
             stated = Estimate(float(a), nan, nan, int(labels), level, DECLARED, STATED)
-        yield from _entry(panel, "rater_accuracy", [stated], "proportion", raters=[rater])
+        yield from _entry(panel, "rater_accuracy", [stated], (rater,))
 
 
 def _concordance(
     panel: Panel, accuracy: Floats | None, level: float, rng: np.random.Generator
 ) -> Iterator[Estimate]:
-    """With cases drawn anew, which leads, and with raters drawn too where there are enough of them."""
+    """With cases drawn anew, which is primary, and with raters drawn too where there are enough of them."""
     for raters in (False, True):
         if raters and len(panel.raters) < LEAST_RATERS_TO_DRAW:
             continue
@@ -189,4 +192,4 @@ def _independent(panel: Panel, accuracy: Floats, level: float) -> Iterator[Resul
     expected = expected_agreement(accuracy, panel.n_categories)
     n = int(np.count_nonzero((panel.codes >= 0).sum(axis=1) >= 2))
     estimate = Estimate(expected, nan, nan, n, level, INDEPENDENT, AS_KNOWN)
-    yield from _entry(panel, "expected_agreement", [estimate], "proportion")
+    yield from _entry(panel, "expected_agreement", [estimate])

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trustreport.dimensions.dimension import Dimension
-from trustreport.dimensions.ripe import left_out, said_at_once
 from trustreport.dimensions.subgroups.effects import Effect, effects
+from trustreport.dimensions.subgroups.entries import NAME, OF_MAKING, Measurement, measurements
 from trustreport.dimensions.subgroups.families import adjusted
-from trustreport.dimensions.subgroups.measured import NAME, OF_MAKING, Measurement, measurements
-from trustreport.dimensions.subgroups.telling import part_of_readers, part_of_set
+from trustreport.dimensions.subgroups.narrative import part_of_readers, part_of_set
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
+from trustreport.narrative.follow_up import immature, prepend_sentences
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Study
@@ -42,7 +42,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     for r in (r for found in every for r in found):
         known.setdefault(_question(r), r)
     not_shown = (say(f"{NAME}.not_shown.cause"), say(f"{NAME}.not_shown.other"))
-    return Finding(NAME, said_at_once(left_out(study, plan), parts), tuple(known.values()), not_shown)
+    return Finding(NAME, prepend_sentences(immature(study, plan), parts), tuple(known.values()), not_shown)
 
 
 def _formed(found: Sequence[Measurement | Effect]) -> frozenset[str]:

@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.dimensions.decision_benefit.endpoints import FIRST_COVARIANCE, Endpoint, endpoints
-from trustreport.dimensions.small_cells import closed, public_cell, suppressed
+from trustreport.dimensions.subgroups.entries import Measured, difference_entry, unknown_entry
 from trustreport.dimensions.subgroups.groups import CaseGroup, Division, Mask, divisions
-from trustreport.dimensions.subgroups.measured import Measured, difference_entry
 from trustreport.dimensions.subgroups.small import TOO_FEW_TO_COMPARE, Least, with_few, without_value
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic, reader_auc
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.subgroup_effect import effect_differences, leading_mode
+from trustreport.performance.readers import FIRST_COVARIANCE, Endpoint, endpoints, place_of_task, reading_key
+from trustreport.performance.small_cells import closed, public_cell, suppressed
+from trustreport.place import Place
 from trustreport.plan import Plan
-from trustreport.results import Result, possible
+from trustreport.results import Result
 from trustreport.study import Cases, Floats, Labels, Readings, Study
 
 BENEFIT = "decision_benefit"
@@ -34,7 +35,7 @@ class Effect:
 
     readings: Readings
     arms: tuple[str, str]
-    scope: Mapping[str, Any]
+    place: Place
     divisions: tuple[Division, ...]
     groups: Mapping[str, tuple[Measured, ...]]
     overall: Mapping[str, Estimate]
@@ -42,7 +43,7 @@ class Effect:
 
     @property
     def results(self) -> list[Result]:
-        """Every entry, in the order told."""
+        """Every entry, in the order reported."""
         found = [r for groups in self.groups.values() for one in groups for r in one.results]
         return [*found, *self.unknown.values()]
 
@@ -50,31 +51,29 @@ class Effect:
 def effects(study: Study, plan: Plan) -> Iterator[Effect]:
     """Every task and contrast whose arms were both read."""
     for readings in study.readings:
-        scope = {"task": readings.task} if len(study.readings) > 1 else {}
+        place = place_of_task(readings, study)
         for arms in plan.contrasts:
             if set(arms) <= set(readings.arms):
-                yield _effect(readings, arms, plan, scope)
+                yield _effect(readings, arms, plan, place)
 
 
-def _effect(readings: Readings, arms: tuple[str, str], plan: Plan, scope: Mapping[str, Any]) -> Effect:
+def _effect(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> Effect:
     level = plan.report.confidence_level
     found = divisions(plan, readings.cases)
-    by_attribute = {d.attribute: _measured(readings, arms, d, plan, scope) for d in found}
+    by_attribute = {d.attribute: _measured(readings, arms, d, plan, place) for d in found}
     overall = {}
     for endpoint in endpoints(readings, arms, level) if any(d.groups for d in found) else ():
-        analysis = endpoint.analyse(endpoint.outcome)
-        differences = analysis.differences(level)
-        overall[endpoint.name] = differences[analysis.first(differences)]
-    unknown = {d.attribute: _unknown(readings.cases, d, plan, scope) for d in found}
-    return Effect(readings, arms, scope, tuple(found), by_attribute, overall, unknown)
+        overall[endpoint.name] = endpoint.whole.lead_difference(level)
+    unknown = {d.attribute: _unknown(readings.cases, d, plan, place) for d in found}
+    return Effect(readings, arms, place, tuple(found), by_attribute, overall, unknown)
 
 
 def _measured(
-    readings: Readings, arms: tuple[str, str], division: Division, plan: Plan, scope: Mapping[str, Any]
+    readings: Readings, arms: tuple[str, str], division: Division, plan: Plan, place: Place
 ) -> tuple[Measured, ...]:
     shut = _closed(readings.cases.truth, division, public_cell(plan))
     return tuple(
-        _one(readings, arms, group, plan, scope, shut=group.name in shut) for group in division.groups
+        _one(readings, arms, group, plan, place, shut=group.name in shut) for group in division.groups
     )
 
 
@@ -83,7 +82,7 @@ def _one(
     arms: tuple[str, str],
     group: CaseGroup,
     plan: Plan,
-    scope: Mapping[str, Any],
+    place: Place,
     *,
     shut: bool,
 ) -> Measured:
@@ -91,14 +90,14 @@ def _one(
     truth = readings.cases.truth[group.mask]
     positives, negatives = int((truth == 1).sum()), int((truth == 0).sum())
     facts = {"positives": positives, "negatives": negatives, "prespecified": not group.exploratory}
+    there, inside = place.at(subgroup=group.name), of_cases(readings, group.mask)
     own = _with_endpoints(readings, group.mask, arms, level)
     others = _with_endpoints(readings, group.against, arms, level)
     few = _classes(readings.cases.truth[group.against])
     results: list[Result] = []
     for name, endpoint in own.items():
-        here = {**scope, "endpoint": name, "subgroup": group.name}
         short = least.short(name, positives, negatives)
-        for r in _entries(endpoint, here, arms, level):
+        for r in _entries(endpoint, there, arms, level, reading_key(inside)):
             e = r.estimate
             if shut:
                 e = suppressed(e, least.cell)
@@ -113,8 +112,7 @@ def _one(
                 e = suppressed(e, least.cell)
             elif short or least.short(name, *few):
                 e = without_value(e, TOO_FEW_TO_COMPARE)
-            told = difference_entry(e, {**here, "arms": list(arms), "analysis": analysis}, name, group)
-            results.append(told)
+            results.append(difference_entry(e, there.at(arms=arms), name, group, analysis=analysis))
     if shut:
         positives = negatives = 0
     return Measured(group, tuple(results), positives, negatives, shut)
@@ -125,20 +123,19 @@ def _classes(truth: NDArray[np.int8]) -> tuple[int, int]:
 
 
 def _entries(
-    endpoint: Endpoint, here: Mapping[str, Any], arms: tuple[str, str], level: float
+    endpoint: Endpoint, place: Place, arms: tuple[str, str], level: float, cases: str
 ) -> Iterator[Result]:
-    """Both arm means and their difference, each by the analysis that leads."""
-    analysis = endpoint.analyse(endpoint.outcome)
+    """Both arm means and their difference, each by the primary analysis."""
+    analysis = endpoint.whole
+    of: dict[str, Any] = {"endpoint": endpoint.name, "primary": True, "cases": cases}
     for i, arm in enumerate(arms):
         means = analysis.arm_means(i, level)
         first = analysis.first(means)
-        scope = {**here, "arm": arm, "analysis": first}
-        mean = possible(means[first], "proportion")
-        yield Result(f"{BENEFIT}.arm_mean", scope, mean, "proportion", True)
+        yield Result(f"{BENEFIT}.arm_mean", place.at(arm=arm), means[first], analysis=first, **of)
     differences = analysis.differences(level)
     first = analysis.first(differences)
-    scope = {**here, "arms": list(arms), "analysis": first}
-    yield Result(f"{BENEFIT}.arm_difference", scope, differences[first], "difference", True)
+    contrast = place.at(arms=arms)
+    yield Result(f"{BENEFIT}.arm_difference", contrast, differences[first], analysis=first, **of)
 
 
 def _difference(
@@ -146,7 +143,7 @@ def _difference(
 ) -> tuple[str, Estimate]:
     """Gain in the group less gain in the others: the interaction of group and aid, and its analysis."""
     if np.isnan(endpoint.outcome).any() or np.isnan(other.outcome).any():
-        return "ustatistic_bdg", _unbalanced(endpoint, other, readings, group, level)
+        return "ustatistic_centred", _unbalanced(endpoint, other, readings, group, level)
     parts = [
         _fitted(one, readings.cases.truth[mask])
         for one, mask in ((endpoint, group.mask), (other, group.against))
@@ -175,11 +172,11 @@ def _unbalanced(
     outcome[:2, :, :n] = endpoint.outcome
     outcome[2:, :, n:] = other.outcome
     if endpoint.name != "auc":
-        return ustatistic(outcome).contrast(INTERACTION, level=level)
+        return ustatistic(outcome, centred=True).contrast(INTERACTION, level=level)
     truth = readings.cases.truth
     own, rest = (truth[mask] for mask in (group.mask, group.against))
     positive = np.concatenate([own[own >= 0], rest[rest >= 0]]) == 1
-    return auc_ustatistic(outcome, positive).contrast(INTERACTION, level=level)
+    return auc_ustatistic(outcome, positive, centred=True).contrast(INTERACTION, level=level)
 
 
 def _with_endpoints(
@@ -210,18 +207,13 @@ def of_cases(readings: Readings, mask: Mask) -> Readings:
     )
 
 
-def _unknown(cases: Cases, division: Division, plan: Plan, scope: Mapping[str, Any]) -> Result:
-    level, least = plan.report.confidence_level, public_cell(plan)
+def _unknown(cases: Cases, division: Division, plan: Plan, place: Place) -> Result:
     n = int(np.count_nonzero(division.unknown))
-    e = Estimate(n, n, n, len(cases), level, "count")
-    if closed((n,), least):
-        e = suppressed(e, least)
-    here = {**scope, "parameters": {"attribute": division.attribute, "of": "readings"}}
-    return Result(f"{NAME}.unknown", here, e, "count", True)
+    return unknown_entry(n, len(cases), place, plan, {"attribute": division.attribute, "of": "readings"})
 
 
 def _closed(truth: NDArray[np.int8], division: Division, least: int) -> set[str]:
-    """The groups of which a public report tells nothing, by their positives and negatives."""
+    """The groups of which a public report shows nothing, by their positives and negatives."""
     if not least:
         return set()
     known = ~division.unknown

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.subgroups.measured import NAME, Measured
+from trustreport.dimensions.subgroups.entries import DIFFERENCE, Measured
 from trustreport.measures.multiplicity import holm
 from trustreport.results import Result
 
-DIFFERENCE = f"{NAME}.subgroup_difference"
 # What is planned for a group that was fixed in advance; the other measures follow from these.
 PLANNED = ("sensitivity", "specificity", "auc")
 Groups = Mapping[str, tuple[Measured, ...]]
@@ -37,7 +36,7 @@ def adjusted(groups: Groups) -> Groups:
         for test, p in zip(tests, holm(np.array(list(tests.values()))))
     }
 
-    def told(one: Measured, r: Result) -> Result:
+    def with_family(one: Measured, r: Result) -> Result:
         if r.id != DIFFERENCE:
             return r
         name = family_of(one, r)
@@ -46,7 +45,9 @@ def adjusted(groups: Groups) -> Groups:
         return replace(r, details={**r.details, **more})
 
     return {
-        attribute: tuple(replace(one, results=tuple(told(one, r) for r in one.results)) for one in found)
+        attribute: tuple(
+            replace(one, results=tuple(with_family(one, r) for r in one.results)) for one in found
+        )
         for attribute, found in groups.items()
     }
 
@@ -62,10 +63,10 @@ def comparisons(groups: Groups) -> Iterator[tuple[Measured, Result]]:
 
 def family_of(one: Measured, r: Result) -> str:
     """``prespecified`` or ``exploratory``; of readers every endpoint is planned."""
-    planned = "arms" in r.scope or r.scope["endpoint"] in PLANNED
+    planned = r.place.arms or r.endpoint in PLANNED
     return "prespecified" if planned and not one.group.exploratory else "exploratory"
 
 
 def test_of(one: Measured, r: Result) -> Any:
     """What makes two comparisons one test: the endpoint, and the two groups of cases in either order."""
-    return r.scope["endpoint"], frozenset((one.group.mask.tobytes(), one.group.against.tobytes()))
+    return r.endpoint, frozenset((one.group.mask.tobytes(), one.group.against.tobytes()))

@@ -1,4 +1,4 @@
-"""The declared groups of a set of cases: which cases are in them, in what they are held against, and unknown.
+"""The declared groups of a set of cases: which cases are in them, in what they are compared with, or unknown.
 
 A definition says it in terms of the columns of the cases: ``sex = F``, ``age >= 65 and age < 80``,
 ``scanner in A, B``. Any other text is for readers, and the name of the group is the name of a column: then
@@ -52,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CaseGroup:
-    """A group: its cases, and those that it is held against (all False where there is nothing to hold)."""
+    """A group: its cases, and those that it is compared with (all False where there is nothing to do so)."""
 
     name: str
     declared: Subgroup
@@ -83,7 +83,7 @@ class Division:
 
     @property
     def codes(self) -> NDArray[np.int64]:
-        """The group of each case, -1 where in none; of groups that lie apart."""
+        """The group of each case, -1 where in none; of groups that do not overlap."""
         codes = np.full(self.unknown.shape, -1)
         for i, group in enumerate(self.groups):
             codes[group.mask] = i
@@ -231,7 +231,7 @@ def _by_levels(column: Column, n: int) -> Resolved | Message:
     return column.name, groups, ~column.known
 
 
-# ---------------------------------------------------------------- what a group is held against
+# ---------------------------------------------------------------- what a group is compared with
 
 
 def _division(
@@ -261,7 +261,7 @@ def _division(
 
 
 def _reference(declared: Subgroup, attribute: str, every: dict[str, Mask]) -> str | None:
-    """The group that is declared as the one to be held against, by its name or its value."""
+    """The group that is declared as the one to be compared with, by its name or its value."""
     if declared.reference is None:
         return None
     wanted = declared.reference.casefold()

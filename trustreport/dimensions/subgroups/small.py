@@ -2,23 +2,27 @@
 
 from dataclasses import dataclass, replace
 
-from trustreport.dimensions.small_cells import public_cell
 from trustreport.dimensions.subgroups.groups import CaseGroup
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.performance.small_cells import public_cell
 from trustreport.plan import Plan
+from trustreport.quantities import endpoint_row
 
-# Positives, or negatives, below which only counts are told; `limits.P37_positives` and so on of the manifest.
+# Positives, or negatives, below which only counts are reported; `limits.P37_positives` and so on of the manifest.
 LEAST = {"positives": 10, "negatives": 10}
 # ... and below which an interval is wide enough to be warned of.
 FEW = 30
 
-NEEDS = {
-    "sensitivity": ("positives",),
-    "specificity": ("negatives",),
-    "prevalence": (),
-}
 BOTH = ("positives", "negatives")
+
+
+def classes_of(endpoint: str) -> tuple[str, ...]:
+    """The classes of which an endpoint needs enough cases: both, but where one alone is its denominator."""
+    if endpoint == "prevalence":
+        return ()
+    needs = endpoint_row(endpoint).needs
+    return needs if len(needs) == 1 and needs[0] in BOTH else BOTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Least:
     def short(self, endpoint: str, positives: int, negatives: int) -> bool:
         """Whether a group has too few of a class for an endpoint."""
         have = {"positives": positives, "negatives": negatives}
-        return any(have[c] < getattr(self, c) for c in NEEDS.get(endpoint, BOTH))
+        return any(have[c] < getattr(self, c) for c in classes_of(endpoint))
 
 
 def too_few(endpoint: str, counts: ConfusionCounts) -> str:
@@ -66,10 +70,10 @@ def without_value(e: Estimate, note: str) -> Estimate:
 def with_few(e: Estimate, endpoint: str, positives: int, negatives: int) -> Estimate:
     """The estimate with the remark that a class is small, where it is."""
     have = {"positives": positives, "negatives": negatives}
-    few = [f"{have[c]} {c}" for c in NEEDS.get(endpoint, BOTH) if have[c] < FEW]
+    few = [f"{have[c]} {c}" for c in classes_of(endpoint) if have[c] < FEW]
     if not few or e.value != e.value:
         return e
     return replace(e, note="; ".join(filter(None, (e.note, f"few cases: {' and '.join(few)}"))))
 
 
-TOO_FEW_TO_COMPARE = "too few cases in the group, or in those that it is held against"
+TOO_FEW_TO_COMPARE = "too few cases in the group, or in those that it is compared with"

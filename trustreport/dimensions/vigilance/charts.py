@@ -2,14 +2,14 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.dimensions.vigilance.measured import (
+from trustreport.dimensions.vigilance.entries import (
     DENOMINATORS,
     OF_READINGS,
     WITHOUT_TRUTH,
@@ -17,14 +17,15 @@ from trustreport.dimensions.vigilance.measured import (
     indicators,
     stream,
 )
-from trustreport.dimensions.vigilance.people import Reliances
 from trustreport.dimensions.vigilance.periods import ID, Timeline
+from trustreport.dimensions.vigilance.readers_over_time import Reliances
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.monitoring.cusum import METHOD as CUSUM
 from trustreport.measures.monitoring.cusum import CusumChart, cusum, planned_looks
 from trustreport.measures.monitoring.notes import NO_BUDGET
 from trustreport.measures.monitoring.sprt import METHOD as SPRT
 from trustreport.measures.monitoring.sprt import SprtChart, sprt
+from trustreport.messages import Message, say
 from trustreport.plan import Indicator, Plan
 from trustreport.results import Result
 
@@ -64,12 +65,16 @@ class Charted:
     result: Result
     looks: Looks | None = None
     run: CusumChart | SprtChart | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def endpoint(self) -> str:
         """What it is a chart of."""
         return bare(self.indicator.measure)
+
+    @property
+    def design(self) -> Mapping[str, Any]:
+        """What the chart was designed with, and how often it alerted."""
+        return self.result.estimate.details
 
     @property
     def alert(self) -> int | None:
@@ -114,13 +119,22 @@ def _chart(
         for name in ("in_control", "to_detect", "false_alert_budget")
         if (value := getattr(indicator, name)) is not None
     }
-    scope: dict[str, Any] = {**timeline.scope, "endpoint": endpoint}
-    if parameters:
-        scope["parameters"] = parameters
+
+    def entry(e: Estimate, **details: Any) -> Result:
+        return Result(
+            f"{ID}.{shown}",
+            timeline.place,
+            e,
+            endpoint=endpoint,
+            parameters=parameters,
+            primary=True,
+            details=details,
+        )
+
     if found is None or why:
         n = int(found.sizes.sum()) if found else 0
         none = undefined(n, why or NOT_OF_CASES, level=level, method=METHODS[shown])
-        return Charted(indicator, shown, Result(f"{ID}.{shown}", scope, none, "score", True), found)
+        return Charted(indicator, shown, entry(none), found)
     run: CusumChart | SprtChart | None
     assert indicator.in_control is not None
     assert indicator.to_detect is not None
@@ -132,8 +146,8 @@ def _chart(
     else:
         missed = MISSED if indicator.missed_alert_budget is None else indicator.missed_alert_budget
         one, run = sprt(found.events, *rates, budget=budget, missed=missed, level=level)
-    made = Charted(indicator, shown, Result(f"{ID}.{shown}", scope, one, "score", True), found, run)
-    return Charted(indicator, shown, _told(made, scope, one), found, run)
+    made = Charted(indicator, shown, entry(one), found, run)
+    return replace(made, result=entry(one, **_details(made)))
 
 
 def _why(indicator: Indicator, kind: str, endpoint: str, found: Looks | None) -> str:
@@ -148,14 +162,14 @@ def _why(indicator: Indicator, kind: str, endpoint: str, found: Looks | None) ->
     return NO_ORDER if kind == "sprt" and not found.by_case else ""
 
 
-def _told(made: Charted, scope: Mapping[str, Any], one: Estimate) -> Result:
-    """The entry with what is no number: whether looks are cases or periods, where the first alert fell."""
+def _details(made: Charted) -> dict[str, Any]:
+    """What is no number: whether looks are cases or periods, where the first alert fell."""
     details: dict[str, Any] = {"look": "case" if made.looks and made.looks.by_case else "period"}
     if made.alert_period:
         details["first_alert_period"] = made.alert_period
     if made.alert_day:
         details["first_alert_date"] = made.alert_day.isoformat()
-    return Result(f"{ID}.{made.kind}", scope, one, "score", True, details)
+    return details
 
 
 def _planned(found: Looks, timeline: Timeline, indicator: Indicator, plan: Plan) -> Sequence[int]:
@@ -219,6 +233,13 @@ def _in_order(
             days.append(timeline.periods[k].end)
     joined = np.concatenate(events) if events else np.zeros(0, np.int64)
     return Looks(joined, np.array(sizes, np.int64), tuple(periods), tuple(days))
+
+
+def designed_for(indicator: Indicator) -> Message | None:
+    """The rates that the chart of an indicator is designed for, in words."""
+    if indicator.in_control is None or indicator.to_detect is None:
+        return None
+    return say(f"{ID}.rates", in_control=indicator.in_control, to_detect=indicator.to_detect)
 
 
 def in_control(chart: Charted) -> str:

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.vigilance.measured import DENOMINATORS, endpoints, stream
-from trustreport.dimensions.vigilance.people import Reliances, by_reader
+from trustreport.dimensions.vigilance.entries import DENOMINATORS, endpoints, stream
 from trustreport.dimensions.vigilance.periods import ID, Timeline, names_of
+from trustreport.dimensions.vigilance.readers_over_time import Reliances, by_reader
 from trustreport.measures.monitoring.funnel import METHODS, Funnel, funnel
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -74,9 +73,12 @@ def funnel_results(every: Sequence[Compared], timeline: Timeline) -> list[Result
     results = []
     for one in every:
         for k, name in enumerate(one.names):
-            scope: dict[str, Any] = {**timeline.scope, one.of: name, "endpoint": one.endpoint}
+            place = timeline.place.at(**{one.of: name})
             for method in METHODS:
                 e = one.found.z[method][k]
                 details = {"events": one.events[k], "share": one.events[k] / e.n if e.n else None}
-                results.append(Result(f"{ID}.funnel_z", scope, e, "score", method == one.leads, details))
+                leads = method == one.leads
+                results.append(
+                    Result(f"{ID}.funnel_z", place, e, endpoint=one.endpoint, primary=leads, details=details)
+                )
     return results

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trustreport.dimensions.vigilance.exposure import Use
 from trustreport.dimensions.vigilance.periods import ID, Timeline
-from trustreport.dimensions.vigilance.used import Use
 from trustreport.measures.monitoring.rates import event_rate
 from trustreport.plan import Incident, Plan, Signal
 from trustreport.results import Result
@@ -49,15 +49,19 @@ def rate_results(timeline: Timeline, uses: Sequence[Use], plan: Plan) -> Iterato
         total = sum(map(len, by_period.values()))
         known = [p for p in timeline.periods if p.start and p.end]
         for period in known:
-            scope = {**timeline.scope, "period": period.name, "parameters": {"kind": kind}}
             one = event_rate(len(by_period[period.name]), exposure.get(period.name, 0), level=level)
-            yield Result(f"{ID}.event_rate", scope, one, "ratio", True)
-        scope = {**timeline.scope, "parameters": {"kind": kind}}
+            yield Result(
+                f"{ID}.event_rate",
+                period.place,
+                one,
+                parameters={"kind": kind},
+                primary=True,
+                cases=period.key,
+            )
         # Without the days of the periods every event of the log counts.
         events = total if known else sum(i.kind == kind for i in plan.incidents)
-        yield Result(
-            f"{ID}.event_rate", scope, event_rate(events, sum(exposure.values()), level=level), "ratio", True
-        )
+        one = event_rate(events, sum(exposure.values()), level=level)
+        yield Result(f"{ID}.event_rate", timeline.place, one, parameters={"kind": kind}, primary=True)
 
 
 def outside(plan: Plan, timeline: Timeline) -> int:

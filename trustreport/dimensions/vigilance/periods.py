@@ -1,4 +1,4 @@
-"""The periods of routine use and their baseline, and which of their cases may count."""
+"""The periods of routine use and their baseline, and which of their cases are analysed."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.dimensions.advice_accuracy.clusters import clustering
-from trustreport.dimensions.ripe import cut_of, ripe
-from trustreport.measures.cluster import Clusters
-from trustreport.measures.confusion.clustered import cluster_cells
-from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.performance.cases import Outputs, ScoredCases, of_dataset, outputs
+from trustreport.performance.follow_up import cut_of, is_mature
+from trustreport.performance.keys import case_key
+from trustreport.place import Place
 from trustreport.plan import DatasetFacts, Plan
 from trustreport.study import Binary, Coded, Dataset, Floats, Readings, Scores, Study
 
@@ -27,21 +26,20 @@ MOST_GROUPS = 12
 
 @dataclass(frozen=True, eq=False)
 class Period:
-    """A period, or the baseline, by one candidate; `dataset` is None where no case of it was handed in.
+    """A period, or the baseline, by one candidate; `dataset` is None where no case of it was provided.
 
-    `mature` (n_cases,) says whether so long ago that the truth can be known; where that cannot be told every
-    case counts as mature. `cluster` (n_cases,) says which cases belong together, None where none do.
+    A period is a data set: `cases` are its analysed cases, as every other number on them has them, None
+    where the candidate gave no outputs. `outputs` and `mature` (n_cases,) are of all cases of the set.
     """
 
     name: str
     facts: DatasetFacts | None
     dataset: Dataset | None
     candidate: str
-    score: Floats
-    decision: Binary
+    place: Place
+    outputs: Outputs
     mature: NDArray[np.bool_]
-    reversed: bool = False
-    cluster: Clusters | None = None
+    cases: ScoredCases | None
 
     def __len__(self) -> int:
         return 0 if self.dataset is None else len(self.dataset.cases)
@@ -53,42 +51,29 @@ class Period:
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
-        """Cases with a mature truth and a decision: those that performance is made of."""
-        return (self.truth >= 0) & (self.decision >= 0) & self.mature
+        """Cases that are analysed: mature, of known truth, with an output or failed."""
+        found = np.zeros(len(self), bool)
+        if self.cases is not None:
+            found[self.cases.rows] = True
+        return found
 
     @cached_property
-    def scored(self) -> NDArray[np.bool_]:
-        """Cases with a mature truth and a score."""
-        return (self.truth >= 0) & ~np.isnan(self.score) & self.mature
+    def decision(self) -> Binary:
+        """The decision of each case, failed cases of known truth by the rule; -1 where there is none."""
+        found = np.where(self.outputs.present, self.outputs.decision, -1).astype(np.int8)
+        if self.cases is not None and self.cases.decision is not None:
+            found[self.cases.rows] = self.cases.decision
+        return found
 
     @property
-    def output(self) -> NDArray[np.bool_]:
-        """Cases for which the device gave anything."""
-        return (self.decision >= 0) | ~np.isnan(self.score)
-
-    @cached_property
-    def counts(self) -> ConfusionCounts:
-        """The four cells of what may count."""
-        return ConfusionCounts.of(self.truth[self.known] == 1, self.decision[self.known] == 1)
-
-    @cached_property
-    def cells(self) -> NDArray[np.int64] | None:
-        """The four cells of each cluster, where one has more than one case of what may count."""
-        if self.cluster is None or _alone(self.cluster[self.known]):
-            return None
-        counted = self.truth[self.known] == 1, self.decision[self.known] == 1
-        return cluster_cells(*counted, self.cluster[self.known])
-
-    @cached_property
-    def scored_clusters(self) -> Clusters | None:
-        """The cluster of each mature case with a score; None where each stands alone."""
-        cluster = None if self.cluster is None else self.cluster[self.scored]
-        return None if cluster is None or _alone(cluster) else cluster
+    def score(self) -> Floats:
+        """The score of each case that is used, NaN where there is none."""
+        return np.where(self.outputs.present, self.outputs.score, np.nan)
 
     @property
-    def suspicion(self) -> Floats:
-        """The score turned so that higher speaks for the condition."""
-        return -self.score if self.reversed else self.score
+    def key(self) -> str:
+        """Which cases the period holds (`trustreport.performance.keys`)."""
+        return case_key(self.name, self.dataset.cases.labels) if self.dataset else ""
 
     def column(self, name: str) -> Coded | None:
         """A column of names: site, patient, or a group of cases; None where there is none."""
@@ -123,10 +108,6 @@ class Period:
         return _day(self.date, first=False)
 
 
-def _alone(cluster: Clusters) -> bool:
-    return len(np.unique(cluster)) == len(cluster)
-
-
 def _day(dates: NDArray[np.datetime64] | None, *, first: bool) -> dt.date | None:
     if dates is None or np.isnat(dates).all():
         return None
@@ -136,7 +117,7 @@ def _day(dates: NDArray[np.datetime64] | None, *, first: bool) -> dt.date | None
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """The periods of one candidate in order of time, and what they are held against.
+    """The periods of one candidate in order of time, and what they are compared with.
 
     `declared_baseline` is False where none is declared and the first period stands in; it is then no longer
     among `periods`. `cut` is the day until which truths are known, None where nothing tells it.
@@ -150,9 +131,10 @@ class Timeline:
     cut: dt.date | None
 
     @property
-    def scope(self) -> dict[str, str]:
-        """What every scope of this candidate holds."""
-        return {"candidate": self.candidate} if self.several else {}
+    def place(self) -> Place:
+        """Where the numbers on all periods of this candidate belong."""
+        names = tuple(period.name for period in self.periods)
+        return Place(datasets=names, candidate=self.candidate if self.several else None)
 
     @property
     def last(self) -> Period | None:
@@ -203,7 +185,8 @@ def _timeline(
     alone = not declared and len(names) < 2
 
     def made(name: str) -> Period:
-        return _period(name, candidate, facts.get(name), held.get(name), study, plan)
+        place = Place(dataset=name, period=name, candidate=candidate if several else None)
+        return _period(place, candidate, facts.get(name), held.get(name), study, plan)
 
     rest = [name for name in names if name != base or alone]
     return Timeline(
@@ -217,7 +200,7 @@ def _timeline(
 
 
 def _period(
-    name: str,
+    place: Place,
     candidate: str,
     facts: DatasetFacts | None,
     dataset: Dataset | None,
@@ -226,31 +209,11 @@ def _period(
 ) -> Period:
     n = 0 if dataset is None or len(dataset.cases.classes) != 2 else len(dataset.cases)
     dataset = dataset if n else None
-    score, decision = outputs(dataset.scores.get(candidate) if dataset else None, n, plan)
-    below = plan.operating_point.score_direction == "lower_is_positive"
-    mature = ripe(dataset, study, plan) if dataset else np.ones(0, bool)
-    # The sites are those of every period: they are what is watched, and not drawn anew for each.
-    cluster = clustering(dataset, plan, apart="site").of_case if dataset else None
-    return Period(name, facts, dataset, candidate, score, decision, mature, below, cluster)
-
-
-def outputs(scores: Scores | None, n: int, plan: Plan) -> tuple[Floats, Binary]:
-    """Score and decision of each case, NaN and -1 where there is none."""
-    score, decision = np.full(n, np.nan), np.full(n, -1, np.int8)
-    if scores is None:
-        return score, decision
-    if scores.score is not None:
-        score = scores.score
-    elif scores.class_scores is not None and scores.class_scores.shape[1] == 2:
-        score = scores.class_scores[:, 1]
-    threshold = plan.operating_point.threshold
-    if scores.decision is not None:
-        decision = scores.decision
-    elif threshold is not None:
-        below = plan.operating_point.score_direction == "lower_is_positive"
-        called = score <= threshold if below else score >= threshold
-        decision = np.where(np.isnan(score), -1, called).astype(np.int8)
-    return score, decision
+    found = outputs(dataset.scores.get(candidate) if dataset else None, n, plan)
+    mature = is_mature(dataset, study, plan) if dataset else np.ones(0, bool)
+    every = of_dataset(dataset, study, plan) if dataset else ()
+    own = next((one for one in every if one.candidate == candidate), None)
+    return Period(str(place.period), facts, dataset, candidate, place, found, mature, own)
 
 
 def mature_on(period: Period, plan: Plan) -> dt.date | None:
@@ -290,11 +253,9 @@ def readings_of(study: Study, timeline: Timeline) -> Iterator[tuple[Readings, di
     name of the case, where it is a case of one period only.
     """
     for readings in study.readings:
-        place = _place(readings, timeline.all)
+        at = _place(readings, timeline.all)
         found = {
-            period.name: _some(readings, place == k)
-            for k, period in enumerate(timeline.all)
-            if (place == k).any()
+            period.name: _some(readings, at == k) for k, period in enumerate(timeline.all) if (at == k).any()
         }
         if found:
             yield readings, found

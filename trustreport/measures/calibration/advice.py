@@ -10,6 +10,7 @@ from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import Bins, check, equal_width, places
 from trustreport.measures.calibration.resample import METHOD, REPLICATES, Counts, with_interval
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.proportion import wilson
 
 Floats = NDArray[np.float64]
@@ -36,6 +37,7 @@ def advisory_value(
     local: Local = "absolute_gap",
     rng: np.random.Generator | None = None,
     replicates: int = REPLICATES,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Mean over cases of the advice's confidence, discounted by how badly such confidence was calibrated.
@@ -61,6 +63,8 @@ def advisory_value(
     rng : numpy.random.Generator, optional
         Without it there is no interval.
     replicates : int
+    cluster : int array, shape (n_cases,), optional
+        Which cluster (patient, video) a case belongs to: then the interval is that of `resample.jackknife`.
     level : float in (0, 1)
 
     Returns
@@ -103,6 +107,7 @@ def advisory_value(
         right,
         confidence,
         rng,
+        cluster=cluster,
         replicates=replicates,
         level=level,
         details=details,

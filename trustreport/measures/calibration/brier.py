@@ -1,5 +1,6 @@
 """Brier score and what it is made of."""
 
+from dataclasses import replace
 from math import nan, sqrt
 
 import numpy as np
@@ -8,11 +9,18 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import CHUNK, check, equal_width
+from trustreport.measures.calibration.in_clusters import sandwich
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.proportion import normal_quantile
 
 
 def brier(
-    truth: NDArray[np.bool_], score: NDArray[np.float64], *, bins: int = 10, level: float = 0.95
+    truth: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    *,
+    bins: int = 10,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
 ) -> Estimate:
     """Mean squared distance of the score from what was the case.
 
@@ -37,6 +45,8 @@ def brier(
         Probability of the condition.
     bins : int
         For the parts only.
+    cluster : int array, shape (n_cases,), optional
+        Which cluster (patient, video) a case belongs to: then the interval is that of `in_clusters.sandwich`.
     level : float in (0, 1)
 
     Returns
@@ -89,6 +99,9 @@ def brier(
         "within_bins": value - (reliability - resolution + uncertainty),
         "scaled": 1 - value / uncertainty if uncertainty else nan,
     }
+    if cluster is not None:
+        found = sandwich(value, ((score - truth) ** 2 - value) / n, cluster, level=level, details=details)
+        return replace(found, low=max(0.0, found.low), high=min(1.0, found.high)) if found.se > 0 else found
     if n == 1:
         return Estimate(value, nan, nan, n, level, "wald", notes.ONE_CASE, details=details)
     se = sqrt(variance / n)

@@ -9,6 +9,7 @@ from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check, equal_mass, equal_width
 from trustreport.measures.calibration.resample import METHOD, REPLICATES, Counts, with_interval
+from trustreport.measures.cluster import Clusters
 
 Binning = Literal["equal_width", "equal_mass"]
 Floats = NDArray[np.float64]
@@ -22,6 +23,7 @@ def ece(
     bins: int = 10,
     rng: np.random.Generator | None = None,
     replicates: int = REPLICATES,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """How far, on average over cases, the observed share of events lies from the mean score of their bin.
@@ -44,6 +46,8 @@ def ece(
     rng : numpy.random.Generator, optional
         Without it there is no interval.
     replicates : int
+    cluster : int array, shape (n_cases,), optional
+        Which cluster (patient, video) a case belongs to: then the interval is that of `resample.jackknife`.
     level : float in (0, 1)
 
     Returns
@@ -81,6 +85,7 @@ def ece(
         score,
         rng,
         mass=mass,
+        cluster=cluster,
         replicates=replicates,
         level=level,
         details={"largest_gap": float(np.nanmax(gap)), "filled_bins": float((within.n > 0).sum())},

@@ -11,6 +11,7 @@ from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check, equal_mass, equal_width
 from trustreport.measures.calibration.ece import Binning
 from trustreport.measures.calibration.resample import METHOD, REPLICATES, Counts, with_interval
+from trustreport.measures.cluster import Clusters
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +33,7 @@ def gici(
     bins: int = 10,
     rng: np.random.Generator | None = None,
     replicates: int = REPLICATES,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Gici:
     """How well observed shares of events match the scores, on a scale on which each bin could reach 0 and 1.
@@ -47,7 +49,7 @@ def gici(
 
     Parameters
     ----------
-    truth, score, binning, bins, rng, replicates, level
+    truth, score, binning, bins, rng, replicates, cluster, level
         As in `ece`.
 
     Returns
@@ -90,6 +92,7 @@ def gici(
         score,
         rng,
         mass=mass,
+        cluster=cluster,
         replicates=replicates,
         level=level,
         details={"direction": direction, "filled_bins": float((within.n > 0).sum())},

@@ -12,6 +12,8 @@ from scipy.special import expit, logit
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
+from trustreport.measures.calibration.in_clusters import sandwich
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.proportion import normal_quantile
 
@@ -22,7 +24,12 @@ STEPS = 100
 
 
 def calibration_intercept(
-    truth: NDArray[np.bool_], score: Floats, *, interval: Interval = "wald", level: float = 0.95
+    truth: NDArray[np.bool_],
+    score: Floats,
+    *,
+    interval: Interval = "wald",
+    cluster: Clusters | None = None,
+    level: float = 0.95,
 ) -> Estimate:
     """By how much the log odds of all scores must move for the expected events to match the observed.
 
@@ -40,6 +47,8 @@ def calibration_intercept(
         Probability of the condition; 0 and 1 move inwards by 1e-8, which the note says.
     interval : {"wald", "profile"}
         By the curvature of the likelihood, or by the likelihood itself (better with few events).
+    cluster : int array, shape (n_cases,), optional
+        Which cluster (patient, video) a case belongs to: then the interval is that of `in_clusters.sandwich`.
     level : float in (0, 1)
 
     Returns
@@ -70,7 +79,11 @@ def calibration_intercept(
     predictor, note = _logits(score)
     value = _intercept(truth, predictor)
     p = expit(value + predictor)
-    se = 1 / sqrt(float((p * (1 - p)).sum()))
+    information = float((p * (1 - p)).sum())
+    if cluster is not None:
+        influence = (truth - p) / information
+        return sandwich(float(value), influence, cluster, null=0.0, level=level, note=note)
+    se = 1 / sqrt(information)
 
     def likelihood(a: float) -> float:
         return _likelihood(truth, a + predictor)
@@ -79,7 +92,12 @@ def calibration_intercept(
 
 
 def calibration_slope(
-    truth: NDArray[np.bool_], score: Floats, *, interval: Interval = "wald", level: float = 0.95
+    truth: NDArray[np.bool_],
+    score: Floats,
+    *,
+    interval: Interval = "wald",
+    cluster: Clusters | None = None,
+    level: float = 0.95,
 ) -> Estimate:
     """By how much the spread of the scores' log odds would have to be stretched to match what was observed.
 
@@ -91,7 +109,7 @@ def calibration_slope(
 
     Parameters
     ----------
-    truth, score, interval, level
+    truth, score, interval, cluster, level
         As in `calibration_intercept`.
 
     Returns
@@ -125,13 +143,25 @@ def calibration_slope(
     if fit is None:
         return undefined(len(score), notes.NO_CONVERGENCE, level=level, method=interval)
     intercept, value, se = fit
+    details = {"intercept": float(intercept)}
+    if cluster is not None:
+        influence = _slope_influence(truth, predictor, intercept, value)
+        return sandwich(float(value), influence, cluster, null=1.0, level=level, note=note, details=details)
 
     def likelihood(b: float) -> float:
         return _likelihood(truth, _intercept(truth, b * predictor) + b * predictor)
 
-    return _estimate(
-        value, se, likelihood, 1.0, len(score), interval, level, note, {"intercept": float(intercept)}
-    )
+    return _estimate(value, se, likelihood, 1.0, len(score), interval, level, note, details)
+
+
+def _slope_influence(truth: NDArray[np.bool_], predictor: Floats, intercept: float, slope: float) -> Floats:
+    """What each case contributes to the slope: its score equation times the inverse information."""
+    p = expit(intercept + slope * predictor)
+    weight = p * (1 - p)
+    centre = float(weight @ predictor / weight.sum())
+    away = predictor - centre
+    influence: Floats = (truth - p) * away / float(weight @ away**2)
+    return influence
 
 
 def _undefined(truth: NDArray[np.bool_]) -> str:

@@ -8,18 +8,29 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
+from trustreport.measures.calibration.in_clusters import sandwich
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.proportion import normal_quantile
 
 
-def oe_ratio(truth: NDArray[np.bool_], score: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
+def oe_ratio(
+    truth: NDArray[np.bool_],
+    score: NDArray[np.float64],
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
+) -> Estimate:
     """Events observed for each event that the scores expect: calibration in the large as a ratio.
 
     With phi the prevalence::
 
         O/E = events / sum of scores,   SE(ln O/E) = sqrt((1 - phi) / events)
 
-    Estimand: prevalence over mean score in the population; the scores count as given.
+    With clusters the scores are taken as sampled too: case i with truth y and score s contributes
+    y_i / events - s_i / (sum of scores) to the logarithm.
+
+    Estimand: prevalence over mean score in the population; without clusters the scores count as given.
 
     Parameters
     ----------
@@ -27,6 +38,8 @@ def oe_ratio(truth: NDArray[np.bool_], score: NDArray[np.float64], *, level: flo
         True = condition present.
     score : float array, shape (n_cases,)
         Probability of the condition.
+    cluster : int array, shape (n_cases,), optional
+        Which cluster (patient, video) a case belongs to: then the interval is that of `in_clusters.sandwich`.
     level : float in (0, 1)
 
     Returns
@@ -57,6 +70,9 @@ def oe_ratio(truth: NDArray[np.bool_], score: NDArray[np.float64], *, level: flo
     if events in (0, n):
         note = notes.ALL_EVENTS if events else notes.NO_EVENT
         return Estimate(value, nan, nan, n, level, "log_wald", note, details=details)
+    if cluster is not None:
+        influence = truth / events - score / expected
+        return sandwich(value, influence, cluster, null=1.0, logarithm=True, level=level, details=details)
     se = sqrt((1 - events / n) / events)
     factor = exp(z * se)
     p = two_sided_p(log(value) / se)

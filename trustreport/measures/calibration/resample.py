@@ -1,7 +1,7 @@
 """Bootstrap intervals for measures that are made of bins."""
 
-from collections.abc import Callable
-from math import nan
+from collections.abc import Callable, Mapping
+from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import Bins, places
+from trustreport.measures.cluster import ONE_CLUSTER, Clusters
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 from trustreport.measures.proportion import normal_quantile
 
 METHOD = "bootstrap_pivot"
+JACKKNIFE = "cluster_jackknife"
 REPLICATES = 1000
 EXACT = 50_000  # up to so many cases every resampled case is drawn
 DRAWN = 5_000_000  # cases drawn at once
@@ -89,16 +92,21 @@ def with_interval(
     *,
     mass: bool = False,
     replicates: int = REPLICATES,
+    cluster: Clusters | None = None,
     level: float = 0.95,
     details: dict[str, float] | None = None,
 ) -> Estimate:
     """The measure of the bins and its interval by resampled cases; the limits of the bins are kept.
 
-    With more than 200,000 cases the interval is the normal one with `bins_se`, without resampling.
+    With more than 200,000 cases the interval is the normal one with `bins_se`, without resampling; of
+    cases in clusters it is that of `jackknife`.
     """
     if replicates < 2:
         raise ValueError(f"replicates must be 2 or more, got {replicates}.")
     n, details = len(score), details or {}
+    if cluster is not None:
+        place = places(score, bins, mass=mass)
+        return jackknife(measure, bins, place, truth, score, cluster, level=level, details=details)
     gap = (bins.events - bins.total) / np.maximum(bins.n, 1)
 
     def measured(k: float) -> float:
@@ -125,6 +133,72 @@ def with_interval(
     details = {**details, "replicates": float(replicates), "bias": float(found.mean()) - value}
     note = "" if low < high else notes.NO_NOISE
     return Estimate(value, low, high, n, level, METHOD, note, se=float(found.std(ddof=1)), details=details)
+
+
+def jackknife(
+    measure: OfBins,
+    within: Bins,
+    place: NDArray[np.intp],
+    truth: NDArray[np.bool_],
+    score: Floats,
+    cluster: Clusters,
+    *,
+    level: float = 0.95,
+    details: Mapping[str, float] | None = None,
+) -> Estimate:
+    """The t interval of a measure of bins by leaving out one cluster after the other.
+
+    With M the measure, M_g that without cluster g, G clusters, the limits of the bins kept::
+
+        V = (G - 1) / G sum over g of (M_g - mean M_g)^2,   M +- t(G - 1) sqrt(V), cut at 0 and 1
+
+    Parameters
+    ----------
+    place : int array, shape (n_cases,)
+        The bin of each case (`bins.places`).
+
+    Returns
+    -------
+    Estimate
+        ``cluster_jackknife``; no limits, and a note, with one cluster or where nothing varies between them.
+
+    References
+    ----------
+    Efron, Tibshirani (1993), An Introduction to the Bootstrap, chapter 11.
+
+    Examples
+    --------
+    >>> from trustreport.measures.calibration.bins import equal_width
+    >>> from trustreport.measures.calibration.ece import of_bins
+    >>> truth, score = np.arange(8) % 3 == 0, np.linspace(0.1, 0.8, 8)
+    >>> within = equal_width(truth, score, 2)
+    >>> e = jackknife(of_bins, within, places(score, within), truth, score, np.arange(8) // 2)
+    >>> e.method, round(e.value, 3)
+    ('cluster_jackknife', 0.225)
+    """
+    bins, n = len(within.n), len(score)
+    _, of = np.unique(cluster, return_inverse=True)
+    n_clusters = int(of.max()) + 1 if n else 0
+    value = float(measure(within.n, within.events, within.total))
+    found = {**(details or {}), "clusters": float(n_clusters)}
+    if n_clusters < 2:
+        return Estimate(value, nan, nan, n, level, JACKKNIFE, ONE_CLUSTER, details=found)
+    cell = of * bins + place
+
+    def left(whole: NDArray[np.float64] | NDArray[np.int64], weight: Floats | None) -> Floats:
+        own = np.bincount(cell, weight, n_clusters * bins).reshape(n_clusters, bins)
+        return np.asarray(whole - own, dtype=np.float64)
+
+    without = measure(
+        left(within.n, None), left(within.events, truth.astype(np.float64)), left(within.total, score)
+    )
+    variance = (n_clusters - 1) / n_clusters * float(((without - without.mean()) ** 2).sum())
+    if not variance > NEGLIGIBLE:
+        return Estimate(value, nan, nan, n, level, JACKKNIFE, notes.NO_NOISE, details=found)
+    se, df = sqrt(variance), float(n_clusters - 1)
+    half = quantile(df, level) * se
+    low, high = max(0.0, value - half), min(1.0, value + half)
+    return Estimate(value, low, high, n, level, JACKKNIFE, se=se, df=df, details=found)
 
 
 def bins_se(

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from trustreport.dimensions.case_mix import CaseMix, Characteristic, Errors
-from trustreport.dimensions.ripe import left_out
-from trustreport.dimensions.standing_out import Share, gaps
+from trustreport.dimensions.largest_gap import Share, gaps
 from trustreport.messages import Catalogue
+from trustreport.narrative.follow_up import immature
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.summary import limits, listed
@@ -270,12 +270,12 @@ def failures(context: Context) -> Element | None:
     lines = tuple(line for one in shown for line in _error_lines(one, say))
     total = sum(one.missed + one.false_alarms for one in found)
     finding = say("element.E23.finding", n=total, of=sum(one.positives + one.negatives for one in found))
-    young = (say(one) for one in left_out(context.assessment.study, context.assessment.plan))
+    young = (say(one) for one in immature(context.assessment.study, context.assessment.plan))
     table = Table(say("element.E23.caption"), heads, lines)
-    return Element((finding, *_standing_out(context), *young), tables=numbered(context, table))
+    return Element((finding, *_largest_gaps(context), *young), tables=numbered(context, table))
 
 
-def _standing_out(context: Context) -> Iterator[str]:
+def _largest_gaps(context: Context) -> Iterator[str]:
     """The characteristic by which the errors of each device lie furthest apart, or that none stands out."""
     say, assessment = context.say, context.assessment
     level = assessment.plan.report.confidence_level

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from trustreport.messages import Catalogue
+from trustreport.narrative.names import quantity_name
 from trustreport.plan import Incident, Plan, Vigilance
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day
-from trustreport.verdicts.judge import quantity_name
 
 # Where the inputs of a safety update report stand, by the words of the outline; the report has no conclusion.
 UPDATE = {"conclusion": (), "findings": ("vigilance", "E38", "E42", "E43"), "use": ("E36", "E03")}

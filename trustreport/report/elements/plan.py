@@ -5,13 +5,13 @@ from functools import partial
 
 from trustreport import criteria
 from trustreport.messages import Catalogue
+from trustreport.narrative.names import quantity_name
 from trustreport.plan import Endpoint, Plan
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.summary import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day, plain
-from trustreport.verdicts.judge import quantity_name
 
 GROUPS = {
     "E01": ("device",),

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from trustreport.claims import Held, elsewhere, held, inside, latest
 from trustreport.finding import CheckOutcome
 from trustreport.messages import Catalogue
+from trustreport.narrative.names import quantity_name
 from trustreport.plan import Claim
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.data import CHECKED
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.summary import Limit, limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
-from trustreport.verdicts.judge import quantity_name
 
 GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}
 
@@ -94,7 +94,7 @@ def _claim_lines(claim: Claim, found: Sequence[Held], say: Catalogue) -> Iterato
         yield Line(
             (
                 Cell(measure, aside=source if i == 0 else ""),
-                Cell(", ".join(one.place.values())),
+                Cell(", ".join(filter(None, (one.place.set, one.place.dataset)))),
                 Cell(one.printed),
                 Cell(say(one.recomputed)),
                 Cell(say("element.E34.yes" if one.agrees else "element.E34.no")),

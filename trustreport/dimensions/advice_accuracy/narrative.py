@@ -1,0 +1,267 @@
+"""Sentences and tables of advice accuracy: published tables and data sets."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import Any
+
+from trustreport.claims import Held
+from trustreport.dimensions.advice_accuracy.entries import CELLS, ID, SCENARIO_MEASURES, SCENARIOS
+from trustreport.dimensions.advice_accuracy.narrative_secondary import beside_tables
+from trustreport.dimensions.advice_accuracy.view import ResultView
+from trustreport.estimate import Estimate
+from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.messages import Message, say
+from trustreport.results import Result
+
+SCORED = ("auc", "average_precision")
+CURVES = ("net_benefit", "standardized_net_benefit", "weighted_utility")
+THIRD = ("indeterminate_positives", "indeterminate_negatives", "indeterminate")
+MOST_SHARES = 5  # columns that fit beside each other
+OVERVIEW = ("prevalence", "sensitivity", "specificity", "ppv", "npv", "mcc")
+
+
+def in_full(all_views: Sequence[ResultView], figures: Sequence[Figure] = ()) -> tuple[Part, ...]:
+    """A few tables and data sets, each in full; the figures of several stand before them, side by side."""
+    if len(all_views) < 2:
+        return tuple(_part(view, 1, figures, alone=True) for view in all_views)
+    together = Part(finding=tuple(_across(all_views)), figures=tuple(figures))
+    return (together, *(_part(view, i) for i, view in enumerate(all_views, 1)))
+
+
+def _part(view: ResultView, number: int, figures: Sequence[Figure] = (), *, alone: bool = False) -> Part:
+    return Part(
+        title=None if alone else say("word.name", name=view.name),
+        finding=tuple(_sentences(view)),
+        tables=tuple(_tables(view, number)),
+        figures=tuple(figures),
+        place=view.place,
+    )
+
+
+def overview(
+    all_views: Sequence[ResultView], figures: Sequence[Figure] = (), undrawn: int = 0
+) -> tuple[Part, ...]:
+    """A row each for many tables and data sets; of `undrawn` sets there are no curves."""
+    names = (*OVERVIEW, "auc") if any(view.estimate("auc") for view in all_views) else OVERVIEW
+    columns = (
+        Column(say(f"{ID}.column.set")),
+        Column(say(f"{ID}.column.n"), "count"),
+        *(Column(say(f"{ID}.heading.{name}"), "number.3") for name in names),
+    )
+    rows = tuple(
+        (
+            view.name,
+            next((r.estimate.n for r in view.results if r.scope == view.place.scope), None),
+            *(_value(view, name) for name in names),
+        )
+        for view in all_views
+    )
+    table = PlainTable("advice_accuracy_sets", say(f"{ID}.table_sets"), columns, rows)
+    sentence = say(f"{ID}.overview", n=len(all_views))
+    finding = (*_across(all_views), sentence, *_noted(all_views), *_undrawn(undrawn))
+    return (Part(finding, tables=(table, *_rules_of_sets(all_views)), figures=tuple(figures)),)
+
+
+def _undrawn(n: int) -> Iterator[Message]:
+    if n:
+        yield say("undrawn", n=n)
+
+
+def _noted(all_views: Sequence[ResultView]) -> Iterator[Message]:
+    """What is to be known of single sets, once for all; how much clusters widen intervals, as a range."""
+    noted = {str(remark): remark for view in all_views for remark in view.remarks}
+    ratios: dict[tuple[str, ...], list[float]] = {}
+    for said in noted.values():
+        if said.key == f"{ID}.clustered":
+            ratios.setdefault(tuple(said.values["keys"]), []).append(said.values["ratio"])
+        elif said.key != f"{ID}.clustered_only":
+            yield said
+    for keys, found in ratios.items():
+        yield say(f"{ID}.clustered_sets", keys=list(keys), n=len(found), low=min(found), high=max(found))
+
+
+def _across(all_views: Sequence[ResultView]) -> Iterator[Message]:
+    """How far the main measures lie apart."""
+    # Decisions that are all alike have no rule beside them; their 0 and 1 would be the ends of every range.
+    some = [view for view in all_views if view.estimate("accuracy", parameters=_rule("all_positive"))]
+    pairs = [(_value(view, "sensitivity"), _value(view, "specificity")) for view in some]
+    both = [(a, b) for a, b in pairs if a is not None and b is not None]
+    if len(both) > 1:
+        (low, high), (other_low, other_high) = ((min(rates), max(rates)) for rates in zip(*both))
+        ends = {"low": low, "high": high, "other_low": other_low, "other_high": other_high}
+        yield say(f"{ID}.across_rates", **ends)
+    areas = [area for view in all_views if (area := _value(view, "auc")) is not None]
+    if len(areas) > 1:
+        yield say(f"{ID}.across_areas", n=len(areas), low=min(areas), high=max(areas))
+
+
+def _rules_of_sets(all_views: Sequence[ResultView]) -> Iterator[PlainTable]:
+    """Accuracy and F1 of each set beside those of rules that always give the same answer."""
+    compared = [view for view in all_views if view.estimate("accuracy", parameters=_rule("all_positive"))]
+    if not compared:
+        return
+    columns = (
+        Column(say(f"{ID}.column.set")),
+        *(
+            Column(say(f"{ID}.column.{name}"), "number.3")
+            for name in ("accuracy", "accuracy_positive", "accuracy_negative", "f1", "f1_positive")
+        ),
+    )
+    rows = tuple(
+        (
+            view.name,
+            _value(view, "accuracy"),
+            *(_value(view, "accuracy", parameters=_rule(scenario)) for scenario in SCENARIOS),
+            _value(view, "f1"),
+            _value(view, "f1", parameters=_rule("all_positive")),
+        )
+        for view in compared
+    )
+    yield PlainTable("advice_accuracy_rules", say(f"{ID}.table_rules_sets"), columns, rows)
+
+
+def _rule(scenario: str) -> dict[str, str]:
+    return {"scenario": scenario}
+
+
+def with_declared(parts: tuple[Part, ...], found: Sequence[Held]) -> tuple[Part, ...]:
+    """What was declared beside what the data give, as a last part; of several sets it is said first."""
+    if not found:
+        return parts
+    last = _declared(found)
+    if last.tables and parts and not parts[0].place.data:
+        first = replace(parts[0], finding=(*last.finding, *parts[0].finding))
+        return (first, *parts[1:], replace(last, finding=()))
+    return (*parts, last)
+
+
+def _declared(found: Sequence[Held]) -> Part:
+    """How many declared figures agree with the data, and a row for each that does not."""
+    off = [one for one in found if not one.agrees]
+    columns = (
+        Column(say(f"{ID}.column.set")),
+        Column(say(f"{ID}.column.measure")),
+        Column(say(f"{ID}.column.declared"), "number"),
+        Column(say(f"{ID}.column.recomputed"), "number"),
+    )
+    rows = tuple((_place_name(one), one.measure, one.printed, one.recomputed) for one in off)
+    sentence = say(f"{ID}.declared", n=len(found), off=len(off))
+    table = PlainTable("advice_accuracy_declared", say(f"{ID}.table_declared"), columns, rows)
+    return Part((sentence,), title=say(f"{ID}.title_declared"), tables=(table,) if off else ())
+
+
+def _place_name(one: Held) -> str:
+    """The set or data set that a declared figure is of."""
+    return one.place.set or one.place.dataset or ""
+
+
+def _value(view: ResultView, name: str, **scope: Any) -> float | None:
+    estimate = view.estimate(name, **scope)
+    return None if estimate is None or isnan(estimate.value) else estimate.value
+
+
+def _sentences(view: ResultView) -> Iterator[Message]:
+    sensitivity, specificity = view.estimate("sensitivity"), view.estimate("specificity")
+    cells = {name: view.estimate(name) for name in CELLS}
+    if sensitivity and specificity:
+        for name, e, right in (("sensitivity", sensitivity, "tp"), ("specificity", specificity, "tn")):
+            count = cells[right]
+            if isnan(e.value) or count is None:
+                yield say(f"{ID}.undefined", measure=say(f"{ID}.label.{name}"), reason=e.note)
+            else:
+                values = {"value": e.value, "low": e.low, "high": e.high, "level": e.level}
+                yield say(f"{ID}.{name}", n=e.n, right=count.value, **values)
+    area = view.estimate("auc")
+    if area:
+        if isnan(area.value):
+            yield say(f"{ID}.undefined", measure=say(f"{ID}.label.auc"), reason=area.note)
+        elif isnan(area.low):
+            yield say(f"{ID}.auc_without_interval", value=area.value, reason=area.note)
+        else:
+            yield say(f"{ID}.auc", value=area.value, low=area.low, high=area.high, level=area.level)
+    yield from view.remarks
+
+
+def _tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
+    rows = [
+        Row(say(f"{ID}.label.{name}"), found, leads=name in ("sensitivity", "specificity"))
+        for name in (*CELLS, *THIRD, *MEASURES, *SCORED)
+        if (found := view.lead(name))
+    ]
+    if rows:
+        yield EstimateTable(f"advice_accuracy_{number}", say(f"{ID}.table"), tuple(rows))
+    yield from beside_tables(view, number)
+    if view.estimate("accuracy", parameters=_rule("all_positive")):
+        yield _rules(view, number)
+    shifted = [r for r in view.results if r.primary and _is_shifted(r)]
+    if shifted:
+        yield _at_prevalences(shifted, number)
+    curves = [
+        Row(say(f"{ID}.at_threshold", name=_strategy(r, name), threshold=r.scope["threshold"]), r)
+        for name in CURVES
+        for r in view.results
+        if r.id == f"{ID}.{name}" and r.primary and _parameters(r).get("strategy") != "treat_none"
+    ]
+    if curves:
+        yield EstimateTable(f"net_benefit_{number}", say(f"{ID}.table_net_benefit"), tuple(curves))
+
+
+def _is_shifted(result: Result) -> bool:
+    return "prevalence" in _parameters(result) and "utility" not in _parameters(result)
+
+
+def _rules(view: ResultView, number: int) -> PlainTable:
+    """The decisions beside rules that always give the same answer."""
+    columns = (
+        Column(say(f"{ID}.column.rule")),
+        *(Column(say(f"{ID}.heading.{name}"), "number.3") for name in SCENARIO_MEASURES),
+    )
+    device = (say(f"{ID}.rule.device"), *(_value(view, name) for name in SCENARIO_MEASURES))
+    rules = (
+        (
+            say(f"{ID}.rule.{scenario}"),
+            *(_value(view, name, parameters=_rule(scenario)) for name in SCENARIO_MEASURES),
+        )
+        for scenario in SCENARIOS
+    )
+    return PlainTable(f"advice_accuracy_rules_{number}", say(f"{ID}.table_rules"), columns, (device, *rules))
+
+
+def _strategy(result: Result, name: str) -> Message:
+    """What a net benefit is of: the scores, or acting on everybody or nobody."""
+    strategy = _parameters(result).get("strategy")
+    return say(f"{ID}.rule.{strategy}") if strategy else say(f"{ID}.label.{name}")
+
+
+def _parameters(result: Result) -> Mapping[str, Any]:
+    return result.scope.get("parameters") or {}
+
+
+def _at_prevalences(shifted: Sequence[Result], number: int) -> PlainTable:
+    """A row for each measure, a column for each share of positives; of many shares some, evenly spread."""
+    shares = sorted({_parameters(r)["prevalence"] for r in shifted})
+    if len(shares) > MOST_SHARES:
+        shares = [shares[round(i * (len(shares) - 1) / (MOST_SHARES - 1))] for i in range(MOST_SHARES)]
+    found = {(r.id, _parameters(r)["prevalence"]): r.estimate for r in shifted}
+    columns = (
+        Column(say(f"{ID}.column.measure")),
+        *(Column(say(f"{ID}.at_share", prevalence=share), "text") for share in shares),
+    )
+    rows = tuple(
+        (say(f"{ID}.label.{name.rpartition('.')[2]}"), *(_told(found.get((name, share))) for share in shares))
+        for name in dict.fromkeys(r.id for r in shifted)
+    )
+    level = shifted[0].estimate.level
+    return PlainTable(
+        f"advice_accuracy_prevalence_{number}", say(f"{ID}.table_prevalence", level=level), columns, rows
+    )
+
+
+def _told(e: Estimate | None) -> Message | None:
+    """An estimate with its interval, where it has one."""
+    if e is None or isnan(e.value):
+        return None
+    form = "without_interval" if isnan(e.low) or isnan(e.high) else "with_interval"
+    return say(f"{ID}.{form}", value=e.value, low=e.low, high=e.high)

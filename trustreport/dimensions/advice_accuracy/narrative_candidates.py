@@ -1,0 +1,201 @@
+"""Candidates side by side: areas, net benefit, what they are worth, who wins where."""
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+from typing import Any
+
+from trustreport.dimensions.advice_accuracy.entries import ID
+from trustreport.dimensions.advice_accuracy.utility import LINEAR, NOT_LINEAR, Contest, two_class
+from trustreport.figures.field import Place as Point
+from trustreport.figures.field import RegionChart
+from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.measures.utility.space import point_of, utility_map
+from trustreport.messages import Message, say
+from trustreport.place import Place
+from trustreport.plan import Plan
+from trustreport.results import Result, leading
+
+DIFFERENCES = ("auc_difference", "net_benefit_difference", "utility_difference")
+# Rounding apart, metrics closer than this are equal.
+CLOSE = 1e-12
+STEPS = 201
+MOST_DRAWN = 6  # regions of a map that can be view apart
+
+
+def compared_parts(results: Sequence[Result], contests: Sequence[Contest], plan: Plan) -> Iterator[Part]:
+    """Candidates compared, then what their decisions are worth under each utility."""
+    differences = [r for r in results if r.name in DIFFERENCES]
+    if differences:
+        rows = tuple(Row(_difference(r), r, leads=r.primary) for r in differences)
+        apart = [r for r in differences if r.id == f"{ID}.auc_difference" and r.primary]
+        yield Part(
+            tuple(_apart(apart)),
+            title=say(f"{ID}.title_candidates"),
+            tables=(EstimateTable("candidates_compared", say(f"{ID}.table_candidates"), rows),),
+        )
+    drawn: set[str] = set()
+    for i, contest in enumerate(contests, 1):
+        # The map is the same for every utility: each is a place on it.
+        yield _contest(contest, results, plan, i, with_map=contest.dataset not in drawn)
+        drawn.add(contest.dataset)
+
+
+def _difference(r: Result) -> Message:
+    compared, baseline = r.place.candidates or ("", "")
+    names = {"compared": compared, "baseline": baseline, "dataset": r.place.dataset}
+    if r.name == "auc_difference":
+        return say(f"{ID}.difference.auc_{r.analysis}", **names)
+    if r.name == "net_benefit_difference":
+        key = "net_benefit" if r.primary else "net_benefit_independent"
+        return say(f"{ID}.difference.{key}", threshold=r.place.threshold, **names)
+    key = "utility" if r.primary else "utility_independent"
+    utility = say("word.name", name=r.parameters["utility"])
+    return say(f"{ID}.difference.{key}", utility=utility, **names)
+
+
+def _apart(differences: Sequence[Result]) -> Iterator[Message]:
+    """Which areas differ beyond chance, pair by pair where there are few."""
+    for r in differences[:3]:
+        compared, baseline = r.place.candidates or ("", "")
+        e = r.estimate
+        values: dict[str, Any] = {"compared": compared, "baseline": baseline, "value": e.value}
+        if isnan(e.value) or isnan(e.low):
+            yield say(f"{ID}.pair_undefined", compared=compared, baseline=baseline, reason=e.note)
+        else:
+            key = "pair_apart" if e.low * e.high > 0 else "pair_close"
+            yield say(f"{ID}.{key}", low=e.low, high=e.high, level=e.level, **values)
+    if len(differences) > 1:
+        yield say(f"{ID}.pairs_unadjusted", n=len(differences))
+
+
+def _contest(contest: Contest, results: Sequence[Result], plan: Plan, number: int, *, with_map: bool) -> Part:
+    title = say(f"{ID}.title_utility", utility=contest.utility, dataset=contest.dataset)
+    figure = tuple(_map(contest, plan, number)) if with_map and len(contest.candidates) <= MOST_DRAWN else ()
+    return Part(
+        tuple(_told(contest, results)),
+        title=title,
+        tables=(_ranking(contest, number), _metrics(contest, number)),
+        figures=figure,
+        place=Place(dataset=contest.dataset),
+    )
+
+
+def _told(contest: Contest, results: Sequence[Result]) -> Iterator[Message]:
+    winner, first = contest.winner, contest.ranking.first
+    i = contest.ranking.order[0]
+    best = float(contest.ranking.yields[i])
+    yield say(f"{ID}.winner", winner=winner, value=best, share=float(first[i]), n=len(contest.candidates))
+    if contest.uncertain:
+        yield say(f"{ID}.holds", best=contest.best_holds, order=contest.order_holds)
+    others = [name for name in (*LINEAR, *NOT_LINEAR) if _prefers(contest, name) not in ("", winner)]
+    wrong = [say(f"{ID}.label.{name}") for name in others]
+    if wrong:
+        yield say(f"{ID}.misranked", metrics=wrong, winner=winner, n=len(wrong))
+    if len(contest.kept) == 1 and len(contest.candidates) > 1:
+        yield say(f"{ID}.dominates", winner=contest.kept[0])
+    best_of = _highest(contest, results)
+    if best_of:
+        yield best_of
+
+
+def _highest(contest: Contest, results: Sequence[Result]) -> Message | None:
+    """The candidate whose ROC curve is touched by the highest line of equal yield."""
+    found = {}
+    for candidate in contest.candidates:
+        where: dict[str, Any] = {"dataset": contest.dataset, "candidate": candidate}
+        where["parameters"] = {"utility": contest.utility}
+        best = leading(results, f"{ID}.optimal_yield", **where)
+        at = leading(results, f"{ID}.optimal_threshold", **where)
+        if best is None or at is None:
+            return None
+        found[candidate] = (best.estimate.value, at.estimate.value)
+    winner = max(found, key=lambda name: found[name][0])
+    areas = {
+        c: a.estimate.value
+        for c in contest.candidates
+        if (a := leading(results, f"{ID}.auc", dataset=contest.dataset, candidate=c))
+    }
+    widest = max(areas, key=lambda name: areas[name]) if len(areas) == len(found) else winner
+    key = "highest" if widest == winner else "highest_not_widest"
+    value, threshold = found[winner]
+    return say(f"{ID}.{key}", winner=winner, value=value, threshold=threshold, widest=widest)
+
+
+def _prefers(contest: Contest, metric: str) -> str:
+    """The candidate that a metric puts first; nothing where several tie or it is undefined."""
+    values = contest.metrics[metric]
+    if any(isnan(v) for v in values):
+        return ""
+    best = max(values)
+    first = [name for name, v in zip(contest.candidates, values) if v >= best - CLOSE]
+    return first[0] if len(first) == 1 else ""
+
+
+def _ranking(contest: Contest, number: int) -> PlainTable:
+    names = ("candidate", "rank", "yield_here", "first", "dominated")
+    formats = ("text", "count", "number.3", "number.3", "text")
+    columns = tuple(Column(say(f"{ID}.column.{n}"), f) for n, f in zip(names, formats))
+    rows = tuple(
+        (
+            contest.candidates[i],
+            place,
+            float(contest.ranking.yields[i]),
+            float(contest.ranking.first[i]),
+            say("word.no") if contest.candidates[i] in contest.kept else say("word.yes"),
+        )
+        for place, i in enumerate(contest.ranking.order, 1)
+    )
+    return PlainTable(f"utility_ranking_{number}", say(f"{ID}.table_ranking", n=contest.n), columns, rows)
+
+
+def _metrics(contest: Contest, number: int) -> PlainTable:
+    """Common metrics of the candidates: whom each prefers, and whether the yield agrees."""
+    columns = (
+        Column(say(f"{ID}.column.measure")),
+        *(Column(say("word.name", name=name), "number.3") for name in contest.candidates),
+        Column(say(f"{ID}.column.prefers")),
+        Column(say(f"{ID}.column.agrees")),
+        Column(say(f"{ID}.column.linear")),
+    )
+    rows = []
+    for name in (*LINEAR, *NOT_LINEAR):
+        prefers = _prefers(contest, name)
+        agrees = say("word.yes" if prefers == contest.winner else "word.no") if prefers else None
+        values = (None if isnan(v) else v for v in contest.metrics[name])
+        form = say(f"{ID}.form.{'linear' if name in LINEAR else 'never'}")
+        rows.append((say(f"{ID}.label.{name}"), *values, prefers or None, agrees, form))
+    return PlainTable(f"utility_metrics_{number}", say(f"{ID}.table_metrics"), columns, tuple(rows))
+
+
+def _map(contest: Contest, plan: Plan, number: int) -> Iterator[Figure]:
+    """The space of utilities, and where each candidate wins."""
+    sizes = contest.cells.sum(axis=1)
+    if (sizes != sizes[0]).any() or not (sizes[0] > 0).all():
+        return
+    found = utility_map(contest.cells, steps=STEPS)
+    names: dict[tuple[float, float], list[str]] = {}
+    for u in two_class(plan):
+        try:
+            x, y = point_of(u.matrix)
+        except ValueError:
+            continue
+        names.setdefault((round(x, 9), round(y, 9)), []).append(u.name)
+    downwards = sorted(names.items(), key=lambda item: -item[0][1])  # so that lines to numbers do not cross
+    places = [Point(x, y, "; ".join(same)) for (x, y), same in downwards]
+    drawn = RegionChart(
+        tuple(found.x.tolist()),
+        tuple(found.y.tolist()),
+        tuple(tuple(row) for row in found.best.tolist()),
+        contest.candidates,
+        tuple(found.area.tolist()),
+        tuple(places),
+        say(f"{ID}.axis.space_x"),
+        say(f"{ID}.axis.space_y"),
+    )
+    widest = max(range(len(contest.candidates)), key=lambda i: found.area[i])
+    yield Figure(
+        f"utility_space_{number}",
+        drawn,
+        say(f"{ID}.figure.space"),
+        say(f"{ID}.figure.space_alt", name=contest.candidates[widest], share=float(found.area[widest])),
+    )

@@ -1,0 +1,132 @@
+"""Tables beside the main one: independent cases, parts of the ROC curve, utilities, what was left out."""
+
+from collections.abc import Iterator
+from math import isnan
+
+from trustreport.dimensions.advice_accuracy.entries import ID, WITHOUT
+from trustreport.dimensions.advice_accuracy.view import ResultView
+from trustreport.finding import Column, EstimateTable, PlainTable, Row
+from trustreport.messages import Message, say
+from trustreport.performance.cases import ScoredCases
+from trustreport.performance.clusters import Clustering
+from trustreport.results import Result
+
+BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "average_precision")
+
+
+def beside_tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
+    """Each table for which a set has results."""
+    clustered = tuple(_clustered_rows(view))
+    if clustered:
+        yield EstimateTable(f"clusters_{number}", say(f"{ID}.table_clusters"), clustered)
+    left_out = tuple(
+        Row(say(f"{ID}.left_out", name=_label(r)), r)
+        for r in view.results
+        if r.parameters == WITHOUT and r.primary
+    )
+    if left_out:
+        yield EstimateTable(f"indeterminate_{number}", say(f"{ID}.table_indeterminate"), left_out)
+    groups = [r for r in view.results if r.id == f"{ID}.auc_group" and r.primary]
+    if groups:
+        yield _deep(groups, number)
+    worth = tuple(Row(_utility(r), r) for r in view.results if r.id == f"{ID}.utility_yield" and r.primary)
+    if worth:
+        yield EstimateTable(f"utility_{number}", say(f"{ID}.table_utility"), worth)
+    points = [r for r in view.results if r.id == f"{ID}.optimal_threshold"]
+    if points:
+        yield _points(view, points, number)
+
+
+def _label(result: Result) -> Message:
+    return say(f"{ID}.label.{result.id.rpartition('.')[2]}")
+
+
+def _clustered_rows(view: ResultView) -> Iterator[Row]:
+    for name in BOTH_WAYS:
+        lead = view.lead(name)
+        if lead is None or lead.analysis != "clustered":
+            continue
+        yield Row(say(f"{ID}.in_clusters", name=_label(lead)), lead, leads=True)
+        for r in view.results:
+            same = r.id == lead.id and r.place == lead.place and not r.parameters and not r.analysis
+            if same and r.method in ("wilson", "delong", "logit_influence"):
+                yield Row(say(f"{ID}.as_independent", name=_label(lead)), r)
+
+
+def _deep(groups: list[Result], number: int) -> PlainTable:
+    """Parts of the ROC curve with both averages."""
+    names = ("fpr", "area", "low", "high", "average_sensitivity", "average_specificity")
+    columns = tuple(
+        Column(say(f"{ID}.column.{name}"), "text" if name == "fpr" else "number.3") for name in names
+    )
+    rows = tuple(
+        (
+            say(f"{ID}.fpr_range", low=r.parameters["fpr"][0], high=r.parameters["fpr"][1]),
+            *(None if isnan(x) else x for x in (r.estimate.value, r.estimate.low, r.estimate.high)),
+            *(_detail(r, name) for name in ("average_sensitivity", "average_specificity")),
+        )
+        for r in groups
+    )
+    return PlainTable(f"auc_groups_{number}", say(f"{ID}.table_groups"), columns, rows)
+
+
+def _detail(result: Result, name: str) -> float | None:
+    value = result.estimate.details.get(name)
+    return None if value is None or isnan(value) else value
+
+
+def _utility(result: Result) -> Message:
+    chosen = result.parameters
+    name = say("word.name", name=chosen["utility"])
+    if "prevalence" in chosen:
+        return say(f"{ID}.yield_at", name=name, prevalence=chosen["prevalence"])
+    return say(f"{ID}.yield_of", name=name)
+
+
+def _points(view: ResultView, points: list[Result], number: int) -> PlainTable:
+    """The threshold that each utility calls for."""
+    names = ("utility", "slope", "threshold", "sensitivity", "specificity", "yield_here", "yield_declared")
+    columns = tuple(
+        Column(say(f"{ID}.column.{name}"), "text" if name == "utility" else "number.3") for name in names
+    )
+    rows = []
+    for r in points:
+        name = r.parameters["utility"]
+        best = next(o for o in view.results if o.id == f"{ID}.optimal_yield" and o.scope == r.scope)
+        declared = view.estimate("utility_yield", parameters={"utility": name})
+        found = (r.estimate.details[key] for key in ("slope", "sensitivity", "specificity"))
+        slope, sensitivity, specificity = found
+        rows.append(
+            (
+                name,
+                slope,
+                r.estimate.value,
+                sensitivity,
+                specificity,
+                best.estimate.value,
+                declared.value if declared else None,
+            )
+        )
+    return PlainTable(f"operating_points_{number}", say(f"{ID}.table_points"), columns, tuple(rows))
+
+
+def remarks_on(case: ScoredCases, clusters: Clustering, results: list[Result]) -> Iterator[Message]:
+    """That cases come in clusters, and how much wider that makes intervals; that some had no output."""
+    if clusters.absent:
+        yield say(f"{ID}.no_such_key", keys=list(clusters.absent), n=len(clusters.absent))
+    if clusters.of_case is not None:
+        leading = [r for r in results if r.primary and r.analysis == "clustered"]
+        effects = {
+            r.id.rpartition(".")[2]: r.estimate.details["design_effect"]
+            for r in leading
+            if not r.parameters and "design_effect" in r.estimate.details
+        }
+        some = next((name for name in ("sensitivity", "auc", "accuracy") if name in effects), None)
+        values = {"keys": list(clusters.keys), "n": len(case)}
+        if some:
+            measure = say(f"{ID}.label.{some}")
+            yield say(f"{ID}.clustered", measure=measure, ratio=effects[some] ** 0.5, **values)
+        else:
+            yield say(f"{ID}.clustered_only", **values)
+    if case.n_failed and case.decision is not None:
+        yield say(f"{ID}.undecided", n=case.n_failed, counted=say(f"{ID}.counted.{case.rule}"))

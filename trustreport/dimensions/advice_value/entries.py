@@ -1,0 +1,252 @@
+"""Every number of advice value for the scores of one candidate on one data set."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.calibration.advice import AdviceBin, Local, advice_values, advisory_value
+from trustreport.measures.calibration.bins import Bins, equal_width
+from trustreport.measures.calibration.curve import CurvePoint, calibration_curve
+from trustreport.measures.calibration.ece import ece
+from trustreport.measures.calibration.gici import gici
+from trustreport.measures.calibration.resample import REPLICATES
+from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
+from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
+from trustreport.messages import Message
+from trustreport.performance.cases import ScoredCases
+from trustreport.performance.entries import entries
+from trustreport.performance.measures import CALIBRATION, METHODS, why_no_risk, without_interval
+from trustreport.place import Place
+from trustreport.plan import Plan
+from trustreport.results import Result, leading
+from trustreport.seeds import generator
+from trustreport.study import Cases, Coded, Dataset
+
+ID = "advice_value"
+BINS = 10
+# Other numbers of bins, to see what the number does to the value; without interval.
+OTHER_BINS = (5, 15, 20)
+HISTOGRAM_BINS = 20
+# With more cases the smooth curve is fitted once, without resampling.
+RESAMPLED_UP_TO = 5_000
+CURVE_POINTS = 80
+
+LOCALS: tuple[Local, ...] = ("absolute_gap", "gici")
+# Advice "condition present" and "absent", by the class that is advised.
+CLASSES = ("1", "0")
+# What the scope of a result on all cases of a set lacks.
+WHOLE: Mapping[str, Any] = {"class": None, "subgroup": None}
+
+NO_ADVICE = "no advice of this class"
+NO_CASE_OF_GROUP = "no case of this group has a score and a truth"
+IN_CLUSTERS = "cases come in clusters: no interval is known that respects them"
+# What scores that are no probabilities leave undefined, with the method of each.
+UNDEFINED = {
+    "brier": METHODS["brier"],
+    "ece": "bootstrap_pivot",
+    "gici": "bootstrap_pivot",
+    "calibration_intercept": METHODS["calibration_intercept"],
+    "calibration_slope": METHODS["calibration_slope"],
+    "oe_ratio": METHODS["oe_ratio"],
+    "ici": "lowess",
+    "advisory_value": "bootstrap_pivot",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """A data set and candidate: the results, and what its figure and its tables are made of.
+
+    Without probabilities `curve`, `histogram`, `smooth` and `advice` are empty.
+    """
+
+    name: Message | str
+    place: Place
+    dataset: Dataset
+    results: tuple[Result, ...]
+    curve: tuple[CurvePoint, ...] = ()
+    histogram: Bins | None = None
+    smooth: tuple[tuple[float, float], ...] = ()
+    advice: tuple[AdviceBin, ...] = ()
+
+    def lead(self, quantity: str, **parameters: Any) -> Result | None:
+        """The primary entry of a quantity for all cases with these parameters, or with none."""
+        return leading(self.results, f"{ID}.{quantity}", parameters=parameters or None, **WHOLE)
+
+    @property
+    def of_parts(self) -> list[Result]:
+        """The advisory value of each class of advice, then of each group."""
+        return [r for r in self.results if not r.within(**WHOLE)]
+
+    def estimate(self, quantity: str, **parameters: Any) -> Estimate:
+        """Its estimate; undefined where there is no such entry."""
+        found = self.lead(quantity, **parameters) or self.lead(quantity)
+        return found.estimate if found else Estimate(nan, nan, nan, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Resamples behind an interval of bins, and of the smooth curve; None: the interval is left out."""
+
+    bins: int | None = REPLICATES
+    curve: int | None = OF_CURVE
+
+
+def results_of(
+    case: ScoredCases, plan: Plan, *, draws: Draws = Draws(), of_site: bool = False
+) -> list[Result]:
+    """Calibration in the large, by a line, by bins and by a curve; the value of the advice.
+
+    Of a site within a set neither other numbers of bins nor groups.
+    """
+    why, level = why_no_risk(case), plan.report.confidence_level
+    if why:
+        return [
+            _entry(name, case, undefined(len(case), why, level=level, method=method))
+            for name, method in UNDEFINED.items()
+        ]
+    found = [r for name in CALIBRATION for r in entries(f"{ID}.{name}", case, name, level)]
+    found += [*_by_curve(case, plan, draws.curve), *_in_bins(case, plan, draws.bins)]
+    found += _advice(case, plan, draws.bins)
+    if not of_site:
+        found += [*_other_bins(case, plan), *_of_groups(case, plan)]
+    return found
+
+
+def _entry(name: str, case: ScoredCases, e: Estimate, **more: Any) -> Result:
+    """An entry on all of these cases, primary unless it says otherwise."""
+    return Result(f"{ID}.{name}", case.place, e, **{"cases": case.key, "primary": True, **more})
+
+
+def _drawn(rng: np.random.Generator, replicates: int | None) -> dict[str, Any]:
+    """The arguments of a measure that is resampled."""
+    return {} if replicates is None else {"rng": rng, "replicates": replicates}
+
+
+def _by_curve(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator[Result]:
+    """Distance of the scores from a smooth curve."""
+    (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
+    rng = generator(plan.similarity.seed, ID, "smooth", str(case.place.scope))
+    drawn = _drawn(rng, replicates) if len(score) <= RESAMPLED_UP_TO and cluster is None else {}
+    smooth = smooth_error(truth, score, **drawn, level=level)
+    by_loess, index = loess_error(truth, score, level=level)
+    for name in ("ici", "e50", "e90", "emax"):
+        one = getattr(smooth, name)
+        if cluster is not None and one.value == one.value:
+            one = without_interval(one, IN_CLUSTERS)
+        yield _entry(name, case, one)
+    yield _entry("ici", case, by_loess, primary=False)
+    yield _entry("eci", case, index)
+
+
+def _in_bins(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator[Result]:
+    """ECE and GICI with ten bins, and their intervals."""
+    (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
+    for binning in ("equal_width", "equal_mass"):
+        chosen = {"bins": BINS, "binning": binning}
+        rng = generator(plan.similarity.seed, ID, "bins", str({**case.place.scope, "parameters": chosen}))
+        drawn: dict[str, Any] = {**_drawn(rng, replicates), "cluster": cluster, "level": level}
+        yield _entry("ece", case, ece(truth, score, binning=binning, **drawn), parameters=chosen)
+        index = gici(truth, score, binning=binning, **drawn)
+        for name, one in (("gici", index.overall), ("gici_over", index.over), ("gici_under", index.under)):
+            yield _entry(name, case, one, parameters=chosen)
+
+
+def _other_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
+    """ECE and GICI with other numbers of bins, without intervals."""
+    (truth, score, _), level = case.with_scores, plan.report.confidence_level
+    for bins in OTHER_BINS:
+        chosen = {"bins": bins, "binning": "equal_width"}
+        yield _entry("ece", case, ece(truth, score, bins=bins, level=level), parameters=chosen)
+        yield _entry("gici", case, gici(truth, score, bins=bins, level=level).overall, parameters=chosen)
+
+
+def _advice(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator[Result]:
+    """The value of advice given with a certain confidence, its mean over cases and by class."""
+    (truth, score, _), level = case.with_scores, plan.report.confidence_level
+    for local in LOCALS:
+        for found in advice_values(truth, score, bins=BINS, local=local, level=level):
+            # The plain gap is the form that carries no name of its own among the bins.
+            named = {} if local == "absolute_gap" else {"local_calibration": local}
+            chosen = {"bins": BINS, "low": found.low, "high": found.high, **named}
+            details = {
+                "mean_confidence": found.confidence,
+                "share_right": found.share_right.value,
+                "local_calibration": found.local_calibration.value,
+            }
+            yield _entry("advice_value", case, found.advice_value, parameters=chosen, details=details)
+        yield _advisory(case, plan, local, replicates=replicates)
+    positive = np.zeros(len(case), bool) if case.score is None else case.score >= 0.5
+    for name, of in zip(CLASSES, (positive, ~positive)):
+        part = case.part(of & case.scored, case.place.at(class_=name))
+        yield _advisory(part, plan, none=NO_ADVICE, replicates=replicates)
+
+
+def _of_groups(case: ScoredCases, plan: Plan) -> Iterator[Result]:
+    """The advisory value of each declared group."""
+    for name, members in _groups(case, plan):
+        part = case.part(members & case.scored, case.place.at(subgroup=name))
+        yield _advisory(part, plan, none=NO_CASE_OF_GROUP)
+
+
+def _advisory(
+    case: ScoredCases,
+    plan: Plan,
+    local: Local = "absolute_gap",
+    none: str = "",
+    replicates: int | None = REPLICATES,
+) -> Result:
+    """The advisory value of some cases, calibrated among themselves."""
+    (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
+    chosen = {"bins": BINS, "local_calibration": local}
+    if none and not truth.size:
+        return _entry("advisory_value", case, undefined(0, none, level=level), parameters=chosen)
+    scope = case.place.scope
+    # All cases of a set have drawn under this name from the first.
+    named = str(scope) if local == "absolute_gap" else str({**scope, "parameters": chosen})
+    drawn = _drawn(generator(plan.similarity.seed, ID, "advisory_value", named), replicates)
+    found = advisory_value(truth, score, bins=BINS, local=local, cluster=cluster, **drawn, level=level)
+    return _entry("advisory_value", case, found, parameters=chosen)
+
+
+def _groups(case: ScoredCases, plan: Plan) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Each group of the subgroups that the manifest declares, and which of the cases are in it."""
+    for subgroup in plan.subgroups:
+        column = _column(case.dataset.cases, subgroup.name)
+        if column is None:
+            continue
+        codes = column.codes[case.rows]
+        for code, label in enumerate(column.labels):
+            yield f"{subgroup.name}: {label}", codes == code
+
+
+def _column(cases: Cases, name: str) -> Coded | None:
+    return cases.groups.get(name) or (cases.site if name == "site" else None)
+
+
+def calibrated(name: Message | str, case: ScoredCases, results: list[Result], plan: Plan) -> Calibrated:
+    """The results with what is drawn of them."""
+    if why_no_risk(case) or not case.scored.any():
+        return Calibrated(name, case.place, case.dataset, tuple(results))
+    (truth, score, _), level = case.with_scores, plan.report.confidence_level
+    smooth = smooth_curve(score, truth.astype(np.float64)) if 0 < truth.sum() < len(truth) else None
+    drawn: tuple[tuple[float, float], ...] = ()
+    if smooth is not None:
+        order = np.argsort(score, kind="stable")
+        some = order[np.unique(np.linspace(0, len(order) - 1, CURVE_POINTS).astype(np.intp))]
+        drawn = tuple(zip(score[some].tolist(), np.clip(smooth[some], 0, 1).tolist()))
+    return Calibrated(
+        name,
+        case.place,
+        case.dataset,
+        tuple(results),
+        calibration_curve(truth, score, bins=BINS, level=level),
+        equal_width(truth, score, HISTOGRAM_BINS),
+        drawn,
+        advice_values(truth, score, bins=BINS, level=level),
+    )

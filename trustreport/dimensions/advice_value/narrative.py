@@ -1,0 +1,140 @@
+"""Sentences and figures of advice value: of one data set, of several together, of contrasts."""
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+
+from trustreport.dimensions.advice_value import tables
+from trustreport.dimensions.advice_value.entries import BINS, HISTOGRAM_BINS, ID, Calibrated
+from trustreport.dimensions.advice_value.information import Informed
+from trustreport.dimensions.advice_value.tables import ADVICE, WIDTH
+from trustreport.estimate import Estimate
+from trustreport.figures.calibration import MOST_PANELS, CalibrationFigure, CalibrationPanel, Histogram
+from trustreport.finding import Figure, Part
+from trustreport.messages import Message, say
+from trustreport.narrative.sentences import numbers, side_of
+from trustreport.results import Result
+
+# With more sets than this an overview stands for what would be said of each.
+EACH_UP_TO = 4
+# Utilities that have a sentence each; the table has the others.
+MOST_SENTENCES = 3
+
+
+def part(one: Calibrated, *, single: bool, alone: bool) -> Part:
+    """One data set; its figure and tables only where it is the single one."""
+    return Part(
+        title=None if alone else say("word.name", name=one.name),
+        finding=tuple(_sentences(one, brief=not single)),
+        tables=tuple(tables.of_one(one)) if single else (),
+        figures=tuple(_figures([one])) if single else (),
+        place=one.place,
+    )
+
+
+def overview(sets: Sequence[Calibrated], drawn: Sequence[Calibrated]) -> Iterator[Part]:
+    """The data sets side by side: a row or a column of the tables each; a panel each of those to be drawn."""
+    slopes, ratios = (
+        [e for one in sets if not isnan((e := one.estimate(name)).low)]
+        for name in ("calibration_slope", "oe_ratio")
+    )
+    sentence = say(
+        f"{ID}.overview",
+        n=len(sets),
+        slopes=len(slopes),
+        slope=sum(e.low <= 1 <= e.high for e in slopes),
+        ratios=len(ratios),
+        ratio=sum(e.low <= 1 <= e.high for e in ratios),
+    )
+    few = len(sets) <= EACH_UP_TO
+    shown = tuple(tables.side_by_side(sets)) if few else (tables.overview_of_many(sets),)
+    left_out = len(sets) - len(drawn)
+    finding = (sentence, say("undrawn", n=left_out)) if left_out else (sentence,)
+    yield Part(finding=finding, tables=shown, figures=tuple(_figures(drawn, named=True)))
+
+
+def information_part(informed: Sequence[Informed], *, alone: bool) -> Part:
+    """What the advice adds to the utility of decisions."""
+    leading = [(one, result) for one in informed for result in one.leads]
+    first = [pair for pair in leading if pair[0].readers] or leading
+    return Part(
+        title=None if alone else say(f"{ID}.voi.title"),
+        finding=tuple(_worth(*pair) for pair in first[:MOST_SENTENCES]),
+        tables=(tables.of_information(informed),),
+    )
+
+
+def _worth(one: Informed, result: Result) -> Message:
+    """Both expected utilities and their difference, in the words for where its interval lies."""
+    e, parameters = result.estimate, result.parameters
+    known = {"utility": parameters["utility"], "name": one.name}
+    if isnan(e.value):
+        return say(f"{ID}.voi.undefined", reason=e.note, **known)
+    who = "told" if one.readers else "told_advice"
+    at = "_at" if "prevalence" in parameters else ""
+    if one.readers:
+        known |= {"first": e.details["aided"], "second": e.details["unaided"]}
+    else:
+        known |= {"first": e.details["advice"], "second": e.details["rule"]}
+    if at:
+        known["prevalence"] = parameters["prevalence"]
+    expected = say(f"{ID}.voi.{who}{at}", **known)
+    if isnan(e.low):
+        return say(f"{ID}.voi.no_interval", expected=expected, value=e.value, reason=e.note)
+    return say(f"{ID}.voi.{side_of(e, 0, 'more', 'less')}", expected=expected, **numbers(e))
+
+
+def _sentences(one: Calibrated, *, brief: bool) -> Iterator[Message]:
+    """Whether the scores mean what they say; in full also what bins make of them."""
+    ratio, slope = one.estimate("oe_ratio"), one.estimate("calibration_slope")
+    if isnan(ratio.value):
+        yield say(f"{ID}.undefined", measure=say(f"{ID}.label.oe_ratio"), reason=ratio.note)
+    else:
+        yield _compared("oe", ratio, **ratio.details)
+    if isnan(slope.value):
+        if slope.note != ratio.note:
+            yield say(f"{ID}.undefined", measure=say(f"{ID}.label.calibration_slope"), reason=slope.note)
+    else:
+        yield _compared("slope", slope)
+    for name, parameters in () if brief else (("gici", WIDTH), ("advisory_value", ADVICE)):
+        e = one.estimate(name, **parameters)
+        if not isnan(e.low):
+            yield say(f"{ID}.{name}", **numbers(e))
+
+
+def _compared(name: str, e: Estimate, **also: float) -> Message:
+    """An estimate against 1, in the words for where its interval lies."""
+    if isnan(e.low):
+        return say(f"{ID}.{name}.no_interval", value=e.value, reason=e.note, **also)
+    return say(f"{ID}.{name}.{side_of(e, 1)}", **numbers(e), **also)
+
+
+def _figures(sets: Sequence[Calibrated], *, named: bool = False) -> Iterator[Figure]:
+    drawn = [one for one in sets if one.curve]
+    for start in range(0, len(drawn), MOST_PANELS):
+        some = drawn[start : start + MOST_PANELS]
+        panels = tuple(_panel(one, named=named) for one in some)
+        values = {"n": len(some), "level": some[0].curve[0].observed.level, "bins": BINS}
+        yield Figure(
+            f"calibration_{start // MOST_PANELS + 1}",
+            CalibrationFigure(panels),
+            say(f"{ID}.figure.calibration", **values),
+            say(f"{ID}.figure.calibration_alt", names=[one.name for one in some], **values),
+        )
+
+
+def _panel(one: Calibrated, *, named: bool) -> CalibrationPanel:
+    bins = one.histogram
+    assert bins is not None
+    histogram = Histogram(
+        tuple(i / HISTOGRAM_BINS for i in range(HISTOGRAM_BINS + 1)),
+        tuple(int(x) for x in bins.events),
+        tuple(int(x) for x in bins.n - bins.events),
+    )
+    return CalibrationPanel(
+        one.name if named else "",
+        one.curve,
+        histogram,
+        one.smooth,
+        one.estimate("calibration_slope"),
+        one.estimate("oe_ratio"),
+    )

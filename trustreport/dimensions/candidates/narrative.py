@@ -1,0 +1,322 @@
+"""The candidates side by side, per 1000 local patients, claimed and observed; conditions of a contract."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import Any
+
+from trustreport import criteria
+from trustreport.claims import elsewhere
+from trustreport.dimensions.candidates.entries import (
+    ID,
+    Common,
+    exchange,
+    indistinguishable,
+    local_prevalences,
+    pair_differences,
+    ranked,
+)
+from trustreport.estimate import Estimate
+from trustreport.figures.effect import EffectPlot, EffectRow
+from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.measures.reported.claim import declared
+from trustreport.measures.reported.printed import metric_named
+from trustreport.messages import MINUS, Message, say
+from trustreport.narrative.names import quantity_name
+from trustreport.plan import Plan
+from trustreport.results import Result, leading
+
+SHOWN = ("accuracy", "sensitivity", "specificity", "auc", "failure_rate")
+COMPARED = ("accuracy", "sensitivity", "specificity")
+RATES = ("alarm_rate", "false_alarm_rate", "missed_rate", "failure_rate", "recall_rate", "net_benefit")
+PATIENTS = 1000
+
+
+def parts_of(common: Common, results: Sequence[Result], plan: Plan, n_sets: int) -> Iterator[Part]:
+    """Everything that is said of one data set."""
+    yield _side_by_side(common, results, plan, n_sets)
+    if local_prevalences(plan):
+        yield _per_patients(common, results, plan)
+    claimed = _claimed(common, results, plan)
+    if claimed is not None:
+        yield claimed
+
+
+def _shown(name: str) -> Message:
+    return say("word.name", name=name) if name else say(f"{ID}.the_device")
+
+
+def _lead(results: Sequence[Result], name: str, candidate: str, **scope: Any) -> Result | None:
+    where = {"candidate": candidate or None, "parameters": None, **scope}
+    return leading(results, f"{ID}.{name}", **where)
+
+
+def _estimate(results: Sequence[Result], name: str, candidate: str, **scope: Any) -> Estimate | None:
+    found = _lead(results, name, candidate, **scope)
+    return found.estimate if found else None
+
+
+# ---------------------------------------------------------------- side by side
+
+
+def _side_by_side(common: Common, results: Sequence[Result], plan: Plan, n_sets: int) -> Part:
+    names = common.names
+    several = len(names) > 1
+    tables: list[EstimateTable | PlainTable] = [_of_each(common, results)]
+    finding = [
+        say(f"{ID}.common", n=len(common.truth), known=common.n_known, positive=int(common.truth.sum()))
+    ]
+    failed = [
+        say(f"{ID}.failed_of", name=_shown(r.candidate), n=r.n_failed) for r in common.runs if r.n_failed
+    ]
+    if failed:
+        finding.append(say(f"{ID}.failed", items=failed, n=sum(r.n_failed for r in common.runs)))
+    if several:
+        groups = _all_groups(common, results, plan)
+        tables += [_differences(common, results), _groups(common, groups)]
+        finding += _distinguishable(groups)
+    title = say("word.name", name=common.dataset) if n_sets > 1 else say(f"{ID}.title_side_by_side")
+    figures = (_figure(common, results),) if several else ()
+    return Part(tuple(finding), title, tuple(tables), figures, common.place)
+
+
+def _of_each(common: Common, results: Sequence[Result]) -> PlainTable:
+    names = common.names
+    shown = [name for name in SHOWN if any(_lead(results, name, one) for one in names)]
+    columns = (
+        Column(say(f"{ID}.column.measure")),
+        *(Column(_shown(name), "number.3") for name in names),
+    )
+    rows = tuple(
+        (say(f"{ID}.measure.{name}"), *(_estimate(results, name, one) for one in names)) for name in shown
+    )
+    level = _level(results)
+    return PlainTable(
+        f"candidates_each_{common.dataset}", say(f"{ID}.table_each", level=level), columns, rows
+    )
+
+
+def _level(results: Sequence[Result]) -> float:
+    return next(r.estimate.level for r in results)
+
+
+def _pairs(common: Common) -> list[tuple[str, str]]:
+    return [(compared.candidate, baseline.candidate) for compared, baseline in common.pairs]
+
+
+def _differences(common: Common, results: Sequence[Result]) -> EstimateTable:
+    rows = []
+    for pair in _pairs(common):
+        for name in (*COMPARED, "auc", "failure_rate"):
+            found = leading(results, f"{ID}.{name}_difference", candidates=list(pair))
+            if found is not None:
+                rows.append(Row(_of_pair(name, pair), found, leads=name == "accuracy"))
+    return EstimateTable(f"candidates_pairs_{common.dataset}", say(f"{ID}.table_pairs"), tuple(rows))
+
+
+def _of_pair(name: str, pair: tuple[str, str]) -> Message:
+    return say(f"{ID}.pair", measure=say(f"{ID}.measure.{name}"), compared=pair[0], baseline=pair[1])
+
+
+def _adjusted(common: Common, plan: Plan) -> list[Result]:
+    """The differences at the level at which all pairs of a measure hold together (Bonferroni)."""
+    pairs = common.pairs
+    level = 1 - (1 - plan.report.confidence_level) / len(pairs)
+    return [r for pair in pairs for r in pair_differences(*pair, level)]
+
+
+def _groups(common: Common, found: Mapping[str, list[tuple[str, ...]]]) -> PlainTable:
+    rows = []
+    for name, groups in found.items():
+        shown = [say("word.braced", items=list(group)) for group in groups]
+        rows.append((say(f"{ID}.measure.{name}"), say(f"{ID}.groups", items=shown), len(groups) == 1))
+    columns = tuple(Column(say(f"{ID}.column.{name}")) for name in ("measure", "groups", "all_alike"))
+    caption = say(f"{ID}.table_groups", n=len(_pairs(common)))
+    return PlainTable(f"candidates_groups_{common.dataset}", caption, columns, tuple(rows))
+
+
+def _all_groups(common: Common, results: Sequence[Result], plan: Plan) -> dict[str, list[tuple[str, ...]]]:
+    adjusted, names = _adjusted(common, plan), common.names
+    measures = [
+        name for name in (*COMPARED, "auc") if any(r.id == f"{ID}.{name}_difference" for r in adjusted)
+    ]
+    return {name: indistinguishable(adjusted, ranked(results, names, name), name) for name in measures}
+
+
+def _distinguishable(found: Mapping[str, list[tuple[str, ...]]]) -> Iterator[Message]:
+    """For each measure, whether the best one differs from any."""
+    for name, groups in found.items():
+        if name not in COMPARED:
+            continue
+        measure, first = say(f"{ID}.measure.{name}"), groups[0]
+        if len(groups) == 1:
+            yield say(f"{ID}.alike", measure=measure, n=len(first))
+        elif len(first) == 1:
+            yield say(f"{ID}.one_first", measure=measure, name=first[0])
+        else:
+            yield say(f"{ID}.some_first", measure=measure, names=list(first))
+
+
+def _figure(common: Common, results: Sequence[Result]) -> Figure:
+    rows = []
+    for pair in _pairs(common):
+        for name in COMPARED:
+            found = leading(results, f"{ID}.{name}_difference", candidates=list(pair))
+            if found is not None:
+                rows.append(EffectRow(_of_pair(name, pair), found.estimate, leads=name == "accuracy"))
+    plot = EffectPlot(
+        tuple(rows),
+        say(f"{ID}.figure.quantity"),
+        "points",
+        left=say(f"{ID}.figure.second"),
+        right=say(f"{ID}.figure.first"),
+        benefit="right",
+    )
+    caption = say(f"{ID}.figure.caption", dataset=common.dataset)
+    alt = say(f"{ID}.figure.alt", n=len(rows), dataset=common.dataset)
+    return Figure(f"candidates_{common.dataset}", plot, caption, alt)
+
+
+# ---------------------------------------------------------------- per 1000 local patients
+
+
+def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Part:
+    (share,) = local_prevalences(plan)
+    names = common.names
+    rows = []
+    for name in RATES:
+        cells = [_scaled(_at(results, name, one, share)) for one in names]
+        if any(cell is not None for cell in cells):
+            rows.append((say(f"{ID}.rate.{name}"), *cells))
+    columns = (Column(say(f"{ID}.column.rate")), *(Column(_shown(name), "number.1") for name in names))
+    caption = say(f"{ID}.table_rates", prevalence=share, level=_level(results))
+    volume = plan.site_context.annual_volume if plan.site_context else None
+    finding = [say(f"{ID}.rates", prevalence=share, positive=PATIENTS * share)]
+    if any(run.n_failed for run in common.runs):
+        finding.append(say(f"{ID}.alarms_alone"))
+    finding += _missed(common, results, share, volume)
+    weight = exchange(plan)
+    if weight is not None:
+        finding.append(say(f"{ID}.weight_{weight[1]}", weight=1 / weight[0] if weight[0] else 0.0))
+    table = PlainTable(f"candidates_rates_{common.dataset}", caption, columns, tuple(rows))
+    return Part(tuple(finding), say(f"{ID}.title_rates"), (table,), (), common.place, "E35")
+
+
+def _at(results: Sequence[Result], name: str, candidate: str, share: float) -> Estimate | None:
+    """A rate at the local prevalence."""
+    for r in results:
+        here = r.place.candidate == (candidate or None) and r.parameters.get("prevalence") == share
+        if r.id == f"{ID}.{name}" and r.primary and here:
+            return r.estimate
+    return None
+
+
+def _scaled(e: Estimate | None) -> Estimate | None:
+    """Per so many patients."""
+    if e is None:
+        return None
+    return replace(e, value=PATIENTS * e.value, low=PATIENTS * e.low, high=PATIENTS * e.high)
+
+
+def _missed(common: Common, results: Sequence[Result], share: float, volume: int | None) -> Iterator[Message]:
+    for name in common.names:
+        missed, look = (_at(results, rate, name, share) for rate in ("missed_rate", "recall_rate"))
+        if missed is None or look is None or isnan(missed.low):
+            continue
+        values = {
+            "name": _shown(name),
+            "missed": PATIENTS * missed.value,
+            "missed_low": PATIENTS * missed.low,
+            "missed_high": PATIENTS * missed.high,
+            "look": PATIENTS * look.value,
+        }
+        if volume:
+            yield say(f"{ID}.missed_a_year", **values, a_year=volume * missed.value, volume=volume)
+        else:
+            yield say(f"{ID}.missed", **values)
+
+
+# ---------------------------------------------------------------- claimed and observed
+
+
+def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Part | None:
+    rows, off = [], []
+    for claim in plan.performance_claims or ():
+        metric = metric_named(claim.measure.rpartition(".")[2])
+        said = declared(claim.value)
+        named = claim.candidate or (common.names[0] if len(common.runs) == 1 else None)
+        if not elsewhere(claim, plan) or metric is None or said is None or named is None:
+            continue
+        e = _estimate(results, metric, named)
+        if e is None or isnan(e.low):
+            continue
+        value = said.of(share=True)
+        claimed = value.value / 100 if value.percent else value.value
+        how = "below" if e.high < claimed else "above" if e.low > claimed else "within"
+        measure = quantity_name(metric)
+        if how == "below":
+            off.append(say(f"{ID}.below_claim", name=_shown(named), measure=measure, printed=claim.value))
+        printed = (
+            say(f"{ID}.with_ci", value=claim.value, low=claim.ci[0], high=claim.ci[1])
+            if claim.ci
+            else claim.value
+        )
+        source = ", ".join(filter(None, (claim.source_document, claim.section)))
+        rows.append(
+            (_shown(named), measure, printed, claim.population or "", source, e, say(f"{ID}.held.{how}"))
+        )
+    if not rows:
+        return None
+    words = ("candidate", "measure", "claimed", "population", "source")
+    columns = (
+        *(Column(say(f"{ID}.column.{word}")) for word in words),
+        Column(say(f"{ID}.column.observed"), "number.3"),
+        Column(say(f"{ID}.column.held")),
+    )
+    caption = say(f"{ID}.table_claims", level=_level(results))
+    table = PlainTable(f"candidates_claims_{common.dataset}", caption, columns, tuple(rows))
+    finding = (say(f"{ID}.claims", n=len(rows), off=len(off)), *off)
+    return Part(finding, say(f"{ID}.title_claims"), (table,), (), common.place, "E34")
+
+
+# ---------------------------------------------------------------- conditions
+
+
+def conditions(plan: Plan) -> Iterator[Part]:
+    """What a contract can be held to: the criteria with their bounds, and the indicators to watch."""
+    rows: list[tuple[Any, ...]] = []
+    for e in plan.endpoints:
+        bound = criteria.bound_of(e)
+        if isinstance(bound, str) or not criteria.confirmatory(e):
+            continue
+        if bound.low is not None and bound.high is not None:
+            text = say("verdicts.bound.between", low=_number(bound.low), high=_number(bound.high))
+        elif bound.low is not None:
+            text = say("verdicts.bound.above", value=_number(bound.low))
+        else:
+            text = say("verdicts.bound.below", value=_number(bound.high or 0.0))
+        rows.append((e.endpoint, say(f"{ID}.kind.criterion"), text, "", e.margin_rationale or ""))
+    for i in (plan.vigilance and plan.vigilance.indicators) or ():
+        limits = (("in_control", i.in_control), ("to_detect", i.to_detect))
+        parts = [say(f"{ID}.limit.{word}", value=value) for word, value in limits if value is not None]
+        within: Message | str = say("word.listed", items=parts) if parts else ""
+        rows.append(
+            (
+                i.measure.rpartition(".")[2].replace("_", " "),
+                say(f"{ID}.kind.indicator"),
+                within,
+                i.chart or "",
+                i.action or "",
+            )
+        )
+    if not rows:
+        return
+    words = ("condition", "kind", "bound", "chart", "action")
+    columns = tuple(Column(say(f"{ID}.column.{word}")) for word in words)
+    table = PlainTable("candidates_conditions", say(f"{ID}.table_conditions"), columns, tuple(rows))
+    finding = (say(f"{ID}.conditions", n=len(rows)),)
+    yield Part(finding, say(f"{ID}.title_conditions"), (table,), element="E31")
+
+
+def _number(value: float) -> Message:
+    return say("word.shown", text=f"{value:g}".replace("-", MINUS))

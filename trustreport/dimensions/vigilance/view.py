@@ -1,0 +1,67 @@
+"""Everything found over the periods of one candidate, for its sentences, tables and figures."""
+
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+from trustreport.dimensions.vigilance.charts import Charted
+from trustreport.dimensions.vigilance.compared import Compared
+from trustreport.dimensions.vigilance.exposure import Use
+from trustreport.dimensions.vigilance.periods import ID, Period, Timeline
+from trustreport.dimensions.vigilance.readers_over_time import Reliances
+from trustreport.estimate import Estimate
+from trustreport.messages import Message, say
+from trustreport.plan import Plan
+from trustreport.results import Result
+
+
+@dataclass(frozen=True, eq=False)
+class ResultView:
+    """One candidate over its periods; `number` tells its tables and figures from those of another."""
+
+    timeline: Timeline
+    plan: Plan
+    number: int
+    results: tuple[Result, ...]
+    uses: tuple[Use, ...]
+    reliances: tuple[Reliances, ...]
+    charts: tuple[Charted, ...]
+    funnels: tuple[Compared, ...]
+
+    @property
+    def suffix(self) -> str:
+        """What ends the ids of tables and figures."""
+        return f"_{self.number}"
+
+    def find(self, quantity: str, **scope: Any) -> Result | None:
+        """The leading entry of a quantity in a scope."""
+        for r in self.results:
+            if r.id == f"{ID}.{quantity}" and r.primary and r.within(**scope):
+                return r
+        return None
+
+    def estimate(self, quantity: str, **scope: Any) -> Estimate:
+        """Its estimate; undefined where there is none."""
+        found = self.find(quantity, **scope)
+        return found.estimate if found else Estimate(nan, nan, nan, 0)
+
+    def change(self, period: Period, endpoint: str, against: str) -> Estimate:
+        """The change of an endpoint since the baseline, or since the period before."""
+        chosen = {"against": against}
+        return self.estimate("period_change", period=period.name, endpoint=endpoint, parameters=chosen)
+
+    def value(self, period: Period, endpoint: str) -> Estimate:
+        """An endpoint of one period."""
+        return self.estimate("period_value", period=period.name, endpoint=endpoint)
+
+    def numbered(self, period: Period) -> Message:
+        """A period with its number, as the axes of the figures have it."""
+        if period is self.timeline.baseline:
+            return say(f"{ID}.numbered_baseline", name=period.name)
+        at = self.timeline.periods.index(period) + 1
+        return say(f"{ID}.numbered", number=at, name=period.name)
+
+    @property
+    def several_tasks(self) -> bool:
+        """Whether readings of more than one task fall into the periods."""
+        return len({one.task for one in self.reliances}) > 1

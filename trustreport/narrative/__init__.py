@@ -1,0 +1,1 @@
+"""How results become sentences and tables: what every dimension writes in the same way."""

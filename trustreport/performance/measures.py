@@ -1,0 +1,199 @@
+"""Each quantity of scored cases, estimated once: the one place where its primary interval is chosen.
+
+The first estimate of a quantity is the primary one. Where cases come in clusters it respects them, and the
+interval that takes cases as independent is beside it.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.calibration.brier import brier
+from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
+from trustreport.measures.calibration.oe import oe_ratio
+from trustreport.measures.calibration.resample import LARGE
+from trustreport.measures.confusion.at_prevalence import at_prevalence
+from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.net_benefit import net_benefit, standardized_net_benefit
+from trustreport.measures.proportion import wilson
+from trustreport.measures.roc.auc import delong, logit_delong, newcombe_auc
+from trustreport.measures.roc.average_precision import logit_influence
+from trustreport.measures.roc.clustered import clustered_auc
+from trustreport.performance.cases import ScoredCases
+from trustreport.quantities import quantity
+from trustreport.results import within_range
+
+# A class with fewer cases than this makes the interval on the logit scale the primary one.
+FEW_OF_A_CLASS = 30
+CALIBRATION: dict[str, Callable[..., Estimate]] = {
+    "brier": brier,
+    "calibration_intercept": calibration_intercept,
+    "calibration_slope": calibration_slope,
+    "oe_ratio": oe_ratio,
+}
+# The method of the primary estimate, a fixed word, said too where there is none.
+METHODS = {
+    "auc": "delong",
+    "average_precision": "logit_influence",
+    "brier": "wald",
+    "calibration_intercept": "wald",
+    "calibration_slope": "wald",
+    "oe_ratio": "log_wald",
+    "net_benefit": "case_mean",
+    "standardized_net_benefit": "ratio_delta",
+}
+
+NO_DECISION = "no decisions, and no operating point that would make them"
+NO_SCORE = "no scores"
+NO_SCORE_OF_CASES = "no case has a score"
+NO_THRESHOLD = "no operating point is declared"
+NOT_RISKS = "the scores are not all within 0 and 1: they are no probabilities"
+REVERSED = "a lower score speaks for the condition: it is no probability of it"
+
+
+def lead(case: ScoredCases, name: str, level: float, **chosen: Any) -> Estimate:
+    """The primary estimate of a quantity; undefined with its reason where these cases do not yield it.
+
+    Parameters
+    ----------
+    name : a quantity of these cases: any of the four cells, or of the scores
+    chosen : ``prevalence`` of a measure of the four cells, ``threshold`` of net benefit
+    """
+    return estimates(case, name, level, **chosen)[0]
+
+
+def estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> tuple[Estimate, ...]:
+    """Every estimate of a quantity, the primary one first; computed once for these cases.
+
+    Raises
+    ------
+    LookupError : scored cases have no such quantity
+    """
+    at = (name, level, *sorted(chosen.items()))
+    if at not in case.memo:
+        row = quantity(name)
+        case.memo[at] = tuple(within_range(e, row) for e in _estimates(case, name, level, **chosen))
+    return case.memo[at]
+
+
+def _estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> list[Estimate]:
+    if name in MEASURES:
+        return _of_cells(case, name, level, **chosen)
+    if name == "error_rate":
+        return [complement(e) for e in estimates(case, "accuracy", level)]
+    if name == "failure_rate":
+        return [_failures(case, level)]
+    if name in CALIBRATION:
+        return _of_risks(case, name, level)
+    if name in ("net_benefit", "standardized_net_benefit"):
+        return _at_threshold(case, name, level, **chosen)
+    if name in ("auc", "average_precision"):
+        return _of_ranks(case, name, level)
+    raise LookupError(f"scored cases have no {name}")
+
+
+def complement(e: Estimate) -> Estimate:
+    """One minus a share."""
+    return replace(e, value=1 - e.value, low=1 - e.high, high=1 - e.low)
+
+
+def why_no_risk(case: ScoredCases) -> str:
+    """Why the scores cannot be read as probabilities, or nothing."""
+    if case.score is None:
+        return NO_SCORE
+    if case.reversed:
+        return REVERSED
+    used = case.score[case.scored]
+    return NOT_RISKS if used.size and (used.min() < 0 or used.max() > 1) else ""
+
+
+# ---------------------------------------------------------------- the four cells
+
+
+def _of_cells(case: ScoredCases, name: str, level: float, prevalence: float | None = None) -> list[Estimate]:
+    counts, cells = case.counts, case.cells
+    if counts is None:
+        return [undefined(len(case), NO_DECISION, level=level, method="wilson")]
+    if prevalence is None:
+        alone = MEASURES[name](counts, level=level)
+    else:
+        alone = at_prevalence(name, counts, prevalence, level=level)
+    if cells is None or name not in FORMULAS:
+        return [alone]
+    return [clustered(name, cells, prevalence=prevalence, level=level), alone]
+
+
+def _failures(case: ScoredCases, level: float) -> Estimate:
+    """The share of cases without a usable output, with the counts on which a comparison rests."""
+    if case.cluster is None or not case.n_failed:
+        e = wilson(case.n_failed, len(case), level)
+    else:
+        cells = cluster_cells(np.ones(len(case), bool), case.failed, case.cluster)
+        e = clustered("sensitivity", cells, level=level)
+    counted = {"failed": case.n_failed, "not_run": case.n_not_given, "known": case.n_counted}
+    return replace(e, details={**e.details, **{k: float(n) for k, n in counted.items()}})
+
+
+# ---------------------------------------------------------------- scores
+
+
+def _of_ranks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
+    if case.score is None:
+        return [undefined(len(case), NO_SCORE, level=level, method=METHODS[name])]
+    truth, score, cluster = case.ranked
+    if not truth.size:
+        return [undefined(0, NO_SCORE_OF_CASES, level=level, method=METHODS[name])]
+    if name == "average_precision":
+        alone = logit_influence(truth, score, level=level)
+        return (
+            [alone]
+            if cluster is None
+            else [logit_influence(truth, score, cluster=cluster, level=level), alone]
+        )
+    few = min(int(truth.sum()), int((~truth).sum())) < FEW_OF_A_CLASS
+    methods = (logit_delong, delong, newcombe_auc) if few else (delong, logit_delong, newcombe_auc)
+    alone_each = [method(truth, score, level=level) for method in methods]
+    if cluster is None:
+        return alone_each
+    return [clustered_auc(truth, score, cluster, level=level), *alone_each]
+
+
+def _of_risks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
+    why = why_no_risk(case)
+    if why:
+        return [undefined(len(case), why, level=level, method=METHODS[name])]
+    truth, score, cluster = case.with_scores
+    measure = CALIBRATION[name]
+    found = [measure(truth, score, level=level)]
+    if cluster is not None:
+        found.insert(0, measure(truth, score, cluster=cluster, level=level))
+    if name in ("calibration_intercept", "calibration_slope") and len(score) <= LARGE:
+        # with more cases both intervals are one to the digits printed
+        found.append(measure(truth, score, interval="profile", level=level))
+    return found
+
+
+def _at_threshold(
+    case: ScoredCases, name: str, level: float, threshold: float | None = None
+) -> list[Estimate]:
+    at = case.threshold if threshold is None else threshold
+    why = why_no_risk(case) or (NO_THRESHOLD if at is None else "")
+    if why or at is None:
+        return [undefined(len(case), why, level=level, method=METHODS[name])]
+    truth, score, cluster = case.acted_on
+    measure = net_benefit if name == "net_benefit" else standardized_net_benefit
+    alone = measure(truth, score, at, level=level)
+    if cluster is None:
+        return [alone]
+    return [measure(truth, score, at, cluster=cluster, level=level), alone]
+
+
+def without_interval(e: Estimate, why: str) -> Estimate:
+    """An estimate whose interval is left out, and why."""
+    return replace(e, low=nan, high=nan, se=nan, p=nan, note="; ".join(filter(None, (e.note, why))))

@@ -1,0 +1,253 @@
+"""How readers perform in two arms: each endpoint, of each reader and over readers, analysed once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate
+from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc, same_pair
+from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions, leading
+from trustreport.measures.mrmc.reader_auc import reader_auc_benefit, reader_auc_estimate
+from trustreport.measures.mrmc.reader_effects import (
+    reader_benefit,
+    reader_changes,
+    reader_estimate,
+)
+from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
+from trustreport.measures.mrmc.youden import YoudenUStatistic, fit_youden, sum_of, youden_ustatistic
+from trustreport.performance.keys import case_key
+from trustreport.place import Place, of_task
+from trustreport.study import Floats, Readings, Study
+
+# Arrays of two arms hold the compared arm first, then its baseline.
+AIDED, UNAIDED = 0, 1
+# The covariance of the primary analysis where there are several.
+FIRST_COVARIANCE = "jackknife"
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The readers of a study, or some of them, analysed together.
+
+    `fits` holds an Obuchowski-Rockette fit per covariance where every reader read every case in both arms,
+    and is empty elsewhere; `unbiased` serves any design. `centred` is the U-statistic about the arm means,
+    where readings are missing: it does not depend on whether right or wrong decisions are counted.
+    """
+
+    unbiased: UStatistic | YoudenUStatistic
+    fits: Mapping[str, ObuchowskiRockette] = field(default_factory=dict)
+    centred: UStatistic | YoudenUStatistic | None = None
+
+    def arm_means(self, arm: int, level: float) -> dict[str, Estimate]:
+        """The mean of an arm by analysis."""
+        found = {
+            f"{mode}_{covariance}": fit.arm_mean(arm, mode=mode, level=level)
+            for covariance, fit in self.fits.items()
+            for mode in MODES
+        }
+        found |= {name: u.arm_mean(arm, level=level) for name, u in self._ustatistics().items()}
+        return self._led(found)
+
+    def differences(self, level: float) -> dict[str, Estimate]:
+        """Aided minus unaided by analysis."""
+        found = {
+            f"{mode}_{covariance}": fit.difference(AIDED, UNAIDED, mode=mode, level=level)
+            for covariance, fit in self.fits.items()
+            for mode in MODES
+        }
+        for name, u in self._ustatistics().items():
+            found[name] = u.difference(AIDED, UNAIDED, level=level)
+        return self._led(found)
+
+    def _ustatistics(self) -> dict[str, UStatistic | YoudenUStatistic]:
+        found = {"ustatistic_bdg": self.unbiased}
+        return {**found, "ustatistic_centred": self.centred} if self.centred else found
+
+    def first(self, by_analysis: Mapping[str, Estimate]) -> str:
+        """The primary analysis: by design; under five readers the wider of random and fixed readers."""
+        if self.fits:
+            return f"{self._lead(by_analysis).method}_{FIRST_COVARIANCE}"
+        return "ustatistic_centred" if self.centred else "ustatistic_bdg"
+
+    def lead_difference(self, level: float) -> Estimate:
+        """The primary estimate of aided minus unaided."""
+        found = self.differences(level)
+        return found[self.first(found)]
+
+    def lead_mean(self, arm: int, level: float) -> Estimate:
+        """The primary estimate of the mean of an arm."""
+        found = self.arm_means(arm, level)
+        return found[self.first(found)]
+
+    def _lead(self, by_analysis: Mapping[str, Estimate]) -> Estimate:
+        random, fixed = (by_analysis[f"{mode}_{FIRST_COVARIANCE}"] for mode in ("or_rrrc", "or_frrc"))
+        return leading(random, fixed, self.fits[FIRST_COVARIANCE].n_readers)
+
+    def _led(self, found: dict[str, Estimate]) -> dict[str, Estimate]:
+        """The estimates, the primary one with why it is, where that is not the design alone."""
+        return {**found, self.first(found): self._lead(found)} if self.fits else found
+
+
+@dataclass(frozen=True, eq=False)
+class Endpoint:
+    """One endpoint of the readers.
+
+    `outcome` (2, n_readers, n_cases) is what `analyse` takes, aided arm first. `by_reader` holds the readers'
+    own estimates in both arms, `benefits` and `changes` (n_readers,) what changed for each.
+    """
+
+    name: str
+    outcome: Floats
+    analyse: Callable[[Floats], Analysis]
+    by_reader: tuple[tuple[Estimate, ...], tuple[Estimate, ...]]
+    benefits: tuple[Estimate, ...]
+    changes: NDArray[np.float64]
+
+    @cached_property
+    def whole(self) -> Analysis:
+        """The analysis of all readers."""
+        return self.analyse(self.outcome)
+
+
+def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> list[Endpoint]:
+    """`endpoints`, then Youden's index, then those that the manifest declares."""
+    found = [*endpoints(readings, arms, level)]
+    classes = {one.name: one for one in found if one.name in ("sensitivity", "specificity")}
+    if len(classes) == 2:
+        correct, truth = correct_decisions(readings, arms), readings.cases.truth
+        known = truth >= 0
+        found.append(youden(correct[:, :, known], truth[known] == 1, *classes.values()))
+    for name, values in readings.endpoints.items():
+        outcome = readings.grid(values, arms)
+        outcome = outcome[:, :, ~np.isnan(outcome).all(axis=(0, 1))]
+        if not np.isnan(outcome).all(axis=(1, 2)).any():
+            found.append(proportion(name, outcome, level))
+    return found
+
+
+def endpoints(readings: Readings, arms: tuple[str, str], level: float) -> tuple[Endpoint, ...]:
+    """Accuracy, sensitivity and specificity of the decisions, the area under the curve of the scores.
+
+    Made once for the readings, and analysed once.
+    """
+    at = ("endpoints", arms, level)
+    if at not in readings.memo:
+        readings.memo[at] = tuple(_endpoints(readings, arms, level))
+    return readings.memo[at]
+
+
+def endpoint(readings: Readings, arms: tuple[str, str], level: float, name: str) -> Endpoint | None:
+    """One of these endpoints; None where the readings do not hold it."""
+    return next((one for one in endpoints(readings, arms, level) if one.name == name), None)
+
+
+def _endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[Endpoint]:
+    truth = readings.cases.truth
+    found = []
+    if readings.decision is not None:
+        correct = correct_decisions(readings, arms)
+        cases = {"accuracy": truth >= 0, "sensitivity": truth == 1, "specificity": truth == 0}
+        found = [proportion(name, correct[:, :, of], level) for name, of in cases.items() if of.any()]
+    if readings.score is not None and (truth == 1).any() and (truth == 0).any():
+        rating = readings.grid(readings.score, arms)[:, :, truth >= 0]
+        if not np.isnan(rating).all(axis=(1, 2)).any():
+            found.append(auc(rating, truth[truth >= 0] == 1, level))
+    return found
+
+
+def correct_decisions(readings: Readings, arms: Sequence[str]) -> Floats:
+    """1.0 where the decision is the truth, 0.0 where it is not, NaN where there is none of either."""
+    truth = readings.truth
+    assert readings.decision is not None
+    judged = (readings.decision >= 0) & (truth >= 0)
+    return readings.grid(np.where(judged, (readings.decision == truth).astype(float), np.nan), arms)
+
+
+def proportion(name: str, correct: Floats, level: float) -> Endpoint:
+    """A share of right decisions; `correct` (2, n_readers, n_cases) over the cases that count."""
+    readers = range(correct.shape[1])
+
+    def analyse(part: Floats) -> Analysis:
+        if np.isnan(part).any():
+            return Analysis(ustatistic(part), centred=ustatistic(part, centred=True))
+        return Analysis(ustatistic(part), {FIRST_COVARIANCE: fit_proportions(part)})
+
+    def of(arm: int) -> tuple[Estimate, ...]:
+        return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
+
+    return Endpoint(
+        name,
+        correct,
+        analyse,
+        (of(AIDED), of(UNAIDED)),
+        tuple(reader_benefit(correct, j, compared=AIDED, baseline=UNAIDED, level=level) for j in readers),
+        reader_changes(correct, compared=AIDED, baseline=UNAIDED),
+    )
+
+
+def youden(
+    correct: Floats, truth: NDArray[np.bool_], sensitivity: Endpoint, specificity: Endpoint
+) -> Endpoint:
+    """Sensitivity + specificity - 1; `correct` (2, n_readers, n_cases) over the cases of both classes."""
+
+    def analyse(part: Floats) -> Analysis:
+        whole = youden_ustatistic(part, truth)
+        if np.isnan(part).any():
+            return Analysis(whole, centred=youden_ustatistic(part, truth, centred=True))
+        return Analysis(whole, {FIRST_COVARIANCE: fit_youden(part, truth)})
+
+    def of(arm: int) -> tuple[Estimate, ...]:
+        pairs = zip(sensitivity.by_reader[arm], specificity.by_reader[arm], strict=True)
+        return tuple(sum_of(one, other, less=1) for one, other in pairs)
+
+    return Endpoint(
+        "youden_j",
+        correct,
+        analyse,
+        (of(AIDED), of(UNAIDED)),
+        tuple(map(sum_of, sensitivity.benefits, specificity.benefits)),
+        sensitivity.changes + specificity.changes,
+    )
+
+
+def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
+    """The area under each reader's curve; `rating` (2, n_readers, n_cases)."""
+    readers = range(rating.shape[1])
+    areas = reader_auc(rating, truth)
+
+    def analyse(part: Floats) -> Analysis:
+        alike = same_pair(part, truth)
+        whole = auc_ustatistic(part, truth, alike=alike)
+        if np.isnan(part).any():
+            return Analysis(whole, centred=auc_ustatistic(part, truth, alike=alike, centred=True))
+        return Analysis(whole, {m: fit_auc(part, truth, m, alike=alike) for m in COVARIANCE_METHODS})
+
+    def of(arm: int) -> tuple[Estimate, ...]:
+        return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)
+
+    return Endpoint(
+        "auc",
+        rating,
+        analyse,
+        (of(AIDED), of(UNAIDED)),
+        tuple(reader_auc_benefit(rating[AIDED, j], rating[UNAIDED, j], truth, level=level) for j in readers),
+        areas[AIDED] - areas[UNAIDED],
+    )
+
+
+def place_of_task(readings: Readings, study: Study) -> Place:
+    """Where the numbers of a task of readers belong."""
+    return of_task(readings.task, several=len(study.readings) > 1)
+
+
+def reading_key(readings: Readings) -> str:
+    """Which cases of known truth were read (`trustreport.performance.keys`)."""
+    if "key" not in readings.memo:
+        read = np.zeros(len(readings.cases), bool)
+        read[readings.case] = True
+        rows = np.flatnonzero(read & (readings.cases.truth >= 0))
+        readings.memo["key"] = case_key(readings.task, readings.cases.labels, rows)
+    return readings.memo["key"]

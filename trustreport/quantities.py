@@ -1,0 +1,353 @@
+"""Every quantity that a report can hold, a row each: what is known of it before any data are seen.
+
+Criteria, withheld verdicts, units, digits, scales, ranges and labels all read these rows. A result whose
+quantity has no row cannot be made. Names for the reader of a report are in the catalogue, under
+``quantity.<id>``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from math import inf
+from typing import Any, Literal
+
+Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]
+Scale = Literal["identity", "logit", "log", "atanh"]
+Need = Literal[
+    "positives",
+    "negatives",
+    "called_positive",
+    "called_negative",
+    "any_positive",
+    "any_negative",
+    "two_cells",
+]  # what a formula of the four cells divides by; in words: measures/confusion/notes.py
+Better = Literal["up", "down"] | float | None
+
+DIFFERENCE = "_difference"
+RANGES: dict[Unit, tuple[float, float]] = {
+    "proportion": (0.0, 1.0),
+    "difference": (-1.0, 1.0),
+    "ratio": (0.0, inf),
+    "count": (0.0, inf),
+    "p": (0.0, 1.0),
+}
+SCALES: dict[Unit, Scale] = {"proportion": "logit", "ratio": "log"}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What is known of a quantity.
+
+    Parameters
+    ----------
+    id : as in ``quantity`` of results.json
+    unit : how it is written
+    better : "up", "down", or the one best value; None where no side is better (prevalence)
+    no_effect : where two compared things are alike; None where nothing is compared
+    scale : on which estimates of sites, or of clusters, are taken as normal
+    low, high : the possible range
+    counts_decisions : whether it counts yes/no decisions of the device, so that it depends on the threshold
+    by_prevalence : whether it changes with the prevalence while sensitivity and specificity stay
+    needs_probabilities : whether it needs scores that are probabilities
+    needs : what a formula of the four cells divides by
+    clustered : the method, a fixed word, where cases come in clusters; empty where none is known
+    written_as : how a value is written in running text, where that is not its unit (an area: as a number)
+    same_as : the quantity that is the same number under another name
+    """
+
+    id: str
+    unit: Unit = "proportion"
+    better: Better = None
+    no_effect: float | None = None
+    scale: Scale = "identity"
+    low: float = -inf
+    high: float = inf
+    counts_decisions: bool = False
+    by_prevalence: bool = False
+    needs_probabilities: bool = False
+    needs: tuple[Need, ...] = ()
+    clustered: str = ""
+    written_as: str = ""
+    same_as: str = ""
+
+    @property
+    def written(self) -> str:
+        """How a value is written in running text."""
+        return self.written_as or self.unit
+
+    @property
+    def target(self) -> float | None:
+        """The best value, where neither end of the scale is best."""
+        return self.better if isinstance(self.better, float) else None
+
+    @property
+    def base(self) -> str:
+        """What differs, where the quantity is a difference."""
+        return self.id.removesuffix(DIFFERENCE)
+
+    def change(self) -> "Quantity":
+        """The change of this quantity, or its difference between two places: a ratio where its scale is log.
+
+        The change of a quantity with a best value has no better side: it is best where nothing changes.
+        """
+        ratio = self.scale == "log"
+        nothing = 1.0 if ratio else 0.0
+        unit: Unit = "ratio" if ratio else "difference" if self.unit == "proportion" else self.unit
+        if unit == "ratio" and not ratio:
+            unit = "score"
+        wide = self.high - self.low
+        low, high = (0.0, inf) if ratio else (-wide, wide)
+        return Quantity(
+            f"{self.id}{DIFFERENCE}",
+            unit,
+            nothing if self.target is not None else self.better,
+            nothing,
+            "log" if ratio else "identity",
+            low,
+            high,
+            counts_decisions=self.counts_decisions,
+            by_prevalence=self.by_prevalence,
+            needs_probabilities=self.needs_probabilities,
+        )
+
+
+def _rows(names: str, unit: Unit = "proportion", better: Better = None, **more: Any) -> list[Quantity]:
+    """Rows alike but for their names; range and scale are those of the unit unless they are given."""
+    low, high = RANGES.get(unit, (-inf, inf))
+    known = {"low": low, "high": high, "scale": SCALES.get(unit, "identity"), **more}
+    return [Quantity(name, unit, better, **known) for name in names.split()]
+
+
+def _cells(name: str, *needs: Need, mix: bool = False, **more: Any) -> list[Quantity]:
+    """A measure of the four cells, by the decisions of the device; `mix`: it depends on the prevalence."""
+    known = {"better": "up", "clustered": "cluster_delta", **more}
+    return _rows(name, counts_decisions=True, by_prevalence=mix, needs=needs, **known)
+
+
+_OF_SHARE: dict[str, Any] = {"clustered": "cluster_wilson"}
+_FROM_MINUS_ONE: dict[str, Any] = {"unit": "score", "low": -1.0, "high": 1.0, "scale": "atanh"}
+_LIKELIHOOD: dict[str, Any] = {"unit": "ratio"}
+_RISKS: dict[str, Any] = {"needs_probabilities": True}
+
+ROWS: tuple[Quantity, ...] = (
+    # advice accuracy: the four cells and what is made of them
+    *_rows("tp tn", "count", "up", counts_decisions=True),
+    *_rows("fp fn", "count", "down", counts_decisions=True),
+    *_rows("prevalence", by_prevalence=False, **_OF_SHARE),
+    *_cells("accuracy", mix=True, **_OF_SHARE),
+    *_cells("sensitivity", "positives", **_OF_SHARE),
+    *_cells("specificity", "negatives", **_OF_SHARE),
+    *_cells("ppv", "called_positive", mix=True, **_OF_SHARE),
+    *_cells("npv", "called_negative", mix=True, **_OF_SHARE),
+    *_cells("f1", "any_positive", mix=True),
+    *_cells("f1_negative", "any_negative", mix=True),
+    *_cells("threat_score", "any_positive", mix=True),
+    *_cells("fowlkes_mallows", "positives", "called_positive", mix=True),
+    *_cells(
+        "mcc", "positives", "negatives", "called_positive", "called_negative", mix=True, **_FROM_MINUS_ONE
+    ),
+    *_cells("cohen_kappa", "two_cells", mix=True, **_FROM_MINUS_ONE),
+    *_cells("youden_j", "positives", "negatives", **_FROM_MINUS_ONE),
+    *_cells("balanced_accuracy", "positives", "negatives"),
+    *_cells("lr_positive", "positives", "negatives", "called_positive", **_LIKELIHOOD),
+    *_cells("lr_negative", "positives", "negatives", "called_negative", **{**_LIKELIHOOD, "better": "down"}),
+    *_cells(
+        "diagnostic_odds_ratio",
+        *("positives", "negatives", "called_positive", "called_negative"),
+        **_LIKELIHOOD,
+    ),
+    *_rows("error_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("positive_rate called_share", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("indeterminate", better="down", **_OF_SHARE),
+    *_rows("indeterminate_positives indeterminate_negatives", "count", "down"),
+    # advice accuracy: scores
+    *_rows("auc", better="up", written_as="area", clustered="auc_logit_obuchowski"),
+    *_rows("auc_group", better="up", written_as="area", clustered="bootstrap_clusters"),
+    *_rows(
+        "average_precision", better="up", written_as="area", by_prevalence=True, clustered="cluster_influence"
+    ),
+    *_rows("h_accuracy", better="up", counts_decisions=True),
+    *_rows("net_benefit", "utility", "up", by_prevalence=True, counts_decisions=True, high=1.0, **_RISKS),
+    *_rows(
+        "standardized_net_benefit",
+        "utility",
+        "up",
+        by_prevalence=True,
+        counts_decisions=True,
+        high=1.0,
+        **_RISKS,
+    ),
+    *_rows("weighted_utility", "utility", "up", counts_decisions=True, **_RISKS),
+    *_rows("utility_yield optimal_yield", "utility", "up", by_prevalence=True, counts_decisions=True),
+    *_rows("utility", "utility", "up", by_prevalence=True, counts_decisions=True),
+    *_rows("optimal_threshold", "score"),
+    *_rows("utility_first ranking_holds best_holds", counts_decisions=True),
+    # candidates, for local patients
+    *_rows("alarm_rate", counts_decisions=True, by_prevalence=True),
+    *_rows(
+        "false_alarm_rate missed_rate recall_rate", better="down", counts_decisions=True, by_prevalence=True
+    ),
+    *_rows("failure_rate", better="down", **_OF_SHARE),
+    # advice value: calibration, and what advice is worth
+    *_rows("brier ece ici e50 e90 emax gici_over gici_under", "score", "down", low=0.0, high=1.0, **_RISKS),
+    *_rows("eci", "score", "down", low=0.0, high=100.0, **_RISKS),
+    *_rows("gici", "score", "up", low=0.0, high=1.0, **_RISKS),
+    *_rows("advice_value", "score", "up", low=-1.0, high=1.0, **_RISKS),
+    *_rows("advisory_value", "score", "up", low=0.0, high=1.0, **_RISKS),
+    *_rows("calibration_slope", "ratio", 1.0, scale="identity", low=-inf, **_RISKS),
+    *_rows("oe_ratio", "ratio", 1.0, **_RISKS),
+    *_rows("calibration_intercept", "score", 0.0, **_RISKS),
+    *_rows("voi", "utility", "up"),
+    # source reliability
+    *_rows("percent_agreement expected_agreement rater_accuracy label_accuracy", better="up"),
+    *_rows("actual_accuracy actual_accuracy_low_bound actual_accuracy_high_bound", better="up"),
+    *_rows(
+        "fleiss_kappa light_kappa conger_kappa krippendorff_alpha gwet_ac1 gwet_ac2 mean_cohen_kappa weighted_concordance",
+        "score",
+        "up",
+        low=-1.0,
+        high=1.0,
+    ),
+    # pragmatic utility
+    *_rows("arr arr_missing_bounds", "difference", "up", no_effect=0.0),
+    *_rows("rrr", "difference", "up", no_effect=0.0, low=-inf, written_as="proportion"),
+    *_rows("nnd", "decisions"),
+    *_rows("rr odds_ratio", "ratio", "down", no_effect=1.0),
+    *_rows("mcnemar", "p"),
+    # decision benefit
+    *_rows("mean_seconds seconds", "seconds", "down"),
+    *_rows("mean_confidence confidence", "score"),
+    *_rows("decision_count switch_count", "count"),
+    *_rows("baseline_slope", "score", no_effect=0.0),
+    *_rows("variance_component", "score"),
+    *_rows("variance_share power", better=None),
+    *_rows("cases_needed", "count"),
+    *_rows("global_test", "p"),
+    # reliance
+    *_rows("rair rsr rbt rbod beneficial_switch_rate override_of_wrong_advice", better="up"),
+    *_rows("harmful_switch_rate override_of_right_advice", better="down"),
+    *_rows("switch_rate override_rate agreement_with_advice"),
+    *_rows("advice_accuracy", better="up", counts_decisions=True, by_prevalence=True),
+    # potential robustness
+    *_rows("degree_of_correspondence p_performance p_acceptability", "p"),
+    *_rows("energy_distance mmd similarity_effect", "score"),
+    *_rows("spr wpr", "score", "up", low=0.0, high=1.0),
+    *_rows("similarity_performance_correlation", "score", low=-1.0, high=1.0),
+    *_rows("mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
+    *_rows("heterogeneity", better="down"),
+    *_rows("between_site_variance", "score", low=0.0),
+    # subgroups
+    *_rows("interaction", "difference", no_effect=0.0),
+    *_rows("unknown", "count"),
+    # vigilance
+    *_rows("exposure", "count"),
+    *_rows("labelled_share mature_share"),
+    *_rows("event_rate", "ratio", "down"),
+    *_rows("cusum sprt funnel_z score_drift feature_drift", "score"),
+    *_rows("mix_drift"),
+    *_rows("detection_delay", "count", "down"),
+    # reported
+    *_rows("consistent_matrices conflict", "count"),
+    # an endpoint of the readers that the manifest declares by a name of its own: a share
+    *_rows("declared_endpoint", better="up"),
+)
+
+# Results that are of an endpoint: its value (of a reader, a period, a group, the typical site ...), its change
+# or difference, or what is published of it.
+VALUES = (
+    "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance site_performance "
+    "pooled_performance prediction_interval metric_range protocol_performance"
+).split()
+CHANGES = (
+    "benefit mean_benefit arm_difference pairwise_difference period_change standardised_change order_effect "
+    "subgroup_difference accuracy_change ai_minus_readers protocol_difference"
+).split()
+# Values of an arm that become differences where two arms are named.
+OF_ARMS = ("mean_seconds", "mean_confidence")
+# Tests of a criterion: of the quantity that their parameter ``metric`` names.
+OF_METRIC = ("non_inferiority",)
+# A risk reduction is the change of accuracy: errors saved are right decisions gained.
+_SAME_NUMBER = {"arr": "accuracy_difference"}
+
+_BY_ID = {row.id: replace(row, same_as=_SAME_NUMBER.get(row.id, "")) for row in ROWS}
+
+
+class UnknownQuantityError(LookupError):
+    """A result of a quantity that has no row in `trustreport.quantities`."""
+
+
+def add(row: Quantity) -> None:
+    """Add a row at run time, for whoever extends the package.
+
+    Raises
+    ------
+    ValueError : there is such a row already
+    """
+    if row.id in _BY_ID:
+        raise ValueError(f"quantity {row.id} has a row already")
+    _BY_ID[row.id] = row
+    quantity.cache_clear()
+
+
+@cache
+def quantity(id: str) -> Quantity:
+    """The row of a quantity; of a difference (``auc_difference``) that of what differs, turned into it.
+
+    Raises
+    ------
+    UnknownQuantityError : there is no such row
+    """
+    if id in _BY_ID:
+        return _BY_ID[id]
+    base = id.removesuffix(DIFFERENCE)
+    if base != id and base in _BY_ID:
+        return _BY_ID[base].change()
+    raise UnknownQuantityError(f"{id} has no row in trustreport/quantities.py")
+
+
+def known(id: str) -> bool:
+    """Whether a quantity has a row."""
+    return id in _BY_ID or (id.endswith(DIFFERENCE) and id.removesuffix(DIFFERENCE) in _BY_ID)
+
+
+def is_named(name: str) -> bool:
+    """Whether results of this name can be made: it has a row, or is of an endpoint."""
+    return known(name) or name in VALUES or name in CHANGES
+
+
+def quantity_of(name: str, endpoint: str = "", *, contrast: bool = False) -> Quantity:
+    """The quantity of a result, by the last part of its id and its endpoint.
+
+    An endpoint without a row is one that the manifest declares by a name of its own.
+
+    Parameters
+    ----------
+    contrast : whether the result is of two arms
+
+    Raises
+    ------
+    UnknownQuantityError : there is no such row
+    """
+    of_endpoint = name in VALUES or name in CHANGES
+    row = endpoint_row(endpoint) if of_endpoint else quantity(name)
+    if name in CHANGES or (contrast and name in OF_ARMS):
+        return _difference(row)
+    return quantity(row.same_as) if row.same_as else row
+
+
+def endpoint_row(endpoint: str) -> Quantity:
+    """The row of an endpoint, which may be written with its dimension."""
+    name = endpoint.rpartition(".")[2]
+    return quantity(name if known(name) else "declared_endpoint")
+
+
+def _difference(row: Quantity) -> Quantity:
+    """The change of a quantity that is no change itself: of the risk reduction it is the reduction."""
+    row = quantity(row.same_as) if row.same_as else row
+    return row if row.no_effect is not None else row.change()
+
+
+def ids(rows: Iterable[Quantity] = ROWS) -> list[str]:
+    """The ids of rows."""
+    return [row.id for row in rows]
