@@ -212,5 +212,5 @@ def test_a_verdict_says_that_its_bound_was_amended():
         ),
     )
     line = summary(one, SAY, FOR_BROWSERS, "9").verdict_line
-    assert "One criterion is not as it was locked" in line
+    assert "One criterion, or what it rests on, is not as it was locked" in line
     assert "amended before the data were opened: 1 of 1." in line

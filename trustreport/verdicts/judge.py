@@ -9,13 +9,14 @@ from typing import Any
 from trustreport import criteria
 from trustreport.criteria import Bound
 from trustreport.finding import CheckOutcome
-from trustreport.lock import Standing, exploratory
+from trustreport.lock import Standing
 from trustreport.messages import Message, say
 from trustreport.plan import Endpoint, Plan
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts.blocks import blocking
 from trustreport.verdicts.entries import entry
+from trustreport.verdicts.locked import withheld
 from trustreport.verdicts.verdict import Verdict, Word
 
 # Quantities with a name of their own in the catalogue, under verdicts.measure.
@@ -62,9 +63,9 @@ class Judge:
 
     def _said(self, criterion: Endpoint, lead: Result, bound: Bound) -> tuple[Word, Message, tuple[str, ...]]:
         """Word and sentence; what withholds a verdict comes before the verdict itself."""
-        late = exploratory(self.standing, self.plan, criterion)
+        late = withheld(self.standing, self.plan, criterion)
         if late is not None:
-            return "not assessable", say(f"verdicts.reason.{late}"), (late,)
+            return late
         blocks = blocking(lead, self.checks)
         if blocks:
             named = [say("word.with_id", text=say(f"checks.{b.check}.title"), id=b.check) for b in blocks]
