@@ -236,7 +236,7 @@ def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
 
     The lock covers everything that decides a number: all of the manifest but titles, notices, names of people
     and other words without effect. Data may be added later. A lock shows whether the manifest was altered
-    since; it does not prove when the lock was created. A time stamp of another party does.
+    since; it does not show when the lock was created. A time stamp of another party does.
     """
     from trustreport.api import lock_criteria
 
@@ -259,7 +259,7 @@ def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
             "This lock is of an older form that covers the criteria alone; --amend adds the whole manifest."
         )
         click.echo(said, err=True)
-    click.echo("The lock does not prove when it was created. To show that as well:", err=True)
+    click.echo("The lock does not show when it was created. A time stamp of another party does:", err=True)
     digest = f"openssl ts -query -sha256 -digest {locked.last.sha256} -cert -out criteria.tsq"
     click.echo(f"  {digest}; send criteria.tsq to a time-stamping authority;", err=True)
     click.echo(f"  trustreport lock {study} --token ITS_REPLY", err=True)

@@ -19,7 +19,7 @@ from trustreport.lock.file import (
     stamped,
     written,
 )
-from trustreport.lock.state import Standing, State, exploratory, removed, standing
+from trustreport.lock.state import Standing, State, exploratory, removed, stamp_of, standing
 
 __all__ = [
     "ADDED_LATER",
@@ -40,6 +40,7 @@ __all__ = [
     "read",
     "removed",
     "renewed",
+    "stamp_of",
     "stamped",
     "standing",
     "without_effect",

@@ -53,7 +53,7 @@ def standing(study: Study, plan: Plan) -> Standing:
         declared = fixed is not None and opened is not None and not late
         return Standing("declared" if declared else "none", fingerprint(criteria(plan)), late=late)
     lock = read(study.lock)
-    seen, misplaced = _stamp(lock.first)
+    seen, misplaced = stamp_of(lock.first)
     late = late or (seen is not None and _after(seen.time, opened))
     changes = changed(lock.first, plan)
     state: State = "locked"
@@ -80,7 +80,7 @@ def removed(standing: Standing, plan: Plan) -> list[str]:
     return [name for name in before if name not in names]
 
 
-def _stamp(entry: Entry) -> tuple[Stamp | None, bool]:
+def stamp_of(entry: Entry) -> tuple[Stamp | None, bool]:
     """The time stamp of an entry, and whether there is one that is of something else."""
     if not entry.token:
         return None, False

@@ -69,12 +69,10 @@ def _with_changes(
     key = "changed" if any(c.how == "undeclared" for c in bearing) else "amended"
     aside = say(f"verdicts.lock.{key}_mark") if bearing else ""
     if verdict is not None and verdict.locked is not None:
-        values = {
-            "bound": _locked_bound(verdict, say),
-            "word": say(f"verdict.{verdict.locked.word.replace(' ', '_')}"),
-        }
-        said.append(say("verdicts.lock.against", **values))
-        aside = say("verdicts.lock.against_mark", mark=aside, **values)
+        bound = _locked_bound(verdict, say)
+        word = say(f"verdict.{verdict.locked.word.replace(' ', '_')}")
+        said.append(say("verdicts.lock.against", bound=bound, word=word))
+        aside = say("verdicts.lock.against_mark", mark=aside, bound=bound, word=word)
     return replace(row, amended=tuple(said), aside=aside)
 
 
