@@ -248,7 +248,7 @@ def test_a_criterion_taken_away_shows_the_verdict_that_it_would_have_had(folder:
 
 
 def test_the_locked_alpha_is_that_of_the_locked_family() -> None:
-    """One of three criteria under Bonferroni was taken out: the others had a third of alpha, and have half."""
+    """One of three criteria left its family: the others had a third of alpha, and have half."""
 
     def made(*in_family: str) -> Plan:
         said = {

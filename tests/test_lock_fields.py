@@ -186,7 +186,7 @@ def edits(old: Any) -> Iterator[Any]:
     if isinstance(old, bool):
         yield not old
     elif isinstance(old, int | float):
-        yield from (old / 2, old + 1, old - 1)
+        yield from (old + 1, old / 2, old - 1)
     elif isinstance(old, str):
         yield f"{old} and more"
         yield "2031-03-03"
@@ -214,7 +214,7 @@ def edited(said: dict[str, Any], where: tuple[Any, ...], new: Any) -> Plan | Non
 WHERE = [(i, place) for i, one in enumerate(MANIFESTS) for place in places(declared(one))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(WHERE), st.booleans())
 def test_an_edit_of_one_field_is_listed_unless_it_is_without_effect(
     where: tuple[int, tuple[Any, ...]], away: bool

@@ -244,9 +244,9 @@ class Study:
     `paired_counts`, `confusion`, `reliance_counts`, `nomogram` and `reported` are the manifest's own frozen
     groups (`trustreport.plan`), in the manifest's order. `manifest` is its file as it was handed in, for
     whoever wants to make the report again; the first of `sources` names it. `lock` is the file that locks
-    what it declares (`trustreport.lock`), empty without one; `standing` is what was found of it where names were
-    replaced since, so that it cannot be compared again. `cautions` are doubts that ingest met and that no
-    check can see afterwards, as message keys with parameters.
+    what it declares (`trustreport.lock`), empty without one; `standing` is what was found of it where names
+    were replaced since, so that it cannot be compared again. `cautions` are doubts that ingest met and that
+    no check can see afterwards, as message keys with parameters.
     """
 
     arms: tuple[str, ...] = ()
