@@ -5,7 +5,7 @@ of the machine is not asked. Only a time stamp of somebody else can do that (RFC
 the hash where there is one.
 """
 
-from trustreport.lock.changes import Change, concerned
+from trustreport.lock.changes import Change, concerned, rests_on
 from trustreport.lock.fields import ADDED_LATER, ORDER, WITHOUT_EFFECT, criteria, without_effect
 from trustreport.lock.file import (
     FILE,
@@ -40,6 +40,7 @@ __all__ = [
     "read",
     "removed",
     "renewed",
+    "rests_on",
     "stamp_of",
     "stamped",
     "standing",

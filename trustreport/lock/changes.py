@@ -229,10 +229,11 @@ def _words(text: str) -> list[Any]:
 
 def concerned(change: Change, plan: Plan) -> list[Endpoint]:
     """The declared criteria that a change bears upon; all where it cannot be said of fewer."""
-    return [e for e in plan.endpoints if _rests_on(e, change, plan)]
+    return [e for e in plan.endpoints if rests_on(e, change, plan)]
 
 
-def _rests_on(criterion: Endpoint, change: Change, plan: Plan) -> bool:
+def rests_on(criterion: Endpoint, change: Change, plan: Plan) -> bool:
+    """Whether a change bears upon a criterion; it does where nothing says that it does not."""
     match change.path:
         case ("endpoints", *_):
             return _in_its_family(criterion, change, plan)

@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Literal
 
-from trustreport.lock.changes import Change, concerned
+from trustreport.lock.changes import Change, rests_on
 from trustreport.lock.fields import criteria
 from trustreport.lock.file import Entry, Lock, changed, covered, fingerprint, read
 from trustreport.plan import Endpoint, Plan
@@ -67,7 +67,7 @@ def exploratory(standing: Standing, plan: Plan, criterion: Endpoint) -> Literal[
     """The check that says why no verdict can be given on a criterion; None where it was fixed in advance."""
     if standing.state == "none" or standing.late:
         return "P35"
-    own = {change.how for change in standing.changes if criterion in concerned(change, plan)}
+    own = {change.how for change in standing.changes if rests_on(criterion, change, plan)}
     return "P34" if "undeclared" in own else "P35" if "after" in own else None
 
 

@@ -1,6 +1,6 @@
 """The acceptance table: every criterion with estimate, bound and verdict; the lock; what was amended."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,18 +49,15 @@ def held(assessment: Assessment, say: Catalogue) -> list[Held]:
         for e in assessment.plan.endpoints
     ]
     rows += [_judged(v, say) for v in assessment.verdicts if v.criterion.endpoint not in declared]
-    changes = lock.standing(assessment.study, assessment.plan).changes
-    return [_with_changes(row, by_name.get(row.name), changes, assessment.plan, say) for row in rows]
+    bearing = _bearing(assessment)
+    return [_with_changes(row, by_name.get(row.name), bearing.get(row.name, []), say) for row in rows]
 
 
-def _with_changes(
-    row: Held, verdict: Verdict | None, changes: Sequence[lock.Change], plan: Plan, say: Catalogue
-) -> Held:
+def _with_changes(row: Held, verdict: Verdict | None, bearing: Sequence[lock.Change], say: Catalogue) -> Held:
     """A row with what was changed since the lock: of the criterion, and amendments of what it rests on.
 
     What was changed elsewhere without an amendment in time is named in the sentence of the verdict.
     """
-    bearing = _bearing(row.name, changes, plan)
     own = [c for c in bearing if c.criterion == row.name]
     beside = [c for c in bearing if c.how == "before" and c not in own]
     said = [_amended(c, say) for c in (*own, *beside[:NAMED])]
@@ -76,11 +73,15 @@ def _with_changes(
     return replace(row, amended=tuple(said), aside=aside)
 
 
-def _bearing(name: str, changes: Iterable[lock.Change], plan: Plan) -> list[lock.Change]:
-    """Every change since the lock that bears on a criterion, one that was taken away too."""
-    return [
-        c for c in changes if c.criterion == name or any(e.endpoint == name for e in lock.concerned(c, plan))
-    ]
+def _bearing(assessment: Assessment) -> dict[str, list[lock.Change]]:
+    """Every change since the lock by the criteria that it bears on, those that were taken away too."""
+    found: dict[str, list[lock.Change]] = {}
+    for change in lock.standing(assessment.study, assessment.plan).changes:
+        names = criteria.named(lock.concerned(change, assessment.plan))
+        own = [change.criterion] if change.criterion else []
+        for name in dict.fromkeys((*own, *names)):
+            found.setdefault(name, []).append(change)
+    return found
 
 
 def _amended(change: lock.Change, say: Catalogue) -> str:
@@ -196,11 +197,7 @@ def line(assessment: Assessment, say: Catalogue) -> str:
         for word, n in counted(found).items()
     ]
     said = _counts(found, counts, say)
-    changes = lock.standing(assessment.study, assessment.plan).changes
-    names = dict.fromkeys(
-        (*criteria.named(assessment.plan.endpoints), *(v.criterion.endpoint for v in found))
-    )
-    bearing = [own for name in names if (own := _bearing(name, changes, assessment.plan))]
+    bearing = _bearing(assessment).values()
     if not bearing:
         return said
     before = sum(all(c.how == "before" for c in own) for own in bearing)

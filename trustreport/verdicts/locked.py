@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from trustreport.lock import Standing, concerned, exploratory, removed
+from trustreport.lock import Standing, concerned, exploratory, removed, rests_on
 from trustreport.messages import Message, say
 from trustreport.plan import Endpoint, Family, Plan, Report
 from trustreport.verdicts.verdict import Locked, Verdict, Word
@@ -30,7 +30,7 @@ def withheld(
     if check is None:
         return None
     how = {"P34": "undeclared", "P35": "after"}[check]
-    fields = [c.field for c in standing.changes if c.how == how and criterion in concerned(c, plan)]
+    fields = [c.field for c in standing.changes if c.how == how and rests_on(criterion, c, plan)]
     if standing.late or not fields:
         return "not assessable", say("verdicts.reason.P35"), (check,)
     more = [say("word.more", n=len(fields) - NAMED)] if len(fields) > NAMED else []
