@@ -136,6 +136,19 @@ def test_the_lock_was_amended_before_the_data_were_opened(assessed: Assessment) 
     ]
 
 
+def test_the_lock_is_the_one_that_its_script_makes() -> None:
+    assert (EXAMPLE / lock.FILE).read_bytes() == runpy.run_path(str(EXAMPLE / "lock.py"))["made"]()
+
+
+def test_under_the_locked_goal_the_data_are_inconclusive(assessed: Assessment) -> None:
+    (finds,) = (v for v in assessed.verdicts if v.locked is not None)
+    assert (finds.criterion.endpoint, finds.word) == ("finds", "pass")
+    assert finds.locked is not None
+    assert (finds.locked.bound, finds.locked.word) == (0.85, "inconclusive")
+    (row,) = (r for r in acceptance.held(assessed, EN) if r.aside)
+    assert row.aside == "amended after the lock; against the locked 85.0%: inconclusive"
+
+
 def test_claims_of_the_instructions_are_recomputed_and_one_does_not_hold(assessed: Assessment) -> None:
     found = held(assessed.plan, assessed.results)
     assert len(found) == len(assessed.plan.performance_claims or ()) == 4

@@ -30,7 +30,7 @@ MAY = {
     "timestamp": (),
     "signing": (),
     "lock": ("study", "criteria", "timestamp"),
-    "identity": ("study", "plan"),
+    "identity": ("study", "plan", "lock"),
     "claims": ("plan", "measures", "messages", "results"),
     "dimensions": ("study", "plan", "measures", "figures", "finding", "infer", "seeds", "claims", "criteria"),
     "checks": ("study", "plan", "measures", "figures", "finding", "claims", "lock", "identity"),

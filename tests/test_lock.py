@@ -13,6 +13,9 @@ from trustreport import lock
 from trustreport.api import assess, lock_criteria, read_study
 from trustreport.cli import main
 from trustreport.errors import StudyError
+from trustreport.messages import catalogue
+from trustreport.plan import Confusion, Plan
+from trustreport.report.document import document
 from trustreport.study import Study
 from trustreport.timestamp import stamp
 
@@ -65,34 +68,12 @@ def test_the_hash_is_of_the_meaning_and_not_of_the_text() -> None:
 
 
 def test_the_hash_is_the_sha256_of_the_canonical_form() -> None:
-    # printf '{"confidence_level":0.95,"endpoints":[{"bound_or_margin":0.8,"endpoint":"E"}]}' | sha256sum
-    expected = "68fd981ae5679e72daed60b3848f38b377a8410fee8016b1527ce6f0435b408a"
+    # printf '{"endpoints":[{"bound_or_margin":0.8,"endpoint":"E"}]}' | sha256sum
+    expected = "735fb7a740a214369f1b2241b473e171036a6e8a130a705c1caa32f2af2e8a94"
     assert (
         lock.fingerprint(lock.criteria(plan(endpoints=[{"endpoint": "E", "bound_or_margin": 0.8}])))
         == expected
     )
-
-
-@pytest.mark.parametrize(
-    "group",
-    [
-        {"operating_point": {"threshold": 0.4}},
-        {"subgroups": [{"name": "sex"}]},
-        {"limits": {"P17_days": 3}},
-        {"utility": {"thresholds": [0.1]}},
-        {"families": [{"family": "F", "rule": "holm"}]},
-        {"reading": {"positive_from": 3}},
-        {"precision_targets": {"auc": {"target_se": 0.02}}},
-        {"vigilance": {"indicators": [{"measure": "auc", "to_detect": 0.8}]}},
-    ],
-)
-def test_every_criterion_is_locked(group: dict[str, Any]) -> None:
-    assert lock.criteria(plan(**group)) != lock.criteria(plan())
-
-
-def test_what_is_no_criterion_is_not_locked() -> None:
-    free = plan(device={"trade_name": "X"}, study={"sponsor": "Y"}, documents=[{"id": "D"}])
-    assert lock.criteria(free) == lock.criteria(plan())
 
 
 def test_a_lock_file_is_read_as_it_was_written() -> None:
@@ -230,6 +211,225 @@ def test_the_order_counts_in_a_fixed_sequence_only() -> None:
         assert [c.field for c in standing.changes] == fields
 
 
+# ---------------------------------------------------------------- the verdict under what was locked
+
+
+def bound_amended(how: str) -> str:
+    return f"amendments: [{{field: finds.bound_or_margin, new: 0.8, before_data_opened: {how}}}]"
+
+
+def under_lock(folder: Path) -> dict[str, Any]:
+    study, made = read_study(folder)
+    found = document(assess(study, made), {}, catalogue("en"))["verdicts"]
+    return {v["endpoint"]: (v["verdict"], v["locked"]) for v in found}
+
+
+@pytest.mark.parametrize(
+    "amendments, word",
+    [(bound_amended("true"), "pass"), (bound_amended("false"), "not assessable"), ("", "not assessable")],
+)
+def test_a_changed_bound_shows_the_verdict_under_the_locked_one(
+    folder: Path, amendments: str, word: str
+) -> None:
+    # 90 of 100: Wilson's interval is 0.826 to 0.945.
+    lock_criteria(declare(folder, bound=0.85))
+    assert under_lock(folder) == {"finds": ("inconclusive", None), "spares": ("pass", None)}
+    declare(folder, bound=0.8, amendments=amendments)
+    locked = {"bound": 0.85, "verdict": "inconclusive", "alpha": 0.025, "level": 0.95}
+    assert under_lock(folder) == {"finds": (word, locked), "spares": ("pass", None)}
+
+
+def test_a_criterion_taken_away_shows_the_verdict_that_it_would_have_had(folder: Path) -> None:
+    lock_criteria(declare(folder, bound=0.96))
+    text = (folder / "study.yaml").read_text()
+    (folder / "study.yaml").write_text("\n".join(line for line in text.splitlines() if "finds" not in line))
+    word, locked = under_lock(folder)["finds"]
+    assert (word, locked["bound"], locked["verdict"]) == ("not assessable", 0.96, "fail")
+
+
+def test_the_locked_alpha_is_that_of_the_locked_family() -> None:
+    """One of three criteria left its family: the others had a third of alpha, and have half."""
+
+    def made(*in_family: str) -> Plan:
+        said = {
+            "measure": "sensitivity",
+            "hypothesis": "performance goal",
+            "bound_or_margin": 0.8,
+            "alpha": 0.03,
+        }
+        return plan(
+            study={"data_opened_at": "2026-02-01"},
+            endpoints=[
+                {"endpoint": n, **said, "multiplicity_family": "F, Bonferroni" if n in in_family else "none"}
+                for n in "abc"
+            ],
+            amendments=[{"field": "c", "before_data_opened": True}],
+        )
+
+    confusion = (Confusion(set="main", tp=90, fn=10, fp=20, tn=180),)
+    study = Study(confusion=confusion, lock=lock.written(lock.renewed(made("a", "b", "c"))))
+    found = {v.criterion.endpoint: v for v in assess(study, made("a", "b")).verdicts}
+    assert {name: v.alpha for name, v in found.items()} == {"a": 0.015, "b": 0.015, "c": 0.03}
+    assert {name: v.locked and v.locked.alpha for name, v in found.items()} == dict.fromkeys("abc", 0.01)
+
+
+def test_what_was_changed_elsewhere_withholds_the_verdict_under_the_locked_bound_too(folder: Path) -> None:
+    lock_criteria(declare(folder, bound=0.85))
+    declare(folder, bound=0.8, amendments=bound_amended("true"), study="similarity: {seed: 7}")
+    word, locked = under_lock(folder)["finds"]
+    assert (word, locked["verdict"]) == ("not assessable", "not assessable")
+
+
+# ---------------------------------------------------------------- data sets, tables and settings
+
+CASES = "case,patient,truth,score,other\n" + "".join(
+    f"C{i},P{i // 4},{i % 2},{(i * 37 % 100) / 100},{(i * 61 % 100) / 100}\n" for i in range(80)
+)
+SET = """\
+report: {kind: certification}
+device: {trade_name: Example}
+operating_point: {threshold: 0.5, threshold_origin: tuned on development data, threshold_fixed_on: 2025-01-01}
+datasets:
+  - {dataset: ext, role: external, file: e.csv, cluster_keys: [patient]}
+endpoints:
+  - {endpoint: finds, measure: advice_accuracy.sensitivity, dataset: ext, hypothesis: performance goal,
+     bound_or_margin: 0.1, alpha: 0.025}
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, field",
+    [
+        (", cluster_keys: [patient]", "", "datasets[ext].cluster_keys"),
+        ("file: e.csv", "file: e.csv, columns: {score: other}", "datasets[ext].columns.score"),
+        ("endpoints:", "similarity: {permutations: 99}\nendpoints:", "similarity.permutations"),
+        (
+            "endpoints:",
+            "reference_standard: {maturity_days: 9}\nendpoints:",
+            "reference_standard.maturity_days",
+        ),
+        (
+            "endpoints:",
+            "intended_use: {prevalence_expected: 0.3}\nendpoints:",
+            "intended_use.prevalence_expected",
+        ),
+    ],
+)
+def test_what_a_verdict_rests_on_is_locked(folder: Path, old: str, new: str, field: str) -> None:
+    (folder / "e.csv").write_text(CASES)
+    (folder / "study.yaml").write_text(SET)
+    lock_criteria(folder)
+    assert words(folder) == {"finds": ("pass", ())}
+    (folder / "study.yaml").write_text(SET.replace(old, new))
+    assert words(folder) == {"finds": ("not assessable", ("P34",))}
+    assert fired(folder) == {"P34"}
+    standing = lock.standing(*read_study(folder))
+    assert (standing.state, [c.field for c in standing.changes]) == ("changed", [field])
+    (verdict,) = assess(*read_study(folder)).verdicts
+    assert field in catalogue("en")(verdict.reason)
+
+
+def test_titles_and_names_may_change(folder: Path) -> None:
+    (folder / "e.csv").write_text(CASES)
+    (folder / "study.yaml").write_text(SET)
+    lock_criteria(folder)
+    told = SET.replace("certification}", "certification, title: Other, notice: Draft}")
+    (folder / "study.yaml").write_text(told + "approvals: [{name: A, role: author, meaning: approval}]\n")
+    assert words(folder) == {"finds": ("pass", ())}
+    assert lock.standing(*read_study(folder)).state == "locked"
+
+
+def test_a_public_report_compares_the_names_that_it_hides(folder: Path) -> None:
+    """Sites have pseudonyms in a public report: the lock is of their names, and is not printed with them."""
+    rows = [line.split(",") for line in CASES.splitlines()]
+    rows = [[*row[:4], "site" if i == 0 else ("Harbour", "Millbrook")[i % 2]] for i, row in enumerate(rows)]
+    (folder / "e.csv").write_text("\n".join(map(",".join, rows)) + "\n")
+    manifest = SET.replace("certification}", "certification, release: public}").replace(
+        "dataset: ext", "dataset: Harbour"
+    )
+    manifest = manifest.replace("role: external,", "role: external, sites: [Harbour, Millbrook],")
+    (folder / "study.yaml").write_text(manifest)
+    lock_criteria(folder)
+    assert words(folder) == {"finds": ("pass", ())}
+    (folder / "study.yaml").write_text(
+        manifest.replace("[Harbour, Millbrook]", "[Harbour, Oldtown, Millbrook]")
+    )
+    made = document(assess(*read_study(folder)), {}, catalogue("en"))
+    assert [v["verdict"] for v in made["verdicts"]] == ["not assessable"]
+    (change,) = made["criteria"]["changes"]
+    assert change["field"].startswith("datasets[S-")
+    assert change["criteria"] == ["finds"]
+    assert not any(name in json.dumps(made) for name in ("Harbour", "Millbrook", "Oldtown"))
+
+
+# ---------------------------------------------------------------- the older form
+
+# printf '{"confidence_level":0.95,"endpoints":[{"bound_or_margin":0.8,"endpoint":"E"}]}' | sha256sum
+OLDER = {
+    "form": "trustreport criteria lock 1",
+    "locked": [
+        {
+            "sha256": "68fd981ae5679e72daed60b3848f38b377a8410fee8016b1527ce6f0435b408a",
+            "criteria": {"confidence_level": 0.95, "endpoints": [{"bound_or_margin": 0.8, "endpoint": "E"}]},
+        }
+    ],
+}
+
+
+def against_older(**groups: Any) -> lock.Standing:
+    return lock.standing(Study(lock=json.dumps(OLDER).encode()), plan(**groups))
+
+
+@pytest.mark.parametrize(
+    "groups, fields",
+    [
+        ({}, []),
+        ({"datasets": [{"dataset": "x", "role": "external"}], "similarity": {"seed": 3}}, []),  # never locked
+        ({"limits": {"P17_days": 3}}, ["limits.P17_days"]),
+        ({"reading": {"positive_from": 3}}, ["positive_from"]),
+        ({"report": {"kind": "certification", "confidence_level": 0.9}}, ["confidence_level"]),
+        ({"vigilance": {"indicators": [{"measure": "auc"}]}}, ["indicators[auc]"]),
+        ({"endpoints": [{"endpoint": "E", "bound_or_margin": 0.7}]}, ["endpoints[E].bound_or_margin"]),
+    ],
+)
+def test_a_lock_of_the_older_form_is_compared_on_what_it_covers(
+    groups: dict[str, Any], fields: list[str]
+) -> None:
+    standing = against_older(**{"endpoints": [{"endpoint": "E", "bound_or_margin": 0.8}], **groups})
+    assert standing.older
+    assert [c.field for c in standing.changes] == fields
+    assert standing.state == ("changed" if fields else "locked")
+    assert (standing.sha256 == OLDER["locked"][0]["sha256"]) != bool(fields)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("field", ["positive_from", "reading.positive_from"])
+def test_an_amendment_may_use_the_path_of_either_form(field: str) -> None:
+    amendments = [{"field": field, "before_data_opened": True}]
+    groups = {"endpoints": [{"endpoint": "E", "bound_or_margin": 0.8}], "reading": {"positive_from": 3}}
+    assert against_older(**groups, amendments=amendments).state == "amended"
+    first = lock.renewed(plan(endpoints=groups["endpoints"]))
+    now = plan(**groups, amendments=amendments)
+    assert lock.standing(Study(lock=lock.written(first)), now).state == "amended"
+
+
+def test_the_register_says_that_an_older_lock_covers_the_criteria_alone(folder: Path) -> None:
+    text = "report: {kind: certification}\ndevice: {}\nendpoints: [{endpoint: E, bound_or_margin: 0.8}]\n"
+    text += "confusion: [{set: main, tp: 90, fn: 10, fp: 20, tn: 180}]\n"
+    (folder / "study.yaml").write_text(text)
+    (folder / lock.FILE).write_text(json.dumps(OLDER))
+    assessed = assess(*read_study(folder))
+    said = [(o.severity, o.message.key) for o in assessed.checks if o.check == "P34" and o.status == "fired"]
+    assert said == [("W", "checks.P34.older")]
+    assert document(assessed, {}, catalogue("en"))["criteria"]["covers"] == "criteria"
+    assert run(folder).exit_code == 0  # nothing of it is changed
+    assert "older form" in run(folder).stderr
+    assert json.loads((folder / lock.FILE).read_text()) == OLDER
+    assert run(folder, "--amend", "--reason", "all of it").exit_code == 0
+    kept = lock.read((folder / lock.FILE).read_bytes())
+    assert [e.older for e in kept.entries] == [True, False]
+    assert lock.standing(*read_study(folder)).older  # what counts is the first
+
+
 # ---------------------------------------------------------------- the command
 
 
@@ -309,7 +509,7 @@ def test_a_stamp_of_the_first_lock_says_when() -> None:
     declared = plan(endpoints=[{"endpoint": "E"}])
     token = (STAMPS / "one.tsr").read_bytes()
     entry = lock.Entry(digest, {}, token=token)
-    assert lock._stamp(entry) == (stamp(token), False)
+    assert lock.stamp_of(entry) == (stamp(token), False)
     assert stamp(token).time == time
     made = lock.renewed(declared)
     other = lock.Lock((lock.Entry(made.last.sha256, made.last.criteria, token=token),))

@@ -55,18 +55,18 @@ def read_study(path: str | PathLike[str], *, allow_outside: bool = False) -> tup
 def lock_criteria(
     path: str | PathLike[str], *, amend: bool = False, reason: str = "", token: bytes = b""
 ) -> tuple[Path, lock.Lock]:
-    """Write the lock of the criteria into a study folder; the tables need not be there yet.
+    """Write the lock of what a manifest declares into its folder; the tables need not be there yet.
 
     Parameters
     ----------
     path : the study folder, or its manifest
-    amend : add the criteria as they are now to a lock that holds others, with the `reason`
-    token : a time stamp (RFC 3161, DER) of the sha256 of the newest criteria, kept in the lock
+    amend : add the manifest as it is now to a lock that differs from it, with the `reason`
+    token : a time stamp (RFC 3161, DER) of the sha256 of the newest version, kept in the lock
 
     Raises
     ------
     StudyError : the manifest cannot be read
-    FileExistsError : there is a lock of other criteria, and `amend` was not asked
+    FileExistsError : there is a lock that differs from the manifest, and `amend` was not asked
     ValueError : there is nothing to lock, the lock cannot be read, or the token is of something else
     """
     from trustreport import ingest

@@ -224,18 +224,19 @@ def build(
 
 @main.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option("--amend", is_flag=True, help="Add the criteria as they are now to a lock of other ones.")
-@click.option("--reason", default="", help="Why they were amended, kept in the lock.")
+@click.option("--amend", is_flag=True, help="Add the manifest as it is now to a lock that differs from it.")
+@click.option("--reason", default="", help="Reason for the amendment, kept in the lock.")
 @click.option(
     "--token",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="A time stamp (RFC 3161) of the hash that this command prints, to be kept in the lock.",
 )
 def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
-    """Write the hash of the criteria of STUDY into its folder, before the data are opened.
+    """Lock what the manifest of STUDY declares, before the data are opened.
 
-    A lock shows that criteria were not altered since; when it was written it does not show. A time stamp
-    of another party does.
+    The lock covers everything that decides a number: all of the manifest but titles, notices, names of people
+    and other words without effect. Data may be added later. A lock shows whether the manifest was altered
+    since; it does not show when the lock was created. A time stamp of another party does.
     """
     from trustreport.api import lock_criteria
 
@@ -244,7 +245,7 @@ def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
             stamp = token.read_bytes() if token else b""
             file, locked = lock_criteria(study, amend=amend, reason=reason, token=stamp)
     except FileExistsError as error:
-        click.echo(f"{error}. Restore them, or amend the lock: trustreport lock {study} --amend", err=True)
+        click.echo(f"{error}. Restore it, or amend the lock: trustreport lock {study} --amend", err=True)
         sys.exit(PROBLEMS)
     except ValueError as error:
         click.echo(f"{error}.", err=True)
@@ -253,7 +254,12 @@ def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
         raise click.ClickException(f"cannot write the lock: {error.strerror or error}") from error
     click.echo(file)
     click.echo(f"sha256 {locked.last.sha256}", err=True)
-    click.echo("It shows that the criteria stay as they are, not since when. To show that as well:", err=True)
+    if locked.last.older:
+        said = (
+            "This lock is of an older form that covers the criteria alone; --amend adds the whole manifest."
+        )
+        click.echo(said, err=True)
+    click.echo("The lock does not show when it was created. A time stamp of another party does:", err=True)
     digest = f"openssl ts -query -sha256 -digest {locked.last.sha256} -cert -out criteria.tsq"
     click.echo(f"  {digest}; send criteria.tsq to a time-stamping authority;", err=True)
     click.echo(f"  trustreport lock {study} --token ITS_REPLY", err=True)

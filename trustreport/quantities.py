@@ -6,7 +6,7 @@ quantity has no row cannot be made. Names for the reader of a report are in the 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import inf
 from typing import Any, Literal
@@ -203,14 +203,17 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("percent_agreement expected_agreement rater_accuracy label_accuracy", better="up"),
     *_rows("actual_accuracy actual_accuracy_low_bound actual_accuracy_high_bound", better="up"),
     *_rows(
-        "fleiss_kappa light_kappa conger_kappa krippendorff_alpha gwet_ac1 gwet_ac2 mean_cohen_kappa weighted_concordance",
+        "fleiss_kappa light_kappa conger_kappa mean_cohen_kappa krippendorff_alpha gwet_ac1 gwet_ac2 "
+        "weighted_concordance",
         "score",
         "up",
         low=-1.0,
         high=1.0,
     ),
     # pragmatic utility
-    *_rows("arr arr_missing_bounds", "difference", "up", no_effect=0.0),
+    # a risk reduction is the change of accuracy: errors saved are right decisions gained
+    *_rows("arr", "difference", "up", no_effect=0.0, same_as=f"accuracy{DIFFERENCE}"),
+    *_rows("arr_missing_bounds", "difference", "up", no_effect=0.0),
     *_rows("rrr", "difference", "up", no_effect=0.0, low=-inf, written_as="proportion"),
     *_rows("nnd", "decisions"),
     *_rows("rr odds_ratio", "ratio", "down", no_effect=1.0),
@@ -256,21 +259,19 @@ ROWS: tuple[Quantity, ...] = (
 # Results that are of an endpoint: its value (of a reader, a period, a group, the typical site ...), its change
 # or difference, or what is published of it.
 VALUES = (
-    "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance site_performance "
-    "pooled_performance prediction_interval metric_range protocol_performance"
+    "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance "
+    "site_performance pooled_performance prediction_interval metric_range protocol_performance"
 ).split()
 CHANGES = (
-    "benefit mean_benefit arm_difference pairwise_difference period_change standardised_change order_effect "
-    "subgroup_difference accuracy_change ai_minus_readers protocol_difference"
+    "benefit mean_benefit arm_difference pairwise_difference period_change standardised_change "
+    "order_effect subgroup_difference accuracy_change ai_minus_readers protocol_difference"
 ).split()
 # Values of an arm that become differences where two arms are named.
 OF_ARMS = ("mean_seconds", "mean_confidence")
 # Tests of a criterion: of the quantity that their parameter ``metric`` names.
 OF_METRIC = ("non_inferiority",)
-# A risk reduction is the change of accuracy: errors saved are right decisions gained.
-_SAME_NUMBER = {"arr": "accuracy_difference"}
 
-_BY_ID = {row.id: replace(row, same_as=_SAME_NUMBER.get(row.id, "")) for row in ROWS}
+_BY_ID = {row.id: row for row in ROWS}
 
 
 class UnknownQuantityError(LookupError):

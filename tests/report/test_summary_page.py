@@ -15,6 +15,7 @@ from trustreport.plan import Plan
 from trustreport.report import acceptance
 from trustreport.report.summary import FOR_BROWSERS, ROOMS, summary
 from trustreport.results import Result
+from trustreport.verdicts import verdicts
 
 SAY = catalogue("en")
 FIXED = {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"}
@@ -193,7 +194,8 @@ def test_a_limit_names_the_candidate_it_is_about():
 
 
 def test_a_verdict_says_that_its_bound_was_amended():
-    before = lock.renewed(Plan.model_validate(manifest(endpoints=[criterion("finds", "primary", 1)])))
+    given = manifest(endpoints=[criterion("finds", "primary", 1)], study=FIXED)
+    before = lock.renewed(Plan.model_validate(given))
     amended = {
         "field": "endpoints[finds].bound_or_margin",
         "old": "1",
@@ -203,14 +205,19 @@ def test_a_verdict_says_that_its_bound_was_amended():
     }
     given = manifest(endpoints=[criterion("finds", "primary", 2)], study=FIXED, amendments=[amended])
     one = assessment((part("one", titled=False),), Plan.model_validate(given), blocks=False)
-    one = replace(one, study=replace(one.study, lock=lock.written(before)))
+    study = replace(one.study, lock=lock.written(before))
+    found = verdicts(study, one.plan, one.results, one.checks, lambda *_: one.results)
+    one = replace(one, study=study, verdicts=found)
     (row,) = acceptance.held(one, SAY)
+    assert row.word == "pass"
+    assert row.aside == "amended after the lock; against the locked 1.00: inconclusive"
     assert row.amended == (
         (
             "The bound was amended: locked 1, now 2, declared as changed before the data were opened. "
             "Reason given: New guidance."
         ),
+        "Against the locked 1.00 the verdict would be: inconclusive.",
     )
     line = summary(one, SAY, FOR_BROWSERS, "9").verdict_line
-    assert "One criterion is not as it was locked" in line
+    assert "One criterion, or what it rests on, is not as it was locked" in line
     assert "amended before the data were opened: 1 of 1." in line

@@ -1,6 +1,6 @@
 """Pitfalls of what was fixed in advance: threshold, endpoints, criteria, and how many are compared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 
 import numpy as np
@@ -55,7 +55,7 @@ def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
 
 
 def _fixed_earlier(evidence: Evidence) -> bool:
-    """Whether the threshold was fixed before these data: by its date, or by a lock of the criteria."""
+    """Whether the threshold was fixed before these data: by its date, or by a lock."""
     plan = evidence.plan
     fixed, opened = plan.operating_point.threshold_fixed_on, plan.study.data_opened_at
     starts = [d.start_date for d in plan.datasets if d.start_date and d.role not in DEVELOPED_ON]
@@ -63,7 +63,9 @@ def _fixed_earlier(evidence: Evidence) -> bool:
         return fixed.isoformat() < opened.isoformat()[:10]
     if fixed is not None and starts:
         return fixed < min(starts)
-    return lock.standing(evidence.study, plan).state == "locked"
+    standing = lock.standing(evidence.study, plan)
+    altered = any(change.path[0] == "operating_point" for change in standing.changes)
+    return standing.lock is not None and not standing.late and not altered
 
 
 def _beside_the_best(dataset: Dataset, scores: Scores, threshold: float, least: float) -> str | None:
@@ -96,13 +98,15 @@ def _one_step(own: int, of: NDArray[np.float64]) -> bool:
 
 
 def cherry_picked(evidence: Evidence) -> Iterator[Remark]:
-    """P34: a criterion changed or taken away after the lock, or about the best of several external sets."""
+    """P34: what was locked and is changed, or a criterion about the best of several external sets."""
     plan = evidence.plan
     standing = lock.standing(evidence.study, plan)
     if standing.lock is not None:
-        own = [c for c in standing.changes if c.how == "undeclared"]
-        fields = [c.field for c in own]
-        yield Remark(NOWHERE, say("checks.P34.changed", fields=fields, n=len(fields)) if fields else None)
+        fields = [c.field for c in standing.changes if c.how == "undeclared"]
+        changed = say("checks.P34.changed", fields=_shortened(fields), n=len(fields))
+        yield Remark(NOWHERE, changed if fields else None)
+        if standing.older:
+            yield Remark(NOWHERE, say("checks.P34.older"), severity="W")
     for criterion in filter(criteria.confirmatory, plan.endpoints):
         if criterion.role == "primary" and criterion.measure:
             named = any(True for _ in _ids(criterion, evidence))
@@ -164,7 +168,8 @@ def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
     elif standing.state == "none":
         yield Remark(NOWHERE, say("checks.P35.fired"))
     else:
-        yield Remark(NOWHERE, say("checks.P35.amended", fields=fields, n=len(fields)) if fields else None)
+        amended = say("checks.P35.amended", fields=_shortened(fields), n=len(fields))
+        yield Remark(NOWHERE, amended if fields else None)
 
 
 def many_comparisons(evidence: Evidence) -> Iterator[Remark]:
@@ -219,8 +224,8 @@ def _groups_together(evidence: Evidence) -> Iterator[Remark]:
         yield Remark(place.at(arms=None, arm=None), message if lost else None, concerned)
 
 
-def _named(found: list[Result]) -> list[Message]:
-    names = [
+def _named(found: list[Result]) -> list[Message | str]:
+    names = (
         say(
             f"checks.P36.{'group' if r.place.arms is None else 'gain'}",
             endpoint=endpoint_name(r.endpoint),
@@ -228,9 +233,14 @@ def _named(found: list[Result]) -> list[Message]:
             p=r.estimate.p,
             holm=r.details["p_holm"],
         )
-        for r in found[:NAMED]
-    ]
-    return names if len(found) <= NAMED else [*names, say("word.more", n=len(found) - NAMED)]
+        for r in found
+    )
+    return _shortened(list(names))
+
+
+def _shortened(names: Sequence[Message | str]) -> list[Message | str]:
+    """The first of many, and how many more there are."""
+    return [*names[:NAMED], *([say("word.more", n=len(names) - NAMED)] if len(names) > NAMED else [])]
 
 
 CHECKS = (

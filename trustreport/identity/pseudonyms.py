@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from trustreport import lock
 from trustreport.identity.recognised import MOST_NAMES, cases_of
 from trustreport.plan import Plan
 from trustreport.study import Cases, Coded, Dataset, Labels, Ratings, Readings, Study
@@ -51,8 +52,11 @@ def pseudonymised(study: Study, plan: Plan) -> tuple[Study, Plan]:
 
     The same study gives the same pseudonyms. Numbers do not change.
     """
-    names = _Names(_salt(study))
-    for people, kind in ((_readers(study), "R"), (_raters(study), "A"), (_sites(study, plan), "S")):
+    names, found = _Names(_salt(study)), lock.standing(study, plan)
+    readers = (*_readers(study), *_once_declared(found, "readers", "reader"))
+    sites = (*_sites(study, plan), *_once_declared(found, "readers", "site"))
+    sites = (*sites, *_once_declared(found, "datasets", "sites"))
+    for people, kind in ((readers, "R"), (_raters(study), "A"), (sites, "S")):
         names.learn(kind, people)
     text = _Texts(study, names)
     made = replace(
@@ -62,8 +66,9 @@ def pseudonymised(study: Study, plan: Plan) -> tuple[Study, Plan]:
         datasets=tuple(_of_dataset(one, names, text) for one in study.datasets),
         sources=tuple(replace(s, file=text(s.file), columns=()) for s in study.sources),
         manifest=b"",
+        standing=_of_lock(found, names, text),
     )
-    return made, _of_plan(plan, names, text, locked=bool(study.lock))
+    return made, _of_plan(plan, names, text)
 
 
 class _Names:
@@ -141,6 +146,19 @@ def _sites(study: Study, plan: Plan) -> Iterator[str]:
         yield from _of_sites(readings.readers.strata)
     yield from (reader.site for reader in plan.readers if reader.site)
     yield from (site for facts in plan.datasets for site in facts.sites or ())
+
+
+def _once_declared(found: lock.Standing, group: str, field: str) -> Iterator[str]:
+    """Names in a group of the manifest that the lock has, and that the study may have no longer."""
+    for change in found.changes:
+        if change.path[0] != group:
+            continue
+        if field == "reader":
+            yield str(change.path[1])
+        whole = (side.get(field) for side in (change.old, change.new) if isinstance(side, Mapping))
+        for said in whole if change.whole else (change.old, change.new):
+            if change.whole or change.path[-1] == field:
+                yield from (said,) if isinstance(said, str) else said or ()
 
 
 def _of_sites(columns: Mapping[str, Coded]) -> Iterator[str]:
@@ -233,11 +251,41 @@ class _Texts:
         return self._pattern.sub(lambda match: self._new[match[0]], text) if self._pattern else text
 
 
-# What a lock of the criteria holds: it stays as it was locked.
-LOCKED = ("endpoints", "subgroups", "families", "candidates")
+# Groups whose values are names of people and sites.
+WITH_NAMES = ("readers", "datasets", "reference_standard")
 
 
-def _of_plan(plan: Plan, names: _Names, text: _Texts, *, locked: bool) -> Plan:
+def _of_lock(found: lock.Standing, names: _Names, text: _Texts) -> lock.Standing:
+    """What was found of the lock with names replaced, for the report and where criteria are looked up."""
+
+    def hidden(value: Any, group: str) -> Any:
+        if isinstance(value, str):
+            kinds = "RAS" if group in WITH_NAMES else ""
+            return next((str(new) for kind in kinds if (new := names.of(kind, value)) != value), text(value))
+        if isinstance(value, list):
+            return [hidden(one, group) for one in value]
+        return {k: hidden(v, group) for k, v in value.items()} if isinstance(value, Mapping) else value
+
+    changes = tuple(
+        replace(
+            change,
+            path=tuple(type(key)(hidden(str(key), change.path[0])) for key in change.path),
+            old=hidden(change.old, change.path[0]),
+            new=hidden(change.new, change.path[0]),
+            amendment=_rewritten(change.amendment, text),
+        )
+        for change in found.changes
+    )
+    if found.lock is None:
+        return found
+    entries = tuple(
+        replace(entry, criteria={k: hidden(v, k) for k, v in entry.criteria.items()})
+        for entry in found.lock.entries
+    )
+    return replace(found, changes=changes, lock=lock.Lock(entries))
+
+
+def _of_plan(plan: Plan, names: _Names, text: _Texts) -> Plan:
     readers = tuple(
         reader.model_copy(
             update={
@@ -255,9 +303,8 @@ def _of_plan(plan: Plan, names: _Names, text: _Texts, *, locked: bool) -> Plan:
     )
     subgroups = tuple(_of_subgroup(one, names) for one in plan.subgroups)
     first = plan.model_copy(update={"readers": readers, "datasets": datasets, "subgroups": subgroups})
-    left = {name: getattr(plan, name) for name in LOCKED if locked and hasattr(plan, name)}
-    made = _rewritten(first, text)
-    return made.model_copy(update=left) if left else made
+    made: Plan = _rewritten(first, text)
+    return made
 
 
 def _of_subgroup(subgroup: Any, names: _Names) -> Any:

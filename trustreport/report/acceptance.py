@@ -19,6 +19,7 @@ from trustreport.verdicts.entries import entry
 from trustreport.verdicts.judge import amount
 
 HASH_DIGITS = 16
+NAMED = 3  # amendments elsewhere in the manifest that a row names
 # The class that gives a verdict its shape and colour; a verdict that is not given is a dash.
 MARKS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive"}
 
@@ -36,7 +37,8 @@ class Held:
     mark: str
     word: str
     sentence: str
-    amended: tuple[str, ...] = ()  # what of it is not as it was locked
+    amended: tuple[str, ...] = ()  # what of it is not as it was locked, and the verdict under what was
+    aside: str = ""  # the same beside the verdict
 
 
 def held(assessment: Assessment, say: Catalogue) -> list[Held]:
@@ -48,28 +50,68 @@ def held(assessment: Assessment, say: Catalogue) -> list[Held]:
         for e in assessment.plan.endpoints
     ]
     rows += [_judged(v, say) for v in assessment.verdicts if v.criterion.endpoint not in declared]
-    changes = lock.standing(assessment.study, assessment.plan).changes
-    return [
-        replace(row, amended=tuple(_amended(c, say) for c in changes if c.criterion == row.name))
-        for row in rows
-    ]
+    bearing = _bearing(assessment)
+    return [_with_changes(row, by_name.get(row.name), bearing.get(row.name, []), say) for row in rows]
+
+
+def _with_changes(row: Held, verdict: Verdict | None, bearing: Sequence[lock.Change], say: Catalogue) -> Held:
+    """A row with what was changed since the lock: of the criterion, and amendments of what it rests on.
+
+    What was changed elsewhere without an amendment in time is named in the sentence of the verdict.
+    """
+    own = [c for c in bearing if c.criterion == row.name]
+    beside = [c for c in bearing if c.how == "before" and c not in own]
+    said = [_amended(c, say) for c in (*own, *beside[:NAMED])]
+    if len(beside) > NAMED:
+        said.append(say("verdicts.lock.amended_more", n=len(beside) - NAMED))
+    key = "changed" if any(c.how == "undeclared" for c in bearing) else "amended"
+    aside = say(f"verdicts.lock.{key}_mark") if bearing else ""
+    if verdict is not None and verdict.locked is not None:
+        bound = _locked_bound(verdict, say)
+        word = say(f"verdict.{verdict.locked.word.replace(' ', '_')}")
+        said.append(say("verdicts.lock.against", bound=bound, word=word))
+        aside = say("verdicts.lock.against_mark", mark=aside, bound=bound, word=word)
+    return replace(row, amended=tuple(said), aside=aside)
+
+
+def _bearing(assessment: Assessment) -> dict[str, list[lock.Change]]:
+    """Every change since the lock by the criteria that it bears on, those that were taken away too."""
+    found: dict[str, list[lock.Change]] = {}
+    for change in lock.standing(assessment.study, assessment.plan).changes:
+        names = criteria.named(lock.concerned(change, assessment.plan))
+        own = [change.criterion] if change.criterion else []
+        for name in dict.fromkeys((*own, *names)):
+            found.setdefault(name, []).append(change)
+    return found
 
 
 def _amended(change: lock.Change, say: Catalogue) -> str:
     """What was locked, what is declared now, and whether it was changed with the data still closed."""
-    whole = change.field.endswith("]")
-    field = "" if whole else change.field.rpartition(".")[2]
-    bound = field == "bound_or_margin"
-    name = say("verdicts.lock.whole") if whole else label(f"endpoints.{field}", say)
-    old, new = (_value(value, say, whole) for value in (change.old, change.new))
+    field = "" if change.whole else str(change.path[-1])
+    name = change.field
+    if change.criterion:
+        name = say("verdicts.lock.whole") if change.whole else label(f"endpoints.{field}", say)
+    if change.criterion and field == "bound_or_margin":
+        name = say("verdicts.lock.bound")
+    old, new = (_value(value, say, change.whole) for value in (change.old, change.new))
     reason = change.amendment.reason if change.amendment else None
-    said = say(
-        f"verdicts.lock.amended_{change.how}",
-        name=say("verdicts.lock.bound") if bound else name,
-        old=old,
-        new=new,
-    )
+    said = say(f"verdicts.lock.amended_{change.how}", name=name, old=old, new=new)
     return say("verdicts.lock.amended_reason", said=said, reason=reason.rstrip(".")) if reason else said
+
+
+def _locked_bound(verdict: Verdict, say: Catalogue) -> str:
+    """The locked bound, as the unit of the result is written; the criterion, where its bound is the same."""
+    bound = verdict.locked.bound if verdict.locked else None
+    if bound is None or bound == verdict.criterion.bound_or_margin:
+        return say("verdicts.lock.criterion")
+    if isinstance(bound, tuple):
+        low, high = (_written(end, verdict.result, say) for end in bound)
+        return say("word.to", low=low, high=high)
+    return _written(bound, verdict.result, say)
+
+
+def _written(value: float, result: Result | None, say: Catalogue) -> str:
+    return plain(value) if result is None else say(amount(result, value))
 
 
 def _judged(verdict: Verdict, say: Catalogue) -> Held:
@@ -132,14 +174,15 @@ def bound_text(verdict: Verdict, say: Catalogue) -> str:
     if bound is None:
         return say("verdicts.bound.none")
 
-    def written(value: float) -> str:
-        return plain(value) if result is None else say(amount(result, value))
-
     if bound.low is not None and bound.high is not None:
-        return say("verdicts.bound.between", low=written(bound.low), high=written(bound.high))
+        return say(
+            "verdicts.bound.between",
+            low=_written(bound.low, result, say),
+            high=_written(bound.high, result, say),
+        )
     if bound.low is not None:
-        return say("verdicts.bound.above", value=written(bound.low))
-    return say("verdicts.bound.below", value=written(bound.high or 0.0))
+        return say("verdicts.bound.above", value=_written(bound.low, result, say))
+    return say("verdicts.bound.below", value=_written(bound.high or 0.0, result, say))
 
 
 # ---------------------------------------------------------------- all verdicts in a line
@@ -155,14 +198,11 @@ def line(assessment: Assessment, say: Catalogue) -> str:
         for word, n in counted(found).items()
     ]
     said = _counts(found, counts, say)
-    changes = lock.standing(assessment.study, assessment.plan).changes
-    by_name = {
-        c.criterion: [o for o in changes if o.criterion == c.criterion] for c in changes if c.criterion
-    }
-    if not by_name:
+    bearing = _bearing(assessment).values()
+    if not bearing:
         return said
-    before = sum(all(c.how == "before" for c in own) for own in by_name.values())
-    return say("verdicts.line_amended", line=said, n=len(by_name), before=before)
+    before = sum(all(c.how == "before" for c in own) for own in bearing)
+    return say("verdicts.line_amended", line=said, n=len(bearing), before=before)
 
 
 def _counts(found: Sequence[Verdict], counts: list[str], say: Catalogue) -> str:
@@ -194,7 +234,7 @@ def families(assessment: Assessment, say: Catalogue) -> Iterator[str]:
 
 
 def fixed(assessment: Assessment, say: Catalogue) -> tuple[tuple[str, ...], Table | None]:
-    """How the criteria stand against their lock: sentences, and the fields that differ."""
+    """How the manifest compares with its lock: sentences, and the fields that differ."""
     standing = lock.standing(assessment.study, assessment.plan)
     return tuple(_standing(standing, assessment.plan, say)), _changes(standing, say)
 
@@ -214,6 +254,8 @@ def _standing(standing: lock.Standing, plan: Plan, say: Catalogue) -> Iterator[s
         yield say("verdicts.lock.declared", fixed=fixed, opened=opened)
         return
     yield say(f"verdicts.lock.{standing.state}", hash=digest, n=n)
+    if standing.older:
+        yield say("verdicts.lock.older")
     yield say("verdicts.lock.integrity")
     if any(moments):
         yield say("verdicts.lock.dates", fixed=fixed, opened=opened)
@@ -237,8 +279,8 @@ def _changes(standing: lock.Standing, say: Catalogue) -> Table | None:
         how = say(f"verdicts.lock.{change.how}")
         if change.amendment and change.amendment.reason:
             how = say("verdicts.lock.with_reason", how=how, reason=change.amendment.reason)
-        whole = change.field.endswith("]")
-        cells = (change.field, _value(change.old, say, whole), _value(change.new, say, whole), how)
+        old, new = (_value(value, say, change.whole) for value in (change.old, change.new))
+        cells = (change.field, old, new, how)
         lines.append(Line(tuple(Cell(cell) for cell in cells)))
     return Table(say("verdicts.lock.caption"), heads, tuple(lines))
 

@@ -111,6 +111,15 @@ class VerdictFamily(Model):
     met: bool | None
 
 
+class LockedVerdict(Model):
+    """The verdict on the same results under the criterion as it was locked."""
+
+    bound: float | tuple[float, float] | None = Field(description="the locked bound or margin, as declared")
+    verdict: Literal["pass", "fail", "inconclusive", "not assessable", "not tested"]
+    alpha: float | None
+    level: float | None
+
+
 class Verdict(Model):
     """An endpoint held against its criterion; a criterion that is only estimated has none."""
 
@@ -134,26 +143,32 @@ class Verdict(Model):
     family: VerdictFamily | None
     checks: list[str] = Field(description="blocks that withhold the verdict")
     n_needed: int | None
+    locked: LockedVerdict | None = Field(description="null where the criterion is as it was locked")
 
 
-class CriteriaChange(Model):
-    """A field of the criteria that is not what was locked first."""
+class LockChange(Model):
+    """A field of the manifest that is not what was locked first."""
 
     field: str
-    old: Any
-    new: Any
+    old: Any = Field(description="null where there was none; the whole of an item that is gone")
+    new: Any = Field(description="null where there is none; the whole of an item that was added")
+    criteria: list[str] = Field(description="declared criteria that rest on it")
     amendment: Literal["before", "after", "undeclared"]
 
 
 class Criteria(Model):
-    """How the criteria stand against their lock."""
+    """How the manifest compares with its lock."""
 
     state: Literal["locked", "amended", "changed", "declared", "none"]
-    sha256: str = Field(description="of the criteria as they are now")
-    locked_sha256: str | None = Field(description="of the criteria as they were locked first")
+    covers: Literal["manifest", "criteria"] | None = Field(
+        description="what the lock covers: all of the manifest that decides a number, or the criteria alone "
+        "(older form); null without a lock"
+    )
+    sha256: str = Field(description="of what the lock covers, as it is declared now")
+    locked_sha256: str | None = Field(description="of what was locked first")
     late: bool = Field(description="fixed after the data were opened, as the manifest or a time stamp says")
     time_stamp: str | None
-    changes: list[CriteriaChange]
+    changes: list[LockChange]
 
 
 class FigureEntry(Model):
@@ -228,7 +243,7 @@ def document(assessment: Assessment, provenance: Mapping[str, Any], say: Catalog
         "study": _summary(assessment),
         "results": [_entry(result, say) for result in assessment.results],
         "verdicts": [_verdict(verdict, say) for verdict in assessment.verdicts],
-        "criteria": _criteria(lock.standing(assessment.study, assessment.plan)),
+        "criteria": _criteria(assessment),
         "checks": [_check(outcome, say) for outcome in assessment.checks],
         "unanswered": [_open(open_, say) for open_ in assessment.unanswered],
         "figures": [
@@ -318,7 +333,7 @@ def _entry(result: Result, say: Catalogue) -> dict[str, Any]:
 
 def _verdict(verdict: Judged, say: Catalogue) -> dict[str, Any]:
     criterion, bound, result, family = verdict.criterion, verdict.bound, verdict.result, verdict.family
-    e = result.estimate if result else None
+    e, locked = result.estimate if result else None, verdict.locked
     return {
         "endpoint": criterion.endpoint,
         "verdict": verdict.word,
@@ -341,18 +356,35 @@ def _verdict(verdict: Judged, say: Catalogue) -> dict[str, Any]:
         and {"family": family.name, "rule": family.rule, "size": family.size, "met": family.met},
         "checks": list(verdict.checks),
         "n_needed": verdict.n_needed,
+        "locked": locked
+        and {
+            "bound": locked.bound,
+            "verdict": locked.word,
+            "alpha": locked.alpha,
+            "level": locked.level,
+        },
     }
 
 
-def _criteria(standing: lock.Standing) -> dict[str, Any]:
+def _criteria(assessment: Assessment) -> dict[str, Any]:
+    standing = lock.standing(assessment.study, assessment.plan)
+    covers = "criteria" if standing.older else "manifest"
     return {
         "state": standing.state,
+        "covers": covers if standing.lock else None,
         "sha256": standing.sha256,
         "locked_sha256": standing.lock.first.sha256 if standing.lock else None,
         "late": standing.late,
         "time_stamp": standing.stamp.time.isoformat() if standing.stamp else None,
         "changes": [
-            {"field": c.field, "old": c.old, "new": c.new, "amendment": c.how} for c in standing.changes
+            {
+                "field": c.field,
+                "old": c.old,
+                "new": c.new,
+                "criteria": [e.endpoint for e in lock.concerned(c, assessment.plan)],
+                "amendment": c.how,
+            }
+            for c in standing.changes
         ],
     }
 

@@ -1,6 +1,6 @@
 """Verdicts: every declared criterion held against its result, and why a verdict cannot be given."""
 
 from trustreport.verdicts.families import AtLevel, verdicts
-from trustreport.verdicts.verdict import WORDS, Family, Verdict, Word, counted, worst
+from trustreport.verdicts.verdict import WORDS, Family, Locked, Verdict, Word, counted, worst
 
-__all__ = ["WORDS", "AtLevel", "Family", "Verdict", "Word", "counted", "verdicts", "worst"]
+__all__ = ["WORDS", "AtLevel", "Family", "Locked", "Verdict", "Word", "counted", "verdicts", "worst"]

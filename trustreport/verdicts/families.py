@@ -11,6 +11,7 @@ from trustreport.plan import Endpoint, Plan
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts.judge import Judge
+from trustreport.verdicts.locked import with_locked
 from trustreport.verdicts.verdict import Family, Verdict
 
 AtLevel = Callable[[str, float], Sequence[Result]]
@@ -33,13 +34,17 @@ def verdicts(
     at_level : gives the entries of a dimension again at another level
     """
     judge = Judge(study, plan, results, checks, at_level, lock.standing(study, plan))
-    found: dict[str, Verdict] = {}
-    for family in criteria.families(plan):
-        for verdict in _of_family(_Family(family, judge, plan.report.confidence_level)):
-            found[verdict.criterion.endpoint] = verdict
-    declared = [found[e.endpoint] for e in plan.endpoints if e.endpoint in found]
-    gone = [_gone(name) for name in lock.removed(judge.standing, plan)]
-    return (*declared, *gone)
+    found = _judged(judge)
+    gone = {name: _gone(name) for name in lock.removed(judge.standing, plan)}
+    found = with_locked(found | gone, judge, _judged)
+    return tuple(found[name] for name in (*criteria.named(plan.endpoints), *gone) if name in found)
+
+
+def _judged(judge: Judge) -> dict[str, Verdict]:
+    """The verdict on every criterion that asks for one, by its name."""
+    families = criteria.families(judge.plan)
+    level = judge.plan.report.confidence_level
+    return {v.criterion.endpoint: v for own in families for v in _of_family(_Family(own, judge, level))}
 
 
 def _gone(name: str) -> Verdict:

@@ -10,7 +10,7 @@ from trustreport import criteria
 from trustreport.criteria import Bound
 from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
-from trustreport.lock import Standing, exploratory
+from trustreport.lock import Standing
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
 from trustreport.plan import Endpoint, Plan
@@ -19,6 +19,7 @@ from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts.blocks import blocking
 from trustreport.verdicts.entries import entry
+from trustreport.verdicts.locked import withheld
 from trustreport.verdicts.verdict import Verdict, Word
 
 # What the denominator of a measure of the four cells counts, where it is one kind of case.
@@ -68,9 +69,9 @@ class Judge:
 
     def _said(self, criterion: Endpoint, lead: Result, bound: Bound) -> tuple[Word, Message, tuple[str, ...]]:
         """Word and sentence; what withholds a verdict comes before the verdict itself."""
-        late = exploratory(self.standing, self.plan, criterion)
+        late = withheld(self.standing, self.plan, criterion)
         if late is not None:
-            return "not assessable", say(f"verdicts.reason.{late}"), (late,)
+            return late
         blocks = blocking(lead, self.checks)
         if blocks:
             named = [say("word.with_id", text=say(f"checks.{b.check}.title"), id=b.check) for b in blocks]

@@ -26,13 +26,23 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
+class Locked:
+    """The verdict under the criterion as it was locked, where it was changed since."""
+
+    bound: float | tuple[float, float] | None
+    word: Word
+    alpha: float | None = None
+    level: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """A criterion held against its bound.
 
     `result` is the entry that leads for what the criterion names, with the interval of `level`; None where
     there is none, or where it was not looked at. `bound` says where the whole interval must lie. `checks` are
     the blocks that withhold the verdict. `n_needed` is the number of `unit` at which the interval would
-    decide, None where that cannot be said.
+    decide, None where that cannot be said. `locked` is None where the criterion is as it was locked.
     """
 
     criterion: Endpoint
@@ -46,6 +56,7 @@ class Verdict:
     checks: tuple[str, ...] = ()
     n_needed: int | None = None
     unit: str = ""
+    locked: Locked | None = None
 
 
 def counted(found: Iterable[Verdict]) -> dict[Word, int]:

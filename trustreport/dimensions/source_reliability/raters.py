@@ -67,7 +67,7 @@ def _entry(
 
 
 def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[Result]:
-    """Every coefficient by Gwet's variance, the primary one, and with cases, or raters and cases, drawn anew."""
+    """Every coefficient by Gwet's variance, the primary one, and with cases, or both, drawn anew."""
     codes, q = panel.codes, panel.n_categories
     drawn = _drawn(panel, level, rng, "nominal")
     for name, coefficient in COEFFICIENTS.items():

@@ -9,7 +9,7 @@ from trustreport.performance.small_cells import public_cell
 from trustreport.plan import Plan
 from trustreport.quantities import endpoint_row
 
-# Positives, or negatives, below which only counts are reported; `limits.P37_positives` and so on of the manifest.
+# Positives, or negatives, below which only counts are reported; `limits.P37_positives` of the manifest.
 LEAST = {"positives": 10, "negatives": 10}
 # ... and below which an interval is wide enough to be warned of.
 FEW = 30

@@ -1,0 +1,49 @@
+"""The lock of a study: what its manifest declared in advance, the hash of that, and what has changed since.
+
+A lock shows that a manifest was not altered since it was written. It does not show when that was: the clock
+of the machine is not asked. Only a time stamp of somebody else can do that (RFC 3161), and it is kept beside
+the hash where there is one.
+"""
+
+from trustreport.lock.changes import Change, concerned, rests_on
+from trustreport.lock.fields import ADDED_LATER, ORDER, WITHOUT_EFFECT, criteria, without_effect
+from trustreport.lock.file import (
+    FILE,
+    FORM,
+    OLDER_FORM,
+    Entry,
+    Lock,
+    fingerprint,
+    read,
+    renewed,
+    stamped,
+    written,
+)
+from trustreport.lock.state import Standing, State, exploratory, removed, stamp_of, standing
+
+__all__ = [
+    "ADDED_LATER",
+    "FILE",
+    "FORM",
+    "OLDER_FORM",
+    "ORDER",
+    "WITHOUT_EFFECT",
+    "Change",
+    "Entry",
+    "Lock",
+    "Standing",
+    "State",
+    "concerned",
+    "criteria",
+    "exploratory",
+    "fingerprint",
+    "read",
+    "removed",
+    "renewed",
+    "rests_on",
+    "stamp_of",
+    "stamped",
+    "standing",
+    "without_effect",
+    "written",
+]

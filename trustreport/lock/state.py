@@ -1,0 +1,115 @@
+"""How a study compares with its lock: locked, amended in advance, changed otherwise, or not locked at all."""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Literal
+
+from trustreport.lock.changes import Change, rests_on
+from trustreport.lock.fields import criteria
+from trustreport.lock.file import Entry, Lock, changed, covered, fingerprint, read
+from trustreport.plan import Endpoint, Plan
+from trustreport.study import Study
+from trustreport.timestamp import Stamp, stamp
+
+Moment = dt.datetime | dt.date
+State = Literal["locked", "amended", "changed", "declared", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The state of the lock, and every change since.
+
+    "declared": no lock, but the manifest says that the criteria were fixed before the data were opened.
+    `late` is true where the manifest itself, or a time stamp, says that they were fixed after that. `stamp`
+    is the time stamp of the first lock, None without one or where it is of something else (`misplaced`).
+    """
+
+    state: State
+    sha256: str
+    lock: Lock | None = None
+    changes: tuple[Change, ...] = ()
+    late: bool = False
+    stamp: Stamp | None = None
+    misplaced: bool = False
+
+    @property
+    def older(self) -> bool:
+        """Whether the first lock is of the form that does not cover the whole manifest."""
+        return self.lock is not None and self.lock.first.older
+
+
+def standing(study: Study, plan: Plan) -> Standing:
+    """How what a study declares compares with its lock and its dates.
+
+    What counts is the first lock: a later one shows what was changed, not that it was changed in time. A
+    change is in time where an amendment of the manifest says that the data had not been opened.
+    """
+    if study.standing is not None:  # found before names were replaced
+        known: Standing = study.standing
+        return known
+    fixed, opened = plan.study.sap_locked_at, plan.study.data_opened_at
+    late = _after(fixed, opened)
+    if not study.lock:
+        declared = fixed is not None and opened is not None and not late
+        return Standing("declared" if declared else "none", fingerprint(criteria(plan)), late=late)
+    lock = read(study.lock)
+    seen, misplaced = stamp_of(lock.first)
+    late = late or (seen is not None and _after(seen.time, opened))
+    changes = changed(lock.first, plan)
+    state: State = "locked"
+    if changes:
+        state = "amended" if all(change.how == "before" for change in changes) else "changed"
+    digest = fingerprint(covered(plan, lock.first))
+    return Standing(state, digest, lock, changes, late, seen, misplaced)
+
+
+def exploratory(standing: Standing, plan: Plan, criterion: Endpoint) -> Literal["P34", "P35"] | None:
+    """The check that says why no verdict can be given on a criterion; None where it was fixed in advance."""
+    if standing.state == "none" or standing.late:
+        return "P35"
+    own = {change.how for change in standing.changes if rests_on(criterion, change, plan)}
+    return "P34" if "undeclared" in own else "P35" if "after" in own else None
+
+
+def removed(standing: Standing, plan: Plan) -> list[str]:
+    """Criteria that were locked first and are declared no longer."""
+    if standing.lock is None:
+        return []
+    names = {e.endpoint for e in plan.endpoints}
+    before = [e["endpoint"] for e in standing.lock.first.criteria.get("endpoints", ())]
+    return [name for name in before if name not in names]
+
+
+def stamp_of(entry: Entry) -> tuple[Stamp | None, bool]:
+    """The time stamp of an entry, and whether there is one that is of something else."""
+    if not entry.token:
+        return None, False
+    try:
+        found = stamp(entry.token)
+    except ValueError:
+        return None, True
+    return (found, False) if found.imprint == entry.sha256 else (None, True)
+
+
+def _after(one: Moment | None, other: Moment | None) -> bool:
+    """Whether a moment lies after another; days only where one of them is a day."""
+    if one is None or other is None:
+        return False
+    if _has_time(one) and _has_time(other):
+        return _in_utc(one) > _in_utc(other)
+    return _day(one) > _day(other)
+
+
+def _has_time(moment: Moment) -> bool:
+    """Whether a moment is more than a day; midnight without a zone is how a day is read."""
+    return isinstance(moment, dt.datetime) and (moment.time() != dt.time() or moment.tzinfo is not None)
+
+
+def _in_utc(moment: Moment) -> dt.datetime:
+    """A time without a zone is taken as UTC."""
+    assert isinstance(moment, dt.datetime)
+    return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment.astimezone(dt.UTC)
+
+
+def _day(moment: Moment) -> dt.date:
+    return moment.date() if isinstance(moment, dt.datetime) else moment
