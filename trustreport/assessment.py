@@ -12,6 +12,7 @@ from trustreport.errors import Cancelled
 from trustreport.finding import CheckOutcome, Figure, Finding, Unanswered
 from trustreport.identity.release import released
 from trustreport.measures.similarity.tasks import Run, one_by_one
+from trustreport.one_number import contradictions
 from trustreport.plan import Plan, undeclared
 from trustreport.results import Result
 from trustreport.study import Study
@@ -109,6 +110,7 @@ def assess(
     if progress:
         progress("checks", len(DIMENSIONS) / (len(DIMENSIONS) + 1))
     results = tuple(r for f in findings for r in f.results)
+    contradicted = contradictions(results, plan.operating_point.threshold)
     evidence = Evidence(study, plan, results)
     checks = tuple(outcome for check in CHECKS for outcome in check.run(evidence))
     if progress:
@@ -124,7 +126,7 @@ def assess(
         not_declared=tuple(undeclared(plan, plan.report.kind)),
         case_mixes=case_mixes(study),
         errors=errors(study, plan),
-        verdicts=verdicts(study, plan, results, checks, _at_level(study, plan, run)),
+        verdicts=verdicts(study, plan, results, checks, _at_level(study, plan, run), contradicted),
     )
 
 

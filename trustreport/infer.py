@@ -18,7 +18,7 @@ from trustreport.measures.reported.printed import (
     printed,
 )
 from trustreport.messages import Message, catalogue, say
-from trustreport.narrative.names import quantity_name
+from trustreport.narrative.names import heading, quantity_name
 
 # What a sentence says of the measures that were not printed: the first of these. The table says the rest.
 HEADLINES = ("mcc", "accuracy", "ppv", "npv", "sensitivity", "specificity")
@@ -122,7 +122,7 @@ def _open(one: Examined) -> Iterator[Message]:
         else:
             yield say("reported.open_positives", low=low, high=high)
     if telling and one.fit.count != 1:
-        name, found = say(f"reported.label.{telling}"), one.fit.metrics[telling]
+        name, found = heading(telling), one.fit.metrics[telling]
         if found.unique:
             yield say("reported.open_value", metric=name, value=found.low)
         else:
@@ -239,10 +239,10 @@ def _table(one: Examined, language: str) -> Iterator[tuple[str, str, str]]:
     if one.cases.positives is None and one.fit.positives:
         ranges["positives"] = one.fit.positives
     for name, (low, high) in ranges.items():
-        yield words(f"reported.label.{name}"), words.numbers.count(low), words.numbers.count(high)
+        yield words(heading(name)), words.numbers.count(low), words.numbers.count(high)
     for name, found in one.fit.metrics.items():
         low_text, high_text = (words.numbers.fixed(end, 4) for end in (found.low, found.high))
-        yield words(f"reported.label.{name}"), low_text, high_text
+        yield words(heading(name)), low_text, high_text
 
 
 def _aligned(rows: Iterable[Sequence[str]]) -> list[str]:

@@ -134,6 +134,7 @@ ROWS: tuple[Quantity, ...] = (
     # advice accuracy: the four cells and what is made of them
     *_rows("tp tn", "count", "up", counts_decisions=True),
     *_rows("fp fn", "count", "down", counts_decisions=True),
+    *_rows("positives", "count"),
     *_rows("prevalence", by_prevalence=False, **_OF_SHARE),
     *_cells("accuracy", mix=True, **_OF_SHARE),
     *_cells("sensitivity", "positives", **_OF_SHARE),
@@ -159,7 +160,7 @@ ROWS: tuple[Quantity, ...] = (
     ),
     *_rows("error_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("positive_rate called_share", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
-    *_rows("indeterminate", better="down", **_OF_SHARE),
+    *_rows("indeterminate", better="down", same_as="failure_rate", **_OF_SHARE),
     *_rows("indeterminate_positives indeterminate_negatives", "count", "down"),
     # advice accuracy: scores
     *_rows("auc", better="up", written_as="area", clustered="auc_logit_obuchowski"),
@@ -256,7 +257,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("declared_endpoint", better="up"),
 )
 
-# Results that are of an endpoint: its value (of a reader, a period, a group, the typical site ...), its change
+# Results that are of an endpoint: its value (of a reader, a period, a group, the typical site), its change
 # or difference, or what is published of it.
 VALUES = (
     "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance "
@@ -267,7 +268,7 @@ CHANGES = (
     "order_effect subgroup_difference accuracy_change ai_minus_readers protocol_difference"
 ).split()
 # Values of an arm that become differences where two arms are named.
-OF_ARMS = ("mean_seconds", "mean_confidence")
+OF_ARMS = ("reader_agreement", "mean_seconds", "mean_confidence")
 # Tests of a criterion: of the quantity that their parameter ``metric`` names.
 OF_METRIC = ("non_inferiority",)
 

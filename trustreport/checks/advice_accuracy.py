@@ -6,7 +6,7 @@ from math import isfinite, isnan
 from typing import Any
 
 from trustreport.checks.check import Check, Evidence, Remark
-from trustreport.checks.withholding import DECISIONS, UNDEFINED
+from trustreport.checks.withholding import COUNTED_DECISIONS, UNDEFINED
 from trustreport.claims import held, tables
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.counts import ConfusionCounts
@@ -169,10 +169,11 @@ def left_out(evidence: Evidence) -> Iterator[Remark]:
             counted = _counted(evidence, here, n)
             yield counted or Remark(here, _indeterminate(confusion, n))
     for case in scored_cases(evidence.study, evidence.plan):
-        n = case.n_not_given
-        yield Remark(case.place, _without(case.counts, n) if n else None)
         if case.n_failed:
             yield Remark(case.place, _kept(evidence, case), severity="W")
+        if case.n_not_given or not case.n_failed:
+            n = case.n_not_given
+            yield Remark(case.place, _without(case.counts, n) if n else None)
 
 
 def _kept(evidence: Evidence, case: ScoredCases) -> Message:
@@ -360,7 +361,7 @@ def imbalance(evidence: Evidence) -> Iterator[Remark]:
 
 
 CHECKS = (
-    Check("P01", DIMENSION, "B", one_sided, withholds=DECISIONS),
+    Check("P01", DIMENSION, "B", one_sided, withholds=COUNTED_DECISIONS),
     Check("P02", DIMENSION, "W", other_class_mix),
     Check("P03", DIMENSION, "B", left_out),
     Check("P04", DIMENSION, "B", classes_apart),

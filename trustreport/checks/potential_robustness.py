@@ -7,6 +7,7 @@ from trustreport.checks.check import Check, Evidence, Remark, data_of
 from trustreport.checks.withholding import TOO_FEW
 from trustreport.estimate import Estimate
 from trustreport.messages import Message, say
+from trustreport.narrative.names import quantity_name
 from trustreport.place import Place
 from trustreport.quantities import quantity
 from trustreport.results import Result, leading
@@ -210,7 +211,7 @@ def ranks_but_not_calibrated(evidence: Evidence) -> Iterator[Remark]:
     limit = evidence.limit("P45_auc")
     for area in _entries(evidence, "auc", "advice_accuracy"):
         at = area.place
-        if at.dataset is None or at.subgroup is not None or isnan(area.estimate.value):
+        if at.dataset is None or at.subgroup is not None or area.parameters or isnan(area.estimate.value):
             continue
         found = list(_unusable(evidence, area))
         fires = area.estimate.value >= limit and found
@@ -275,7 +276,7 @@ def heterogeneous_sites(evidence: Evidence) -> Iterator[Remark]:
         declared = _declared_bound(evidence, metric)
         bound = evidence.limit("P47_auc") if declared is None and metric == "auc" else declared
         values = {
-            "measure": say(f"{DIMENSION}.chart.{metric}"),
+            "measure": quantity_name(metric),
             "value": average.value,
             "low": new.low,
             "high": new.high,

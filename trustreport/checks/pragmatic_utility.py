@@ -9,7 +9,7 @@ from trustreport.checks.check import Check, Evidence, Remark, data_of
 from trustreport.checks.reader_study import PARTIAL_DESIGNS
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
-from trustreport.performance.clusters import clustering
+from trustreport.performance.cases import scored_cases
 from trustreport.performance.readers import place_of_task
 from trustreport.place import Place
 from trustreport.results import Result
@@ -75,16 +75,17 @@ def clustered_data(evidence: Evidence) -> Iterator[Remark]:
 
 def _cases_in_clusters(evidence: Evidence) -> Iterator[Remark]:
     """Sets whose cases belong together, and the quantities whose primary interval does not allow for it."""
-    by_set: dict[str, list[Result]] = {}
+    of_cases: dict[str, list[Result]] = {}
     for r in evidence.results:
-        if r.primary and r.place.dataset is not None and _could_be_judged(r):
-            by_set.setdefault(r.place.dataset, []).append(r)
-    for dataset in evidence.study.datasets:
-        if clustering(dataset, evidence.plan).of_case is None or dataset.name not in by_set:
-            continue
-        names = dict.fromkeys(r.quantity.id for r in by_set[dataset.name] if not _allows_for_clusters(r))
-        said = say("checks.P22.cases", name=dataset.name, measures=[quantity_name(name) for name in names])
-        yield Remark(Place(dataset=dataset.name), said if names else None, tuple(names))
+        if r.primary and r.cases and _could_be_judged(r):
+            of_cases.setdefault(r.cases, []).append(r)
+    for case in scored_cases(evidence.study, evidence.plan):
+        if case.cluster is not None:
+            found = of_cases.get(case.key, ())
+            names = dict.fromkeys(r.quantity.id for r in found if not _allows_for_clusters(r))
+            measures = [quantity_name(name) for name in names]
+            said = say("checks.P22.cases", name=case.name, measures=measures) if names else None
+            yield Remark(case.place, said, tuple(names))
 
 
 def _could_be_judged(r: Result) -> bool:

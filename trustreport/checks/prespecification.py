@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from trustreport import criteria, lock
 from trustreport.checks.check import Check, Evidence, Remark
-from trustreport.checks.withholding import CRITERIA, DECISIONS
+from trustreport.checks.withholding import COUNTED_DECISIONS, CRITERIA
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.performance.cases import place_of_set
@@ -22,7 +22,7 @@ DEVELOPED_ON = ("training", "tuning")
 LIMITS = {"P33_values": 20}  # different scores under which a threshold next to the best one is no wonder
 # Comparisons of groups of cases, and what tells one place where they were made from another.
 GROUPS_DIFFER = "subgroups.subgroup_difference"
-NAMED = 6  # that a sentence names
+MOST_NAMED = 6  # that a sentence names
 # Words of `threshold_origin` that say it was chosen here.
 CHOSEN_HERE = ("tuned on this data", "this data", "these data", "test data", "test set")
 
@@ -240,11 +240,14 @@ def _named(found: list[Result]) -> list[Message | str]:
 
 def _shortened(names: Sequence[Message | str]) -> list[Message | str]:
     """The first of many, and how many more there are."""
-    return [*names[:NAMED], *([say("word.more", n=len(names) - NAMED)] if len(names) > NAMED else [])]
+    return [
+        *names[:MOST_NAMED],
+        *([say("word.more", n=len(names) - MOST_NAMED)] if len(names) > MOST_NAMED else []),
+    ]
 
 
 CHECKS = (
-    Check("P33", DIMENSION, "B", threshold_from_test_data, LIMITS, DECISIONS),
+    Check("P33", DIMENSION, "B", threshold_from_test_data, LIMITS, COUNTED_DECISIONS),
     Check("P34", DIMENSION, "B", cherry_picked, withholds=CRITERIA),
     Check("P35", DIMENSION, "B", criteria_after_data, withholds=CRITERIA),
     Check("P36", DIMENSION, "W", many_comparisons),

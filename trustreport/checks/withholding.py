@@ -35,7 +35,7 @@ def _of_the_group(result: Result, outcome: CheckOutcome) -> bool:
 
 
 EVERYTHING = Withholding("everything", lambda result, outcome: _of_quantities(result, outcome))
-DECISIONS = Withholding("decisions", lambda result, outcome: result.counts_decisions)
+COUNTED_DECISIONS = Withholding("decisions", lambda result, outcome: result.counts_decisions)
 UNDEFINED = Withholding("undefined", lambda result, outcome: isnan(result.estimate.value))
 TOO_FEW = Withholding(
     "too_few", lambda result, outcome: _of_quantities(result, outcome) and _of_these_cases(result, outcome)

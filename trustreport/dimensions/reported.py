@@ -10,6 +10,7 @@ from trustreport.finding import Finding, Part, PlainTable
 from trustreport.infer import Examined, cells_in_words, examine, in_words, range_in_words, sentences
 from trustreport.measures.reported.printed import METRICS, Figure
 from trustreport.messages import Message, say
+from trustreport.narrative.names import heading
 from trustreport.narrative.tables import table
 from trustreport.place import Place
 from trustreport.plan import Plan, Reported
@@ -141,10 +142,10 @@ def _table(one: Examined, number: int) -> PlainTable:
     rows: list[tuple[Any, ...]] = []
     for cell, ends in fit.cells.items():
         low, high = (say("reported.count", value=end) for end in ends)
-        rows.append((say(f"reported.label.{cell}"), texts.get(cell), low, high, 0))
+        rows.append((heading(cell), texts.get(cell), low, high, 0))
     for metric, found in fit.metrics.items():
         low, high = (say("reported.number", value=end) for end in (found.low, found.high))
-        rows.append((say(f"reported.label.{metric}"), texts.get(metric), low, high, found.undefined))
+        rows.append((heading(metric), texts.get(metric), low, high, found.undefined))
     some_undefined = any(found.undefined for found in fit.metrics.values())
     return table(
         f"reported_{number}",

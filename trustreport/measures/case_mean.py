@@ -1,5 +1,6 @@
 """Means over cases, and ratios of them, with intervals that respect clusters where there are any."""
 
+from dataclasses import replace
 from math import inf, nan, sqrt
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
-from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
+from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.proportion import normal_quantile
 
@@ -82,17 +83,36 @@ def case_ratio(
 def _clustered(
     value: float, influence: Floats, cluster: Clusters, level: float, method: str, *, tested: bool = False
 ) -> Estimate:
-    """The t interval from what each cluster contributes."""
-    variance, n_clusters = clustered_variance(influence, cluster)
+    """The t interval from what each case, by its cluster, contributes."""
+    sums = cluster_sums(influence, cluster)
+    return replace(mean_of_clusters(value, sums, influence.size, level, tested=tested), method=method)
+
+
+def mean_of_clusters(
+    value: float, influence: Floats, n: int, level: float, *, tested: bool = False
+) -> Estimate:
+    """The t interval of a mean, or ratio of means, over `n` cases from what each cluster contributes to it.
+
+    Parameters
+    ----------
+    influence : float array, shape (n_clusters,)
+        Summing to 0.
+
+    Examples
+    --------
+    >>> print(mean_of_clusters(0.5, np.array([0.1, -0.1, 0.05, -0.05]), 40, 0.95))
+    0.50 (95% CI -0.08 to 1.08; n = 40)
+    """
+    n_clusters = len(influence)
     if n_clusters < 2:
-        return Estimate(value, nan, nan, influence.size, level, method, ONE_CLUSTER)
-    se, df = sqrt(variance), float(n_clusters - 1)
+        return Estimate(value, nan, nan, n, level, CLUSTER_MEAN, ONE_CLUSTER)
+    se, df = sqrt(float(influence @ influence) * n_clusters / (n_clusters - 1)), float(n_clusters - 1)
     half = quantile(df, level) * se
     note = "" if se else notes.NO_WIDTH
     p = two_sided_p(value / se, df) if tested and se else nan
     details = {"clusters": float(n_clusters)}
     return Estimate(
-        value, value - half, value + half, influence.size, level, method, note,
+        value, value - half, value + half, n, level, CLUSTER_MEAN, note,
         se=se, df=df, p=p, details=details,
     )  # fmt: skip
 

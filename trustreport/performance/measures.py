@@ -167,7 +167,8 @@ def _of_ranks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
 def _of_risks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
     why = why_no_risk(case)
     if why:
-        return [undefined(len(case), why, level=level, method=METHODS[name])]
+        n = int(np.count_nonzero(case.scored))
+        return [undefined(n, why, level=level, method=METHODS[name])]
     truth, score, cluster = case.with_scores
     measure = CALIBRATION[name]
     found = [measure(truth, score, level=level)]

@@ -1,6 +1,6 @@
 """Verdicts of families: alpha shared by Holm or Bonferroni, tests in a fixed order, or all of them needed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from trustreport import criteria, lock
@@ -24,6 +24,7 @@ def verdicts(
     results: Sequence[Result],
     checks: Sequence[CheckOutcome],
     at_level: AtLevel,
+    contradicted: Container[Hashable] = (),
 ) -> tuple[Verdict, ...]:
     """A verdict on every criterion that asks for one, in the manifest's order; then on those taken away.
 
@@ -32,8 +33,9 @@ def verdicts(
     results : the entries of the report, at its level
     checks : the outcomes of the register
     at_level : gives the entries of a dimension again at another level
+    contradicted : numbers (`trustreport.one_number`) of which the report gives two intervals
     """
-    judge = Judge(study, plan, results, checks, at_level, lock.standing(study, plan))
+    judge = Judge(study, plan, results, checks, at_level, lock.standing(study, plan), contradicted)
     found = _judged(judge)
     gone = {name: _gone(name) for name in lock.removed(judge.standing, plan)}
     found = with_locked(found | gone, judge, _judged)

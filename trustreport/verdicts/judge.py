@@ -1,6 +1,6 @@
 """One criterion held against its bound at one alpha."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import ceil, isfinite, isnan
@@ -13,6 +13,7 @@ from trustreport.finding import CheckOutcome
 from trustreport.lock import Standing
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
+from trustreport.one_number import number
 from trustreport.plan import Endpoint, Plan
 from trustreport.quantities import Need, known, quantity
 from trustreport.results import Result
@@ -45,6 +46,7 @@ class Judge:
     checks: Sequence[CheckOutcome]
     at_level: Any
     standing: Standing
+    contradicted: Container[Hashable] = ()
 
     def __call__(self, criterion: Endpoint, alpha: float) -> Verdict:
         """The verdict on one criterion, its family apart."""
@@ -83,6 +85,8 @@ class Judge:
         e = lead.estimate
         if isnan(e.value) or isnan(e.low) or isnan(e.high):
             return "not assessable", say("verdicts.reason.no_interval", reason=e.note or "-"), ()
+        if number(lead, self.plan.operating_point.threshold) in self.contradicted:
+            return "not assessable", say("verdicts.reason.contradicted"), ()
         if says_nothing(e):
             return "not assessable", say("verdicts.reason.no_width"), ()
         word = held(e.low, e.high, bound)

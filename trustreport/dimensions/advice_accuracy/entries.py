@@ -15,7 +15,7 @@ from trustreport.measures.net_benefit import treat_all, treat_none, weighted_uti
 from trustreport.measures.roc.group import auc_group
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries, entries, pair
-from trustreport.performance.measures import why_no_risk, without_interval
+from trustreport.performance.measures import lead, why_no_risk, without_interval
 from trustreport.place import Place
 from trustreport.plan import Confusion, Plan
 from trustreport.quantities import quantity
@@ -105,16 +105,18 @@ def by_prevalence() -> list[str]:
     return [name for name in MEASURES if quantity(name).by_prevalence]
 
 
-def indeterminate_results(counts: ThreeWayCounts, place: Place, plan: Plan, cases: str = "") -> list[Result]:
+def indeterminate_results(
+    counts: ThreeWayCounts, place: Place, plan: Plan, cases: str = "", share: Estimate | None = None
+) -> list[Result]:
     """The third column: how many cases of either class had no clear output, and what share that is.
 
-    Of a published table also what the measures would be without them.
+    Of a published table also what the measures would be without them; of cases the `share` is given.
     """
     level = plan.report.confidence_level
     third = {name: getattr(counts, name) for name in ("indeterminate_positives", "indeterminate_negatives")}
     if not any(third.values()):
         return []
-    share = counts.indeterminate(level=level)
+    share = share or counts.indeterminate(level=level)
     results = [Result(f"{ID}.indeterminate", place, share, primary=True, cases=cases)]
     for name, x in third.items():
         one = Estimate(x, x, x, share.n, level, "count")
@@ -185,7 +187,8 @@ def decision_results(case: ScoredCases, plan: Plan) -> list[Result]:
             results += entries(f"{ID}.{name}", case, name, level, prevalence=share)
     third = case.three_way
     if third is not None:
-        results += indeterminate_results(third, case.place, plan, case.key)
+        failures = lead(case, "failure_rate", level)
+        results += indeterminate_results(third, case.place, plan, case.key, failures)
         for name in ("accuracy", "sensitivity", "specificity", *(("auc",) if case.score is not None else ())):
             results += entries(f"{ID}.{name}", case.decided, name, level, parameters=WITHOUT)
     return results

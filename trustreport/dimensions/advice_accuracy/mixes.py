@@ -14,6 +14,7 @@ from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.propagation import weighed
 from trustreport.messages import say
+from trustreport.narrative.names import heading
 from trustreport.plan import Plan
 
 DRAWN = ("ppv", "npv", "accuracy", "f1", "mcc", "fowlkes_mallows")
@@ -68,7 +69,7 @@ def _panel(view: ResultView, grid: Sequence[float], plan: Plan, named: bool) -> 
             e = view.estimate(name, parameters={"prevalence": share})
             if e is not None:
                 marked.append(LinePoint(share, e.value, e.low, e.high))
-        lines.append(LineOver(say(f"{ID}.label.{name}"), points, tuple(marked)))
+        lines.append(LineOver(heading(name), points, tuple(marked)))
     return LinesPanel(view.name if named else "", tuple(lines)) if lines else None
 
 

@@ -13,6 +13,7 @@ from trustreport.estimate import Estimate
 from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.messages import Message, say
+from trustreport.narrative.names import heading
 from trustreport.results import Result
 
 SCORED = ("auc", "average_precision")
@@ -169,14 +170,14 @@ def _sentences(view: ResultView) -> Iterator[Message]:
         for name, e, right in (("sensitivity", sensitivity, "tp"), ("specificity", specificity, "tn")):
             count = cells[right]
             if isnan(e.value) or count is None:
-                yield say(f"{ID}.undefined", measure=say(f"{ID}.label.{name}"), reason=e.note)
+                yield say(f"{ID}.undefined", measure=heading(name), reason=e.note)
             else:
                 values = {"value": e.value, "low": e.low, "high": e.high, "level": e.level}
                 yield say(f"{ID}.{name}", n=e.n, right=count.value, **values)
     area = view.estimate("auc")
     if area:
         if isnan(area.value):
-            yield say(f"{ID}.undefined", measure=say(f"{ID}.label.auc"), reason=area.note)
+            yield say(f"{ID}.undefined", measure=heading("auc"), reason=area.note)
         elif isnan(area.low):
             yield say(f"{ID}.auc_without_interval", value=area.value, reason=area.note)
         else:
@@ -186,7 +187,7 @@ def _sentences(view: ResultView) -> Iterator[Message]:
 
 def _tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
     rows = [
-        Row(say(f"{ID}.label.{name}"), found, leads=name in ("sensitivity", "specificity"))
+        Row(heading(name), found, leads=name in ("sensitivity", "specificity"))
         for name in (*CELLS, *THIRD, *MEASURES, *SCORED)
         if (found := view.lead(name))
     ]
@@ -232,7 +233,7 @@ def _rules(view: ResultView, number: int) -> PlainTable:
 def _strategy(result: Result, name: str) -> Message:
     """What a net benefit is of: the scores, or acting on everybody or nobody."""
     strategy = _parameters(result).get("strategy")
-    return say(f"{ID}.rule.{strategy}") if strategy else say(f"{ID}.label.{name}")
+    return say(f"{ID}.rule.{strategy}") if strategy else heading(name)
 
 
 def _parameters(result: Result) -> Mapping[str, Any]:
@@ -250,7 +251,7 @@ def _at_prevalences(shifted: Sequence[Result], number: int) -> PlainTable:
         *(Column(say(f"{ID}.at_share", prevalence=share), "text") for share in shares),
     )
     rows = tuple(
-        (say(f"{ID}.label.{name.rpartition('.')[2]}"), *(_told(found.get((name, share))) for share in shares))
+        (heading(name.rpartition(".")[2]), *(_told(found.get((name, share))) for share in shares))
         for name in dict.fromkeys(r.id for r in shifted)
     )
     level = shifted[0].estimate.level

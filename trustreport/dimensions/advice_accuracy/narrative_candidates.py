@@ -11,6 +11,7 @@ from trustreport.figures.field import RegionChart
 from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.utility.space import point_of, utility_map
 from trustreport.messages import Message, say
+from trustreport.narrative.names import heading, quantity_name
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
@@ -88,7 +89,7 @@ def _told(contest: Contest, results: Sequence[Result]) -> Iterator[Message]:
     if contest.uncertain:
         yield say(f"{ID}.holds", best=contest.best_holds, order=contest.order_holds)
     others = [name for name in (*LINEAR, *NOT_LINEAR) if _prefers(contest, name) not in ("", winner)]
-    wrong = [say(f"{ID}.label.{name}") for name in others]
+    wrong = [quantity_name(name) for name in others]
     if wrong:
         yield say(f"{ID}.misranked", metrics=wrong, winner=winner, n=len(wrong))
     if len(contest.kept) == 1 and len(contest.candidates) > 1:
@@ -163,7 +164,7 @@ def _metrics(contest: Contest, number: int) -> PlainTable:
         agrees = say("word.yes" if prefers == contest.winner else "word.no") if prefers else None
         values = (None if isnan(v) else v for v in contest.metrics[name])
         form = say(f"{ID}.form.{'linear' if name in LINEAR else 'never'}")
-        rows.append((say(f"{ID}.label.{name}"), *values, prefers or None, agrees, form))
+        rows.append((heading(name), *values, prefers or None, agrees, form))
     return PlainTable(f"utility_metrics_{number}", say(f"{ID}.table_metrics"), columns, tuple(rows))
 
 

@@ -7,6 +7,7 @@ from trustreport.dimensions.advice_accuracy.entries import ID, WITHOUT
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.finding import Column, EstimateTable, PlainTable, Row
 from trustreport.messages import Message, say
+from trustreport.narrative.names import heading
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.clusters import Clustering
 from trustreport.results import Result
@@ -38,7 +39,7 @@ def beside_tables(view: ResultView, number: int) -> Iterator[EstimateTable | Pla
 
 
 def _label(result: Result) -> Message:
-    return say(f"{ID}.label.{result.id.rpartition('.')[2]}")
+    return heading(result.name)
 
 
 def _clustered_rows(view: ResultView) -> Iterator[Row]:
@@ -124,7 +125,7 @@ def remarks_on(case: ScoredCases, clusters: Clustering, results: list[Result]) -
         some = next((name for name in ("sensitivity", "auc", "accuracy") if name in effects), None)
         values = {"keys": list(clusters.keys), "n": len(case)}
         if some:
-            measure = say(f"{ID}.label.{some}")
+            measure = heading(some)
             yield say(f"{ID}.clustered", measure=measure, ratio=effects[some] ** 0.5, **values)
         else:
             yield say(f"{ID}.clustered_only", **values)

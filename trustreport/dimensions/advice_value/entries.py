@@ -168,9 +168,9 @@ def _other_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
 
 def _advice(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator[Result]:
     """The value of advice given with a certain confidence, its mean over cases and by class."""
-    (truth, score, _), level = case.with_scores, plan.report.confidence_level
+    (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
     for local in LOCALS:
-        for found in advice_values(truth, score, bins=BINS, local=local, level=level):
+        for found in advice_values(truth, score, bins=BINS, local=local, cluster=cluster, level=level):
             # The plain gap is the form that carries no name of its own among the bins.
             named = {} if local == "absolute_gap" else {"local_calibration": local}
             chosen = {"bins": BINS, "low": found.low, "high": found.high, **named}

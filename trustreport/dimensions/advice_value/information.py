@@ -11,6 +11,7 @@ from trustreport.measures.utility.information import voi_of_advice, voi_of_readi
 from trustreport.measures.utility.matrices import expected_matrix
 from trustreport.messages import Message
 from trustreport.performance.cases import ScoredCases
+from trustreport.performance.entries import as_entries
 from trustreport.place import Place, of_task
 from trustreport.plan import Plan
 from trustreport.results import Result, answers
@@ -110,9 +111,18 @@ def of_advice(sets: Iterable[tuple[Message | str, ScoredCases]], plan: Plan) -> 
         cells = [[counts.tn, counts.fn], [counts.fp, counts.tp]]
         results: list[Result] = []
         for utility, matrix in declared.items():
-            one = voi_of_advice(cells, matrix, level=plan.report.confidence_level)
-            chosen = {"utility": utility}
-            results.append(
-                Result(f"{ID}.voi", case.place, one, parameters=chosen, primary=True, cases=case.key)
+            found = [voi_of_advice(cells, matrix, level=plan.report.confidence_level)]
+            if case.cells is not None:
+                tp, fp, fn, tn = case.cells.T
+                by_cluster = np.stack([np.stack([tn, fn], 1), np.stack([fp, tp], 1)], 1)
+                level = plan.report.confidence_level
+                found.insert(0, voi_of_advice(cells, matrix, clusters=by_cluster, level=level))
+            results += as_entries(
+                f"{ID}.voi",
+                case.place,
+                found,
+                clustered=case.cluster is not None,
+                parameters={"utility": utility},
+                cases=case.key,
             )
         yield Informed(name, tuple(results), False)

@@ -22,7 +22,7 @@ from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable,
 from trustreport.measures.reported.claim import declared
 from trustreport.measures.reported.printed import metric_named
 from trustreport.messages import MINUS, Message, say
-from trustreport.narrative.names import quantity_name
+from trustreport.narrative.names import heading, quantity_name
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
 
@@ -87,9 +87,7 @@ def _of_each(common: Common, results: Sequence[Result]) -> PlainTable:
         Column(say(f"{ID}.column.measure")),
         *(Column(_shown(name), "number.3") for name in names),
     )
-    rows = tuple(
-        (say(f"{ID}.measure.{name}"), *(_estimate(results, name, one) for one in names)) for name in shown
-    )
+    rows = tuple((heading(name), *(_estimate(results, name, one) for one in names)) for name in shown)
     level = _level(results)
     return PlainTable(
         f"candidates_each_{common.dataset}", say(f"{ID}.table_each", level=level), columns, rows
@@ -115,7 +113,7 @@ def _differences(common: Common, results: Sequence[Result]) -> EstimateTable:
 
 
 def _of_pair(name: str, pair: tuple[str, str]) -> Message:
-    return say(f"{ID}.pair", measure=say(f"{ID}.measure.{name}"), compared=pair[0], baseline=pair[1])
+    return say(f"{ID}.pair", measure=heading(name), compared=pair[0], baseline=pair[1])
 
 
 def _adjusted(common: Common, plan: Plan) -> list[Result]:
@@ -129,7 +127,7 @@ def _groups(common: Common, found: Mapping[str, list[tuple[str, ...]]]) -> Plain
     rows = []
     for name, groups in found.items():
         shown = [say("word.braced", items=list(group)) for group in groups]
-        rows.append((say(f"{ID}.measure.{name}"), say(f"{ID}.groups", items=shown), len(groups) == 1))
+        rows.append((heading(name), say(f"{ID}.groups", items=shown), len(groups) == 1))
     columns = tuple(Column(say(f"{ID}.column.{name}")) for name in ("measure", "groups", "all_alike"))
     caption = say(f"{ID}.table_groups", n=len(_pairs(common)))
     return PlainTable(f"candidates_groups_{common.dataset}", caption, columns, tuple(rows))
@@ -148,7 +146,7 @@ def _distinguishable(found: Mapping[str, list[tuple[str, ...]]]) -> Iterator[Mes
     for name, groups in found.items():
         if name not in COMPARED:
             continue
-        measure, first = say(f"{ID}.measure.{name}"), groups[0]
+        measure, first = heading(name), groups[0]
         if len(groups) == 1:
             yield say(f"{ID}.alike", measure=measure, n=len(first))
         elif len(first) == 1:

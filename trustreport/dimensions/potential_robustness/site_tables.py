@@ -16,15 +16,15 @@ from trustreport.plan import Plan
 from trustreport.study import Dataset, Study
 
 # Measure, and whether there is room for its interval.
-ADVICE = (
+OF_ADVICE = (
     ("accuracy", True),
     ("sensitivity", True),
     ("specificity", True),
     ("ppv", False),
     ("npv", False),
 )
-SCORES = (("auc", True), ("brier", True), ("calibration_slope", True), ("oe_ratio", True))
-TABLES = {"advice": ADVICE, "scores": SCORES}
+OF_SCORES = (("auc", True), ("brier", True), ("calibration_slope", True), ("oe_ratio", True))
+TABLES = {"advice": OF_ADVICE, "scores": OF_SCORES}
 
 
 def cases_with_sites(

@@ -138,7 +138,7 @@ def _in_words(one: Measured, r: Result) -> Message:
     return say(
         f"{NAME}.item",
         group=one.group.name,
-        endpoint=_endpoint(r.endpoint),
+        endpoint=endpoint_name(r.endpoint),
         value=r.estimate.value,
         against=_against(r),
         p=r.details["p_holm"],
@@ -151,17 +151,13 @@ def _against(r: Result) -> Message | str:
     return say(f"{NAME}.rest") if name == REST else name
 
 
-def _endpoint(name: str) -> Message:
-    return say(f"{NAME}.endpoint.{name}")
-
-
 def _whole_tests(found: Measurement) -> Iterator[Message]:
     """What the test over all groups of an attribute says of its main measures."""
     for division in found.divisions:
         if len(division.groups) < 3:
             continue  # of two groups the comparison says it
         items = [
-            say(f"{NAME}.tested", endpoint=_endpoint(r.endpoint), p=r.estimate.p)
+            say(f"{NAME}.tested", endpoint=endpoint_name(r.endpoint), p=r.estimate.p)
             for r in found.tests
             if r.parameters["attribute"] == division.attribute
             and r.endpoint in MAIN

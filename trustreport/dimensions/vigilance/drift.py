@@ -39,8 +39,7 @@ def called_results(timeline: Timeline, plan: Plan) -> Iterator[Result]:
     """The share of outputs that call a case positive, which needs no truth."""
     level = plan.report.confidence_level
     for period in timeline.all:
-        given = period.decision >= 0
-        x, n = int((period.decision == 1).sum()), int(given.sum())
+        x, n = int((period.output == 1).sum()), int((period.output >= 0).sum())
         share = wilson(x, n, level)
         yield Result(f"{ID}.called_share", period.place, share, primary=True, cases=period.key)
 

@@ -5,11 +5,16 @@ from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.monitoring.change import mover_change, ratio_change, wald_change
-from trustreport.measures.monitoring.standardisation import standardised_change
+from trustreport.measures.monitoring.standardisation import (
+    clustered_standardised_change,
+    standardised_change,
+)
 from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.clustered import clustered_unpaired_difference
 from trustreport.measures.roc.difference import unpaired_difference
@@ -83,11 +88,13 @@ def value(period: Period, endpoint: str, level: float) -> Estimate:
 
 
 def _without_truth(period: Period, endpoint: str, level: float) -> Estimate:
-    present = period.outputs.present
-    if endpoint == "failure_rate":
-        return wilson(int((~present).sum()), len(period), level)
-    given = present & (period.outputs.decision >= 0)
-    return wilson(int((period.outputs.decision[given] == 1).sum()), int(given.sum()), level)
+    counted, event = stream(period, endpoint)
+    if period.cluster is None or not counted.any():
+        return wilson(int(event[counted].sum()), int(counted.sum()), level)
+    # Cells of a made-up table in which every case is positive: its sensitivity is the share of events.
+    everybody = np.ones(int(counted.sum()), bool)
+    cells = cluster_cells(everybody, event[counted], period.cluster[counted])
+    return clustered("sensitivity", cells, level=level)
 
 
 def changed(now: Period, then: Period, endpoint: str, level: float) -> Estimate:
@@ -162,8 +169,7 @@ def stream(period: Period, endpoint: str) -> tuple[np.ndarray[Any, Any], np.ndar
     if endpoint == "failure_rate":
         return np.ones(len(period), bool), ~period.outputs.present
     if endpoint == "positive_rate":
-        given = period.outputs.present & (period.outputs.decision >= 0)
-        return given, period.outputs.decision == 1
+        return period.output >= 0, period.output == 1
     counted = DENOMINATORS[endpoint](period) & period.known
     right = period.decision == period.truth
     return counted, ~right if endpoint == "error_rate" else right
@@ -181,7 +187,7 @@ def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
             shared = [c for c in columns if _held_before(period, base, c)]
             chosen = {"against": "baseline", "by": shared}
             if shared and len(period):
-                found = standardised_change(*_strata(period, base, endpoint, shared), level=level)
+                found = _held_constant(period, base, endpoint, shared, level)
             else:
                 why = NO_COLUMN if len(period) else NO_CASES
                 found = undefined(len(period), why, level=level, method="direct_standardisation")
@@ -209,22 +215,37 @@ def _held_before(now: Period, then: Period, column: str) -> bool:
     return bool(new <= NEW_GROUPS * len(names))
 
 
-def _strata(now: Period, then: Period, endpoint: str, columns: Sequence[str]) -> list[list[int]]:
-    """Events and cases of each stratum, of the period and of the baseline."""
-    tallies: list[dict[tuple[Any, ...], list[int]]] = []
-    for period in (now, then):
-        counted, event = stream(period, endpoint)
-        names = [names_of(period.column(c), len(period)) for c in columns]
-        tally: dict[tuple[Any, ...], list[int]] = {}
-        for i in np.flatnonzero(counted):
-            key = tuple(column[i] for column in names)
-            if None not in key:
-                cell = tally.setdefault(key, [0, 0])
-                cell[0] += bool(event[i])
-                cell[1] += 1
-        tallies.append(tally)
-    keys = sorted(set(tallies[0]) | set(tallies[1]))
-    return [[tally.get(key, [0, 0])[part] for key in keys] for tally in tallies for part in (0, 1)]
+def _held_constant(
+    now: Period, then: Period, endpoint: str, columns: Sequence[str], level: float
+) -> Estimate:
+    """The change with the case mix held constant; with clusters in either set, by theirs."""
+    sets = [_strata(period, endpoint, columns) for period in (now, then)]
+    names = {key: i for i, key in enumerate(sorted({*sets[0][1], *sets[1][1]}))}
+    parts = []
+    for period, (rows, keys, event) in zip((now, then), sets):
+        codes = np.array([names[key] for key in keys], np.int64)
+        cluster = np.arange(len(period)) if period.cluster is None else period.cluster
+        parts.append((event, codes, cluster[rows]))
+    if now.cluster is not None or then.cluster is not None:
+        return clustered_standardised_change(*parts[0], *parts[1], level=level)
+    tallies = [
+        np.bincount(codes, weights=weights, minlength=len(names))
+        for event, codes, _ in parts
+        for weights in (event, None)
+    ]
+    return standardised_change(*tallies, level=level)
+
+
+def _strata(
+    period: Period, endpoint: str, columns: Sequence[str]
+) -> tuple[NDArray[np.intp], list[tuple[str, ...]], NDArray[np.bool_]]:
+    """The cases that count and whose groups are known: their rows, their strata, and which are events."""
+    counted, event = stream(period, endpoint)
+    names = [names_of(period.column(c), len(period)) for c in columns]
+    for column in names:
+        counted = counted & np.array([name is not None for name in column], bool)
+    rows = np.flatnonzero(counted)
+    return rows, [tuple(str(column[i]) for column in names) for i in rows], event[rows]
 
 
 def criterion(e: Estimate, declared: Indicator | None) -> str:

@@ -106,7 +106,7 @@ def maturity_results(timeline: Timeline, plan: Plan) -> Iterator[Result]:
             details = {"judged_until": until} if until and name == "mature_share" else {}
             yield _share(period, name, wilson(x, of, level), details=details)
         for decision, word in ((1, "positive"), (0, "negative")):
-            called = period.mature & (period.decision == decision)
+            called = period.mature & (period.output == decision)
             x = int((called & (period.truth >= 0)).sum())
             share = wilson(x, int(called.sum()), level)
             yield _share(period, "labelled_share", share, parameters={"called": word})

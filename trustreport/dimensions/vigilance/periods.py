@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.cluster import Clusters
 from trustreport.performance.cases import Outputs, ScoredCases, of_dataset, outputs
+from trustreport.performance.clusters import clustering
 from trustreport.performance.follow_up import cut_of, is_mature
 from trustreport.performance.keys import case_key
 from trustreport.place import Place
@@ -29,7 +31,8 @@ class Period:
     """A period, or the baseline, by one candidate; `dataset` is None where no case of it was provided.
 
     A period is a data set: `cases` are its analysed cases, as every other number on them has them, None
-    where the candidate gave no outputs. `outputs` and `mature` (n_cases,) are of all cases of the set.
+    where the candidate gave no outputs. `outputs`, `mature` and `cluster` (n_cases,) are of all cases of the
+    set; `cluster` is None where each is one of its own.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Period:
     outputs: Outputs
     mature: NDArray[np.bool_]
     cases: ScoredCases | None
+    cluster: Clusters | None
 
     def __len__(self) -> int:
         return 0 if self.dataset is None else len(self.dataset.cases)
@@ -58,9 +62,14 @@ class Period:
         return found
 
     @cached_property
+    def output(self) -> Binary:
+        """What the candidate itself said of each case, 1 positive, 0 negative; -1 without an output."""
+        return np.where(self.outputs.present, self.outputs.decision, -1).astype(np.int8)
+
+    @cached_property
     def decision(self) -> Binary:
         """The decision of each case, failed cases of known truth by the rule; -1 where there is none."""
-        found = np.where(self.outputs.present, self.outputs.decision, -1).astype(np.int8)
+        found = self.output.copy()
         if self.cases is not None and self.cases.decision is not None:
             found[self.cases.rows] = self.cases.decision
         return found
@@ -213,7 +222,8 @@ def _period(
     mature = is_mature(dataset, study, plan) if dataset else np.ones(0, bool)
     every = of_dataset(dataset, study, plan) if dataset else ()
     own = next((one for one in every if one.candidate == candidate), None)
-    return Period(str(place.period), facts, dataset, candidate, place, found, mature, own)
+    cluster = clustering(dataset, plan).of_case if dataset else None
+    return Period(str(place.period), facts, dataset, candidate, place, found, mature, own, cluster)
 
 
 def mature_on(period: Period, plan: Plan) -> dt.date | None:

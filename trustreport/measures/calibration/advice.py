@@ -11,6 +11,7 @@ from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import Bins, check, equal_width, places
 from trustreport.measures.calibration.resample import METHOD, REPLICATES, Counts, with_interval
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.proportion import wilson
 
 Floats = NDArray[np.float64]
@@ -147,20 +148,22 @@ def advice_values(
     *,
     bins: int = 10,
     local: Local = "absolute_gap",
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> tuple[AdviceBin, ...]:
     """The value of advice given with a certain confidence: confidence x local calibration, per bin.
 
     Parameters
     ----------
-    truth, score, bins, local, level
+    truth, score, bins, local, cluster, level
         As in `advisory_value`.
 
     Returns
     -------
     tuple of AdviceBin
         For the bins that hold cases, the least sure first. The intervals follow from the Wilson interval of
-        the share of right advice, with the mean confidence as it is; `n` counts the bin's cases.
+        the share of right advice (with clusters, that of `clustered`), the mean confidence taken as it is;
+        `n` counts the bin's cases.
 
     Examples
     --------
@@ -171,18 +174,24 @@ def advice_values(
     right, confidence = _advice(truth, score)
     within = equal_width(right, confidence, bins, low=0.5)
     found = []
-    for n, events, mean, low, high in zip(
-        within.n, within.events, within.mean_score, within.low, within.high
+    at = places(confidence, within)
+    for i, (n, events, mean, low, high) in enumerate(
+        zip(within.n, within.events, within.mean_score, within.low, within.high)
     ):
         if not n:
             continue
-        share = wilson(int(events), int(n), level)
+        if cluster is None:
+            share = wilson(int(events), int(n), level)
+        else:
+            inside = at == i
+            cells = cluster_cells(np.ones(int(n), bool), right[inside], cluster[inside])
+            share = clustered("sensitivity", cells, level=level)
         gaps = abs(share.low - float(mean)), abs(share.high - float(mean))
         least = 0.0 if share.low <= mean <= share.high else min(gaps)
         most = float(mean) if local == "gici" else 1.0
         local_of = (1 - abs(share.value - float(mean)) / most, 1 - max(gaps) / most, 1 - least / most)
         calibration, value = (
-            Estimate(by * local_of[0], by * local_of[1], by * local_of[2], int(n), level, "wilson")
+            Estimate(by * local_of[0], by * local_of[1], by * local_of[2], int(n), level, share.method)
             for by in (1.0, float(mean))
         )
         found.append(AdviceBin(float(low), float(high), float(mean), share, calibration, value))

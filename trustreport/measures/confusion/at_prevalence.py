@@ -10,18 +10,7 @@ from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.propagation import propagated, weighed
 from trustreport.measures.confusion.table import MEASURES
-
-DEPEND_ON_PREVALENCE = (
-    "accuracy",
-    "ppv",
-    "npv",
-    "f1",
-    "f1_negative",
-    "mcc",
-    "threat_score",
-    "fowlkes_mallows",
-    "cohen_kappa",
-)
+from trustreport.quantities import quantity
 
 
 def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, level: float = 0.95) -> Estimate:
@@ -68,7 +57,7 @@ def at_prevalence(name: str, counts: ConfusionCounts, prevalence: float, *, leve
         raise ValueError(f"name must be one of {known}, got {name!r}.")
     if not 0 < prevalence < 1:
         raise ValueError(f"prevalence must lie in (0, 1), got {prevalence:g}.")
-    if name not in DEPEND_ON_PREVALENCE:
+    if not quantity(name).by_prevalence:
         return MEASURES[name](counts, level=level)
     if name not in ("ppv", "npv"):
         return propagated(name, counts, prevalence=prevalence, level=level)

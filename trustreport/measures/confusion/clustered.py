@@ -11,11 +11,10 @@ from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.propagation import score_limit, why_undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
+from trustreport.quantities import quantity
 
 Floats = NDArray[np.float64]
-SHARES = ("prevalence", "accuracy", "sensitivity", "specificity", "ppv", "npv")
-FROM_MINUS_ONE = ("mcc", "cohen_kappa", "youden_j")
-RATIOS = ("lr_positive", "lr_negative", "diagnostic_odds_ratio")
+WILSON, DELTA = "cluster_wilson", "cluster_delta"
 STEP = 1e-30  # of the derivative by an imaginary step, which has no rounding error
 
 
@@ -104,8 +103,8 @@ def clustered(
     check_level(level)
     totals = [int(total) for total in cells.sum(axis=0)]
     counts = ConfusionCounts(*totals)
-    share = name in SHARES and prevalence is None
-    method = "cluster_wilson" if share else "cluster_delta"
+    share = quantity(name).clustered == WILSON and prevalence is None
+    method = WILSON if share else DELTA
     note = why_undefined(name, counts, by_class=prevalence is not None)
     n = _denominator(name, counts) if share else counts.n
     if note:
@@ -151,7 +150,7 @@ def _denominator(name: str, counts: ConfusionCounts) -> int:
 def _clusters(name: str, cells: NDArray[np.int64], prevalence: float | None) -> int:
     """Clusters that hold a case of the denominator; of both classes, those of the scarcer one."""
     parts = [_PARTS.get(name, (0, 1, 2, 3))]
-    if name not in SHARES or prevalence is not None:
+    if quantity(name).clustered != WILSON or prevalence is not None:
         parts = [(0, 2), (1, 3)]
     return min(int(np.count_nonzero(cells[:, part].sum(axis=1))) for part in parts)
 
@@ -167,7 +166,7 @@ def _wilson(
         effective, note = float(held), notes.CLUSTERS_AS_CASES
     low, high = score_limit(value * effective, effective, np.array([-t, t]))
     return Estimate(
-        value, float(low), float(high), n, level, "cluster_wilson", note,
+        value, float(low), float(high), n, level, WILSON, note,
         se=sqrt(variance), df=float(held - 1), details=details,
     )  # fmt: skip
 
@@ -182,10 +181,10 @@ def _transformed(
     level: float,
     details: dict[str, float],
 ) -> Estimate:
-    note = ""
-    if name in RATIOS:
+    note, scale = "", quantity(name).scale
+    if scale == "log":
         inside, slope = 0 < value < np.inf, value
-    elif name in FROM_MINUS_ONE:
+    elif scale == "atanh":
         inside, slope = -1 < value < 1, 1 - value * value
     else:
         inside, slope = 0 < value < 1, value * (1 - value)
@@ -194,14 +193,12 @@ def _transformed(
     elif not variance > NEGLIGIBLE * slope * slope:
         note = notes.NO_SPREAD_BETWEEN_CLUSTERS
     if note:
-        return Estimate(value, nan, nan, n, level, "cluster_delta", note, details=details)
+        return Estimate(value, nan, nan, n, level, DELTA, note, details=details)
     half = t * sqrt(variance) / slope
-    if name in RATIOS:
+    if scale == "log":
         low, high = value * exp(-half), value * exp(half)
-    elif name in FROM_MINUS_ONE:
+    elif scale == "atanh":
         low, high = tanh(atanh(value) - half), tanh(atanh(value) + half)
     else:
         low, high = (1 / (1 + exp(-log(value / (1 - value)) + end)) for end in (half, -half))
-    return Estimate(
-        value, low, high, n, level, "cluster_delta", se=sqrt(variance), df=float(held - 1), details=details
-    )
+    return Estimate(value, low, high, n, level, DELTA, se=sqrt(variance), df=float(held - 1), details=details)

@@ -11,6 +11,7 @@ from trustreport.measures.confusion import notes
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.proportion import normal_quantile
+from trustreport.quantities import Need, quantity
 
 Floats = NDArray[np.float64]
 Search = Callable[[Floats], Floats]
@@ -90,38 +91,17 @@ def why_undefined(name: str, counts: ConfusionCounts, *, by_class: bool = False)
         return notes.NO_POSITIVE
     if by_class and not counts.negatives:
         return notes.NO_NEGATIVE
-    absent = {
-        notes.NO_POSITIVE: not counts.positives,
-        notes.NO_NEGATIVE: not counts.negatives,
-        notes.NONE_CALLED_POSITIVE: not counts.called_positive,
-        notes.NONE_CALLED_NEGATIVE: not counts.called_negative,
-        notes.NOTHING_POSITIVE: counts.n == counts.tn,
-        notes.NOTHING_NEGATIVE: counts.n == counts.tp,
-        notes.ALL_ALIKE: counts.n in (counts.tp, counts.tn),
+    lacking: dict[Need, tuple[bool, str]] = {
+        "positives": (not counts.positives, notes.NO_POSITIVE),
+        "negatives": (not counts.negatives, notes.NO_NEGATIVE),
+        "called_positive": (not counts.called_positive, notes.NONE_CALLED_POSITIVE),
+        "called_negative": (not counts.called_negative, notes.NONE_CALLED_NEGATIVE),
+        "any_positive": (counts.n == counts.tn, notes.NOTHING_POSITIVE),
+        "any_negative": (counts.n == counts.tp, notes.NOTHING_NEGATIVE),
+        "two_cells": (counts.n in (counts.tp, counts.tn), notes.ALL_ALIKE),
     }
-    return next((note for note in NEEDS.get(name, ()) if absent[note]), "")
-
-
-CLASSES = (notes.NO_POSITIVE, notes.NO_NEGATIVE)
-CALLS = (notes.NONE_CALLED_POSITIVE, notes.NONE_CALLED_NEGATIVE)
-NEEDS: dict[str, tuple[str, ...]] = {
-    "sensitivity": CLASSES[:1],
-    "specificity": CLASSES[1:],
-    "ppv": CALLS[:1],
-    "npv": CALLS[1:],
-    "f1": (notes.NOTHING_POSITIVE,),
-    "f1_negative": (notes.NOTHING_NEGATIVE,),
-    "threat_score": (notes.NOTHING_POSITIVE,),
-    "fowlkes_mallows": (notes.NO_POSITIVE, notes.NONE_CALLED_POSITIVE),
-    "mcc": (*CLASSES, *CALLS),
-    "cohen_kappa": (notes.ALL_ALIKE,),
-    "youden_j": CLASSES,
-    "balanced_accuracy": CLASSES,
-    "lr_positive": (*CLASSES, CALLS[0]),
-    "lr_negative": (*CLASSES, CALLS[1]),
-    "diagnostic_odds_ratio": (*CLASSES, *CALLS),
-}
-"""What makes a measure 0/0."""
+    found = (lacking[need] for need in quantity(name).needs)
+    return next((note for absent, note in found if absent), "")
 
 
 def weighed(counts: ConfusionCounts, prevalence: float) -> tuple[float, float, float, float]:

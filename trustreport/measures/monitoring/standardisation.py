@@ -1,16 +1,19 @@
 """Direct standardisation: what a share would have changed by if the mix of cases had stayed as it was."""
 
-from math import nan, sqrt
+from dataclasses import replace
+from math import inf, isnan, nan, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
 from trustreport.measures.monitoring import notes
-from trustreport.measures.mrmc.interval import two_sided_p
+from trustreport.measures.mrmc.interval import quantile, two_sided_p
+from trustreport.measures.mrmc.notes import join
 from trustreport.measures.proportion import normal_quantile
 
-METHOD = "direct_standardisation"
+METHOD, CLUSTERED = "direct_standardisation", "cluster_standardisation"
 
 
 def standardised_change(
@@ -91,3 +94,78 @@ def standardised_change(
     p = two_sided_p(value / se) if se else nan
     low, high = max(-1.0, value - z * se), min(1.0, value + z * se)
     return Estimate(value, low, high, total, level, METHOD, note, se=se, p=p, details=details)
+
+
+def clustered_standardised_change(
+    event: NDArray[np.bool_],
+    stratum: NDArray[np.int64],
+    cluster: Clusters,
+    baseline_event: NDArray[np.bool_],
+    baseline_stratum: NDArray[np.int64],
+    baseline_cluster: Clusters,
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    """`standardised_change` where cases come in clusters, with the t interval from what each cluster adds.
+
+    The variance of either set is that of its sum over cases of W_j (event - p_j) / n_j, clusters sampled
+    (`measures.cluster`), and at least that of independent cases; degrees of freedom are those of the set of
+    fewer clusters.
+
+    Parameters
+    ----------
+    event : bool array, shape (n_cases,)
+        Of the cases that count.
+    stratum : int array, shape (n_cases,)
+        The same numbers for the same strata in both sets.
+    cluster : int array, shape (n_cases,)
+
+    Returns
+    -------
+    Estimate
+        ``cluster_standardisation``; no interval, with a note, where a set has fewer than two clusters.
+
+    References
+    ----------
+    Rao, Scott (1992), Biometrics 48, 577-585.
+
+    Examples
+    --------
+    Each case a cluster of its own:
+
+    >>> hard = np.repeat([0, 1, 0, 1], [100, 50, 50, 100])
+    >>> right = np.concatenate(
+    ...     [np.arange(n) < x for x, n in ((30, 100), (40, 50), (15, 50), (80, 100))]
+    ... )
+    >>> alone = np.arange(150)
+    >>> found = clustered_standardised_change(
+    ...     right[:150], hard[:150], alone, right[150:], hard[150:], alone
+    ... )
+    >>> abs(round(found.value, 12)), round(found.se, 3)
+    (0.0, 0.054)
+    """
+    sets = ((event, stratum, cluster), (baseline_event, baseline_stratum, baseline_cluster))
+    n_strata = 1 + max((int(codes.max()) for _, codes, _ in sets if codes.size), default=0)
+    tallies = [
+        (np.bincount(codes, weights=happened, minlength=n_strata), np.bincount(codes, minlength=n_strata))
+        for happened, codes, _ in sets
+    ]
+    found = standardised_change(*tallies[0], *tallies[1], level=level)
+    found = replace(found, method=CLUSTERED)
+    if isnan(found.value):
+        return found
+    both = (tallies[0][1] > 0) & (tallies[1][1] > 0)
+    weight = np.where(both, tallies[1][1], 0) / tallies[1][1][both].sum()
+    variance, fewest = 0.0, inf
+    for (happened, codes, groups), (x, n) in zip(sets, tallies):
+        held = both[codes]
+        share = x / np.maximum(n, 1)
+        influence = (weight / np.maximum(n, 1))[codes] * (happened - share[codes])
+        of_set, clusters = clustered_variance(influence[held], groups[held])
+        variance, fewest = variance + of_set, min(fewest, clusters)
+    if fewest < 2:
+        return replace(found, low=nan, high=nan, se=nan, p=nan, note=join(found.note, ONE_CLUSTER))
+    se, df = max(sqrt(variance), found.se), fewest - 1.0
+    half = quantile(df, level) * se
+    low, high = max(-1.0, found.value - half), min(1.0, found.value + half)
+    return replace(found, low=low, high=high, se=se, df=df, p=two_sided_p(found.value / se, df))

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor, sqrt
 
-from trustreport.measures.reported.printed import CELLS, RATIOS, Figure, Weights
+from trustreport.measures.reported.printed import CELL_RATIOS, CELLS, Figure, Weights
 
 Plane = tuple[int, int, int, int]
 Corner = tuple[Fraction, Fraction, Fraction, Fraction]
@@ -70,7 +70,7 @@ def bounds_of(figures: Iterable[Figure], n: Cases) -> list[Bound]:
         elif figure.metric == "mcc":
             found += defined("mcc")
         else:
-            numerator, denominator = RATIOS[figure.metric]
+            numerator, denominator = CELL_RATIOS[figure.metric]
             found += defined(figure.metric)
             low, high = figure.low, figure.high
             found.append(_ratio(numerator, denominator, low.numerator, low.denominator, figure.open_low))
@@ -82,7 +82,7 @@ def defined(metric: str) -> list[Bound]:
     """What must not be zero for a metric to have a value."""
     if metric == "mcc":
         return [Bound(margin, 1) for margin in ((1, 1, 0, 0), (0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 1))]
-    return [Bound(RATIOS[metric][1], 1)]
+    return [Bound(CELL_RATIOS[metric][1], 1)]
 
 
 def _between(weights: Weights, low: int, high: int) -> list[Bound]:
@@ -143,7 +143,7 @@ def enclose(figures: Sequence[Figure], n: Cases) -> Enclosure | None:
     if not corners or any(low > high for low, high in ranges):
         return None
     positives = [tp + fn for tp, fn, _, _ in corners]
-    metrics = {name: _ratio_range(name, corners) for name in RATIOS}
+    metrics = {name: _ratio_range(name, corners) for name in CELL_RATIOS}
     low, high = (_mcc_of(*(metrics[m][end] for m in RAISE_MCC)) for end in (0, 1))
     for figure in figures:
         if figure.metric == "mcc":
@@ -155,7 +155,7 @@ def enclose(figures: Sequence[Figure], n: Cases) -> Enclosure | None:
 
 
 def _ratio_range(name: str, corners: Sequence[Corner]) -> tuple[Fraction, Fraction]:
-    numerator, denominator = RATIOS[name]
+    numerator, denominator = CELL_RATIOS[name]
     parts = [(_sum(numerator, c), _sum(denominator, c)) for c in corners]
     if any(below == 0 for _, below in parts):
         return Fraction(0), Fraction(1)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.reported.bounds import Bound, Cases, bounds_of, defined, enclose
-from trustreport.measures.reported.printed import CELLS, METRICS, RATIOS, Figure, Weights
+from trustreport.measures.reported.printed import CELL_RATIOS, CELLS, METRICS, Figure, Weights
 
 Number = TypeVar("Number", int, Fraction)
 
@@ -342,7 +342,7 @@ class _Extremes:
         """Exact ends of a metric, each of which rises with tn and with tp."""
         if name == "mcc":
             return _least_mcc(rows, rows.low, 1), -_least_mcc(rows, rows.high, -1)
-        above, below = RATIOS[name]
+        above, below = CELL_RATIOS[name]
         if self.mirrored:
             above, below = above[::-1], below[::-1]
         at_low = _least(rows.total(above, rows.low), rows.total(below, rows.low))

@@ -11,7 +11,7 @@ Weights = tuple[int, int, int, int]
 CELLS = ("tp", "fn", "fp", "tn")
 
 # Numerator and denominator of each ratio, as weights of (tp, fn, fp, tn).
-RATIOS: dict[str, tuple[Weights, Weights]] = {
+CELL_RATIOS: dict[str, tuple[Weights, Weights]] = {
     "accuracy": ((1, 0, 0, 1), (1, 1, 1, 1)),
     "sensitivity": ((1, 0, 0, 0), (1, 1, 0, 0)),
     "specificity": ((0, 0, 0, 1), (0, 0, 1, 1)),

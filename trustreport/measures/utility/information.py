@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
+from trustreport.measures.case_mean import mean_of_clusters
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import METHOD as USTATISTIC
@@ -100,7 +101,9 @@ def voi_of_readings(
     return [replace(e, n=n, details={**e.details, **details}) for e in found]
 
 
-def voi_of_advice(counts: ArrayLike, utility: ArrayLike, *, level: float = 0.95) -> Estimate:
+def voi_of_advice(
+    counts: ArrayLike, utility: ArrayLike, *, clusters: ArrayLike | None = None, level: float = 0.95
+) -> Estimate:
     """How much more decisions are worth that follow the advice than one decision for everybody.
 
     Without advice and without readers nothing tells cases apart, and the better of two rules is left::
@@ -115,13 +118,16 @@ def voi_of_advice(counts: ArrayLike, utility: ArrayLike, *, level: float = 0.95)
         Cases by advice (rows 0, 1) and truth (columns 0, 1).
     utility : array, shape (2, 2)
         Rows the decision 0, 1; columns the truth 0, 1; in the unit of the result.
+    clusters : array of counts, shape (n_clusters, 2, 2), optional
+        The same cases by the cluster (patient, video) that they belong to.
     level : float in (0, 1)
 
     Returns
     -------
     Estimate
-        Normal interval of the mean over cases. Negative: the rule is worth more than the advice. `details`
-        hold both expected utilities and the decision (0, 1) of the rule. NaN with a note without cases.
+        Normal interval of the mean over cases; with clusters Student's, by what each adds (``cluster_mean``).
+        Negative: the rule is worth more than the advice. `details` hold both expected utilities and the
+        decision (0, 1) of the rule. NaN with a note without cases.
 
     Notes
     -----
@@ -150,6 +156,12 @@ def voi_of_advice(counts: ArrayLike, utility: ArrayLike, *, level: float = 0.95)
     value = float((gain * cells).sum() / n)
     se = sqrt(float(((gain - value) ** 2 * cells).sum() / n) / n)
     details = {"advice": value + float(rules[rule]), "rule": float(rules[rule]), "decision": float(rule)}
+    if clusters is not None:
+        sums = np.asarray(clusters, np.float64)
+        influence = ((gain - value) * sums).sum(axis=(1, 2)) / n
+        found = mean_of_clusters(value, influence, n, level)
+        note = "; ".join(filter(None, (RULE_FROM_DATA, found.note)))
+        return replace(found, note=note, details={**details, **found.details})
     note = "; ".join(filter(None, (RULE_FROM_DATA, "" if se else notes.NO_WIDTH)))
     return Estimate(value, value - z * se, value + z * se, n, level, METHOD, note, se=se, details=details)
 

@@ -1,0 +1,59 @@
+"""One number, one primary estimate: a report gives one interval of a quantity of the same cases."""
+
+import json
+from collections.abc import Hashable, Iterable
+from math import isclose, isnan
+
+from trustreport.estimate import Estimate
+from trustreport.quantities import CHANGES, VALUES, known
+from trustreport.results import Result
+
+# What says how a number is written or where it came from, and not what it is.
+NOT_CHOSEN = ("metric", "scale")
+SAME = 1e-9
+
+
+def number(result: Result, threshold: float | None = None) -> Hashable:
+    """What a result is: its quantity, place, choices and cases, whatever its id.
+
+    A period is its data set, and the declared threshold is that of decisions that name none.
+
+    Parameters
+    ----------
+    threshold : that of the declared operating point
+    """
+    place = result.place.at(period=None)
+    if place.threshold == threshold:
+        place = place.at(threshold=None)
+    chosen = {key: value for key, value in result.parameters.items() if key not in NOT_CHOSEN}
+    # An endpoint that makes the quantity (a period's sensitivity) is not said twice.
+    made = known(result.endpoint) and result.name in (*VALUES, *CHANGES)
+    endpoint = "" if made else result.endpoint
+    said = json.dumps(chosen, sort_keys=True, default=str)
+    return result.quantity.id, place, endpoint, said, result.cases
+
+
+def contradictions(
+    results: Iterable[Result], threshold: float | None = None
+) -> dict[Hashable, tuple[Result, Result]]:
+    """Numbers of which two primary entries differ in value, interval or p, with the first two that do."""
+    first: dict[Hashable, Result] = {}
+    found: dict[Hashable, tuple[Result, Result]] = {}
+    for r in results:
+        if r.primary:
+            key = number(r, threshold)
+            one = first.setdefault(key, r)
+            if not _alike(one.estimate, r.estimate):
+                found.setdefault(key, (one, r))
+    return found
+
+
+def _alike(one: Estimate, other: Estimate) -> bool:
+    return all(
+        (isnan(a) and isnan(b)) or isclose(a, b, rel_tol=SAME, abs_tol=1e-12)
+        for a, b in zip(_numbers(one), _numbers(other), strict=True)
+    )
+
+
+def _numbers(e: Estimate) -> tuple[float, ...]:
+    return e.value, e.low, e.high, e.p
