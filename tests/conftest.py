@@ -1,11 +1,34 @@
-"""What the tests share: the reference folder beside the project, when it is there."""
+"""What all tests share: how long they may take, a browser, the reference folder beside the project."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.browsing import Browser, chromium
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# How long an example takes depends on the machine, so there is no deadline. CI tries the same examples each
+# time, so that no change is blamed for the luck of the draw; elsewhere each run tries new ones, and a failing
+# example prints what repeats it.
+settings.register_profile(
+    "trustreport",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+    derandomize=bool(os.environ.get("CI")),
+)
+settings.load_profile("trustreport")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for every test that needs one."""
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.dimensions.test_potential_robustness import (
@@ -189,7 +189,7 @@ def test_what_the_dimension_needs() -> None:
     assert not DIMENSION.has_data(Study(datasets=(bare,)), plan())
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20)
 @given(st.integers(0, 10_000))
 def test_any_scores_give_results_and_texts(seed: int) -> None:
     rng = np.random.default_rng(seed)

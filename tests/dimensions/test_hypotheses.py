@@ -136,7 +136,7 @@ def test_superiority_may_be_declared_two_sided() -> None:
     assert found.details == {"alpha": 0.05, "sides": 2}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 500), st.floats(0.001, 0.2), st.floats(0.005, 0.2))
 def test_p_and_interval_say_the_same(seed: int, margin: float, alpha: float) -> None:
     study = crossed(seed, n_readers=5, n_cases=30)

@@ -177,7 +177,6 @@ cases = st.integers(2, 60).flatmap(
 )
 
 
-@settings(deadline=None)
 @given(case=cases, seed=st.integers(0, 2**32 - 1))
 def test_case_order_does_not_matter(case: Scored, seed: int) -> None:
     truth, score = case
@@ -188,7 +187,6 @@ def test_case_order_does_not_matter(case: Scored, seed: int) -> None:
         assert one.note == other.note
 
 
-@settings(deadline=None)
 @given(case=cases)
 def test_ranges_and_exchange_of_the_classes(case: Scored) -> None:
     truth, score = case
@@ -202,7 +200,7 @@ def test_ranges_and_exchange_of_the_classes(case: Scored) -> None:
     assert one.value == pytest.approx(-other.value, rel=1e-6, abs=1e-6, nan_ok=True)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(shift=st.floats(-2, 2), stretch=st.floats(0.3, 3))
 def test_recalibrated_scores_have_intercept_0_and_slope_1(shift: float, stretch: float) -> None:
     rng = np.random.default_rng(1)

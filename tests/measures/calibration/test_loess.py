@@ -28,7 +28,7 @@ def test_the_curve_is_that_of_r() -> None:
         assert loess(x, y, span=0.75) == pytest.approx(fitted, abs=1e-9), name
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(20, 200), st.sampled_from([3, 20, 10**6]))
 def test_a_parabola_stays_a_parabola(seed: int, n: int, levels: int) -> None:
     x = np.sort(np.random.default_rng(seed).integers(0, levels, n) / levels)

@@ -9,7 +9,7 @@ from math import isnan
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis.extra.numpy import arrays
 from ruamel.yaml import YAML
 
@@ -224,7 +224,6 @@ def test_i8_counts_of_either_class_multiplied(c, k1, k2, p):
     assert value(*cases_of(other), priority=priority) == pytest.approx(value(*cases_of(c), priority=priority))
 
 
-@settings(deadline=None)
 @given(
     arrays(bool, 12),
     arrays(float, 12, elements=st.sampled_from([0, 0.1, 0.3, 0.5, 0.8, 1])),

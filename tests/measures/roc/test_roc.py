@@ -119,7 +119,6 @@ def test_only_the_order_of_scores_counts(both, random):
             )
 
 
-@settings(deadline=None)
 @given(scored())
 def test_limits_hold_the_value(both):
     for measure in AREAS:
@@ -231,7 +230,7 @@ def test_youden_optimum_is_the_best_of_all_thresholds(both):
     assert best.j.note == notes.CHOSEN_HERE
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(scored(), st.lists(st.floats(0, 1, exclude_min=True), min_size=1, max_size=3))
 def test_groups_add_up_to_the_whole(both, cuts):
     truth, score = both

@@ -218,7 +218,7 @@ def test_divisions_are_of_the_right_size_and_differ() -> None:
         assert np.mean(drawn.within) == pytest.approx(total * n * (n - 1) / (12 * 11), rel=0.03)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32 - 1),
     scale=st.lists(st.floats(0.01, 100), min_size=3, max_size=3),
@@ -235,7 +235,7 @@ def test_units_of_the_features_do_not_matter(seed: int, scale: list[float], shif
     assert one.energy_distance.value == pytest.approx(other.energy_distance.value, rel=1e-6)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_row_order_does_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -247,7 +247,7 @@ def test_row_order_does_not_matter(seed: int) -> None:
         assert first.details["statistic"] == pytest.approx(second.details["statistic"], rel=1e-9, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_energy_distance_is_symmetric_and_not_negative(seed: int) -> None:
     rng = np.random.default_rng(seed)

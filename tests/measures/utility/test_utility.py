@@ -191,7 +191,7 @@ def test_a_better_candidate_on_every_case_always_comes_first():
     assert found.order_holds == 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(arrays(np.int64, (4, 12), elements=st.integers(0, 2)), st.floats(0.5, 20), number)
 def test_order_is_free_of_scale_and_zero(rows, a, b):
     u = np.array([[5, -1, -9], [1, 3, -2], [0, 1, 4.0]])
@@ -223,7 +223,6 @@ def test_paired_difference_agrees_with_the_resampled_share():
 # ---- operating point
 
 
-@settings(deadline=None)
 @given(
     arrays(bool, 15),
     arrays(np.int64, 15, elements=st.integers(0, 5)),
