@@ -1,4 +1,4 @@
-"""What all tests share: how long they may take, a browser, the reference folder beside the project."""
+"""What all tests share: how long they may take, a browser, the reference data."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.browsing import Browser, chromium
 
-ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = Path(__file__).resolve().parent / "reference"
 
 # How long an example takes depends on the machine, so there is no deadline. CI tries the same examples each
 # time, so that no change is blamed for the luck of the draw; elsewhere each run tries new ones, and a failing
@@ -32,13 +32,17 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
-    """Reference data beside the project; tests that read them are skipped where they lack, not in CI."""
-    folder = ROOT.parent / "shared"
+def reference() -> Path:
+    """Studies, data and values that this project did not compute; tests/reference/SOURCES.md says whose."""
+    return REFERENCE
+
+
+@pytest.fixture(scope="session")
+def mrnet(reference: Path) -> Path:
+    """The study of 13 radiologists and 427 knee examinations, whose ratings no source archive contains."""
+    folder = reference / "contract" / "mrnet-raters"
     if not folder.is_dir():
-        if os.environ.get("CI"):
-            pytest.fail(f"no reference data in {folder.name}/ beside the project: they are required in CI")
-        pytest.skip("reference data (a folder 'shared' beside the project) are not here")
+        pytest.skip("the MRNet ratings have no licence, so the source archive does not contain them")
     return folder
 
 

@@ -54,8 +54,8 @@ def calibrated(n: int = 400, *, seed: int = 2, power: float = 1.0) -> Study:
 
 
 @pytest.mark.parametrize("case, n", [("heart", 48), ("breast", 36)])
-def test_contract(case: str, n: int, shared: Path) -> None:
-    assert contract_rows_hold(case, shared, DIMENSION) == n
+def test_contract(case: str, n: int, reference: Path) -> None:
+    assert contract_rows_hold(case, reference, DIMENSION) == n
 
 
 def test_hand_counts() -> None:

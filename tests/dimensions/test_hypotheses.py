@@ -72,11 +72,11 @@ def estimate_of(study: Study, measure: str, level: float = 0.95, **scope: Any) -
 
 
 @pytest.mark.parametrize("margin", [0.02, 0.05])
-def test_vandyke_agrees_with_mrmcaov(margin: float, shared: Path) -> None:
+def test_vandyke_agrees_with_mrmcaov(margin: float, reference: Path) -> None:
     # reference/mrmc/expected.json: MRMCaov 0.3.0, RRRC with jackknife covariance, modality 2 against 1
-    stored = json.loads((shared / "reference" / "mrmc" / "expected.json").read_text())
+    stored = json.loads((reference / "mrmc" / "expected.json").read_text())
     expected = stored["datasets"]["vandyke"]["auc"]["noninferiority_modality_2_vs_1"][f"margin_{margin}"]
-    study, declared = read_study(shared / "contract" / "vandyke")
+    study, declared = read_study(reference / "contract" / "vandyke")
     contrast = list(declared.contrasts[0])
     both = plan(
         arms=[a.model_dump() for a in declared.arms],

@@ -116,8 +116,8 @@ def texts(found: Finding) -> list[str]:
 
 
 @pytest.mark.parametrize("case", ["reliance", "sequential"])
-def test_contract(case: str, shared: Path) -> None:
-    folder = shared / "contract" / case
+def test_contract(case: str, reference: Path) -> None:
+    folder = reference / "contract" / case
     found = answer(*read_study(folder))
     rules_hold(found)
     with (folder / "expected.csv").open(newline="") as file:

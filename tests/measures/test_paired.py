@@ -91,12 +91,12 @@ def test_agrees_with_r():
     assert checked == 2 * 8 * (4 + 3 + 1)
 
 
-def test_contract(shared):
-    cases = json.loads((shared / "reference/twobytwo/expected.json").read_text())["paired"]
+def test_contract(reference):
+    cases = json.loads((reference / "twobytwo/expected.json").read_text())["paired"]
     table = {case["id"]: PairedTable(**case["input"]) for case in cases}
     methods = {f.__name__: f for f in ALL}
     checked = 0
-    for row in csv.DictReader((shared / "contract/counts/expected.csv").read_text().splitlines()):
+    for row in csv.DictReader((reference / "contract/counts/expected.csv").read_text().splitlines()):
         scope = json.loads(row["scope"])
         if scope["analysis"] != "paired":
             continue

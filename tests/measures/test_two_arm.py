@@ -33,9 +33,9 @@ def tables(draw, most=80):
 
 
 @pytest.fixture(scope="module")
-def cases(shared):
+def cases(reference):
     """Reference tables by id, each with its counts as (aided errors, cases, unaided errors, cases)."""
-    found = json.loads((shared / "reference/twobytwo/expected.json").read_text())["unpaired"]
+    found = json.loads((reference / "twobytwo/expected.json").read_text())["unpaired"]
     for case in found:
         errors, right, errors0, right0 = (case["input"][k] for k in ("AIE", "AIN", "CE", "CN"))
         case["counts"] = (errors, errors + right, errors0, errors0 + right0)
@@ -100,9 +100,9 @@ def test_exact_conditional_agrees_with_r():
     assert (exact, fisher) == (18, 18)
 
 
-def test_contract(shared, cases):
+def test_contract(reference, cases):
     checked = 0
-    for row in csv.DictReader((shared / "contract/counts/expected.csv").read_text().splitlines()):
+    for row in csv.DictReader((reference / "contract/counts/expected.csv").read_text().splitlines()):
         scope = json.loads(row["scope"])
         if row["id"] not in BY_NAME or scope["analysis"] != "two_sample":
             continue

@@ -41,8 +41,8 @@ def limits(estimate):
 
 
 @pytest.mark.parametrize("case", ["confusion-counts"])
-def test_contract(case, shared):
-    folder = shared / "contract" / case
+def test_contract(case, reference):
+    folder = reference / "contract" / case
     given_sets = YAML(typ="safe").load(folder / "study.yaml")["confusion"]
     sets = {row.pop("set"): ConfusionCounts(**row) for row in given_sets}
     with (folder / "expected.csv").open() as lines:

@@ -40,12 +40,12 @@ def rng():
 
 
 @pytest.mark.parametrize("case", ["heart", "breast"])
-def test_contract(case, shared):
-    with (shared / "contract" / case / "expected.csv").open() as lines:
+def test_contract(case, reference):
+    with (reference / "contract" / case / "expected.csv").open() as lines:
         rows = [row for row in csv.DictReader(lines) if row["id"] == "advice_accuracy.auc"]
     assert len(rows) >= 9
     for row in rows:
-        with (shared / "contract" / case / f"{json.loads(row['scope'])['dataset']}.csv").open() as lines:
+        with (reference / "contract" / case / f"{json.loads(row['scope'])['dataset']}.csv").open() as lines:
             cases = list(csv.DictReader(lines))
         truth = np.array([c["label"] == "1" for c in cases])
         got = delong(truth, np.array([float(c["score"]) for c in cases]))
@@ -53,9 +53,9 @@ def test_contract(case, shared):
         assert getattr(got, row["field"]) == pytest.approx(float(row["value"]), abs=float(row["tol"])), row
 
 
-def test_deep_roc_reference(shared):
-    reference = json.loads((shared / "reference" / "seeds" / "deep_roc.json").read_text())
-    for case in reference["cases"]:
+def test_deep_roc_reference(reference):
+    known = json.loads((reference / "seeds" / "deep_roc.json").read_text())
+    for case in known["cases"]:
         fpr, tpr = np.array([[float(Fraction(v)) for v in point] for point in case["roc"]]).T
         for group in case["groups"]:
             x1, x2 = (float(Fraction(v)) for v in group["x"])

@@ -37,9 +37,9 @@ def as_defined(training: Floats, external: Floats) -> tuple[float, float]:
 
 
 @pytest.mark.slow
-def test_agrees_with_the_contract(sites: dict[str, Features], shared: Path) -> None:
+def test_agrees_with_the_contract(sites: dict[str, Features], reference: Path) -> None:
     for family in ("heart", "breast"):
-        with (shared / "contract" / family / "expected.csv").open() as lines:
+        with (reference / "contract" / family / "expected.csv").open() as lines:
             rows = [row for row in csv.DictReader(lines) if row["id"].startswith("potential_robustness.")]
         for name in {json.loads(row["scope"])["dataset"] for row in rows} & set(sites):
             found = correspondence(sites[name], np.random.default_rng(20231))
