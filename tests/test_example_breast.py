@@ -53,11 +53,11 @@ def test_scores_are_those_of_the_model_fitted_on_the_training_patients(study: St
     assert np.abs(model(design(train)) - own).max() > 0.001  # out of fold, not the model's own fit
 
 
-def test_the_derived_tables_agree_with_those_of_an_independent_derivation(shared: Path) -> None:
+def test_the_derived_tables_agree_with_those_of_an_independent_derivation(reference: Path) -> None:
     for mine, theirs in (("german_trial", "gbsg"), ("rotterdam_1990_1993", "rotterdam_1990_1993")):
         with (HERE / f"{mine}.csv").open(newline="") as file:
             own = list(csv.DictReader(file))
-        with (shared / "contract" / "breast" / f"breast_ext_{theirs}.csv").open(newline="") as file:
+        with (reference / "contract" / "breast" / f"breast_ext_{theirs}.csv").open(newline="") as file:
             other = list(csv.DictReader(file))
         pairs = {"truth": "label", "age": "age", "nodes": "nodes", "progesterone": "pgr", "oestrogen": "er"}
         for column, name in pairs.items():

@@ -21,8 +21,8 @@ def test_made_again_the_table_is_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "components.csv").read_bytes() == (FOLDER / "components.csv").read_bytes()
 
 
-def test_the_story_is_that_of_the_paper(shared: Path) -> None:
-    seed = json.loads((shared / "reference" / "seeds" / "seed002.json").read_text())
+def test_the_story_is_that_of_the_paper(reference: Path) -> None:
+    seed = json.loads((reference / "seeds" / "seed002.json").read_text())
     study, plan = read_study(FOLDER)
     finding = answer(study, plan)
     cells = {}

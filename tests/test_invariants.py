@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -18,7 +18,7 @@ from trustreport.results import Result
 from trustreport.study import Study
 
 CELL = st.integers(0, 60)
-FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=25)
 FLAGS = [{"arm": "unaided", "aided": False}, {"arm": "aided", "aided": True}]
 
 

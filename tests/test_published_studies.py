@@ -98,9 +98,9 @@ def test_the_other_pitfalls_of_the_paper_are_said(assessed: Assessment) -> None:
     assert "would reach 99.5%" in fired(assessed, "P08")["study 1, per frame"]
 
 
-def test_the_figures_are_those_of_the_table(shared: Path, read: tuple[Study, Any]) -> None:
+def test_the_figures_are_those_of_the_table(reference: Path, read: tuple[Study, Any]) -> None:
     study, plan = read
-    rows = json.loads((shared / "reference" / "seeds" / "seed004_table2.json").read_text())["rows"]
+    rows = json.loads((reference / "seeds" / "seed004_table2.json").read_text())["rows"]
     with_counts = [row for row in rows if row["counts"]["TP"] is not None]
     assert [(c.tp, c.fp, c.fn, c.tn) for c in study.confusion] == [
         tuple(row["counts"][cell] for cell in ("TP", "FP", "FN", "TN")) for row in with_counts
@@ -116,8 +116,8 @@ def test_the_figures_are_those_of_the_table(shared: Path, read: tuple[Study, Any
         assert {(f"{prefix}_{SHORT[k]}", v) for k, v in printed.items()} <= set(claims)
 
 
-def test_what_the_reference_calls_inconsistent_is_what_is_said(shared: Path) -> None:
-    rows = json.loads((shared / "reference" / "seeds" / "seed004_table2.json").read_text())["rows"]
+def test_what_the_reference_calls_inconsistent_is_what_is_said(reference: Path) -> None:
+    rows = json.loads((reference / "seeds" / "seed004_table2.json").read_text())["rows"]
     cells = sum(len(row.get("inconsistent_cells") or ()) for row in rows)
     totals = sum(len(row["count_notes"]) for row in rows)
     of = [name for names in OFF.values() for name in names]

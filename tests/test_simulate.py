@@ -41,8 +41,8 @@ def test_named_structures(name, total):
     assert STRUCTURES[name].total == pytest.approx(total, abs=1e-12)
 
 
-def test_structures_are_those_of_the_reference_simulation(shared):
-    text = (shared / "reference" / "mrmc" / "expected.json").read_text()
+def test_structures_are_those_of_the_reference_simulation(reference):
+    text = (reference / "mrmc" / "expected.json").read_text()
     assert "reader .0055 modality-reader .0055 case .3 modality-case .3 reader-case .2 error .2" in text
     assert "reader .03 modality-reader .03 case .1 modality-case .1 reader-case .2 error .6" in text
     assert STRUCTURES["HL"] == Variances(0.0055, 0.0055, 0.3, 0.3, 0.2, 0.2)
@@ -111,12 +111,12 @@ def test_roe_metz_agrees_with_the_closed_forms(name):
 
 
 @pytest.mark.parametrize("name", ["HL", "HH", "LH"])
-def test_roe_metz_repeats_the_reference_simulation(shared, name):
+def test_roe_metz_repeats_the_reference_simulation(reference, name):
     """Coverage and width of the paired t interval over 5 readers, as an independent simulation found them.
 
     Cases are taken as fixed (RRFC), so coverage falls below .95, how far depends on every component.
     """
-    known = json.loads((shared / "reference" / "mrmc" / "expected.json").read_text())["coverage_simulation"]
+    known = json.loads((reference / "mrmc" / "expected.json").read_text())["coverage_simulation"]
     coverage, width = known["results"][f"{name}|J5"]["RRFC"]
     runs = 1500
     arguments = {"n_readers": 5, "n_positives": 50, "n_negatives": 50, "n_replicates": runs}

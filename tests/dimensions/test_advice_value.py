@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.dimensions.test_potential_robustness import (
@@ -54,8 +54,8 @@ def calibrated(n: int = 400, *, seed: int = 2, power: float = 1.0) -> Study:
 
 
 @pytest.mark.parametrize("case, n", [("heart", 48), ("breast", 36)])
-def test_contract(case: str, n: int, shared: Path) -> None:
-    assert contract_rows_hold(case, shared, DIMENSION) == n
+def test_contract(case: str, n: int, reference: Path) -> None:
+    assert contract_rows_hold(case, reference, DIMENSION) == n
 
 
 def test_hand_counts() -> None:
@@ -189,7 +189,7 @@ def test_what_the_dimension_needs() -> None:
     assert not DIMENSION.has_data(Study(datasets=(bare,)), plan())
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20)
 @given(st.integers(0, 10_000))
 def test_any_scores_give_results_and_texts(seed: int) -> None:
     rng = np.random.default_rng(seed)

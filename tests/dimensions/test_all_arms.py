@@ -111,7 +111,7 @@ def test_pairs_use_their_two_arms_alone_and_p_is_adjusted() -> None:
         )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 10_000))
 def test_adjusted_p_is_never_smaller_and_equal_arms_test_alike(seed: int) -> None:
     found = answer(three_arms(drawn(seed)))

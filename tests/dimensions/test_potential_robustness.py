@@ -120,9 +120,9 @@ def texts(found: Finding) -> list[str]:
     return said
 
 
-def contract_rows_hold(case: str, shared: Path, dimension: Dimension) -> int:
+def contract_rows_hold(case: str, reference: Path, dimension: Dimension) -> int:
     """Every expected row of a dimension has its entry; the number of rows."""
-    folder = shared / "contract" / case
+    folder = reference / "contract" / case
     study, given = read_study(folder)
     found = answer(study, given, dimension)
     rules_hold(found)
@@ -137,8 +137,8 @@ def contract_rows_hold(case: str, shared: Path, dimension: Dimension) -> int:
 
 
 @pytest.mark.parametrize("case, n", [("heart", 27), ("breast", 19)])
-def test_contract(case: str, n: int, shared: Path) -> None:
-    assert contract_rows_hold(case, shared, DIMENSION) == n
+def test_contract(case: str, n: int, reference: Path) -> None:
+    assert contract_rows_hold(case, reference, DIMENSION) == n
 
 
 def test_similarity_falls_as_the_features_move_away() -> None:

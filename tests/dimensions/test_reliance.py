@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.studies import plan
@@ -116,8 +116,8 @@ def texts(found: Finding) -> list[str]:
 
 
 @pytest.mark.parametrize("case", ["reliance", "sequential"])
-def test_contract(case: str, shared: Path) -> None:
-    folder = shared / "contract" / case
+def test_contract(case: str, reference: Path) -> None:
+    folder = reference / "contract" / case
     found = answer(*read_study(folder))
     rules_hold(found)
     with (folder / "expected.csv").open(newline="") as file:
@@ -296,7 +296,7 @@ def test_several_contrasts_and_tasks_keep_their_results_apart() -> None:
     assert len({f.id for part in found.parts for f in part.figures}) == 2
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_any_pattern_of_readings_gives_results_and_texts(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -36,8 +36,8 @@ HUGE = {"set": "huge", "total": 10**9, "metrics": {"accuracy": "0.88"}}
 NO_SUM = {**KNEE, "set": "no sum", "total": 211}
 
 
-def test_the_contract_case(shared):
-    folder = shared / "contract/published-figures"
+def test_the_contract_case(reference):
+    folder = reference / "contract/published-figures"
     study, plan = read_study(folder)
     results = DIMENSION.answer(study, plan).results
     rows = list(csv.DictReader((folder / "expected.csv").read_text().splitlines()))

@@ -164,7 +164,7 @@ def test_ranks_are_taken_by_number_and_their_coefficients_stand_beside_the_nomin
     assert "at least x + a − 1" in sentences(named)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 1000), st.randoms(use_true_random=False))
 def test_neither_the_order_of_rows_nor_of_names_matters(seed: int, random: Any) -> None:
     rng = np.random.default_rng(seed)

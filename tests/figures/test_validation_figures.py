@@ -281,7 +281,7 @@ def test_letters_go_on_after_z() -> None:
 PLACES = st.lists(st.tuples(st.floats(0, WIDTH), st.floats(0, HEIGHT)), min_size=1, max_size=15)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(PLACES)
 def test_discs_keep_apart_and_inside(places: list[tuple[float, float]]) -> None:
     found = apart(places, WIDTH, HEIGHT)

@@ -10,14 +10,13 @@ import pytest
 from trustreport.ingest import read
 from trustreport.study import Study
 
-FOLDERS = """breast confusion-counts counts h-accuracy heart knee-mri-counts mrnet-raters nomogram
-published-figures reliance sequential sim-missing10 sim-unbalanced utility-yield vandyke
-viper-screening-high""".split()
+CONTRACT = Path(__file__).resolve().parents[1] / "reference" / "contract"
+FOLDERS = sorted(folder.name for folder in CONTRACT.iterdir())
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_every_case_is_read(shared: Path, folder: str) -> None:
-    study, plan = read(shared / "contract" / folder)
+def test_every_case_is_read(folder: str) -> None:
+    study, plan = read(CONTRACT / folder)
     assert plan.report.title == folder
     assert study.sources[0].file == "study.yaml"
     assert all(s.n_used == s.n_rows and not s.dropped for s in study.sources)
@@ -35,16 +34,12 @@ def arrays(thing: Any) -> list[np.ndarray]:
     return [a for item in thing.values() for a in arrays(item)] if hasattr(thing, "values") else []
 
 
-def of(shared: Path, folder: str) -> Study:
-    return read(shared / "contract" / folder)[0]
+def of(folder: str) -> Study:
+    return read(CONTRACT / folder)[0]
 
 
-def test_no_contract_case_is_forgotten(shared: Path) -> None:
-    assert {p.name for p in (shared / "contract").iterdir() if p.is_dir()} <= set(FOLDERS)
-
-
-def test_vandyke(shared: Path) -> None:
-    readings = of(shared, "vandyke").readings[0]
+def test_vandyke() -> None:
+    readings = of("vandyke").readings[0]
     assert readings.arms == ("unaided", "aided")
     assert tuple(readings.readers.labels) == ("1", "2", "3", "4", "5")
     assert len(readings.cases) == 114
@@ -60,8 +55,8 @@ def test_vandyke(shared: Path) -> None:
     assert calls == [[50, 185], [55, 207]]
 
 
-def test_sequential_rows_are_two_readings(shared: Path) -> None:
-    readings = of(shared, "sequential").readings[0]
+def test_sequential_rows_are_two_readings() -> None:
+    readings = of("sequential").readings[0]
     assert readings.sequential
     assert len(readings) == 480
     wrong = readings.decision != readings.truth
@@ -71,24 +66,24 @@ def test_sequential_rows_are_two_readings(shared: Path) -> None:
     assert set(readings.advice[readings.arm == 1].tolist()) == {0, 1}
 
 
-def test_missing_readings_are_absent_rows(shared: Path) -> None:
-    readings = of(shared, "sim-missing10").readings[0]
+def test_missing_readings_are_absent_rows() -> None:
+    readings = of("sim-missing10").readings[0]
     assert len(readings) == 1728
     grid = readings.grid(readings.score, ("unaided", "aided"))
     assert grid.shape == (2, 8, 120)
     assert int(np.isnan(grid).sum()) == 2 * 8 * 120 - 1728
 
 
-def test_split_plot_has_decisions_and_scores(shared: Path) -> None:
-    readings = of(shared, "viper-screening-high").readings[0]
+def test_split_plot_has_decisions_and_scores() -> None:
+    readings = of("viper-screening-high").readings[0]
     assert (len(readings), len(readings.readers), len(readings.cases)) == (2390, 20, 239)
     assert readings.decision is not None
     assert readings.score is not None
     assert readings.score.max() > 100
 
 
-def test_heart_has_features_and_sites(shared: Path) -> None:
-    study = of(shared, "heart")
+def test_heart_has_features_and_sites() -> None:
+    study = of("heart")
     train = study.datasets[0]
     assert [d.name for d in study.datasets] == [
         "heart_train",
@@ -108,8 +103,8 @@ def test_heart_has_features_and_sites(shared: Path) -> None:
     assert train.cases.labels[:3] == ("1", "2", "3")
 
 
-def test_class_scores_and_complexity(shared: Path) -> None:
-    study = of(shared, "h-accuracy")
+def test_class_scores_and_complexity() -> None:
+    study = of("h-accuracy")
     ha02 = next(d for d in study.datasets if d.name == "ha02")
     scores = ha02.scores[""]
     assert scores.class_scores is not None
@@ -120,23 +115,23 @@ def test_class_scores_and_complexity(shared: Path) -> None:
     assert ha02.cases.complexity[:3].tolist() == [0.25, 0.5, 1.0]
 
 
-def test_raters(shared: Path) -> None:
-    ratings = of(shared, "mrnet-raters").raters[0]
+def test_raters(mrnet: Path) -> None:
+    ratings = read(mrnet)[0].raters[0]
     assert (len(ratings.raters), len(ratings.cases), ratings.classes) == (13, 427, ("0", "1"))
     assert ratings.confidence is not None
     assert ratings.label.shape == ratings.confidence.shape == ratings.rater.shape
     assert tuple(ratings.raters)[:2] == ("r01", "r02")
 
 
-def test_published_tables(shared: Path) -> None:
-    counts = of(shared, "counts").counts
+def test_published_tables() -> None:
+    counts = of("counts").counts
     assert counts[0].name == "seed003_table1"
     assert (counts[0].arms["unaided"].errors, counts[0].arms["unaided"].n) == (367, 1548)
     assert tuple(counts[0].arms) == ("unaided", "aided")
     assert max(c.arms["aided"].n for c in counts) == 10**9
-    assert len(of(shared, "confusion-counts").confusion) == 17
-    assert len(of(shared, "nomogram").nomogram) == 42
-    assert len(of(shared, "reliance").reliance_counts) == 10
-    reported = of(shared, "published-figures").reported
+    assert len(of("confusion-counts").confusion) == 17
+    assert len(of("nomogram").nomogram) == 42
+    assert len(of("reliance").reliance_counts) == 10
+    reported = of("published-figures").reported
     assert reported[12].metrics["ppv"] == "0.90"
     assert reported[2].metrics == {"ppv": "0.89", "sensitivity": "0.68"}

@@ -42,8 +42,7 @@ tables:
 )
 QUIET = settings(
     max_examples=150,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize=True,
 )
 

@@ -72,7 +72,7 @@ def test_readings_are_sorted_and_coded(tmp_path: Path) -> None:
     }
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.permutations(LONG.splitlines()[1:]))
 def test_order_of_rows_does_not_matter(tmp_path: Path, rows: list[str]) -> None:
     first = told(only(read(put(tmp_path, PLAIN, readings=LONG))[0]))

@@ -74,8 +74,8 @@ def test_the_variants_of_the_format_give_the_same_study(text: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("how", ["as names", "as values"])
-def test_results_equal_those_of_the_table_it_was_made_from(how: str, shared: Path, tmp_path: Path) -> None:
-    case = shared / "contract" / "vandyke"
+def test_results_equal_those_of_the_table_it_was_made_from(how: str, reference: Path, tmp_path: Path) -> None:
+    case = reference / "contract" / "vandyke"
     study, plan = read_study(case)
     text = write_imrmc(study.readings[0])
     if how == "as values":  # modalities 1 and 2 as other software names them
@@ -174,9 +174,9 @@ def test_text_without_the_line_is_no_such_file() -> None:
         read_imrmc("R1,c1,1,2", "a")
 
 
-def test_export_writes_what_build_reads(shared: Path, tmp_path: Path) -> None:
+def test_export_writes_what_build_reads(reference: Path, tmp_path: Path) -> None:
     case = tmp_path / "vandyke"
-    shutil.copytree(shared / "contract" / "vandyke", case)
+    shutil.copytree(reference / "contract" / "vandyke", case)
     out = tmp_path / "out.imrmc"
     result = CliRunner().invoke(main, ["export", str(case), "--format", "imrmc", "-o", str(out)])
     assert (result.exit_code, result.stdout) == (0, f"{out}\n")

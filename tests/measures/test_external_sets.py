@@ -57,14 +57,14 @@ def columns(table: Path, names: list[str]) -> NDArray[np.float64]:
         return np.array([[float(row[name]) for name in names] for row in csv.DictReader(lines)])
 
 
-def table_of(shared: Path, name: str) -> Path:
-    return shared / "contract" / name.split("_")[0] / f"{name}.csv"
+def table_of(reference: Path, name: str) -> Path:
+    return reference / "contract" / name.split("_")[0] / f"{name}.csv"
 
 
 @pytest.fixture(scope="module")
-def entries(shared: Path) -> list[dict[str, Any]]:
+def entries(reference: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(
-        (shared / "reference" / "external" / "expected.json").read_text()
+        (reference / "external" / "expected.json").read_text()
     )["entries"]
     return found
 
@@ -121,7 +121,7 @@ def at_threshold(threshold: float, truth: NDArray[np.bool_], score: NDArray[np.f
     }
 
 
-def test_every_value_of_a_scored_set(entries: list[dict[str, Any]], shared: Path) -> None:
+def test_every_value_of_a_scored_set(entries: list[dict[str, Any]], reference: Path) -> None:
     sets: dict[str, Scored] = {}
     seen = 0
     for entry in entries:
@@ -129,7 +129,7 @@ def test_every_value_of_a_scored_set(entries: list[dict[str, Any]], shared: Path
         if metric in ELSEWHERE or metric in OF_SIMILARITY or "BUGGY" in metric:
             continue
         if name not in sets:
-            label, score = columns(table_of(shared, name), ["label", "score"]).T
+            label, score = columns(table_of(reference, name), ["label", "score"]).T
             sets[name] = label == 1, score
         # R takes standard errors one step before convergence: see SOURCES.md beside the values.
         within = 6e-5 if metric in ("cal_slope_ci95", "cal_in_the_large_ci95") else entry["tol_abs"]
@@ -143,13 +143,13 @@ def test_every_value_of_a_scored_set(entries: list[dict[str, Any]], shared: Path
     assert seen == 7 * 26
 
 
-def test_similarity_of_the_external_sets(entries: list[dict[str, Any]], shared: Path) -> None:
+def test_similarity_of_the_external_sets(entries: list[dict[str, Any]], reference: Path) -> None:
     """The energy statistic of R's energy package, its p, and the p of qualiMLpy's hundred permutations."""
     seen = 0
     for name in {entry["dataset"] for entry in entries if entry["metric"] in OF_SIMILARITY}:
         family = name.split("_")[0]
         training, external = (
-            columns(table_of(shared, one), FEATURES[family]) for one in (f"{family}_train", name)
+            columns(table_of(reference, one), FEATURES[family]) for one in (f"{family}_train", name)
         )
         both = correspondence(standardise(training, external), np.random.default_rng(1), permutations=999)
         for entry in entries:

@@ -97,8 +97,8 @@ def test_the_printed_example() -> None:
     assert found.value.method == "nomogram"
 
 
-def test_forty_two_pairs(shared: Path) -> None:
-    rows = json.loads((shared / "reference" / "seeds" / "trust_scalars.json").read_text())["actual_accuracy"]
+def test_forty_two_pairs(reference: Path) -> None:
+    rows = json.loads((reference / "seeds" / "trust_scalars.json").read_text())["actual_accuracy"]
     assert len(rows) == 42
     for row in rows:
         label = nomogram_accuracy(concordance(row["rho"]))

@@ -36,8 +36,8 @@ def test_agrees_with_altman(value, low, high, benefit_from, harm_from):
     assert (est.n, est.level, est.method) == (100, 0.9, "newcombe")
 
 
-def test_contract(shared):
-    cases = json.loads((shared / "reference/twobytwo/expected.json").read_text())["unpaired"]
+def test_contract(reference):
+    cases = json.loads((reference / "twobytwo/expected.json").read_text())["unpaired"]
     estimates, pieces = {}, {}
     for case in cases:
         errors, right, errors0, right0 = (case["input"][k] for k in ("AIE", "AIN", "CE", "CN"))
@@ -45,7 +45,7 @@ def test_contract(shared):
         estimates[case["id"]] = number_needed(arr_of_case)
         pieces[case["id"]] = case["NND"]["newcombe"]
     checked = 0
-    for row in csv.DictReader((shared / "contract/counts/expected.csv").read_text().splitlines()):
+    for row in csv.DictReader((reference / "contract/counts/expected.csv").read_text().splitlines()):
         if row["id"] != "pragmatic_utility.nnd":
             continue
         est = estimates[json.loads(row["scope"])["set"]]

@@ -3,7 +3,7 @@
 import csv
 import json
 from dataclasses import astuple
-from math import inf, isnan, log, nan
+from math import comb, inf, isnan, log, nan
 from pathlib import Path
 
 import numpy as np
@@ -91,12 +91,12 @@ def test_agrees_with_r():
     assert checked == 2 * 8 * (4 + 3 + 1)
 
 
-def test_contract(shared):
-    cases = json.loads((shared / "reference/twobytwo/expected.json").read_text())["paired"]
+def test_contract(reference):
+    cases = json.loads((reference / "twobytwo/expected.json").read_text())["paired"]
     table = {case["id"]: PairedTable(**case["input"]) for case in cases}
     methods = {f.__name__: f for f in ALL}
     checked = 0
-    for row in csv.DictReader((shared / "contract/counts/expected.csv").read_text().splitlines()):
+    for row in csv.DictReader((reference / "contract/counts/expected.csv").read_text().splitlines()):
         scope = json.loads(row["scope"])
         if scope["analysis"] != "paired":
             continue
@@ -149,7 +149,23 @@ def test_hand_counted():
     assert matched_wald(PairedTable(0, 12, 4, 0)).details["log_se"] == pytest.approx((1 / 3) ** 0.5)
     assert mcnemar_exact(PairedTable(0, 6, 0, 0)).p == 2 / 64
     assert mcnemar_midp(PairedTable(0, 6, 0, 0)).p == pytest.approx(1 / 64)
-    assert mcnemar_midp(PairedTable(0, 2, 2, 0)).p == pytest.approx(1 - 6 / 16)
+    assert mcnemar_midp(PairedTable(0, 2, 2, 0)).p == pytest.approx(1 - 6 / 16 / 2)
+
+
+@pytest.mark.parametrize(("each", "p"), [
+    (1, 1 - 2 / 4 / 2),
+    (5, 1 - 252 / 1024 / 2),
+    (10, 1 - 184756 / 2**20 / 2),
+])  # fmt: skip
+def test_midp_of_as_many_corrected_as_introduced(each, p):
+    """Half of the probability of the outcome itself, and all of the rest: .75, .877, .912."""
+    assert mcnemar_midp(PairedTable(3, each, each, 4)).p == pytest.approx(p, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 9, 10, 25])
+def test_midp_is_one_half_in_the_mean_without_an_effect(n):
+    mean = sum(comb(n, b) * mcnemar_midp(PairedTable(0, b, n - b, 0)).p for b in range(n + 1)) / 2**n
+    assert mean == pytest.approx(0.5, abs=1e-12)
 
 
 def test_table_counts():

@@ -45,12 +45,12 @@ def test_agrees_with_r():
         assert [est.value, est.low, est.high] == pytest.approx(wanted, rel=1e-9, abs=1e-12), row
 
 
-def test_contract(shared):
-    cases = json.loads((shared / "reference/twobytwo/expected.json").read_text())["unpaired"]
+def test_contract(reference):
+    cases = json.loads((reference / "twobytwo/expected.json").read_text())["unpaired"]
     counts_of = {c["id"]: {"aided": ("AIE", "AIN"), "unaided": ("CE", "CN")} for c in cases}
     inputs = {c["id"]: c["input"] for c in cases}
     checked = 0
-    for row in csv.DictReader((shared / "contract/counts/expected.csv").read_text().splitlines()):
+    for row in csv.DictReader((reference / "contract/counts/expected.csv").read_text().splitlines()):
         if row["id"] != "pragmatic_utility.error_rate":
             continue
         scope = json.loads(row["scope"])

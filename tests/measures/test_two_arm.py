@@ -33,9 +33,9 @@ def tables(draw, most=80):
 
 
 @pytest.fixture(scope="module")
-def cases(shared):
+def cases(reference):
     """Reference tables by id, each with its counts as (aided errors, cases, unaided errors, cases)."""
-    found = json.loads((shared / "reference/twobytwo/expected.json").read_text())["unpaired"]
+    found = json.loads((reference / "twobytwo/expected.json").read_text())["unpaired"]
     for case in found:
         errors, right, errors0, right0 = (case["input"][k] for k in ("AIE", "AIN", "CE", "CN"))
         case["counts"] = (errors, errors + right, errors0, errors0 + right0)
@@ -100,9 +100,9 @@ def test_exact_conditional_agrees_with_r():
     assert (exact, fisher) == (18, 18)
 
 
-def test_contract(shared, cases):
+def test_contract(reference, cases):
     checked = 0
-    for row in csv.DictReader((shared / "contract/counts/expected.csv").read_text().splitlines()):
+    for row in csv.DictReader((reference / "contract/counts/expected.csv").read_text().splitlines()):
         scope = json.loads(row["scope"])
         if row["id"] not in BY_NAME or scope["analysis"] != "two_sample":
             continue
@@ -148,7 +148,7 @@ def exact_p(x1, n1, x2, n2, odds):
 
 
 @given(tables(30), st.floats(0.5, 0.99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_baptista_pike_is_where_the_two_sided_test_accepts(table, level):
     est = odds_ratio.baptista_pike(*table, level)
     grid = np.exp(np.linspace(-12, 12, 1501))
@@ -162,7 +162,7 @@ def test_baptista_pike_is_where_the_two_sided_test_accepts(table, level):
 
 @pytest.mark.parametrize("method", [f for f in ALL if f not in (difference.wald,)])
 @given(table=tables() | tables(10**9), level=st.floats(0.5, 0.995))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_interval_holds_the_estimate_and_grows_with_level(method, table, level):
     if method in (odds_ratio.exact_conditional, odds_ratio.baptista_pike):
         assume(max(table) <= 80)
@@ -178,7 +178,6 @@ def test_interval_holds_the_estimate_and_grows_with_level(method, table, level):
 
 @pytest.mark.parametrize("method", ALL)
 @given(table=tables())
-@settings(deadline=None)
 def test_swapping_the_groups_mirrors(method, table):
     x1, n1, x2, n2 = table
     est, swapped = method(x1, n1, x2, n2), method(x2, n2, x1, n1)
@@ -193,7 +192,6 @@ def test_swapping_the_groups_mirrors(method, table):
 
 @pytest.mark.parametrize("method", DIFFERENCES + ODDS_RATIOS)
 @given(table=tables())
-@settings(deadline=None)
 def test_counting_right_decisions_mirrors(method, table):
     x1, n1, x2, n2 = table
     est, rest = method(x1, n1, x2, n2), method(n1 - x1, n1, n2 - x2, n2)

@@ -47,8 +47,11 @@ for (level in c(0.90, 0.95)) {
     against <- binom.test(b[2], sum(b), conf.level = level)
     odds <- function(p) p / (1 - p)
     out("matched_exact", b[1], b[2], NA, NA, level, b[2] / b[1], odds(against$conf.int[1]), odds(against$conf.int[2]), NA)
-    out("mcnemar_midp", b[1], b[2], NA, NA, level, NA, NA, NA,
-        min(1, 2 * pbinom(min(b), sum(b), 0.5)) - dbinom(b[1], sum(b), 0.5))
+    # mid-p from its definition: all that is further from the half than b, and half of what is as far
+    x <- 0:sum(b)
+    further <- abs(2 * x - sum(b)) - abs(b[1] - b[2])
+    weight <- dbinom(x, sum(b), 0.5)
+    out("mcnemar_midp", b[1], b[2], NA, NA, level, NA, NA, NA, sum(weight[further > 0]) + sum(weight[further == 0]) / 2)
   }
 }
 cat(sprintf("# %s; stats %s; written by tests/reference/twobytwo.R\n", R.version.string, packageVersion("stats")))

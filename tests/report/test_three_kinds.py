@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ def built(name: str, out: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_example_of_each_kind(kind: str, tmp_path: Path) -> None:
+def test_the_example_of_each_kind(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """One test for each, so that each is built no more than twice."""
     out = built(KINDS[kind], tmp_path / "once")
     pdf = (out / "report.pdf").read_bytes()
@@ -46,7 +45,7 @@ def test_the_example_of_each_kind(kind: str, tmp_path: Path) -> None:
 
     assert untold(out) == []
 
-    violations = axe(out / "report.html")
+    violations = axe(request.getfixturevalue("browser"), out / "report.html")
     assert violations == []
 
 
@@ -59,24 +58,16 @@ def untold(out: Path) -> list[str]:
     return [c["message"] for c in fired if " ".join(c["message"].split()).removesuffix(".") not in text]
 
 
-def axe(file: Path) -> list[Any]:
+def axe(browser: Any, file: Path) -> list[Any]:
     """What axe-core objects to, on a desktop in the light and on a phone in the dark."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
     found: list[Any] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        for width, scheme in ((1280, "light"), (390, "dark")):
-            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            page.goto(file.as_uri())
-            assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-            violations = Axe().run(page).response["violations"]
-            found += [(v["id"], [n["target"] for n in v["nodes"]][:3]) for v in violations]
-            page.close()
-        browser.close()
+    for width, scheme in ((1280, "light"), (390, "dark")):
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page.goto(file.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+        violations = Axe().run(page).response["violations"]
+        found += [(v["id"], [n["target"] for n in v["nodes"]][:3]) for v in violations]
+        page.close()
     return found

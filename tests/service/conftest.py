@@ -1,6 +1,5 @@
 """A service for each test, on SQLite and on a PostgreSQL server of our own; users of two organisations."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,21 +76,6 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with served(tmp_path_factory.mktemp("shown"), workers=False) as (core, app, url):
         anna = Client.set_up(app, core)
         yield Shown(url, anna, signed_report(core, anna))
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """The distribution's Chromium, without any of its background connections."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found, args=arguments)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ import pytest
 from pages import READINGS, WRONG, right, served
 from services import PASSWORD
 
+from tests.browsing import PATIENCE
 from trustreport.service.access import accounts
 
 WINDOWS = {"desktop": (1280, 900), "phone": (390, 844)}
@@ -34,7 +35,6 @@ class Visit:
     def __init__(self, browser: Any, size: tuple[int, int]) -> None:
         self.context = browser.new_context(viewport={"width": size[0], "height": size[1]})
         self.page = self.context.new_page()
-        self.page.set_default_timeout(30_000)
         self.faults: list[str] = []
         self.asked: set[str] = set()
         self.page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
@@ -151,7 +151,7 @@ def test_pages_work_without_javascript(browser: Any, service: tuple[str, str]) -
         "[name=files]", [{"name": "study.json", "mimeType": "text/plain", "buffer": b'{"report": {}}'}]
     )
     page.get_by_role("button", name="Hand in").click()
-    for _ in range(100):
+    for _ in range(PATIENCE // 200):
         if page.locator("table.problems").count():
             break
         page.wait_for_timeout(200)

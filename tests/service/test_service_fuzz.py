@@ -34,7 +34,6 @@ def test_no_request_breaks_the_service(app: FastAPI, light: Core, anna: Client) 
 
         @settings(
             max_examples=8,
-            deadline=None,
             database=None,
             derandomize=True,
             phases=(Phase.explicit, Phase.generate),

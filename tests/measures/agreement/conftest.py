@@ -13,10 +13,10 @@ REFERENCE = Path(__file__).resolve().parents[2] / "reference" / "agreement.json"
 
 
 @pytest.fixture(scope="session")
-def knee(shared: Path) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def knee(mrnet: Path) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Labels and confidences of 13 radiologists on 427 knee examinations."""
     codes, confidence = np.full((427, 13), -1), np.full((427, 13), np.nan)
-    with (shared / "reference" / "agreement" / "mrnet_ratings.csv").open(newline="") as file:
+    with (mrnet / "mrnet_ratings.csv").open(newline="") as file:
         for row in csv.DictReader(file):
             place = int(row["case"][1:]) - 1, int(row["rater"][1:]) - 1
             codes[place], confidence[place] = int(row["label"]), float(row["confidence"])
@@ -24,9 +24,9 @@ def knee(shared: Path) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 
 @pytest.fixture(scope="session")
-def expected(shared: Path) -> dict[str, Any]:
+def expected(reference: Path) -> dict[str, Any]:
     """What other software computed of the knee examinations."""
-    found: dict[str, Any] = json.loads((shared / "reference" / "agreement" / "expected.json").read_text())
+    found: dict[str, Any] = json.loads((reference / "agreement" / "expected.json").read_text())
     return found
 
 

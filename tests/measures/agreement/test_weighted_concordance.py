@@ -31,8 +31,8 @@ def rho(codes: Any, k: int = 2, **known: Any) -> Estimate:
     )
 
 
-def test_the_printed_concordance_needs_less_accurate_raters(knee: Any, shared: Path) -> None:
-    seed = json.loads((shared / "reference" / "seeds" / "seed003.json").read_text())["reliability"]
+def test_the_printed_concordance_needs_less_accurate_raters(knee: Any, reference: Path) -> None:
+    seed = json.loads((reference / "seeds" / "seed003.json").read_text())["reliability"]
     there = seed["recomputed_from_427_cases"]
     codes, confidence = knee
     at_81 = rho(codes, confidence=confidence, accuracy=0.81)

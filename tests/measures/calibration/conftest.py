@@ -21,10 +21,10 @@ SETS = [
 
 
 @pytest.fixture(scope="session")
-def scored(shared: Path) -> dict[str, tuple[NDArray[np.bool_], NDArray[np.float64]]]:
+def scored(reference: Path) -> dict[str, tuple[NDArray[np.bool_], NDArray[np.float64]]]:
     found = {}
     for name in SETS:
-        with (shared / "contract" / name.split("_")[0] / f"{name}.csv").open() as lines:
+        with (reference / "contract" / name.split("_")[0] / f"{name}.csv").open() as lines:
             rows = list(csv.DictReader(lines))
         truth = np.array([row["label"] == "1" for row in rows])
         found[name] = truth, np.array([float(row["score"]) for row in rows])
@@ -32,8 +32,8 @@ def scored(shared: Path) -> dict[str, tuple[NDArray[np.bool_], NDArray[np.float6
 
 
 @pytest.fixture(scope="session")
-def expected(shared: Path) -> dict[tuple[str, str], Any]:
-    entries = json.loads((shared / "reference" / "external" / "expected.json").read_text())["entries"]
+def expected(reference: Path) -> dict[tuple[str, str], Any]:
+    entries = json.loads((reference / "external" / "expected.json").read_text())["entries"]
     return {(entry["dataset"], entry["metric"]): entry["value"] for entry in entries}
 
 

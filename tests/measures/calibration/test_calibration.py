@@ -44,8 +44,8 @@ def of(id: str, parameters: dict[str, Any], case: Scored) -> Estimate:
     return simple[measure](*case, **parameters)
 
 
-def test_agrees_with_the_contract(name: str, scored: dict[str, Scored], shared: Path) -> None:
-    with (shared / "contract" / name.split("_")[0] / "expected.csv").open() as lines:
+def test_agrees_with_the_contract(name: str, scored: dict[str, Scored], reference: Path) -> None:
+    with (reference / "contract" / name.split("_")[0] / "expected.csv").open() as lines:
         rows = [
             (row, json.loads(row["scope"]))
             for row in csv.DictReader(lines)
@@ -106,9 +106,9 @@ def test_local_index_and_sides_as_calfram(name: str, expected: Expected) -> None
     assert distance[0] - distance[1] == pytest.approx(value["ec_dir"], abs=1e-9)
 
 
-def test_advisory_value_of_the_paper(shared: Path) -> None:
+def test_advisory_value_of_the_paper(reference: Path) -> None:
     """Twenty pieces of advice a bin, as many right as give the local calibrations of the seed."""
-    (seed,) = json.loads((shared / "reference" / "seeds" / "trust_scalars.json").read_text())["advisory"]
+    (seed,) = json.loads((reference / "seeds" / "trust_scalars.json").read_text())["advisory"]
     gaps = 1 - np.array(seed["local_calibration"])
     right = np.rint(20 * (np.array(seed["confidence"]) - gaps)).astype(int)  # 14, 12 and 3 of 20
     truth = np.concatenate([np.arange(20) < k for k in right])
@@ -177,7 +177,6 @@ cases = st.integers(2, 60).flatmap(
 )
 
 
-@settings(deadline=None)
 @given(case=cases, seed=st.integers(0, 2**32 - 1))
 def test_case_order_does_not_matter(case: Scored, seed: int) -> None:
     truth, score = case
@@ -188,7 +187,6 @@ def test_case_order_does_not_matter(case: Scored, seed: int) -> None:
         assert one.note == other.note
 
 
-@settings(deadline=None)
 @given(case=cases)
 def test_ranges_and_exchange_of_the_classes(case: Scored) -> None:
     truth, score = case
@@ -202,7 +200,7 @@ def test_ranges_and_exchange_of_the_classes(case: Scored) -> None:
     assert one.value == pytest.approx(-other.value, rel=1e-6, abs=1e-6, nan_ok=True)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(shift=st.floats(-2, 2), stretch=st.floats(0.3, 3))
 def test_recalibrated_scores_have_intercept_0_and_slope_1(shift: float, stretch: float) -> None:
     rng = np.random.default_rng(1)

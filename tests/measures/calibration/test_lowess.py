@@ -9,7 +9,7 @@ from statsmodels.nonparametric.smoothers_lowess import lowess as peer
 from trustreport.measures.calibration.lowess import lowess
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(10, 300),

@@ -41,8 +41,8 @@ def limits(estimate):
 
 
 @pytest.mark.parametrize("case", ["confusion-counts"])
-def test_contract(case, shared):
-    folder = shared / "contract" / case
+def test_contract(case, reference):
+    folder = reference / "contract" / case
     given_sets = YAML(typ="safe").load(folder / "study.yaml")["confusion"]
     sets = {row.pop("set"): ConfusionCounts(**row) for row in given_sets}
     with (folder / "expected.csv").open() as lines:
@@ -169,7 +169,7 @@ def test_propagation_agrees_with_a_fine_grid():
         assert est.high >= values.max() - 1e-12
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tables)
 def test_intervals_hold_the_value_and_stay_in_range(c):
     for name, measure in MEASURES.items():
@@ -185,7 +185,7 @@ def test_intervals_hold_the_value_and_stay_in_range(c):
         assert isinf(est.value) == bool(est.note), name
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tables)
 def test_swapping_the_classes_swaps_the_measures(c):
     for name in (*SWAPPED, *SAME):
@@ -193,7 +193,7 @@ def test_swapping_the_classes_swaps_the_measures(c):
         assert limits(one) == pytest.approx(limits(other), rel=1e-6, abs=1e-9, nan_ok=True), name
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(full_tables, st.floats(0.02, 0.98))
 def test_at_a_prevalence_what_depends_on_it_moves_and_the_rest_stays(c, prevalence):
     for name in MEASURES:

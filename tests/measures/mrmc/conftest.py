@@ -45,8 +45,8 @@ def study_of(table: Path, arms: list[str], decide: Callable[[dict[str, str]], fl
 
 
 @pytest.fixture(scope="session")
-def studies(shared: Path) -> dict[str, ReaderStudy]:
-    folder = shared / "reference" / "mrmc"
+def studies(reference: Path) -> dict[str, ReaderStudy]:
+    folder = reference / "mrmc"
     tests = ["testA", "testB"]
     return {
         "vandyke": study_of(folder / "vandyke.csv", ["1", "2"], lambda row: float(row["rating"]) >= 3),
@@ -61,9 +61,9 @@ def studies(shared: Path) -> dict[str, ReaderStudy]:
 
 
 @pytest.fixture(scope="session")
-def expected(shared: Path) -> dict[str, Any]:
+def expected(reference: Path) -> dict[str, Any]:
     """Leaves {value, tol, src}; differences there are arm 0 minus arm 1."""
-    values: dict[str, Any] = json.loads((shared / "reference" / "mrmc" / "expected.json").read_text())
+    values: dict[str, Any] = json.loads((reference / "mrmc" / "expected.json").read_text())
     return values["datasets"]
 
 
@@ -80,10 +80,10 @@ class Row:
 
 
 @pytest.fixture(scope="session")
-def contract(shared: Path) -> dict[str, list[Row]]:
+def contract(reference: Path) -> dict[str, list[Row]]:
     """The rows of each contract case; a missing number is NaN."""
     found = {}
-    for table in (shared / "contract").glob("*/expected.csv"):
+    for table in (reference / "contract").glob("*/expected.csv"):
         with table.open() as lines:
             found[table.parent.name] = [
                 Row(

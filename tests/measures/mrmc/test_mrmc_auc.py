@@ -43,7 +43,6 @@ def psi(positive, negative):
 
 
 @given(gappy)
-@settings(deadline=None)
 def test_same_pair_is_the_sum_written_out_whatever_the_block(rating):
     rows = rating.reshape(-1, 6)
     kernels = [np.where(np.isnan(r[:3, None] + r[None, 3:]), 0, psi(r[:3, None], r[None, 3:])) for r in rows]

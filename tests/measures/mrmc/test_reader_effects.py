@@ -21,9 +21,9 @@ from trustreport.measures.mrmc.reader_effects import (
 crossed = arrays(float, (2, 4, 7), elements=st.sampled_from([0.0, 1.0]))
 
 
-def test_the_sequential_contract(shared, contract):
+def test_the_sequential_contract(reference, contract):
     """Values counted by hand: first decision against final decision of six readers and forty cases."""
-    with (shared / "contract" / "sequential" / "readings.csv").open() as lines:
+    with (reference / "contract" / "sequential" / "readings.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     readers, cases = (sorted({row[key] for row in rows}) for key in ("reader", "case"))
     correct = np.full((2, len(readers), len(cases)), np.nan)

@@ -30,13 +30,13 @@ def scored(draw):
 
 
 @pytest.mark.parametrize("case", ["heart", "breast"])
-def test_contract(case, shared):
-    with (shared / "contract" / case / "expected.csv").open() as lines:
+def test_contract(case, reference):
+    with (reference / "contract" / case / "expected.csv").open() as lines:
         rows = [row for row in csv.DictReader(lines) if row["id"] in BY_ID]
     assert len(rows) >= 24
     for row in rows:
         scope = json.loads(row["scope"])
-        with (shared / "contract" / case / f"{scope['dataset']}.csv").open() as lines:
+        with (reference / "contract" / case / f"{scope['dataset']}.csv").open() as lines:
             cases = list(csv.DictReader(lines))
         truth = np.array([c["label"] == "1" for c in cases])
         got = BY_ID[row["id"]](truth, np.array([float(c["score"]) for c in cases]), scope["threshold"])

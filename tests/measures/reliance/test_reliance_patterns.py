@@ -18,8 +18,8 @@ counted = st.fixed_dictionaries({p: st.integers(0, 300) for p in PATTERNS})
 HAND = {"000": 1, "001": 1, "010": 1, "011": 2, "100": 3, "101": 1, "110": 1, "111": 1}
 
 
-def test_seeds(shared):
-    cases = json.loads((shared / "reference" / "seeds" / "reliance_cases.json").read_text())["cases"]
+def test_seeds(reference):
+    cases = json.loads((reference / "seeds" / "reliance_cases.json").read_text())["cases"]
     assert len(cases) == 10
     ours = {
         "RAIR": "rair",

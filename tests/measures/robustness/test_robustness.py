@@ -34,9 +34,9 @@ shares = st.floats(0, 1)
 
 
 @pytest.fixture(scope="session")
-def entries(shared: Path) -> list[dict[str, Any]]:
+def entries(reference: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(
-        (shared / "reference" / "external" / "expected.json").read_text()
+        (reference / "external" / "expected.json").read_text()
     )["entries"]
     return found
 
@@ -50,32 +50,32 @@ def delong(truth: NDArray[np.bool_], score: NDArray[np.float64]) -> tuple[float,
     )
 
 
-def area(shared: Path, name: str) -> tuple[float, float, int]:
-    with (shared / "contract" / name.split("_")[0] / f"{name}.csv").open() as lines:
+def area(reference: Path, name: str) -> tuple[float, float, int]:
+    with (reference / "contract" / name.split("_")[0] / f"{name}.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     truth = np.array([row["label"] == "1" for row in rows])
     return *delong(truth, np.array([float(row["score"]) for row in rows])), len(rows)
 
 
-def least_internal(shared: Path, family: str) -> float:
-    text = (shared / "contract" / family / "study.yaml").read_text()
+def least_internal(reference: Path, family: str) -> float:
+    text = (reference / "contract" / family / "study.yaml").read_text()
     return min(json.loads(text.split("internal_splits:")[1].split("values:")[1].strip()))
 
 
 @pytest.mark.parametrize("name", EXTERNAL)
-def test_agrees_with_the_contract(name: str, shared: Path, entries: list[dict[str, Any]]) -> None:
+def test_agrees_with_the_contract(name: str, reference: Path, entries: list[dict[str, Any]]) -> None:
     """With the reference's own degree of correspondence, so that no permutation noise is between."""
     value = {entry["metric"]: entry["value"] for entry in entries if entry["dataset"] == name}
     family = name.split("_")[0]
-    here, training = area(shared, name), area(shared, f"{family}_train")
+    here, training = area(reference, name), area(reference, f"{family}_train")
     test = p_performance(*here, *training)
-    reference = value["auc_vs_train_delong_unpaired"]
-    assert test.value == pytest.approx(reference["p"], abs=1e-6)
-    assert test.df == pytest.approx(reference["df"], abs=1e-6)
-    assert test.details["statistic"] == pytest.approx(-reference["D"], abs=1e-6)
+    delong = value["auc_vs_train_delong_unpaired"]
+    assert test.value == pytest.approx(delong["p"], abs=1e-6)
+    assert test.df == pytest.approx(delong["df"], abs=1e-6)
+    assert test.details["statistic"] == pytest.approx(-delong["D"], abs=1e-6)
     assert spr(test.value, value["psi_p"]).value == pytest.approx(value["spr_auc"], abs=1e-6)
-    acceptable = p_acceptability(here[0], here[1], least_internal(shared, family))
-    with (shared / "contract" / family / "expected.csv").open() as lines:
+    acceptable = p_acceptability(here[0], here[1], least_internal(reference, family))
+    with (reference / "contract" / family / "expected.csv").open() as lines:
         wanted = {
             row["id"]: float(row["value"])
             for row in csv.DictReader(lines)
@@ -89,8 +89,8 @@ def test_agrees_with_the_contract(name: str, shared: Path, entries: list[dict[st
     )
 
 
-def test_seeds_and_formula_values(shared: Path, entries: list[dict[str, Any]]) -> None:
-    seeds = json.loads((shared / "reference" / "seeds" / "trust_scalars.json").read_text())["spr"]
+def test_seeds_and_formula_values(reference: Path, entries: list[dict[str, Any]]) -> None:
+    seeds = json.loads((reference / "seeds" / "trust_scalars.json").read_text())["spr"]
     for seed in seeds:
         for index in (spr, wpr):
             assert index(seed["p_perf"], seed["p_sim"]).value == pytest.approx(seed["value"], abs=1e-12)
@@ -101,9 +101,9 @@ def test_seeds_and_formula_values(shared: Path, entries: list[dict[str, Any]]) -
         assert spr(*pair).value == pytest.approx(entry["value"], abs=1e-12)
 
 
-def test_printed_scores_are_those_of_the_k_that_gives_them(shared: Path) -> None:
+def test_printed_scores_are_those_of_the_k_that_gives_them(reference: Path) -> None:
     """The paper prints scores alone; the k that gives each was solved for outside this project."""
-    seed = json.loads((shared / "reference" / "seeds" / "seed003.json").read_text())["spr_wpr"]
+    seed = json.loads((reference / "seeds" / "seed003.json").read_text())["spr_wpr"]
     solved = {name: k for name, k in seed["printed_values_inverted"].items() if not isinstance(k, str)}
     assert len(solved) == 5
     for name, k in solved.items():

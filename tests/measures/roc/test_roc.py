@@ -40,12 +40,12 @@ def rng():
 
 
 @pytest.mark.parametrize("case", ["heart", "breast"])
-def test_contract(case, shared):
-    with (shared / "contract" / case / "expected.csv").open() as lines:
+def test_contract(case, reference):
+    with (reference / "contract" / case / "expected.csv").open() as lines:
         rows = [row for row in csv.DictReader(lines) if row["id"] == "advice_accuracy.auc"]
     assert len(rows) >= 9
     for row in rows:
-        with (shared / "contract" / case / f"{json.loads(row['scope'])['dataset']}.csv").open() as lines:
+        with (reference / "contract" / case / f"{json.loads(row['scope'])['dataset']}.csv").open() as lines:
             cases = list(csv.DictReader(lines))
         truth = np.array([c["label"] == "1" for c in cases])
         got = delong(truth, np.array([float(c["score"]) for c in cases]))
@@ -53,9 +53,9 @@ def test_contract(case, shared):
         assert getattr(got, row["field"]) == pytest.approx(float(row["value"]), abs=float(row["tol"])), row
 
 
-def test_deep_roc_reference(shared):
-    reference = json.loads((shared / "reference" / "seeds" / "deep_roc.json").read_text())
-    for case in reference["cases"]:
+def test_deep_roc_reference(reference):
+    known = json.loads((reference / "seeds" / "deep_roc.json").read_text())
+    for case in known["cases"]:
         fpr, tpr = np.array([[float(Fraction(v)) for v in point] for point in case["roc"]]).T
         for group in case["groups"]:
             x1, x2 = (float(Fraction(v)) for v in group["x"])
@@ -119,7 +119,6 @@ def test_only_the_order_of_scores_counts(both, random):
             )
 
 
-@settings(deadline=None)
 @given(scored())
 def test_limits_hold_the_value(both):
     for measure in AREAS:
@@ -231,7 +230,7 @@ def test_youden_optimum_is_the_best_of_all_thresholds(both):
     assert best.j.note == notes.CHOSEN_HERE
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(scored(), st.lists(st.floats(0, 1, exclude_min=True), min_size=1, max_size=3))
 def test_groups_add_up_to_the_whole(both, cuts):
     truth, score = both

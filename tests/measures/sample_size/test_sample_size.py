@@ -44,19 +44,19 @@ SETS = [
 
 
 @pytest.fixture(scope="session")
-def expected(shared: Path) -> dict[tuple[str, str], Any]:
-    entries = json.loads((shared / "reference" / "external" / "expected.json").read_text())["entries"]
+def expected(reference: Path) -> dict[tuple[str, str], Any]:
+    entries = json.loads((reference / "external" / "expected.json").read_text())["entries"]
     return {(entry["dataset"], entry["metric"]): entry["value"] for entry in entries}
 
 
-def read(shared: Path, name: str) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    with (shared / "contract" / name.split("_")[0] / f"{name}.csv").open() as lines:
+def read(reference: Path, name: str) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    with (reference / "contract" / name.split("_")[0] / f"{name}.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     return np.array([row["label"] == "1" for row in rows]), np.array([float(row["score"]) for row in rows])
 
 
-def of_set(shared: Path, name: str, auc: float) -> dict[str, Estimate]:
-    truth, score = read(shared, name)
+def of_set(reference: Path, name: str, auc: float) -> dict[str, Estimate]:
+    truth, score = read(reference, name)
     called = score >= 0.5
     squared = (score - truth) ** 2
     return {
@@ -68,10 +68,10 @@ def of_set(shared: Path, name: str, auc: float) -> dict[str, Estimate]:
 
 @pytest.mark.parametrize("name", SETS)
 def test_agrees_with_the_contract_and_other_code(
-    name: str, shared: Path, expected: dict[tuple[str, str], Any]
+    name: str, reference: Path, expected: dict[tuple[str, str], Any]
 ) -> None:
-    found = of_set(shared, name, expected[name, "auc"])
-    with (shared / "contract" / name.split("_")[0] / "expected.csv").open() as lines:
+    found = of_set(reference, name, expected[name, "auc"])
+    with (reference / "contract" / name.split("_")[0] / "expected.csv").open() as lines:
         rows = [
             row
             for row in csv.DictReader(lines)
@@ -84,7 +84,7 @@ def test_agrees_with_the_contract_and_other_code(
     real = expected[name, "mss"]
     assert found["mss_net_benefit"].details["exact"] == pytest.approx(real["snb_t0p5_width_0p2"], abs=1e-6)
     assert found["mss_brier"].details["exact"] == pytest.approx(real["brier_width_0p05"], abs=1e-6)
-    truth, _ = read(shared, name)
+    truth, _ = read(reference, name)
     assert newcombe_se(expected[name, "auc"], truth.mean(), len(truth)) == pytest.approx(
         expected[name, "auc_se_newcombe"], abs=1e-10
     )

@@ -23,11 +23,11 @@ def columns(table: Path, names: list[str]) -> NDArray[np.float64]:
 
 
 @pytest.fixture(scope="session")
-def sites(shared: Path) -> dict[str, Features]:
+def sites(reference: Path) -> dict[str, Features]:
     """Each external set beside its training set, in training means and SDs."""
     found = {}
     for family, names in FEATURES.items():
-        folder = shared / "contract" / family
+        folder = reference / "contract" / family
         training = columns(folder / f"{family}_train.csv", names)
         for table in sorted(folder.glob(f"{family}_ext_*.csv")):
             found[table.stem] = standardise(training, columns(table, names))
@@ -35,6 +35,6 @@ def sites(shared: Path) -> dict[str, Features]:
 
 
 @pytest.fixture(scope="session")
-def expected(shared: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    entries = json.loads((shared / "reference" / "external" / "expected.json").read_text())["entries"]
+def expected(reference: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    entries = json.loads((reference / "external" / "expected.json").read_text())["entries"]
     return {(entry["dataset"], entry["metric"]): entry for entry in entries}

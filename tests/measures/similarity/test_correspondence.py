@@ -37,9 +37,9 @@ def as_defined(training: Floats, external: Floats) -> tuple[float, float]:
 
 
 @pytest.mark.slow
-def test_agrees_with_the_contract(sites: dict[str, Features], shared: Path) -> None:
+def test_agrees_with_the_contract(sites: dict[str, Features], reference: Path) -> None:
     for family in ("heart", "breast"):
-        with (shared / "contract" / family / "expected.csv").open() as lines:
+        with (reference / "contract" / family / "expected.csv").open() as lines:
             rows = [row for row in csv.DictReader(lines) if row["id"].startswith("potential_robustness.")]
         for name in {json.loads(row["scope"])["dataset"] for row in rows} & set(sites):
             found = correspondence(sites[name], np.random.default_rng(20231))
@@ -218,7 +218,7 @@ def test_divisions_are_of_the_right_size_and_differ() -> None:
         assert np.mean(drawn.within) == pytest.approx(total * n * (n - 1) / (12 * 11), rel=0.03)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32 - 1),
     scale=st.lists(st.floats(0.01, 100), min_size=3, max_size=3),
@@ -235,7 +235,7 @@ def test_units_of_the_features_do_not_matter(seed: int, scale: list[float], shif
     assert one.energy_distance.value == pytest.approx(other.energy_distance.value, rel=1e-6)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_row_order_does_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -247,7 +247,7 @@ def test_row_order_does_not_matter(seed: int) -> None:
         assert first.details["statistic"] == pytest.approx(second.details["statistic"], rel=1e-9, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_energy_distance_is_symmetric_and_not_negative(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -105,7 +105,7 @@ def test_normalised_energy_hand_count() -> None:
     assert found.value == pytest.approx(1 - 5 / 11)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), factor=st.floats(0.01, 100))
 def test_normalised_energy_has_no_unit_and_no_order(seed: int, factor: float) -> None:
     rng = np.random.default_rng(seed)

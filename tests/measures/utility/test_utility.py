@@ -58,8 +58,8 @@ def paying(draw):
     return np.array([[u[1, 0] + gain[0], u[0, 1]], [u[1, 0], u[0, 1] + gain[1]]])
 
 
-def test_contract(shared):
-    folder = shared / "contract" / "utility-yield"
+def test_contract(reference):
+    folder = reference / "contract" / "utility-yield"
     study = YAML(typ="safe").load(folder / "study.yaml")
     sets = {row["set"]: [[row["tn"], row["fn"]], [row["fp"], row["tp"]]] for row in study["confusion"]}
     worth = {row["name"]: row["matrix"] for row in study["utility"]["matrices"]}
@@ -72,8 +72,8 @@ def test_contract(shared):
         assert getattr(est, row["field"]) == pytest.approx(float(row["value"]), abs=float(row["tol"])), row
 
 
-def test_published_yields(shared):
-    seed = json.loads((shared / "reference" / "seeds" / "seed002.json").read_text())
+def test_published_yields(reference):
+    seed = json.loads((reference / "seeds" / "seed002.json").read_text())
     for name in ("eq4", "eq5", "eq6"):
         case = seed["utility"][name]
         for table, letter in ((A, "A"), (B, "B")):
@@ -82,8 +82,8 @@ def test_published_yields(shared):
     assert months == pytest.approx(7)
 
 
-def test_published_misranking_is_reproduced(shared):
-    seed = json.loads((shared / "reference" / "seeds" / "seed002.json").read_text())["monte_carlo"]["result"]
+def test_published_misranking_is_reproduced(reference):
+    seed = json.loads((reference / "seeds" / "seed002.json").read_text())["monte_carlo"]["result"]
     words = {"accuracy": "acc", "fowlkes_mallows": "fm", "balanced_accuracy": "bacc", "precision": "prec"}
     words |= {"sensitivity": "tpr", "specificity": "tnr"}
     kinds = {"uniform": "uniform", "gaussian": "gauss"}
@@ -191,7 +191,7 @@ def test_a_better_candidate_on_every_case_always_comes_first():
     assert found.order_holds == 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(arrays(np.int64, (4, 12), elements=st.integers(0, 2)), st.floats(0.5, 20), number)
 def test_order_is_free_of_scale_and_zero(rows, a, b):
     u = np.array([[5, -1, -9], [1, 3, -2], [0, 1, 4.0]])
@@ -223,7 +223,6 @@ def test_paired_difference_agrees_with_the_resampled_share():
 # ---- operating point
 
 
-@settings(deadline=None)
 @given(
     arrays(bool, 15),
     arrays(np.int64, 15, elements=st.integers(0, 5)),

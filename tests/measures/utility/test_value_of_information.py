@@ -22,36 +22,36 @@ TRUTH = np.arange(60) % 3 == 0
 DECISIONS = (RNG.random((2, 6, 60)) < np.where(TRUTH, 0.8, 0.2)).astype(float)
 
 
-def vandyke(shared: Path) -> tuple[Any, Any]:
+def vandyke(reference: Path) -> tuple[Any, Any]:
     """Decisions (aided, unaided) and truth of the contract case."""
-    study, plan = read_study(shared / "contract" / "vandyke")
+    study, plan = read_study(reference / "contract" / "vandyke")
     (readings,) = study.readings
     assert readings.decision is not None
     return readings.grid(readings.decision.astype(float), plan.contrasts[0]), readings.cases.truth == 1
 
 
-def expected(shared: Path, id: str, **scope: Any) -> dict[str, float]:
+def expected(reference: Path, id: str, **scope: Any) -> dict[str, float]:
     """Rows of the contract case, by field."""
-    with (shared / "contract" / "vandyke" / "expected.csv").open(newline="") as file:
+    with (reference / "contract" / "vandyke" / "expected.csv").open(newline="") as file:
         rows = [r for r in csv.DictReader(file) if r["id"] == id]
     return {r["field"]: float(r["value"]) for r in rows if json.loads(r["scope"]).items() >= scope.items()}
 
 
-def test_a_utility_of_found_cases_alone_is_the_change_of_sensitivity(shared: Path) -> None:
+def test_a_utility_of_found_cases_alone_is_the_change_of_sensitivity(reference: Path) -> None:
     there = expected(
-        shared,
+        reference,
         "decision_benefit.arm_difference",
         analysis="or_rrrc_jackknife",
         endpoint="sensitivity",
     )
-    found = voi_of_readings(*vandyke(shared), [[0, 0], [0, 2]], prevalence=0.5)
+    found = voi_of_readings(*vandyke(reference), [[0, 0], [0, 2]], prevalence=0.5)
     e = {e.method: e for e in found}["or_rrrc"]  # MRMCaov: sensitivity, readers and cases random
     for field in ("value", "se", "low", "high", "df"):
         assert getattr(e, field) == pytest.approx(there[field], abs=1e-6)
 
 
-def test_a_cost_of_one_for_each_error_is_the_absolute_risk_reduction(shared: Path) -> None:
-    found = voi_of_readings(*vandyke(shared), ERRORS)
+def test_a_cost_of_one_for_each_error_is_the_absolute_risk_reduction(reference: Path) -> None:
+    found = voi_of_readings(*vandyke(reference), ERRORS)
     assert found[0].method == "or_rrrc"
     assert {e.method for e in found} == {"or_rrrc", "or_frrc", "or_rrfc", "ustatistic_bdg"}
     assert all(e.value == pytest.approx(0.029824561403508865, abs=1e-12) for e in found)  # expected.csv

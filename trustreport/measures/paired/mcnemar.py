@@ -59,7 +59,8 @@ def mcnemar_midp(table: PairedTable, level: float = 0.95) -> Estimate:
 
     With b errors corrected and c introduced, X binomial (b + c, 1/2)::
 
-        p = min(1, 2 P(X <= min(b, c))) - P(X = b)
+        p = 2 P(X <= min(b, c)) - P(X = b)     b not c
+        p = 1 - P(X = b) / 2                   b = c
 
     Estimand: P(aided right | exactly one decision right), 1/2 without an effect of the aid.
 
@@ -95,7 +96,8 @@ def mcnemar_midp(table: PairedTable, level: float = 0.95) -> Estimate:
         return Estimate(nan, nan, nan, 0, level, "mcnemar_midp", notes.NO_DISCORDANT_PAIR, p=1.0)
     fewer = min(b, n - b)
     less = _at_most(fewer - 1, n, 0.5)
-    p = less + (less if 2 * b == n else _at_most(fewer, n, 0.5))  # b = c: 1 - P(X = b)
+    # Outcomes as far from n / 2 as b count half; with b = c that is b only, and `less` is (1 - P(X = b)) / 2.
+    p = less + (0.5 if 2 * b == n else _at_most(fewer, n, 0.5))
     tail = (1 - level) / 2
     low = 1 - _mid_p_upper(n - b, n, tail)
     high = _mid_p_upper(b, n, tail)
