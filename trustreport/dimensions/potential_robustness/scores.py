@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isnan, nan
+from math import inf, isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,16 @@ from trustreport.dimensions.potential_robustness.pairs import ID
 from trustreport.dimensions.potential_robustness.sites import (
     AT_THRESHOLD,
     MEASURES,
+    SHARES,
     Site,
     variance,
     weighable,
 )
 from trustreport.dimensions.potential_robustness.sizes import Performance
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.binomial_normal import binomial_normal
 from trustreport.measures.robustness import (
+    Heterogeneity,
     heterogeneity,
     p_acceptability,
     p_performance,
@@ -34,6 +37,9 @@ NO_TRAINING_SCORES = "the training set has no scores: nothing to compare perform
 NO_SPLITS = "no internal splits are declared"
 OTHER_SPLITS = "internal splits are declared of a measure other than auc"
 LEFT_OUT = "sites without a variance, or at the end of the scale, are left out"
+NO_CASES = "sites without cases of the class are left out"
+AT_END = "included at 0% or 100%: {names}"
+INDEPENDENT = "cases of a site are taken as independent, although they come in clusters"
 # Ends of what a measure can be, beyond those of a proportion.
 POSSIBLE = {"standardized_net_benefit": (-inf, 1.0), "brier": (0.0, 1.0)}
 METRICS = ("auc", "net_benefit", "brier")
@@ -128,12 +134,11 @@ def _between_sites(
     metric: str, sites: Sequence[Site], n_sets: int, scope: Mapping[str, Any], plan: Plan
 ) -> list[Result]:
     """Each site's value where sets hold several, the mean over sites, their spread, and a new site."""
-    level, measure = plan.report.confidence_level, MEASURES[metric]
+    measure = MEASURES[metric]
     threshold = plan.operating_point.threshold
     at = {"threshold": threshold} if metric in AT_THRESHOLD and threshold is not None else {}
     here = {**scope, **at, "parameters": {"metric": metric, "scale": measure.scale}}
     several = len(sites) > 1
-    of_site = [site.estimate(metric, plan) for site in sites] if several else []
     results = []
     if len(sites) > n_sets:
         for site in sites:
@@ -141,12 +146,11 @@ def _between_sites(
             there = {**here, "dataset": site.case.dataset.name, "site": name}
             one = possible(site.told(metric, plan), measure.unit)
             results.append(Result(f"{ID}.site_performance", there, one, measure.unit, True))
-    known = [(e.value, variance(metric, e)) for e in of_site if weighable(metric, e)]
-    columns = (np.array(column) for column in (zip(*known) if known else ((), ())))
-    found = heterogeneity(*columns, scale=measure.scale, level=level)
-    left_out = len(sites) - len(known) if several else 0
-    also = {"sites": float(len(known)), "sites_without_interval": float(left_out)}
-    note = LEFT_OUT if left_out else ""
+    found, known, note = (_of_counts if metric in SHARES else _weighed)(
+        metric, sites if several else (), plan
+    )
+    left_out = len(sites) - known if several else 0
+    also = {"sites": float(known), "sites_without_interval": float(left_out)}
     named: tuple[tuple[str, Estimate, Unit], ...] = (
         ("heterogeneity", found.i2, "proportion"),
         ("between_site_variance", found.tau2, "score"),
@@ -159,6 +163,29 @@ def _between_sites(
         said = said if several else replace(said, n=len(sites))
         results.append(Result(f"{ID}.{name}", here, said, unit, True))
     return results
+
+
+def _weighed(metric: str, sites: Sequence[Site], plan: Plan) -> tuple[Heterogeneity, int, str]:
+    """From each site's value and variance: what is found, the number of sites that have both, a note."""
+    of_site = [site.estimate(metric, plan) for site in sites]
+    known = [(e.value, variance(metric, e)) for e in of_site if weighable(metric, e)]
+    columns = (np.array(column) for column in (zip(*known) if known else ((), ())))
+    found = heterogeneity(*columns, scale=MEASURES[metric].scale, level=plan.report.confidence_level)
+    return found, len(known), LEFT_OUT if len(known) < len(sites) else ""
+
+
+def _of_counts(metric: str, sites: Sequence[Site], plan: Plan) -> tuple[Heterogeneity, int, str]:
+    """From each site's counts: what is found, the number of sites with cases, a note."""
+    known = [(site, e) for site in sites if (e := site.estimate(metric, plan)).n and isfinite(e.value)]
+    counts = np.array([(round(e.value * e.n), e.n) for _, e in known], float).reshape(-1, 2)
+    found = binomial_normal(*counts.T, level=plan.report.confidence_level)
+    at_end = [site.label for site, e in known if e.value in (0, 1) and not site.closed]
+    notes = (
+        NO_CASES if len(known) < len(sites) else "",
+        AT_END.format(names=", ".join(at_end)) if at_end else "",
+        INDEPENDENT if any(site.case.cluster is not None for site, _ in known) else "",
+    )
+    return found, len(known), "; ".join(filter(None, notes))
 
 
 def _within(e: Estimate, least: float, most: float) -> Estimate:

@@ -113,6 +113,8 @@ MEASURES: dict[str, Measure] = {
 }
 # Measured at the operating point.
 AT_THRESHOLD = ("sensitivity", "specificity", "standardized_net_benefit")
+# Shares of cases: over sites in one model of their counts.
+SHARES = ("sensitivity", "specificity")
 
 
 def sites_of(case: Judged, plan: Plan) -> list[Site]:
@@ -127,8 +129,6 @@ def sites_of(case: Judged, plan: Plan) -> list[Site]:
 
 def variance(name: str, e: Estimate) -> float:
     """The variance of a measure at a site, in its own unit; NaN where it has none."""
-    if name in ("sensitivity", "specificity"):
-        return e.value * (1 - e.value) / e.n if e.n else nan
     return (e.value * e.se) ** 2 if name == "oe_ratio" else e.se**2
 
 
