@@ -35,6 +35,7 @@ CONCERNS: dict[str, tuple[str, ...]] = {
     "P48": EVERYTHING,
     "P49": EVERYTHING,
     "P59": EVERYTHING,
+    "P61": EVERYTHING,
 }
 # The lock is looked at criterion by criterion (`trustreport.lock.exploratory`).
 OF_CRITERIA = ("P34", "P35")
