@@ -106,7 +106,7 @@ def _needed(name: str, case: Judged, reached: Performance, plan: Plan) -> Estima
                 return undefined(n, NO_THRESHOLD, level=level, method=METHODS[name])
             return mss_net_benefit(sensitivity, specificity, prevalence, threshold, **chosen)
         case "brier":
-            return mss_brier(reached.brier.details["variance_per_case"], **chosen)
+            return mss_brier(reached.brier.details["variance_per_case"], prevalence, **chosen)
         case "calibration_slope":
             return mss_calibration_slope(information(score), **chosen)
     return mss_oe(prevalence, **chosen)
