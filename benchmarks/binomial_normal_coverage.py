@@ -1,4 +1,4 @@
-"""How often the intervals over sites of a proportion hold the truth: median site, spread, a new site.
+"""How often the intervals over sites of a proportion include the truth: median site, spread, a new site.
 
 Sites of 20 cases each, or of 20, 60 and 200 in turn; their logits are normal with the spread tau about the
 logit of the median. Each study has new sites and cases; missed below: the interval ends under the truth.
@@ -46,13 +46,15 @@ def main() -> None:
     for name, sites, median, tau in product(SIZES, SITES, MEDIANS, SPREADS):
         pooled.cache_clear()
         rng = np.random.default_rng([sites, len(SIZES[name]), int(100 * median), int(10 * tau)])
-        held: dict[str, list[tuple[Estimate, float]]] = {"median": [], "tau2": [], "new_site": []}
+        pairs_of: dict[str, list[tuple[Estimate, float]]] = {"median": [], "tau2": [], "new_site": []}
         for _ in range(RUNS):
             found = study(rng, sites, SIZES[name], median, tau)
-            held["median"].append((found.mean, median))
-            held["tau2"].append((found.tau2, tau**2))
-            held["new_site"].append((found.prediction_interval, expit(logit(median) + tau * rng.normal())))
-        for interval, pairs in held.items():
+            pairs_of["median"].append((found.mean, median))
+            pairs_of["tau2"].append((found.tau2, tau**2))
+            pairs_of["new_site"].append(
+                (found.prediction_interval, expit(logit(median) + tau * rng.normal()))
+            )
+        for interval, pairs in pairs_of.items():
             known = [(e, truth) for e, truth in pairs if not isnan(e.low)]
             below = sum(e.high < truth for e, truth in known)
             above = sum(e.low > truth for e, truth in known)

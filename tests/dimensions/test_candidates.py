@@ -113,7 +113,7 @@ def test_cases_not_given_to_all_are_left_out_of_all() -> None:
 # ---------------------------------------------------------------- groups
 
 
-def test_groups_of_candidates_that_are_not_told_apart() -> None:
+def test_groups_of_candidates_that_are_not_differing() -> None:
     def told(pair: tuple[str, str], low: float, high: float) -> Result:
         e = Estimate((low + high) / 2, low, high, 10, method="tango")
         return Result("candidates.accuracy_difference", {"candidates": list(pair)}, e, "difference", True)
@@ -127,7 +127,7 @@ def test_groups_of_candidates_that_are_not_told_apart() -> None:
 
 
 def by_force(apart: set[frozenset[str]], names: list[str]) -> list[tuple[str, ...]]:
-    """Of all groups without a pair that is told apart those that no larger one holds."""
+    """Of all groups without a pair that differs those that are part of no larger one."""
     groups: list[tuple[str, ...]] = []
     for size in range(len(names), 0, -1):
         for group in combinations(names, size):
@@ -137,7 +137,7 @@ def by_force(apart: set[frozenset[str]], names: list[str]) -> list[tuple[str, ..
     return sorted(groups, key=lambda group: [names.index(one) for one in group])
 
 
-def told_apart(pairs: Iterable[frozenset[str]]) -> list[Result]:
+def differing(pairs: Iterable[frozenset[str]]) -> list[Result]:
     e = Estimate(0.2, 0.1, 0.3, 10, method="tango")
     return [
         Result("candidates.accuracy_difference", {"candidates": sorted(pair)}, e, "difference", True)
@@ -153,15 +153,15 @@ def test_groups_are_those_of_a_search_over_all_subsets(
 ) -> None:
     names = order[:n]
     apart = {frozenset(pair) for pair in pairs if set(pair) <= set(names)}
-    assert indistinguishable(told_apart(apart), names, "accuracy") == by_force(apart, names)
+    assert indistinguishable(differing(apart), names, "accuracy") == by_force(apart, names)
 
 
 def test_forty_candidates_are_grouped_at_once() -> None:
-    """Each is told apart from those more than five places away: 35 groups of six."""
+    """Each differs from those more than five places away: 35 groups of six."""
     names = [f"C{i:02d}" for i in range(40)]
     apart = [frozenset((names[i], names[j])) for i in range(40) for j in range(i + 6, 40)]
     start = perf_counter()
-    groups = indistinguishable(told_apart(apart), names, "accuracy")
+    groups = indistinguishable(differing(apart), names, "accuracy")
     assert groups == [tuple(names[i : i + 6]) for i in range(35)]
     assert perf_counter() - start < 5
 

@@ -100,7 +100,9 @@ SITES = st.lists(
 
 @settings(max_examples=25, deadline=None)
 @given(sites=SITES, random=st.randoms(use_true_random=False))
-def test_interval_holds_its_value_and_follows_the_sites(sites: list[tuple[int, int]], random: object) -> None:
+def test_interval_includes_its_value_and_follows_the_sites(
+    sites: list[tuple[int, int]], random: object
+) -> None:
     x, n = np.array(sites).T
     found = binomial_normal(x, n)
     if ((x == 0) | (x == n)).all():

@@ -238,9 +238,9 @@ def _spread(
     return spread, Estimate(share[0], share[1], share[2], k, level, METHOD, "" if tau else NO_SPREAD_FOUND)
 
 
-def _root(less: float) -> float:
+def _root(drop: float) -> float:
     """Square root of twice what a likelihood is below the highest: nearly linear in a parameter."""
-    return sqrt(2 * max(less, 0.0))
+    return sqrt(2 * max(drop, 0.0))
 
 
 def _limit(beyond: Callable[[float], float], start: float, step: float, end: float) -> float:

@@ -27,7 +27,7 @@ from trustreport.seeds import DEFAULT
 
 FORMATS = ("html", "pdf", "json", "xlsx", "csv")
 DEFAULT_FORMATS = ("html", "pdf", "json")
-# What reading and assessing import; a test holds it against the imports.
+# What reading and assessing import; a test compares it with the imports.
 LIBRARIES = (
     "babel",
     "joblib",
