@@ -87,6 +87,7 @@ LIMITS = (
     ),
     "power_difference",
 )
+MOST_CANDIDATES = 50  # each is compared with every other
 LIMIT_ALIASES = {"harmful_switch_rate": "P29_harmful_switch_rate"}
 
 
@@ -685,7 +686,7 @@ class Plan(Group):
     similarity: Similarity = Similarity()
     internal_splits: InternalSplits | None = None
     precision_targets: dict[str, PrecisionTarget] = Field(default_factory=dict)
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[Candidate, ...] = Field((), json_schema_extra={"maxItems": MOST_CANDIDATES})
     site_context: SiteContext | None = declared("P")
     vigilance: Vigilance | None = declared("V")
     incidents: tuple[Incident, ...] = ()
@@ -711,6 +712,13 @@ class Plan(Group):
             return value
         first = {LIMIT_ALIASES[k]: v for k, v in value.items() if k in LIMIT_ALIASES}
         return {**first, **{k: v for k, v in value.items() if k not in LIMIT_ALIASES}}
+
+    @field_validator("candidates", mode="before")
+    @classmethod
+    def _few_candidates(cls, value: Any) -> Any:
+        if isinstance(value, list) and len(value) > MOST_CANDIDATES:
+            raise ValueError(f"at most {MOST_CANDIDATES} candidates: each is compared with every other")
+        return value
 
     @property
     def contrasts(self) -> tuple[tuple[str, str], ...]:

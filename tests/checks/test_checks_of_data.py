@@ -11,10 +11,13 @@ from tests.identity.test_identity import study as read_by
 from tests.studies import plan
 from trustreport.assessment import assess
 from trustreport.checks import CHECKS, Evidence, data, population, release, subgroups
+from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.messages import catalogue
 from trustreport.plan import Plan
+from trustreport.results import Result
 from trustreport.study import Cases, Dataset, Readings, Scores, Source, Study
+from trustreport.verdicts.blocks import blocking
 
 EN = catalogue("en")
 OWN = (*data.CHECKS, *population.CHECKS, *subgroups.CHECKS, *release.CHECKS)
@@ -49,7 +52,7 @@ def two(training: Cases, external: Cases, **more: Any) -> Study:
 
 
 def test_every_check_of_this_part_stands_in_the_register() -> None:
-    mine = "P09 P10 P11 P12 P13 P15 P31 P32 P37 P38 P50 P59 P60".split()
+    mine = "P09 P10 P11 P12 P13 P15 P31 P32 P37 P38 P50 P59 P60 P61".split()
     assert sorted(c.id for c in OWN) == mine
     assert set(mine) <= {c.id for c in CHECKS}
     for check in OWN:
@@ -120,6 +123,59 @@ def test_p10_near_copies_where_a_distance_is_declared() -> None:
     study = Study(datasets=(featured("training", training), featured("external", own)))
     assert statuses("P10", study) == {"clear"}
     assert "20 cases lie within" in fired("P10", study, plan(limits={"P10_distance": 0.01}))[0]
+
+
+# ---------------------------------------------------------------- P61
+
+
+def test_p61_the_same_content_under_several_names() -> None:
+    study = two(with_content("x", "x"), with_content("a", "b", "a", "a", "", ""))
+    (found,) = (o for o in outcomes("P61", study) if o.status == "fired")  # training cases are not tested
+    assert EN(found.message).startswith("2 of 6 cases have the content hash of another case of the set")
+    assert (found.severity, found.scope) == ("B", {"dataset": "external"})
+    task = replace(read_by(), datasets=())
+    task = replace(task, readings=(replace(task.readings[0], cases=with_content(*"abcc")),))
+    (said,) = fired("P61", task)
+    assert said.startswith("1 of 4 cases has the content hash")
+
+
+def with_scores(features: np.ndarray, score: np.ndarray) -> Study:
+    own = featured("external", features)
+    return Study(datasets=(replace(own, scores={"": Scores(score=score)}),))
+
+
+def test_p61_equal_features_and_scores() -> None:
+    """Thirty of 163 cases copied under new names."""
+    rng = np.random.default_rng(4)
+    features = rng.normal(size=(163, 6)).round(1)
+    score = features.mean(axis=1)
+    again = np.append(np.arange(163), rng.choice(163, 30, replace=False))
+    assert statuses("P61", with_scores(features, score)) == {"clear"}
+    (found,) = outcomes("P61", with_scores(features[again], score[again]))
+    assert (found.status, found.severity) == ("fired", "W")
+    assert EN(found.message).startswith(
+        "30 of 193 cases equal another case of the set in every feature and score"
+    )
+    other = score[again] + np.arange(193)
+    assert statuses("P61", with_scores(features[again], other)) == {"clear"}
+
+
+def test_p61_coarse_features_agree_by_chance() -> None:
+    """Age in years, sex, and a category as indicators: pairs agree, with their scores, without a copy."""
+    rng = np.random.default_rng(5)
+    age, sex, kind = rng.integers(40, 80, 400), rng.integers(0, 2, 400), rng.integers(0, 4, 400)
+    features = np.column_stack([age, sex, *(kind == k for k in range(4))]).astype(float)
+    assert statuses("P61", with_scores(features, features @ np.arange(1.0, 7.0))) == {"clear"}
+
+
+def test_p61_blocks_every_number_of_the_set() -> None:
+    study = Study(datasets=(featured("external", np.ones((4, 1))),))
+    (own,) = study.datasets
+    own = replace(own, cases=replace(own.cases, content=coded(["a", "a", "b", "c"])))
+    (outcome,) = outcomes("P61", replace(study, datasets=(own,)))
+    result = Result("advice_accuracy.auc", {"dataset": "external"}, Estimate(0.8, 0.7, 0.9, 4), primary=True)
+    assert blocking(result, [outcome]) == [outcome]
+    assert not blocking(replace(result, scope={"dataset": "another"}), [outcome])
 
 
 # ---------------------------------------------------------------- P11

@@ -303,6 +303,10 @@ PAIRS: dict[str, Pair] = {
         alone(Study(), plan(study={"sponsor": "University"})),
         alone(Study(), plan(study={"sponsor": "University", "conflicts_of_interest": "none"})),
     ),
+    "P61": lambda: (
+        alone(scored(of_data.with_content("a", "b", "a", ""))),
+        alone(scored(of_data.with_content("a", "b", "", ""))),
+    ),
 }
 
 
@@ -311,7 +315,7 @@ def run(check: str, evidence: Evidence) -> list[CheckOutcome]:
 
 
 def test_the_register_is_whole_and_every_check_has_its_pair() -> None:
-    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 61)]
+    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 62)]
     assert set(PAIRS) == set(BY_ID)
 
 

@@ -1,15 +1,21 @@
 """Candidates on the same cases: failures as errors, differences, groups, rates, claims; P51, P52."""
 
+from collections.abc import Iterable
+from itertools import combinations
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from studies import plan
 
 from trustreport.assessment import assess
 from trustreport.claims import held
 from trustreport.dimensions.candidates import DIMENSION, answer
 from trustreport.dimensions.candidates.measured import indistinguishable
+from trustreport.estimate import Estimate
 from trustreport.finding import PlainTable
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.table import PairedTable
@@ -107,10 +113,8 @@ def test_cases_not_given_to_all_are_left_out_of_all() -> None:
 # ---------------------------------------------------------------- groups
 
 
-def test_groups_of_candidates_that_are_not_told_apart() -> None:
+def test_groups_of_candidates_that_are_not_differing() -> None:
     def told(pair: tuple[str, str], low: float, high: float) -> Result:
-        from trustreport.estimate import Estimate
-
         e = Estimate((low + high) / 2, low, high, 10, method="tango")
         return Result("candidates.accuracy_difference", {"candidates": list(pair)}, e, "difference", True)
 
@@ -120,6 +124,46 @@ def test_groups_of_candidates_that_are_not_told_apart() -> None:
     assert indistinguishable(found[:2], ["a", "b", "c"], "accuracy") == [("a", "b", "c")]
     apart = [told(pair, 0.1, 0.2) for pair in (("a", "b"), ("a", "c"), ("b", "c"))]
     assert indistinguishable(apart, ["a", "b", "c"], "accuracy") == [("a",), ("b",), ("c",)]
+
+
+def by_force(apart: set[frozenset[str]], names: list[str]) -> list[tuple[str, ...]]:
+    """Of all groups without a pair that differs those that are part of no larger one."""
+    groups: list[tuple[str, ...]] = []
+    for size in range(len(names), 0, -1):
+        for group in combinations(names, size):
+            whole = not any(frozenset(pair) in apart for pair in combinations(group, 2))
+            if whole and not any(set(group) <= set(larger) for larger in groups):
+                groups.append(group)
+    return sorted(groups, key=lambda group: [names.index(one) for one in group])
+
+
+def differing(pairs: Iterable[frozenset[str]]) -> list[Result]:
+    e = Estimate(0.2, 0.1, 0.3, 10, method="tango")
+    return [
+        Result("candidates.accuracy_difference", {"candidates": sorted(pair)}, e, "difference", True)
+        for pair in pairs
+    ]
+
+
+@given(
+    st.permutations("abcdef"), st.integers(1, 6), st.sets(st.sampled_from(list(combinations("abcdef", 2))))
+)
+def test_groups_are_those_of_a_search_over_all_subsets(
+    order: list[str], n: int, pairs: set[tuple[str, str]]
+) -> None:
+    names = order[:n]
+    apart = {frozenset(pair) for pair in pairs if set(pair) <= set(names)}
+    assert indistinguishable(differing(apart), names, "accuracy") == by_force(apart, names)
+
+
+def test_forty_candidates_are_grouped_at_once() -> None:
+    """Each differs from those more than five places away: 35 groups of six."""
+    names = [f"C{i:02d}" for i in range(40)]
+    apart = [frozenset((names[i], names[j])) for i in range(40) for j in range(i + 6, 40)]
+    start = perf_counter()
+    groups = indistinguishable(differing(apart), names, "accuracy")
+    assert groups == [tuple(names[i : i + 6]) for i in range(35)]
+    assert perf_counter() - start < 5
 
 
 # ---------------------------------------------------------------- per 1000 patients

@@ -18,6 +18,7 @@ from trustreport.dimensions.potential_robustness import DIMENSION, pairs, scores
 from trustreport.dimensions.potential_robustness import sites as places
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
+from trustreport.measures.binomial_normal import ONLY_ENDS
 from trustreport.measures.robustness import TWO_SITES
 from trustreport.messages import catalogue
 from trustreport.plan import Plan
@@ -26,6 +27,7 @@ from trustreport.study import Cases, Coded, Dataset, Labels, Scores, Study
 
 EN = catalogue("en")
 AUC = {"metric": "auc", "scale": "logit"}
+SENSITIVITY = {"metric": "sensitivity", "scale": "logit"}
 QUICK = {"similarity": {"permutations": 199, "seed": 7}, "operating_point": {"threshold": 0.5}}
 
 
@@ -190,6 +192,40 @@ def test_what_holds_over_sites() -> None:
     assert only(found, "similarity_performance_correlation", parameters=correlation).n == 4
     few = only(answer(validation(2)), "similarity_performance_correlation", parameters=correlation)
     assert few.note == TWO_SITES
+
+
+def at_sites(counts: list[tuple[int, int]], **more: Any) -> Study:
+    """External sets with so many of so many positive cases found, and five of twenty negative ones called."""
+    sets = []
+    for i, (x, n) in enumerate(counts):
+        truth = np.repeat([1, 0], [n, 20])
+        score = np.where(np.concatenate([np.arange(n) < x, np.arange(20) < 5]), 0.9, 0.1)
+        sets.append(dataset(f"site {i}", "external", truth, score, **more))
+    return Study(datasets=tuple(sets))
+
+
+def test_a_site_without_a_single_hit_is_part_of_the_mean() -> None:
+    of = SENSITIVITY
+    found = answer(at_sites([(36, 40), (37, 40), (35, 40), (0, 10)]))
+    mean = only(found, "pooled_performance", parameters=of)
+    assert (mean.method, mean.n, mean.details["sites"]) == ("binomial_normal", 4, 4)
+    assert mean.value == pytest.approx(
+        0.707, abs=5e-4
+    )  # rma.glmm of metafor: tests/reference/binomial_normal.R
+    assert mean.note == scores.AT_END.format(names="site 3")
+    assert only(found, "heterogeneity", parameters=of).value > 0.9
+    every = answer(at_sites([(40, 40), (40, 40), (35, 35)]))
+    none = only(every, "pooled_performance", parameters=of)
+    assert isnan(none.value)
+    assert none.note.startswith(ONLY_ENDS)
+    area = only(every, "pooled_performance", parameters=AUC)
+    assert area.method == "reml_hartung_knapp"
+
+
+def test_sites_without_a_case_of_the_class_are_counted_as_left_out() -> None:
+    mean = only(answer(at_sites([(36, 40), (0, 0), (30, 40)])), "pooled_performance", parameters=SENSITIVITY)
+    assert (mean.n, mean.note) == (2, scores.NO_CASES)
+    assert (mean.details["sites"], mean.details["sites_without_interval"]) == (2, 1)
 
 
 def test_the_sites_of_one_set_count_one_by_one() -> None:

@@ -50,3 +50,26 @@ def test_places_that_there_are_are_read(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")
     _, plan = read_study(tmp_path)
     assert plan.endpoints[0].candidate == ("B", "A")
+
+
+def test_more_candidates_than_can_be_compared(tmp_path: Path) -> None:
+    names = [f"C{i}" for i in range(51)]
+    rows = ["case,truth,candidate,score", *(f"{k},{k},{name},0.{k + 3}" for name in names for k in (0, 1))]
+    manifest = MANIFEST.replace("GROUP", "")
+    (tmp_path / "study.yaml").write_text(manifest)
+    (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")
+    with pytest.raises(StudyError) as raised:
+        read_study(tmp_path)
+    assert str(raised.value).startswith(
+        "scores.csv: found more than 50 candidates, expected at most 50 candidates. Each is compared"
+    )
+    declared = "candidates: [" + ", ".join(f"{{candidate: {name}}}" for name in names) + "]"
+    (tmp_path / "study.yaml").write_text(MANIFEST.replace("GROUP", declared))
+    with pytest.raises(
+        StudyError, match="candidates: found a list of 51 values, expected at most 50 candidates"
+    ):
+        read_study(tmp_path)
+    (tmp_path / "study.yaml").write_text(manifest)
+    (tmp_path / "scores.csv").write_text("\n".join(rows[:101]) + "\n")
+    study, _ = read_study(tmp_path)
+    assert list(study.datasets[0].scores) == names[:50]

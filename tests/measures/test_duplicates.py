@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trustreport.measures.duplicates import copies, nearest, row_keys
+from trustreport.measures.duplicates import copies, nearest, repeats, row_keys
 
 
 def by_force(tested: np.ndarray, training: np.ndarray) -> np.ndarray:
@@ -54,3 +54,38 @@ def test_nearest_in_training_deviations() -> None:
     assert found[:2] == pytest.approx([1 / np.sqrt(8 / 3), 2.0])
     assert np.isnan(found[2])
     assert np.isnan(nearest(np.ones((2, 1)), np.full((3, 1), np.nan))).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_repeats_are_those_that_a_search_finds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, also = rng.integers(0, 3, (40, 3)).astype(float), rng.integers(0, 2, (40, 1)).astype(float)
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    whole = np.column_stack([rows, also])
+    earlier = [
+        not np.isnan(rows[i]).all() and by_force(whole[i : i + 1], whole[:i])[0] if i else False
+        for i in range(40)
+    ]
+    assert repeats(rows, also)[0].tolist() == earlier
+
+
+def test_chance_is_judged_by_the_pairs_that_differ_in_one_feature() -> None:
+    """Twelve cases: pairs counted by hand."""
+    first = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
+    second = [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9]
+    rows = np.column_stack([first, second]).astype(float)
+    repeated, expected = repeats(rows, np.empty((12, 0)))
+    assert np.flatnonzero(repeated).tolist() == [1, 11]
+    # Of 66 pairs 30 agree in the first, 2 of which in the second too: (30 - 2) (2 / 66) / (64 / 66) pairs.
+    assert expected == pytest.approx(28 * 2 / 64)
+
+
+def test_chance_explains_coarse_features_and_no_copies() -> None:
+    rng = np.random.default_rng(3)
+    coarse = rng.integers(0, 8, (300, 4)).astype(float)
+    repeated, expected = repeats(coarse, np.empty((300, 0)))
+    assert expected == pytest.approx(repeated.sum(), rel=0.3)
+    fine = rng.normal(size=(300, 4))
+    repeated, expected = repeats(np.concatenate([fine, fine[:20]]), np.empty((320, 0)))
+    assert (repeated.sum(), expected) == (20, 0)
+    assert repeats(np.full((3, 2), np.nan), np.zeros((3, 1)))[0].sum() == 0

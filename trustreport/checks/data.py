@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.measures.association import fisher_exact
-from trustreport.measures.duplicates import copies, nearest
+from trustreport.measures.duplicates import copies, nearest, repeats
 from trustreport.messages import Message, say
 from trustreport.performance.cases import place_of_set
 from trustreport.performance.follow_up import is_mature
@@ -52,7 +52,7 @@ def _present(column: Coded | None) -> Labels | None:
     return column.labels
 
 
-# ---------------------------------------------------------------- P09, P10, P11
+# ---------------------------------------------------------------- P09, P10, P11, P61
 
 
 def patient_leakage(evidence: Evidence) -> Iterator[Remark]:
@@ -108,8 +108,7 @@ def _shared_features(
 def _alike(own: NDArray[np.float64], training: NDArray[np.float64], near: float, name: str) -> Message | None:
     copied, expected = copies(own, training)
     n = int(copied.sum())
-    # Clearly more than agree by chance, where features are so coarse that some do.
-    if n > 2 * expected + 3 * np.sqrt(expected):
+    if _more_than_chance(n, expected):
         return say("checks.P10.fired_features", n=n, training=name, expected=expected)
     if near > 0:
         distance = nearest(own, training)
@@ -117,6 +116,36 @@ def _alike(own: NDArray[np.float64], training: NDArray[np.float64], near: float,
         if close > n:
             return say("checks.P10.fired_near", n=close, training=name, distance=near)
     return None
+
+
+def _more_than_chance(n: int, expected: float) -> bool:
+    """Clearly more than agree by chance, where features are so coarse that some do."""
+    return bool(n > 2 * expected + 3 * np.sqrt(expected))
+
+
+def repeated(evidence: Evidence) -> Iterator[Remark]:
+    """P61: cases of one set have the content, or every feature and score, of another case of it.
+
+    Equal content is certain; equal features and scores are a suspicion, so they warn and do not block.
+    """
+    sets = {d.name: d for d in evidence.study.datasets}
+    for one in tested(evidence):
+        content, own = one.cases.content, sets.get(one.place.dataset or "")
+        total, featured = len(one.cases), own is not None and own.features is not None and own.scores
+        n = 0
+        if content is not None and _present(content):
+            n = int(np.maximum(np.bincount(content.codes[content.codes >= 0]) - 1, 0).sum())
+            if n or not featured:
+                yield Remark(one.place, say("checks.P61.fired", n=n, total=total) if n else None)
+        if featured and not n:
+            assert own is not None
+            assert own.features is not None
+            scores = [s.score if s.score is not None else s.decision for s in own.scores.values()]
+            also = np.column_stack([np.full(total, 0.0), *(s for s in scores if s is not None)])
+            alike, expected = repeats(own.features, also)
+            n = int(alike.sum())
+            message = say("checks.P61.fired_features", n=n, total=total, expected=expected)
+            yield Remark(one.place, message if _more_than_chance(n, expected) else None, severity="W")
 
 
 def called_external(evidence: Evidence) -> Iterator[Remark]:
@@ -309,4 +338,5 @@ CHECKS = (
     Check("P12", REFERENCE, "B", incorporation, {"P12_cases": 30}),
     Check("P13", REFERENCE, "B", verification, {"P13_alpha": 0.05}),
     Check("P15", REFERENCE, "W", reference_interval),
+    Check("P61", INDEPENDENCE, "B", repeated),
 )

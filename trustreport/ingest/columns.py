@@ -302,13 +302,10 @@ def _convert(table: Table, key: str, word: str, column: "Column", decimal: str |
 
 def _check(table: Table, reader: _Reader, problems: Problems) -> None:
     """Let the contract look at all columns at once; then empty the cells that it refused."""
-    import pandas as pd
-
-    columns: dict[str, Any] = {k: v.codes for k, v in table.names.items()}
+    columns: dict[str, NDArray[Any]] = {k: v.codes for k, v in table.names.items()}
     columns |= table.numbers | table.flags | table.times
     words = [(k, reader.found[k][0]) for k in columns if not (k == "truth" and k in table.names)]
-    frame = pd.DataFrame({k: columns[k] for k, _ in words}, copy=False)
-    for key, check, mask in contracts.failures(frame, words):
+    for key, check, mask in contracts.failures(columns, words):
         _tell(table, reader, problems, key, check, mask)
     for floats in table.numbers.values():
         floats[~np.isfinite(floats)] = np.nan

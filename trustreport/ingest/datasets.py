@@ -12,7 +12,7 @@ from trustreport.ingest.columns import Names, Table
 from trustreport.ingest.contracts import MISSING, UNREAD_NUMBER, mend_number
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
-from trustreport.plan import DatasetFacts, Plan
+from trustreport.plan import MOST_CANDIDATES, DatasetFacts, Plan
 from trustreport.study import Codes, Dataset, Floats, Labels, Scores
 
 if TYPE_CHECKING:
@@ -280,6 +280,11 @@ def _scores(parts: Sequence[Part], labels: Labels, problems: Problems) -> dict[s
     for part in parts:
         for name, narrowed, keys in _candidates(part):
             found.setdefault(name, _Candidate()).parts.append((narrowed, keys))
+    if len(found) > MOST_CANDIDATES:
+        mend = "Each is compared with every other: keep those between which is to be chosen."
+        expected = f"at most {MOST_CANDIDATES} candidates"
+        problems.at(parts[0].table.file, f"found more than {MOST_CANDIDATES} candidates", expected, mend)
+        return {}
     order = sorted(found, key=lambda n: (values.natural_key(n), n))
     return {name: _candidate(name, found[name], labels, problems) for name in order}
 
@@ -304,10 +309,10 @@ def _candidates(part: Part) -> list[tuple[str, Part, dict[str, str]]]:
         return [(table.spec.candidate or "", part, plain)]
     column = table.names["candidate"]
     codes = column.codes[part.records]
-    for i, name in enumerate(column.distinct.to_pylist()):
+    # More than may be are refused: none beyond the first of those is looked at.
+    for i in np.unique(codes[codes >= 0])[: MOST_CANDIDATES + 1].tolist():
         mine = np.flatnonzero(codes == i)
-        if len(mine):
-            made.append((name, Part(table, part.records[mine], part.case[mine]), plain))
+        made.append((column.distinct[i].as_py(), Part(table, part.records[mine], part.case[mine]), plain))
     return made
 
 

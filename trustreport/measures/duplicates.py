@@ -1,4 +1,4 @@
-"""Rows that two sets of cases have in common: copies, and near copies."""
+"""Rows that occur twice, in two sets of cases or in one: copies, and near copies."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,62 @@ def copies(tested: Floats, training: Floats) -> tuple[NDArray[np.bool_], float]:
     _, counts = np.unique(keys, return_counts=True)
     twins = int(counts[counts > 1].sum())
     return copied, len(tested) * twins / len(keys) if len(keys) else 0.0
+
+
+def repeats(features: Floats, also: Floats) -> tuple[NDArray[np.bool_], float]:
+    """Which cases equal an earlier one in every feature and all else, and how many would by chance alone.
+
+    Cases of few or coarse features agree by chance. Then pairs that agree in all features but one are many
+    more; by chance, one in 1 / c of them agrees in that one too, c being the share of all pairs that do::
+
+        expected pairs = largest over features of (pairs in all others - pairs in all) c / (1 - c)
+
+    Copies agree in all features or in none in particular: dropping one adds no pairs.
+
+    Parameters
+    ----------
+    features : float array, shape (n_cases, n_features)
+    also : float array, shape (n_cases, n)
+        What follows from the features (scores): copies agree in it, and chance is not judged by it.
+
+    Returns
+    -------
+    repeated : bool array, shape (n_cases,)
+        Without the first of equal cases; a case without any feature repeats no other.
+    expected : float
+        At most the number found.
+
+    Examples
+    --------
+    >>> features = np.array([[1.5, 2.25], [3.0, 4.75], [1.5, 2.25], [6.0, 9.5]])
+    >>> repeated, expected = repeats(features, np.array([[0.1], [0.2], [0.1], [0.3]]))
+    >>> repeated.tolist(), expected
+    ([False, False, True, False], 0.0)
+    """
+    known = np.flatnonzero(~np.isnan(features).all(axis=1))
+    rows = features[known]
+    repeated = np.zeros(len(features), bool)
+    _, first = np.unique(row_keys(np.column_stack([rows, also[known]])), return_index=True)
+    repeated[np.delete(known, first)] = True
+    found = int(repeated.sum())
+    if not found:
+        return repeated, 0.0
+    # A key for each cell, that of a row their sum, so that a column is taken out by subtraction.
+    cells = [row_keys(np.column_stack([np.full(len(rows), float(j)), x])) for j, x in enumerate(rows.T)]
+    whole: Keys = np.sum(cells, axis=0, dtype=np.uint64)
+    equal, all_pairs = _pairs(whole), len(rows) * (len(rows) - 1) / 2
+    expected = 0.0
+    for cell in cells:
+        share = _pairs(cell) / all_pairs
+        if share < 1:
+            expected = max(expected, (_pairs(whole - cell) - equal) * share / (1 - share))
+    return repeated, found * min(1.0, expected / equal)
+
+
+def _pairs(keys: Keys) -> float:
+    """How many pairs are equal."""
+    _, counts = np.unique(keys, return_counts=True)
+    return float((counts * (counts - 1.0) / 2).sum())
 
 
 def nearest(tested: Floats, training: Floats) -> Floats:

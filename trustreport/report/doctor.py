@@ -1,9 +1,11 @@
 """Whether this machine has what reports need."""
 
 import ctypes.util
+import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata, util
+from importlib import metadata
 
 PDF_LIBRARIES = {
     "pango-1.0": "libpango-1.0-0",
@@ -12,17 +14,7 @@ PDF_LIBRARIES = {
 }
 INSTALL = "apt-get install " + " ".join(PDF_LIBRARIES.values())
 PYTHON = (3, 11)
-PACKAGES = (
-    "numpy",
-    "scipy",
-    "pandas",
-    "statsmodels",
-    "matplotlib",
-    "weasyprint",
-    "jinja2",
-    "pydantic",
-    "pyarrow",
-)
+REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:>=(?P<least>[\d.]+))?(?P<extra>.*extra ==)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +30,38 @@ def diagnose() -> list[Line]:
     """Look at Python, at the packages, at the libraries that PDF needs and at the packaged files."""
     version = ".".join(map(str, sys.version_info[:3]))
     lines = [Line(f"Python {version}", sys.version_info >= PYTHON, "Python 3.11 or newer is needed")]
-    for name in PACKAGES:
-        there = util.find_spec(name) is not None
-        lines.append(
-            Line(f"{name} {metadata.version(name) if there else ''}".strip(), there, f"pip install {name}")
-        )
+    lines += _packages()
     for library, package in PDF_LIBRARIES.items():
         there = ctypes.util.find_library(library) is not None
         lines.append(Line(f"{package} (for PDF)", there, f"apt-get install {package}"))
     return [*lines, *_packaged_files()]
+
+
+def _packages() -> Iterator[Line]:
+    """What the installed package says that it requires, without its extras."""
+    try:
+        required = metadata.requires("trustreport") or []
+    except metadata.PackageNotFoundError:
+        yield Line("trustreport as an installed package", False, "pip install . in its folder")
+        return
+    for said in required:
+        found = REQUIREMENT.match(said)
+        if found is None or found["extra"]:
+            continue
+        name, least = found["name"], found["least"] or "0"
+        try:
+            version = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            version = ""
+        old = bool(version) and _parts(version) < _parts(least)
+        what = f"{name} {version}".strip() + f", which is older than {least}" * old
+        yield Line(what, bool(version) and not old, f"pip install '{name}>={least}'")
+
+
+def _parts(version: str) -> list[int]:
+    """The numbers at the beginning of a version."""
+    numbers = re.match(r"[\d.]*", version)
+    return [int(part) for part in numbers[0].split(".") if part] if numbers else []
 
 
 def _packaged_files() -> list[Line]:

@@ -27,16 +27,18 @@ from trustreport.seeds import DEFAULT
 
 FORMATS = ("html", "pdf", "json", "xlsx", "csv")
 DEFAULT_FORMATS = ("html", "pdf", "json")
+# What reading and assessing import; a test compares it with the imports.
 LIBRARIES = (
-    "numpy",
-    "scipy",
-    "pandas",
-    "statsmodels",
+    "babel",
+    "joblib",
     "matplotlib",
-    "weasyprint",
-    "jinja2",
-    "pydantic",
+    "networkx",
+    "numpy",
     "pyarrow",
+    "pydantic",
+    "python-calamine",
+    "ruamel.yaml",
+    "scipy",
 )
 Progress = Callable[[str, float], None]
 

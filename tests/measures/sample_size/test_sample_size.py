@@ -62,7 +62,7 @@ def of_set(reference: Path, name: str, auc: float) -> dict[str, Estimate]:
     return {
         "mss_auc": mss_auc(auc, truth.mean()),
         "mss_net_benefit": mss_net_benefit(called[truth].mean(), (~called[~truth]).mean(), truth.mean(), 0.5),
-        "mss_brier": mss_brier(float((squared**2).mean() - squared.mean() ** 2)),
+        "mss_brier": mss_brier(float((squared**2).mean() - squared.mean() ** 2), truth.mean()),
     }
 
 
@@ -151,13 +151,25 @@ def test_slope_of_two_scores_by_hand() -> None:
 
 
 def test_a_whole_number_is_not_rounded_up_by_its_last_digits() -> None:
-    assert mss_brier(100 / 78.4**2).value == 100
-    assert mss_brier(100.001 / 78.4**2).value == 101
+    assert mss_brier(100 / 78.4**2, 0.5).value == 100
+    assert mss_brier(100.001 / 78.4**2, 0.5).value == 101
+
+
+@pytest.mark.parametrize(
+    "prevalence, least", [(0.001, 10_000), (0.999, 10_000), (0.03, 334), (0.1, 100), (0.5, 100)]
+)
+def test_brier_expects_ten_of_the_rarer_class(prevalence: float, least: int) -> None:
+    """A width of .05 alone would take 100 cases, and 4 where every score is as small as the prevalence."""
+    assert mss_brier(100 / 78.4**2, prevalence).value == least
+    few = mss_brier(0.0006, prevalence)
+    assert few.details["exact"] == pytest.approx(3.69, abs=0.01)
+    assert few.value == pytest.approx(10 / min(prevalence, 1 - prevalence), abs=1)
 
 
 def test_other_levels_take_the_exact_quantile() -> None:
-    assert mss_brier(0.04, level=0.9).value < mss_brier(0.04).value < mss_brier(0.04, level=0.99).value
-    assert mss_brier(0.04).details["target_se"] == 0.05 / 3.92
+    sizes = [mss_brier(0.04, 0.3, level=level).value for level in (0.9, 0.95, 0.99)]
+    assert sizes[0] < sizes[1] < sizes[2]
+    assert mss_brier(0.04, 0.3).details["target_se"] == 0.05 / 3.92
 
 
 @pytest.mark.parametrize(
@@ -168,7 +180,8 @@ def test_other_levels_take_the_exact_quantile() -> None:
         (mss_net_benefit(0.0, 1.0, 0.3, 0.5), notes.NOBODY_CALLED),
         (mss_net_benefit(1.0, 1.0, 0.3, 0.5), notes.ALL_RIGHT),
         (mss_net_benefit(float("nan"), 0.5, 0.0, 0.5), notes.ONE_CLASS),
-        (mss_brier(0.0), notes.NO_VARIANCE),
+        (mss_brier(0.0, 0.3), notes.NO_VARIANCE),
+        (mss_brier(0.01, 1.0), notes.ONE_CLASS),
         (mss_oe(1.0), notes.ONE_CLASS),
         (mss_calibration_slope(information(np.full(9, 0.3))), notes.NO_SPREAD),
     ],
@@ -193,7 +206,7 @@ def test_scores_of_0_and_1_are_moved_and_said() -> None:
         (lambda: mss_oe(0.2, oe=0), "oe must be positive"),
         (lambda: mss_net_benefit(0.9, 0.9, 0.3, 1), "threshold must lie"),
         (lambda: mss_net_benefit(9, 0.9, 0.3, 0.1), "sensitivity must lie"),
-        (lambda: mss_brier(-1), "must not be negative"),
+        (lambda: mss_brier(-1, 0.5), "must not be negative"),
         (lambda: information(np.array([1.2])), "scores must lie"),
         (lambda: information_normal(0, 0), "sd must be positive"),
         (lambda: information_beta(0, 1), "a and b must be positive"),

@@ -111,18 +111,16 @@ def indistinguishable(found: Sequence[Result], names: Sequence[str], name: str) 
     names : the candidates, in the order in which they are listed
     name : quantity whose difference decides
     """
-    apart = set()
+    from networkx import Graph, complement, find_cliques
+
+    apart: Graph[str] = Graph()
+    apart.add_nodes_from(names)
     for r in found:
         e = r.estimate
         if r.id == f"{ID}.{name}_difference" and r.primary and (e.low > 0 or e.high < 0):
-            apart.add(frozenset(r.place.candidates or ()))
-    groups: list[tuple[str, ...]] = []
-    for size in range(len(names), 0, -1):
-        for group in combinations(names, size):
-            whole = all(frozenset(pair) not in apart for pair in combinations(group, 2))
-            if whole and not any(set(group) <= set(larger) for larger in groups):
-                groups.append(group)
-    return sorted(groups, key=lambda group: [names.index(one) for one in group])
+            apart.add_edge(*(r.place.candidates or ()))
+    places = [sorted(map(names.index, group)) for group in find_cliques(complement(apart))]
+    return [tuple(names[i] for i in group) for group in sorted(places)]
 
 
 def ranked(found: Sequence[Result], names: Sequence[str], name: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from trustreport.dimensions.potential_robustness.sites import (
 )
 from trustreport.dimensions.potential_robustness.sizes import Performance
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.binomial_normal import binomial_normal
 from trustreport.measures.robustness import (
+    Heterogeneity,
     heterogeneity,
     p_acceptability,
     p_performance,
@@ -36,6 +38,8 @@ NO_TRAINING_SCORES = "the training set has no scores: nothing to compare perform
 NO_SPLITS = "no internal splits are declared"
 OTHER_SPLITS = "internal splits are declared of a measure other than auc"
 LEFT_OUT = "sites without a variance, or at the end of the scale, are left out"
+NO_CASES = "sites without cases of the class are left out"
+AT_END = "included at 0% or 100%: {names}"
 TYPICAL, NEW = "typical site", "new site"
 METRICS = ("auc", "net_benefit", "brier")
 METRIC_IDS = {"auc": "auc", "net_benefit": "standardized_net_benefit", "brier": "brier"}
@@ -120,11 +124,10 @@ def over_sets(scored: Sequence[ScoredSet], candidate: str | None, plan: Plan) ->
 
 def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, plan: Plan) -> list[Result]:
     """Each site's value where sets hold several, the mean over sites, their spread, and a new site."""
-    level, row = plan.report.confidence_level, quantity(name)
+    row = quantity(name)
     at = plan.operating_point.threshold if row.counts_decisions else None
     place = place.at(threshold=at)
     several = len(sites) > 1
-    of_site = [site.estimate(name, plan) for site in sites] if several else []
     more: dict[str, Any] = {
         "endpoint": name,
         "parameters": {"metric": name, "scale": row.scale},
@@ -138,13 +141,9 @@ def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, 
             )
             e = site.shown(name, plan)
             results.append(Result(f"{ID}.site_performance", there, e, cases=site.case.key, **more))
-    known = [(e.value, variance(name, e)) for e in of_site if weighable(name, e)]
-    columns = (np.array(column) for column in (zip(*known) if known else ((), ())))
-    scale = row.scale if row.scale != "atanh" else "identity"
-    found = heterogeneity(*columns, scale=scale, level=level)
-    left_out = len(sites) - len(known) if several else 0
-    also = {"sites": float(len(known)), "sites_without_interval": float(left_out)}
-    note = LEFT_OUT if left_out else ""
+    found, known, note = (_of_counts if is_share(name) else _weighed)(name, sites if several else (), plan)
+    left_out = len(sites) - known if several else 0
+    also = {"sites": float(known), "sites_without_interval": float(left_out)}
     cases = joined_key(site.case.key for site in sites)
     named: tuple[tuple[str, str | None, Estimate], ...] = (
         ("heterogeneity", None, found.i2),
@@ -158,6 +157,48 @@ def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, 
         there = place.at(population=population)
         results.append(Result(f"{ID}.{id}", there, said, cases=cases, **more))
     return results
+
+
+def is_share(name: str) -> bool:
+    """Whether a measure is a share of cases: over sites it is one model of their counts."""
+    return quantity(name).clustered == "cluster_wilson"
+
+
+def _weighed(name: str, sites: Sequence[Site], plan: Plan) -> tuple[Heterogeneity, int, str]:
+    """From each site's value and variance: what is found, the number of sites that have both, a note."""
+    of_site = [site.estimate(name, plan) for site in sites]
+    known = [(e.value, variance(name, e)) for e in of_site if weighable(name, e)]
+    columns = (np.array(column) for column in (zip(*known) if known else ((), ())))
+    scale = quantity(name).scale
+    assert scale != "atanh"
+    found = heterogeneity(*columns, scale=scale, level=plan.report.confidence_level)
+    return found, len(known), LEFT_OUT if len(known) < len(sites) else ""
+
+
+def _of_counts(name: str, sites: Sequence[Site], plan: Plan) -> tuple[Heterogeneity, int, str]:
+    """From each site's counts: what is found, the number of sites with cases, a note.
+
+    Where cases of a site come in clusters, as many cases as would tell as much if each were alone (Rao and
+    Scott 1992).
+    """
+    known = [(site, e) for site in sites if (e := site.estimate(name, plan)).n and isfinite(e.value)]
+    sizes = [_effective(e) for _, e in known]
+    shares = np.array([e.value for _, e in known], np.float64)
+    counts = np.array(sizes, np.float64)
+    found = binomial_normal(shares * counts, counts, level=plan.report.confidence_level)
+    at_end = [site.label for site, e in known if e.value in (0, 1) and not site.closed]
+    notes = (
+        NO_CASES if len(known) < len(sites) else "",
+        AT_END.format(names=", ".join(at_end)) if at_end else "",
+    )
+    return found, len(known), "; ".join(filter(None, notes))
+
+
+def _effective(e: Estimate) -> float:
+    """The cases of a share that tell as much as independent ones; each cluster one where nothing varies."""
+    if "clusters" not in e.details:
+        return float(e.n)
+    return min(e.n / e.details.get("design_effect", e.n / e.details["clusters"]), float(e.n))
 
 
 def found_in(results: Sequence[Result], name: str, **scope: Any) -> Estimate | None:

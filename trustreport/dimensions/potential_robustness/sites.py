@@ -52,8 +52,6 @@ def sites_of(case: ScoredCases, plan: Plan) -> list[Site]:
 
 def variance(name: str, e: Estimate) -> float:
     """The variance of a measure at a site, in its own unit; NaN where it has none."""
-    if name in ("sensitivity", "specificity") and not e.se > 0:
-        return e.value * (1 - e.value) / e.n if e.n else nan
     return (e.value * e.se) ** 2 if quantity(name).scale == "log" else e.se**2
 
 

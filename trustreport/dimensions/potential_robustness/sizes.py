@@ -101,7 +101,7 @@ def _needed(name: str, case: ScoredCases, reached: Performance, plan: Plan) -> E
                 return undefined(n, NO_THRESHOLD, level=level, method=METHODS[name])
             return mss_net_benefit(sensitivity, specificity, prevalence, threshold, **chosen)
         case "brier":
-            return mss_brier(reached.brier.details["variance_per_case"], **chosen)
+            return mss_brier(reached.brier.details["variance_per_case"], prevalence, **chosen)
         case "calibration_slope":
             return mss_calibration_slope(information(case.with_scores[1]), **chosen)
     return mss_oe(prevalence, **chosen)

@@ -19,7 +19,7 @@ GROUPS = {"E03": ("datasets",)}
 SETS_BESIDE = 4  # sets that stand as columns; more stand below each other
 MISSING = ("P19", "P20", "P03")
 ENOUGH = ("P39", "P37", "P44")
-INDEPENDENT = ("P09", "P10", "P11")
+INDEPENDENT = ("P09", "P10", "P11", "P61")
 CHECKED = {"E09": MISSING, "E10": ENOUGH, "E11": INDEPENDENT}
 
 

@@ -1,0 +1,255 @@
+"""A proportion over sites in one model: cases of a site are binomial, the logits of the sites normal."""
+
+from collections.abc import Callable
+from functools import cache
+from math import copysign, exp, hypot, inf, isinf, log, log1p, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq, minimize
+from scipy.special import chdtrc, chdtri, expit, logit, xlogy
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.robustness import NO_PREDICTION, NO_SPREAD_FOUND, ONE_SITE, Heterogeneity
+
+Floats = NDArray[np.float64]
+
+METHOD = "binomial_normal"
+ONLY_ENDS = "every site is at 0% or 100%: the median site has no finite estimate"
+NO_UPPER_LIMIT = "the spread between sites has no upper limit"
+
+NODE = np.linspace(-1, 1, 121)
+REACH = 9.0  # standard deviations on either side of the mode; beyond lies less than 1e-17
+LEAST_TAU, MOST_TAU = 1e-3, 30.0  # below, the sites count as equal; above, the spread as without limit
+MOST_LOGIT = 40.0  # 4e-18 from 0% or 100%
+
+
+def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95) -> Heterogeneity:
+    """The proportion at the median site and how far sites differ; sites at 0% or 100% are part of it.
+
+    Site i has x_i events among n_i cases, k sites::
+
+        x_i ~ Binomial(n_i, p_i),   logit p_i ~ Normal(mu, tau^2),   median site = expit(mu)
+
+    by maximum likelihood, each site's integral by the trapezoidal rule in v, logit = mode + scale sinh(v):
+    Gauss-Hermite nodes miss the step of a site at 0% or 100% where sites differ much. With l_p the likelihood
+    maximised over the other parameter and t the quantile of k - 1 df::
+
+        median:    2 (l_p(mu^) - l_p(mu)) <= k log(1 + t^2 / (k - 1))
+        tau^2:     2 (l_p(tau^) - l_p(tau)) <= k (c / k - 1 - log(c / k)),   c: chi-square quantile, k - 1 df
+        new site:  expit(mu^ -+ t_{k-2} sqrt(tau^2 + (d / t)^2)),   d: from mu^ to that limit of the median
+        I^2 = tau^2 / (tau^2 + s^2),   s^2 = (k - 1) sum w / ((sum w)^2 - sum w^2)
+
+    with w_i = n_i p (1 - p) at the median site. Both bounds are those at which the interval is Student's, and
+    the chi-square interval of a variance, where sites are so large that their logits are known. The lower
+    limit of tau^2 takes at least the quantile of chi-square with 1 df, for sites that do not differ.
+
+    Estimand: the proportion at the median site of those from which these were sampled, not that of all cases
+    together: a small site weighs nearly as much as a large one where sites differ.
+
+    Parameters
+    ----------
+    events, cases : array, shape (n_sites,)
+        Counts, 0 <= events <= cases, at least one case a site.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Heterogeneity
+        `n` counts sites. The mean is the median site; its `se` is that of mu, its `details` hold mu, and the
+        chi-square test of equal proportions (`q`, `q_df`, `q_p`). NaN with a note under two sites, or where
+        every site is at 0% or 100%; the prediction interval also with two sites.
+
+    Notes
+    -----
+    Cases of a site are taken as independent, given their site. Simulated coverage with few sites:
+    `benchmarks/binomial_normal_coverage.py`.
+
+    References
+    ----------
+    Stijnen, Hamza, Ozdemir (2010), Stat. Med. 29, 3046-3067 (the model).
+    Trefethen, Weideman (2014), SIAM Rev. 56, 385-458 (the trapezoidal rule).
+    Higgins, Thompson, Spiegelhalter (2009), J. R. Stat. Soc. A 172, 137-159 (prediction interval).
+
+    Examples
+    --------
+    >>> print(binomial_normal([36, 37, 35, 0], [40, 40, 40, 10]).mean)
+    0.71 (95% CI 0.00 to 1.00; n = 4)
+    """
+    check_level(level)
+    x, n = np.asarray(events, dtype=np.float64), np.asarray(cases, dtype=np.float64)
+    if x.ndim != 1 or x.shape != n.shape:
+        raise ValueError(f"events and cases need one entry a site each, got shapes {x.shape} and {n.shape}.")
+    if not ((n > 0) & (x >= 0) & (x <= n)).all():
+        raise ValueError("each site needs at least one case and between 0 and all of them as events.")
+    k = len(x)
+    why = ONE_SITE if k < 2 else ONLY_ENDS if ((x == 0) | (x == n)).all() else ""
+    if why:
+        none = undefined(k, why, level=level, method=METHOD)
+        return Heterogeneity(none, none, none, none)
+    order = np.lexsort((x, n))  # no digit depends on the order of the sites
+    x, n = x[order], n[order]
+    likelihood = _Likelihood(x, n)
+    top, mu, tau = likelihood.maximum()
+    se = likelihood.standard_error(mu, tau)
+    t = quantile(k - 1, level)
+    bound = sqrt(k * log1p(t * t / (k - 1)))
+
+    def beyond(at: float) -> float:
+        return _root(top - likelihood.at_mu(at, max(tau, abs(at - mu)))) - bound
+
+    low, high = (_limit(beyond, mu, side * t * se, side * MOST_LOGIT) for side in (-1, 1))
+    together = x.sum() / n.sum()
+    q = float(((x - n * together) ** 2 / (n * together * (1 - together))).sum())
+    details = {"q": q, "q_df": k - 1.0, "q_p": float(chdtrc(k - 1, q)), "scale_value": mu}
+    back = [float(expit(limit)) for limit in (mu, low, high)]
+    median = Estimate(back[0], back[1], back[2], k, level, METHOD, se=se, df=k - 1.0, details=details)
+    spread, of_all = _spread(likelihood, top, mu, tau, level)
+    if k < 3:
+        new = undefined(k, NO_PREDICTION, level=level, method=METHOD)
+    else:
+        ends = [
+            float(expit(mu + side * quantile(k - 2, level) * hypot(tau, (limit - mu) / t)))
+            for side, limit in ((-1, low), (1, high))
+        ]
+        new = Estimate(back[0], ends[0], ends[1], k, level, METHOD, df=k - 2.0)
+    return Heterogeneity(median, spread, of_all, new)
+
+
+class _Likelihood:
+    """The logarithm of the likelihood, with the slopes by mu and tau."""
+
+    def __init__(self, x: Floats, n: Floats) -> None:
+        self.x, self.n = x, n
+        self.most = xlogy(x, x / n) + xlogy(n - x, 1 - x / n)  # likelihoods are counted from here down
+        self.equal = float(logit(x.sum() / n.sum()))  # mu where sites do not differ
+        self.mode = np.zeros_like(x)  # of each site, in units of tau about mu: where the last search ended
+
+    def __call__(self, mu: float, tau: float) -> tuple[float, Floats]:
+        x, n = self.x, self.n
+        if not tau:
+            value = x * mu - n * np.logaddexp(0, mu) - self.most
+            return float(value.sum()), np.array([(x - n * expit(mu)).sum(), 0.0])
+        self._find_modes(mu, tau)
+        p = expit(mu + tau * self.mode)
+        # Dense about the mode, where a site at 0% or 100% has a step, and beyond it as wide as the normal.
+        scale = 1 / np.sqrt(tau * tau * np.maximum(n * p * (1 - p), 1) + 1)
+        reach = np.arcsinh(REACH / scale)
+        v = reach[:, None] * NODE
+        u = self.mode[:, None] + scale[:, None] * np.sinh(v)
+        theta = mu + tau * u
+        terms = x[:, None] * theta - n[:, None] * np.logaddexp(0, theta) - u * u / 2 + np.log(np.cosh(v))
+        largest = terms.max(axis=1)
+        share = np.exp(terms - largest[:, None])
+        total = share.sum(axis=1)
+        residual = (x[:, None] - n[:, None] * expit(theta)) * share / total[:, None]
+        step = scale * reach * (NODE[1] - NODE[0]) / sqrt(2 * np.pi)
+        value = float((largest + np.log(total * step) - self.most).sum())
+        return value, np.array([residual.sum(), (residual * u).sum()])
+
+    def _find_modes(self, mu: float, tau: float) -> None:
+        """Newton's steps, bisection where one leaves the bracket: the integrand's logarithm is concave."""
+        x, n = self.x, self.n
+        low, high = -tau * (n - x), tau * x
+        u = np.clip(self.mode, low, high)
+        for _ in range(200):
+            p = expit(mu + tau * u)
+            slope = tau * (x - n * p) - u
+            low, high = np.where(slope > 0, u, low), np.where(slope > 0, high, u)
+            step = u + slope / (tau * tau * n * p * (1 - p) + 1)
+            step = np.where((step > low) & (step < high), step, (low + high) / 2)
+            done = bool((np.abs(step - u) <= 1e-6 * (1 + np.abs(u))).all())
+            u = step
+            if done:
+                break
+        self.mode = u
+
+    def _climb(self, mu: float, tau: float, free: tuple[bool, bool]) -> tuple[float, float, float]:
+        """The highest value that is reached from here, `free` saying what may move: value, mu, tau."""
+        start = np.array([mu, log(min(max(tau, LEAST_TAU), MOST_TAU))])
+        moved = np.array(free)
+
+        def loss(free_values: Floats) -> tuple[float, Floats]:
+            at = start.copy()
+            at[moved] = free_values
+            value, slope = self(at[0], exp(at[1]))
+            return -value, -(slope * [1.0, exp(at[1])])[moved]
+
+        bounds = np.array([(-2 * MOST_LOGIT, 2 * MOST_LOGIT), (log(LEAST_TAU), log(MOST_TAU))])[moved]
+        options = {"ftol": 1e-13, "gtol": 1e-7}
+        found = minimize(loss, start[moved], jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        start[moved] = found.x
+        return -float(found.fun), float(start[0]), exp(start[1])
+
+    def maximum(self) -> tuple[float, float, float]:
+        """Value, mu and tau of the highest likelihood; tau of 0 where no spread makes it higher."""
+        x, n = self.x, self.n
+        rough = np.log((x + 0.5) / (n - x + 0.5))
+        best = self._climb(float(rough.mean()), max(float(rough.std()), 0.2), (True, True))
+        none = self(self.equal, 0.0)[0]
+        return best if best[0] > none + 1e-8 else (none, self.equal, 0.0)
+
+    def at_mu(self, mu: float, start: float) -> float:
+        """The highest value at this mu, sought from a tau on."""
+        return max(self._climb(mu, start, (False, True))[0], self(mu, 0.0)[0])
+
+    def at_tau(self, tau: float, start: float) -> float:
+        """The highest value at this tau, sought from a mu on."""
+        return self._climb(start, tau, (True, False))[0] if tau else self(self.equal, 0.0)[0]
+
+    def standard_error(self, mu: float, tau: float) -> float:
+        """Of mu, from the information on both parameters."""
+        if not tau:
+            return 1 / sqrt(float((self.n * expit(mu) * expit(-mu)).sum()))
+        step = 1e-4
+        by_mu, by_tau = (
+            (self(mu + a, tau + b)[1] - self(mu - a, tau - b)[1]) / (2 * (a + b))
+            for a, b in ((step, 0.0), (0.0, step * tau))
+        )
+        return 1 / sqrt(-by_mu[0] + (by_mu[1] ** 2 / by_tau[1] if by_tau[1] < 0 else 0.0))
+
+
+def _spread(
+    likelihood: _Likelihood, top: float, mu: float, tau: float, level: float
+) -> tuple[Estimate, Estimate]:
+    """tau^2, and its share of all spread, each with its interval."""
+    k = len(likelihood.n)
+
+    def bound(tail: float) -> float:
+        ratio = float(chdtri(k - 1, tail)) / k  # tail = share above
+        return sqrt(k * (ratio - 1 - log(ratio)))
+
+    def beyond(limit: float, at: float) -> float:
+        return _root(top - likelihood.at_tau(at, mu)) - limit
+
+    least = max(bound((1 - level) / 2), sqrt(float(chdtri(1, 1 - level))))
+    low = high = 0.0
+    if beyond(least, 0.0) > 0:
+        low = exp(_limit(lambda at: beyond(least, exp(at)), log(tau), -1.0, log(LEAST_TAU)))
+    most = bound((1 + level) / 2)
+    high = exp(_limit(lambda at: beyond(most, exp(at)), log(max(tau, LEAST_TAU)), 1.0, log(MOST_TAU)))
+    weight = likelihood.n * expit(mu) * expit(-mu)
+    typical = float((k - 1) * weight.sum() / (weight.sum() ** 2 - (weight**2).sum()))
+    note = "; ".join(filter(None, ("" if tau else NO_SPREAD_FOUND, NO_UPPER_LIMIT if isinf(high) else "")))
+    squares = [tau * tau, low * low, high * high]
+    spread = Estimate(squares[0], squares[1], squares[2], k, level, METHOD, note)
+    share = [1.0 if isinf(square) else square / (square + typical) for square in squares]
+    return spread, Estimate(share[0], share[1], share[2], k, level, METHOD, "" if tau else NO_SPREAD_FOUND)
+
+
+def _root(drop: float) -> float:
+    """Square root of twice what a likelihood is below the highest: nearly linear in a parameter."""
+    return sqrt(2 * max(drop, 0.0))
+
+
+def _limit(beyond: Callable[[float], float], start: float, step: float, end: float) -> float:
+    """Where, outwards from `start`, `beyond` turns positive; infinite where it does not before `end`."""
+    beyond = cache(beyond)  # the ends of the bracket keep their signs
+    inside, nearer = start, min if step > 0 else max
+    while inside != end:
+        outside = nearer(inside + step, end)
+        if beyond(outside) > 0:
+            return float(brentq(beyond, inside, outside, xtol=1e-8))
+        inside, step = outside, 2 * step
+    return copysign(inf, step)
