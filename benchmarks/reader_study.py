@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.dimensions.decision_benefit.endpoints import every_endpoint, results_of
+from trustreport.performance.readers import every_endpoint, results_of
 from trustreport.dimensions.pragmatic_utility.counts import paired, two_sample
 from trustreport.dimensions.pragmatic_utility.readings import (
     clustered,

@@ -7,7 +7,7 @@ import pytest
 
 from tests.studies import plan
 from trustreport.dimensions.advice_accuracy import DIMENSION
-from trustreport.dimensions.advice_accuracy.measured import SCENARIO_MEASURES
+from trustreport.dimensions.advice_accuracy.entries import SCENARIO_MEASURES
 from trustreport.finding import Finding
 from trustreport.messages import catalogue
 from trustreport.plan import Confusion, Plan

@@ -11,7 +11,7 @@ from trustreport.api import read_study
 from trustreport.assessment import assess
 from trustreport.checks import CHECKS, Evidence
 from trustreport.dimensions.advice_accuracy import DIMENSION
-from trustreport.dimensions.advice_accuracy.clusters import clustering
+from trustreport.performance.clusters import clustering
 from trustreport.finding import Finding
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.messages import catalogue

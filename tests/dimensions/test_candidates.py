@@ -14,7 +14,7 @@ from studies import plan
 from trustreport.assessment import assess
 from trustreport.claims import held
 from trustreport.dimensions.candidates import DIMENSION, answer
-from trustreport.dimensions.candidates.measured import indistinguishable
+from trustreport.dimensions.candidates.entries import indistinguishable
 from trustreport.estimate import Estimate
 from trustreport.finding import PlainTable
 from trustreport.measures.paired.difference import tango

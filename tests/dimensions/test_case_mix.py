@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from studies import plan
 
-from trustreport.dimensions.advice_accuracy.measured import counts_of, judged
+from trustreport.dimensions.advice_accuracy.entries import counts_of, judged
 from trustreport.dimensions.case_mix import case_mix, case_mixes, errors
 from trustreport.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.rated import noisy, rated, raters_study
 from tests.studies import plan
 from trustreport.dimensions.source_reliability import answer, has_data
-from trustreport.dimensions.source_reliability.panel import panel_of
+from trustreport.dimensions.source_reliability.rater_panel import panel_of
 from trustreport.figures.joyplot import Joyplot
 from trustreport.figures.nomogram import Nomogram as NomogramFigure
 from trustreport.finding import EstimateTable, Finding, PlainTable

@@ -9,7 +9,7 @@ import pytest
 
 from tests.dimensions.test_potential_robustness import rules_hold, texts
 from tests.studies import plan
-from trustreport.dimensions.decision_benefit.endpoints import endpoints
+from trustreport.performance.readers import endpoints
 from trustreport.dimensions.subgroups import DIMENSION
 from trustreport.dimensions.subgroups.effects import of_cases
 from trustreport.dimensions.subgroups.groups import divisions

@@ -11,7 +11,7 @@ import pytest
 
 from trustreport.dimensions.vigilance import DIMENSION, answer, has_data
 from trustreport.dimensions.vigilance.events import after, due, stage
-from trustreport.dimensions.vigilance.measured import criterion, value
+from trustreport.dimensions.vigilance.entries import criterion, value
 from trustreport.dimensions.vigilance.periods import timelines
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
