@@ -63,8 +63,13 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
 
     Notes
     -----
-    Cases of a site are taken as independent, given their site. Simulated coverage with few sites:
-    `benchmarks/binomial_normal_coverage.py`.
+    Cases of a site are taken as independent, given their site. Simulated with 3 to 20 sites of 20 to 200
+    cases, a median of .5 to .98 and tau of 0, .5 and 1 (90 designs of 400 studies, Monte Carlo error .011 at
+    .95), 95% intervals of the median cover in .920 to 1.000 of the studies that have one, on average .974,
+    and those of tau^2 in .948 to 1.000. Prediction intervals cover in .818 to 1.000: they are too narrow
+    where the spread between sites is not found, and wider than need be with three sites. With three sites of
+    20 cases at .98 every site is at 100% in a third of studies. All designs:
+    `benchmarks/results/binomial_normal_coverage.csv`.
 
     References
     ----------
