@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.browsing import Browser, chromium
+from tests.said_keys import fail_where_made
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 
@@ -22,6 +23,13 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),
 )
 settings.load_profile("trustreport")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """From before the first import of a module that holds a message to the end."""
+    patch = pytest.MonkeyPatch()
+    fail_where_made(patch)
+    config.add_cleanup(patch.undo)
 
 
 @pytest.fixture(scope="session")

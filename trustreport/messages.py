@@ -20,6 +20,7 @@ from typing import Any
 from trustreport.resources import folder
 
 MINUS = "\N{MINUS SIGN}"
+PLURALS = frozenset(("zero", "one", "two", "few", "many", "other"))
 INFINITY = "\N{INFINITY}"
 
 
@@ -144,6 +145,11 @@ class _Formatter(string.Formatter):
         return str(value)
 
 
+def _is_group(node: Any) -> bool:
+    """Whether this is a table of texts, not one text nor the plural forms of one."""
+    return isinstance(node, Mapping) and not ("other" in node and node.keys() <= PLURALS)
+
+
 class Catalogue:
     """The texts of one language. Call it with a message, or with a key and its values."""
 
@@ -175,7 +181,7 @@ class Catalogue:
             if not isinstance(node, Mapping) or part not in node:
                 raise KeyError(f"the message catalogue {self.language} has no text {key}")
             node = node[part]
-        if isinstance(node, Mapping) and "other" not in node:
+        if _is_group(node):
             raise KeyError(f"{key} of the message catalogue {self.language} is a group, not a text")
         return node
 
@@ -199,7 +205,7 @@ class Catalogue:
             found = []
             for name, value in node.items():
                 here = f"{path}.{name}" if path else name
-                found += [here] if not isinstance(value, Mapping) or "other" in value else walk(value, here)
+                found += walk(value, here) if _is_group(value) else [here]
             return found
 
         return [key for key in walk(self._texts, "") if key.startswith(prefix)]

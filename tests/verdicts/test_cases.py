@@ -3,40 +3,14 @@
 import csv
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from trustreport.api import assess, lock_criteria, read_study
 from trustreport.errors import StudyError
 
-CASES = sorted((Path(__file__).resolve().parents[1] / "reference" / "verdicts").glob("*/verdicts.csv"))
-# Cases with a verdict that the evidence does not allow. One that is corrected leaves this set.
-KNOWN_FAILURES = {
-    "alpha-half",
-    "clustered-brier",
-    "lock-clusters",
-    "lock-columns",
-    "no-discordant",
-    "one-number-101",
-    "one-number-103",
-    "one-number-111",
-    "period-direction",
-    "separated",
-    "superiority-below-no-effect",
-    "threshold-on-test-data",
-}
-
-
-def cases() -> list[Any]:
-    """Every case; a known failure that no longer fails is an error, until it has left the set."""
-    mark = pytest.mark.xfail(raises=AssertionError, strict=True)
-    names = {table.parent.name for table in CASES}
-    assert names >= KNOWN_FAILURES, KNOWN_FAILURES - names
-    return [
-        pytest.param(t.parent, id=t.parent.name, marks=[mark] if t.parent.name in KNOWN_FAILURES else [])
-        for t in CASES
-    ]
+CASES = (Path(__file__).resolve().parents[1] / "reference" / "verdicts").glob("*/verdicts.csv")
+FOLDERS = sorted(table.parent for table in CASES)
 
 
 def verdicts_of(folder: Path) -> dict[str, str] | None:
@@ -59,7 +33,7 @@ def allowed_by(words: str, found: dict[str, str]) -> list[str]:
     return [found[words[1:]]] if words.startswith("=") else words.split("|")
 
 
-@pytest.mark.parametrize("folder", cases())
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_every_verdict_is_one_that_the_evidence_allows(folder: Path, tmp_path: Path) -> None:
     with (folder / "verdicts.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

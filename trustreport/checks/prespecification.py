@@ -49,9 +49,11 @@ def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
             best = _beside_the_best(dataset, scores, point.threshold, evidence.limit("P33_values"))
             if best is None:
                 continue
-            which = say(f"checks.P33.by.{best}")
-            message = say("checks.P33.fired", threshold=point.threshold, which=which) if best else None
-            yield Remark(place, None if early else message)
+            message = None
+            if best and not early:
+                which = say(f"checks.P33.by.{best}")
+                message = say("checks.P33.fired", threshold=point.threshold, which=which)
+            yield Remark(place, message)
 
 
 def _fixed_earlier(evidence: Evidence) -> bool:

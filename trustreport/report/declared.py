@@ -96,7 +96,7 @@ def _stated(plan: Plan, name: str, say: Catalogue) -> Iterator[tuple[str, str]]:
             yield fields[0][1], _joined(field for field in fields[1:] if field not in common)
     elif isinstance(value, Mapping):
         for key, one in value.items():
-            quantity = f"verdicts.measure.{SHORT.get(key, key)}"
+            quantity = f"quantity.{SHORT.get(key, key)}"
             shown = _joined(_fields(one, name, say)) if isinstance(one, BaseModel) else text(one, say)
             yield say(quantity) if quantity in say else str(key), shown
 

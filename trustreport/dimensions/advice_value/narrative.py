@@ -69,15 +69,15 @@ def _worth(one: Informed, result: Result) -> Message:
     known = {"utility": parameters["utility"], "name": one.name}
     if isnan(e.value):
         return say(f"{ID}.voi.undefined", reason=e.note, **known)
-    who = "told" if one.readers else "told_advice"
-    at = "_at" if "prevalence" in parameters else ""
-    if one.readers:
-        known |= {"first": e.details["aided"], "second": e.details["unaided"]}
-    else:
+    if not one.readers:
         known |= {"first": e.details["advice"], "second": e.details["rule"]}
-    if at:
-        known["prevalence"] = parameters["prevalence"]
-    expected = say(f"{ID}.voi.{who}{at}", **known)
+        expected = say(f"{ID}.voi.told_advice", **known)
+    else:
+        known |= {"first": e.details["aided"], "second": e.details["unaided"]}
+        if "prevalence" in parameters:
+            expected = say(f"{ID}.voi.told_at", prevalence=parameters["prevalence"], **known)
+        else:
+            expected = say(f"{ID}.voi.told", **known)
     if isnan(e.low):
         return say(f"{ID}.voi.no_interval", expected=expected, value=e.value, reason=e.note)
     return say(f"{ID}.voi.{side_of(e, 0, 'more', 'less')}", expected=expected, **numbers(e))

@@ -80,9 +80,9 @@ def sentences(found: Reliance) -> Iterable[Message]:
     advice = found.find("accuracy_of_advice").estimate
     if not isnan(advice.value):
         yield say(f"{ID}.advice", value=advice.value, n=advice.n)
-    words = _words(found)
     for name in ("rsr", "rair"):
-        yield _against_half(name, found.find(name).estimate, words)
+        yield _against_half(found, name)
+    words = _words(found)
     for name in ("rbt", "rbod"):
         e = found.find(name).estimate
         if _side(e) == "below":
@@ -96,18 +96,18 @@ def _words(found: Reliance) -> str:
     return f"{ID}.apart" if found.separate_readings else ID
 
 
-def _against_half(name: str, e: Estimate, words: str) -> Message:
+def _against_half(found: Reliance, name: str) -> Message:
+    e, words = found.find(name).estimate, _words(found)
     if isnan(e.value):
         return say(f"{ID}.{name}.undefined", reason=e.note)
-    side = _side(e)
-    if not side:
-        return say(f"{words}.{name}.no_interval", value=e.value, n=e.n, reason=e.note)
-    return say(f"{words}.{name}.{side}", n=e.n, **numbers(e))
+    return say(f"{words}.{name}.{_side(e)}", n=e.n, reason=e.note, **numbers(e))
 
 
 def _side(e: Estimate) -> str:
-    """On which side of one half the whole interval is: below, above or either; nothing without one."""
-    return "below" if e.high < 0.5 else "above" if e.low > 0.5 else "either" if e.low <= 0.5 <= e.high else ""
+    """On which side of one half the whole interval is, if there is one."""
+    if isnan(e.low) or isnan(e.high):
+        return "no_interval"
+    return "below" if e.high < 0.5 else "above" if e.low > 0.5 else "either"
 
 
 def _title(found: Reliance) -> Message | str:

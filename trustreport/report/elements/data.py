@@ -92,7 +92,7 @@ def _sources(context: Context) -> Table:
     lines = []
     for source in context.assessment.study.sources:
         reasons = [
-            say("report.read.dropped_reason", n=n, reason=_reason(why, say))
+            say("report.read.dropped_reason", n=n, reason=why)
             for why, n in source.dropped.items()
             if n
         ]
@@ -105,11 +105,6 @@ def _sources(context: Context) -> Table:
             Line((Cell(source.file), Cell(source.table), *numbers, Cell("; ".join(reasons) or whole)))
         )
     return Table(say("report.read.caption"), heads, tuple(lines))
-
-
-def _reason(why: str, say: Catalogue) -> str:
-    key = f"dropped.{why}"
-    return say(key) if key in say else why
 
 
 def _processed(context: Context) -> Table:
