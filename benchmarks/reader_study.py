@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from trustreport.performance.readers import every_endpoint, results_of
 from trustreport.dimensions.pragmatic_utility.counts import paired, two_sample
 from trustreport.dimensions.pragmatic_utility.readings import (
     clustered,
@@ -37,6 +36,7 @@ from trustreport.measures.mrmc.auc import auc_ustatistic
 from trustreport.measures.mrmc.bootstrap import Draws
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.mrmc.weighted import auc_difference
+from trustreport.performance.readers import every_endpoint, results_of
 from trustreport.simulate import STRUCTURES, roe_metz
 from trustreport.study import Cases, Labels, Readers, Readings
 

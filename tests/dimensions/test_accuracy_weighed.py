@@ -11,10 +11,10 @@ from trustreport.api import read_study
 from trustreport.assessment import assess
 from trustreport.checks import CHECKS, Evidence
 from trustreport.dimensions.advice_accuracy import DIMENSION
-from trustreport.performance.clusters import clustering
 from trustreport.finding import Finding
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.messages import catalogue
+from trustreport.performance.clusters import clustering
 from trustreport.plan import Confusion, Plan
 from trustreport.results import Result, leading
 from trustreport.study import Cases, Coded, Dataset, Labels, Ratings, Scores, Study

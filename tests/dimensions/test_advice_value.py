@@ -22,8 +22,8 @@ from tests.dimensions.test_potential_robustness import (
 )
 from tests.studies import plan, readings
 from trustreport.dimensions.advice_value import DIMENSION, measured
-from trustreport.dimensions.advice_value.tables import ADVICE, ADVICE_GICI, MASS, WIDTH
 from trustreport.dimensions.advice_value.narrative import EACH_UP_TO
+from trustreport.dimensions.advice_value.tables import ADVICE, ADVICE_GICI, MASS, WIDTH
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.measures.calibration import notes

@@ -9,7 +9,6 @@ import pytest
 
 from tests.dimensions.test_potential_robustness import rules_hold, texts
 from tests.studies import plan
-from trustreport.performance.readers import endpoints
 from trustreport.dimensions.subgroups import DIMENSION
 from trustreport.dimensions.subgroups.effects import of_cases
 from trustreport.dimensions.subgroups.groups import divisions
@@ -19,6 +18,7 @@ from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.multiplicity import holm
 from trustreport.measures.subgroup_difference import share_difference
 from trustreport.messages import catalogue
+from trustreport.performance.readers import endpoints
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from trustreport.dimensions.vigilance import DIMENSION, answer, has_data
-from trustreport.dimensions.vigilance.events import after, due, stage
 from trustreport.dimensions.vigilance.entries import criterion, value
+from trustreport.dimensions.vigilance.events import after, due, stage
 from trustreport.dimensions.vigilance.periods import timelines
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding

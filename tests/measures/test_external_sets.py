@@ -63,9 +63,9 @@ def table_of(reference: Path, name: str) -> Path:
 
 @pytest.fixture(scope="module")
 def entries(reference: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(
-        (reference / "external" / "expected.json").read_text()
-    )["entries"]
+    found: list[dict[str, Any]] = json.loads((reference / "external" / "expected.json").read_text())[
+        "entries"
+    ]
     return found
 
 

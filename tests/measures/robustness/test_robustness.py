@@ -35,9 +35,9 @@ shares = st.floats(0, 1)
 
 @pytest.fixture(scope="session")
 def entries(reference: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(
-        (reference / "external" / "expected.json").read_text()
-    )["entries"]
+    found: list[dict[str, Any]] = json.loads((reference / "external" / "expected.json").read_text())[
+        "entries"
+    ]
     return found
 
 

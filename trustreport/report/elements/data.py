@@ -92,9 +92,7 @@ def _sources(context: Context) -> Table:
     lines = []
     for source in context.assessment.study.sources:
         reasons = [
-            say("report.read.dropped_reason", n=n, reason=why)
-            for why, n in source.dropped.items()
-            if n
+            say("report.read.dropped_reason", n=n, reason=why) for why, n in source.dropped.items() if n
         ]
         whole = say("report.read.dropped_none" if source.n_rows else "table.empty")
         numbers = [
