@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,7 +30,21 @@ def pytest_configure(config: pytest.Config) -> None:
     """From before the first import of a module that holds a message to the end."""
     patch = pytest.MonkeyPatch()
     fail_where_made(patch)
+    fail_where_contradicted(patch)
     config.add_cleanup(patch.undo)
+
+
+def fail_where_contradicted(patch: pytest.MonkeyPatch) -> None:
+    """Let an assessment raise that gives two primary estimates of one number."""
+    from trustreport import assessment, one_number
+
+    def strict(*given: Any) -> Any:
+        found = one_number.contradictions(*given)
+        said = [f"{r.id} {r.scope}: {r.estimate} ({r.method})" for pair in found.values() for r in pair]
+        assert not found, "; ".join(said)
+        return found
+
+    patch.setattr(assessment, "contradictions", strict)
 
 
 @pytest.fixture(scope="session")

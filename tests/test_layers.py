@@ -14,28 +14,33 @@ MAY = {
     "resources": (),
     "messages": ("resources",),
     "packs": ("resources",),
-    "results": ("estimate",),
+    "quantities": (),
+    "place": (),
+    "results": ("estimate", "place", "quantities"),
+    "one_number": ("results",),
     "seeds": (),
     "finding": ("messages", "results"),
-    "measures": ("errors", "estimate", "resources"),
+    "measures": ("errors", "estimate", "quantities", "resources"),
     "parallel": ("measures", "errors"),
     "simulate": ("measures",),
-    "infer": ("measures", "messages"),
+    "infer": ("measures", "narrative"),
     "figures": ("measures", "messages"),
     "study": ("errors", "estimate", "resources"),
     "plan": ("errors", "estimate", "resources"),
     "interop": ("study", "plan"),
-    "ingest": ("study", "plan", "interop", "lock"),
-    "criteria": ("plan",),
+    "ingest": ("study", "plan", "interop", "lock", "criteria"),
+    "performance": ("study", "plan", "measures", "results", "seeds"),
+    "narrative": ("finding", "performance"),
+    "criteria": ("plan", "quantities"),
     "timestamp": (),
     "signing": (),
     "lock": ("study", "criteria", "timestamp"),
     "identity": ("study", "plan", "lock"),
-    "claims": ("plan", "measures", "messages", "results"),
-    "dimensions": ("study", "plan", "measures", "figures", "finding", "infer", "seeds", "claims", "criteria"),
-    "checks": ("study", "plan", "measures", "figures", "finding", "claims", "lock", "identity"),
-    "verdicts": ("study", "plan", "finding", "criteria", "lock"),
-    "assessment": ("dimensions", "checks", "verdicts", "identity"),
+    "claims": ("narrative",),
+    "dimensions": ("narrative", "figures", "infer", "claims", "criteria"),
+    "checks": ("narrative", "claims", "criteria", "lock", "identity"),
+    "verdicts": ("narrative", "checks", "criteria", "lock", "one_number"),
+    "assessment": ("dimensions", "checks", "verdicts", "identity", "one_number"),
     "pipes": (),
     "report": ("assessment", "signing", "packs", "pipes"),
     "starter": ("plan", "messages"),
@@ -47,6 +52,8 @@ MAY = {
     "__main__": ("cli",),
     "__init__": ("api",),
 }
+# What every dimension may use within their room, and what describes the cases for the report.
+SHARED = ("dimension", "case_mix", "largest_gap", "flow")
 FORBIDDEN_IN_MEASURES = ("pandas", "matplotlib", "pydantic", "pyarrow")
 
 
@@ -93,6 +100,23 @@ def test_imports_point_one_way(file: Path) -> None:
             if other == "__version__":
                 continue
             assert other in allowed(room), f"{file}:{line}: {room} may not import {other}"
+
+
+def dimension_of(module: str) -> str | None:
+    """The dimension that a module of the package belongs to; None elsewhere, and for what all of them use."""
+    parts = module.split(".")
+    if parts[:2] != ["trustreport", "dimensions"] or len(parts) < 3 or parts[2] in SHARED:
+        return None
+    return parts[2]
+
+
+@pytest.mark.parametrize("file", sorted((PACKAGE / "dimensions").rglob("*.py")), ids=str)
+def test_a_dimension_imports_no_other(file: Path) -> None:
+    own = dimension_of(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts))
+    if own is None or own == "__init__":
+        return
+    for line, module in imports(file):
+        assert dimension_of(module) in (None, own), f"{file}:{line}: {own} may not import {module}"
 
 
 def test_measures_know_neither_frames_nor_figures() -> None:

@@ -293,6 +293,8 @@ def yield_differences(compared: ScoredCases, baseline: ScoredCases, plan: Plan) 
         return []
     level, results = plan.report.confidence_level, []
     ours, theirs = in_common((compared, baseline))
+    if not len(ours):
+        return []
     assert ours.decision is not None
     assert theirs.decision is not None
     truth, own_decision, other_decision = (

@@ -1,0 +1,119 @@
+"""One number has one primary estimate: on the examples, and on many studies that are drawn.
+
+Every other assessment that a test makes in its own process obeys the same rule (`conftest.py`), so the studies of
+tests/reference do too.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.drawn import drawn_study
+from trustreport.api import assess, read_study
+from trustreport.assessment import Assessment
+from trustreport.estimate import Estimate
+from trustreport.one_number import contradictions, number
+from trustreport.place import Place
+from trustreport.results import Result
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted(ROOT.glob("examples/*/study.yaml"))
+DRAWN, PARTS = 200, 20
+
+
+def conflicts(assessment: Assessment) -> list[str]:
+    """The primary entries that contradict each other, said."""
+    found = contradictions(assessment.results, assessment.plan.operating_point.threshold)
+    return [f"{r.id} {r.scope} {r.method} {r.estimate}" for pair in found.values() for r in pair]
+
+
+def unclear(results: Iterable[Result]) -> list[str]:
+    """Entries that have the same id, scope and method; questions that have no primary entry, or several."""
+    entries: Counter[tuple[str, str, str]] = Counter()
+    primary: Counter[tuple[str, str]] = Counter()
+    for r in results:
+        scope = {key: value for key, value in r.scope.items() if key != "analysis"}
+        entries[r.id, json.dumps(r.scope, sort_keys=True, default=str), r.method] += 1
+        primary[r.id, json.dumps(scope, sort_keys=True, default=str)] += r.primary
+    twice = [f"{n} entries of {key}" for key, n in entries.items() if n > 1]
+    return twice + [f"{n} primary entries of {key}" for key, n in primary.items() if n != 1]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
+def test_no_example_contradicts_itself(path: Path) -> None:
+    study, plan = read_study(path)
+    assert not conflicts(assess(study, plan))
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_drawn_study_contradicts_itself(part: int, tmp_path: Path) -> None:
+    for seed in range(part, DRAWN, PARTS):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        study, plan = read_study(drawn_study(seed, folder))
+        assessment = assess(study, plan)
+        said = [*conflicts(assessment), *unclear(assessment.results)]
+        assert not said, f"seed {seed}: {said}"
+
+
+def test_drawn_studies_hold_what_is_to_be_tried(tmp_path: Path) -> None:
+    """Readings with gaps, clusters, failures, sites, periods and several candidates are all among them."""
+    seen: set[str] = set()
+    for seed in range(40):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        study, _ = read_study(drawn_study(seed, folder))
+        seen |= {"gaps" for r in study.readings if len(r) < 2 * len(r.readers) * len(r.cases)}
+        for d in study.datasets:
+            several = any(s.status is not None for s in d.scores.values())
+            seen |= {d.role, "candidates" if len(d.scores) > 1 else "", "failures" if several else ""}
+            seen |= {"patients" if d.cases.patient is not None else "", "sites" if d.cases.site else ""}
+    assert {"gaps", "patients", "failures", "sites", "period", "candidates", "external"} <= seen
+
+
+SENSITIVITY = Estimate(0.8, 0.7, 0.9, 60, 0.95, "wilson", p=0.01)
+
+
+def entry(id: str, place: Place, e: Estimate = SENSITIVITY, **more: object) -> Result:
+    return Result(id, place, e, primary=True, cases="0123456789abcdef", **more)  # type: ignore[arg-type]
+
+
+def test_a_period_is_its_data_set() -> None:
+    of_set = entry("advice_accuracy.sensitivity", Place(dataset="q1"))
+    of_period = entry("vigilance.period_value", Place(dataset="q1", period="q1"), endpoint="sensitivity")
+    assert number(of_set) == number(of_period)
+    assert not contradictions([of_set, of_period])
+
+
+@pytest.mark.parametrize("field", ["value", "low", "high", "p"])
+def test_a_second_value_interval_or_p_is_found(field: str) -> None:
+    other = replace(SENSITIVITY, **{field: 0.75})
+    of_set = entry("advice_accuracy.sensitivity", Place(dataset="q1"))
+    of_period = entry(
+        "vigilance.period_value", Place(dataset="q1", period="q1"), other, endpoint="sensitivity"
+    )
+    assert list(contradictions([of_set, of_period]).values()) == [(of_set, of_period)]
+
+
+def test_fewer_errors_are_more_right_decisions() -> None:
+    place = Place(task="", arms=("aided", "unaided"))
+    arr = entry("pragmatic_utility.arr", place)
+    gain = entry("decision_benefit.mean_benefit", place, endpoint="accuracy")
+    other = entry("decision_benefit.mean_benefit", place, endpoint="sensitivity")
+    assert number(arr) == number(gain) != number(other)
+
+
+def test_other_cases_choices_and_places_are_other_numbers() -> None:
+    one = entry("advice_accuracy.ppv", Place(dataset="q1"))
+    others = [
+        entry("advice_accuracy.ppv", Place(dataset="q2")),
+        entry("advice_accuracy.ppv", Place(dataset="q1", candidate="A")),
+        entry("advice_accuracy.ppv", Place(dataset="q1"), parameters={"prevalence": 0.1}),
+        Result("advice_accuracy.ppv", Place(dataset="q1"), SENSITIVITY, primary=True, cases="f" * 16),
+    ]
+    assert number(one) not in {number(other) for other in others}
+    assert number(entry("advice_accuracy.ppv", Place(dataset="q1", threshold=0.5)), 0.5) == number(one)
