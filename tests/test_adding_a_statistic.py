@@ -1,0 +1,163 @@
+"""Adding a statistic takes its measure, its row, its texts and its test: all else follows from the row.
+
+The toy is the share of false alarms among all cases: the fewer the better, by decisions of the device.
+"""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from trustreport import criteria, quantities
+from trustreport.api import assess, read_study
+from trustreport.assessment import Assessment
+from trustreport.criteria import Bound
+from trustreport.estimate import Estimate
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.formulas import FORMULAS
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.proportion import wilson
+from trustreport.messages import catalogue
+from trustreport.place import Place
+from trustreport.plan import Endpoint
+from trustreport.quantities import Quantity, UnknownQuantityError
+from trustreport.results import Result
+from trustreport.verdicts.judge import measure
+
+TOY = "alarm_share"
+ROW = Quantity(
+    TOY,
+    better="down",
+    scale="logit",
+    low=0.0,
+    high=1.0,
+    counts_decisions=True,
+    by_prevalence=True,
+    clustered="cluster_delta",
+)
+CHOSEN_HERE = {"threshold": 0.5, "threshold_origin": "tuned on this data"}
+CHOSEN_BEFORE = {
+    "threshold": 0.5,
+    "threshold_origin": "tuned on development data",
+    "threshold_fixed_on": "2025-01-01",
+}
+
+
+def alarm_share(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
+    """The measure: false positives among all cases, Wilson's interval."""
+    return wilson(counts.fp, counts.n, level)
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The measure, the row and the text, until the test is over."""
+    monkeypatch.setitem(MEASURES, TOY, alarm_share)
+    monkeypatch.setitem(FORMULAS, TOY, lambda tp, fp, fn, tn: fp / (tp + fp + fn + tn))
+    monkeypatch.setitem(catalogue()._texts["quantity"], TOY, "share of false alarms")
+    quantities.add(ROW)
+    yield
+    del quantities._BY_ID[TOY]
+    quantities.quantity.cache_clear()
+
+
+def assessed(folder: Path, point: dict[str, object], bound: float, *, patients: bool = False) -> Assessment:
+    """240 cases, half of them with the condition; 12 false alarms, six of them of one patient."""
+    alarms = {*range(1, 12, 2), *range(101, 112, 2)}
+    with (folder / "s.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["case", "truth", "score", *(["patient"] if patients else [])])
+        for i in range(240):
+            row = [f"c{i}", int(i % 2 == 0), 0.9 if i % 2 == 0 or i in alarms else 0.1]
+            writer.writerow(row + ([f"p{i // 12}"] if patients else []))
+    manifest = {
+        "report": {"kind": "certification"},
+        "device": {"trade_name": "Toy"},
+        "study": {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"},
+        "operating_point": point,
+        "datasets": [{"dataset": "ext", "role": "external", "file": "s.csv"}],
+        "endpoints": [
+            {
+                "endpoint": "few alarms",
+                "measure": f"advice_accuracy.{TOY}",
+                "hypothesis": "performance goal",
+                "bound_or_margin": bound,
+                "alpha": 0.025,
+            }
+        ],
+    }
+    (folder / "study.yaml").write_text(json.dumps(manifest))
+    return assess(*read_study(folder))
+
+
+def lead(assessment: Assessment) -> Result:
+    (found,) = (r for r in assessment.results if r.name == TOY and r.primary and not r.parameters)
+    return found
+
+
+@pytest.mark.usefixtures("toy")
+def test_it_is_reported_with_its_unit_and_name(tmp_path: Path) -> None:
+    r = lead(assessed(tmp_path, CHOSEN_BEFORE, 0.1))
+    assert (r.estimate.value, r.estimate.n, r.unit, r.written) == (12 / 240, 240, "proportion", "proportion")
+    assert catalogue()(measure(r)) == "share of false alarms (ext)"
+
+
+@pytest.mark.usefixtures("toy")
+def test_its_direction_decides_the_verdict(tmp_path: Path) -> None:
+    """Wilson's interval of 12 in 240 is .029 to .085."""
+    for bound, word in ((0.1, "pass"), (0.06, "inconclusive"), (0.02, "fail")):
+        (verdict,) = assessed(tmp_path, CHOSEN_BEFORE, bound).verdicts
+        assert (verdict.word, verdict.bound) == (word, Bound(high=bound))
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_block_on_counted_decisions_reaches_it(tmp_path: Path) -> None:
+    (verdict,) = assessed(tmp_path, CHOSEN_HERE, 0.1).verdicts
+    assert (verdict.word, verdict.checks) == ("not assessable", ("P33",))
+
+
+@pytest.mark.usefixtures("toy")
+def test_clusters_widen_its_interval_on_its_scale(tmp_path: Path) -> None:
+    """Against the delta method by hand: the logit, 20 patients of 12 cases, 19 degrees of freedom."""
+    r = lead(assessed(tmp_path, CHOSEN_BEFORE, 0.1, patients=True))
+    alarms = np.zeros(20)
+    np.add.at(alarms, [i // 12 for i in (*range(1, 12, 2), *range(101, 112, 2))], 1)
+    p = alarms.sum() / 240
+    se = np.sqrt(20 / 19 * ((alarms - 12 * p) ** 2).sum()) / 240
+    t = 2.0930240544
+    ends = [1 / (1 + np.exp(-(np.log(p / (1 - p)) + side * t * se / (p * (1 - p))))) for side in (-1, 1)]
+    assert r.method == "cluster_delta"
+    assert [r.estimate.low, r.estimate.high] == pytest.approx(ends, rel=1e-9)
+
+
+@pytest.mark.usefixtures("toy")
+def test_its_change_follows_from_its_row() -> None:
+    e = Estimate(-0.1, -1.7, 0.2, 100)
+    r = Result("vigilance.period_change", Place(dataset="q1", period="q1"), e, endpoint=TOY)
+    assert (r.quantity.id, r.unit, r.quantity.better, r.quantity.no_effect) == (
+        f"{TOY}_difference",
+        "difference",
+        "down",
+        0.0,
+    )
+    assert r.estimate.low == -1.0  # no difference of shares is beyond it
+    criterion = Endpoint(
+        endpoint="no more alarms",
+        measure="vigilance.period_change",
+        of=TOY,
+        hypothesis="non-inferiority",
+        bound_or_margin=0.02,
+    )
+    assert criteria.bound_of(criterion) == Bound(high=0.02)
+
+
+def test_a_statistic_without_a_row_does_not_start() -> None:
+    with pytest.raises(UnknownQuantityError, match=TOY):
+        Result(f"advice_accuracy.{TOY}", Place(dataset="ext"), Estimate(0.1, 0.0, 0.2, 10))
+
+
+def test_a_row_is_added_once() -> None:
+    with pytest.raises(ValueError, match="sensitivity has a row already"):
+        quantities.add(Quantity("sensitivity"))
