@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NO_EFFECT = Message("figure.effect.no_effect")
+AT_NO_EFFECT = Message("figure.effect.no_effect")
 FEWER_ERRORS = Message("figure.effect.fewer_errors")
 MORE_ERRORS = Message("figure.effect.more_errors")
 EDGE = 2.6  # millimetres from the edge of the plot to a mark that belongs beyond it
@@ -48,7 +48,7 @@ class EffectPlot:
     right: Message | str = MORE_ERRORS
     benefit: Literal["left", "right"] = "left"
     margin: float | tuple[float, float] | None = None
-    line: Message | str = NO_EFFECT
+    line: Message | str = AT_NO_EFFECT
 
     @property
     def margins(self) -> tuple[float, ...]:

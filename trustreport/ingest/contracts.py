@@ -111,7 +111,7 @@ UNIT = Check(
     "Rescale the column (divide percentages by 100).",
     together=True,
 )
-SHARES = Check(lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)), "a number from 0 to 1", mend_number)
+A_SHARE = Check(lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)), "a number from 0 to 1", mend_number)
 POSITIVE = Check(lambda x: ~np.isfinite(x) | (x >= 0), "0 or more")
 COUNT = Check(lambda x: ~np.isfinite(x) | _whole(x), "a count: 0, 1, 2 ...")
 DATE = Check(
@@ -155,7 +155,7 @@ WORDS: Mapping[str, Word] = {
     "complexity": NUMBER,
     "relevance": Word("number", (FINITE, POSITIVE)),
     "reference_days": NUMBER,
-    "case_threshold": Word("number", (FINITE, SHARES)),
+    "case_threshold": Word("number", (FINITE, A_SHARE)),
     **{f"utility_{cell}": NUMBER for cell in ("00", "01", "10", "11")},
     "order": NUMBER,
     "confidence": Word("number", (FINITE, UNIT)),

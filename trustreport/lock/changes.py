@@ -8,7 +8,7 @@ from typing import Any, Literal
 from trustreport.criteria import NO_FAMILY, families
 from trustreport.lock.fields import (
     ADDED_LATER,
-    NAMED,
+    NAMED_BY,
     ORDER,
     ORDERED,
     SETS,
@@ -191,7 +191,7 @@ def _with_name(path: str, plan: Plan) -> str:
     """A path with the name of an item in place of its number."""
     found = re.match(r"(\w+)\.(\d+)(?=\.|$)", path)
     group = found[1] if found else ""
-    if found is None or group not in NAMED or not hasattr(plan, group):
+    if found is None or group not in NAMED_BY or not hasattr(plan, group):
         return path
     listed = [one.model_dump(mode="json", exclude_none=True) for one in getattr(plan, group) or ()]
     known = [name for name, _ in items(listed, group)]

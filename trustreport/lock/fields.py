@@ -53,7 +53,7 @@ ADDED_LATER = (
 SETS = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
 
 # Lists of groups, with the fields that name each item; items of any other list have a number.
-NAMED = {
+NAMED_BY = {
     "endpoints": ("endpoint",),
     "families": ("family",),
     "subgroups": ("name",),
@@ -189,7 +189,7 @@ def flat(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         field = field_of(path)
         for name, item in items(value, field):
             yield (*path, name), item
-            own = {key: inner for key, inner in item.items() if key not in NAMED.get(field, ())}
+            own = {key: inner for key, inner in item.items() if key not in NAMED_BY.get(field, ())}
             yield from flat(own, (*path, name))
     else:
         yield path, value
@@ -199,7 +199,7 @@ def items(listed: list[Any], field: str) -> Iterator[tuple[Item, Any]]:
     """The items of a list with a name for each, the second of a name with its number."""
     seen: set[str] = set()
     for i, item in enumerate(listed):
-        said = ", ".join(str(item[key]) for key in NAMED.get(field, ()) if key in item)
+        said = ", ".join(str(item[key]) for key in NAMED_BY.get(field, ()) if key in item)
         name, n = said or str(i), 1
         while name in seen:
             n += 1

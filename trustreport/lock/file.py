@@ -16,7 +16,7 @@ from trustreport.timestamp import stamp
 FILE = "criteria.lock.json"
 FORM = "trustreport criteria lock 2"
 OLDER_FORM = "trustreport criteria lock 1"  # covers the criteria, not the whole manifest
-NAMED = 6  # fields that a message names
+MOST_NAMED = 6  # fields that a message names
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ def renewed(plan: Plan, before: Lock | None = None, *, amend: bool = False, reas
         return Lock((*before.entries, entry))
     fields = [change.field for change in changed(before.last, plan)]
     if fields:
-        more = [f"{len(fields) - NAMED} more"] if len(fields) > NAMED else []
-        differ = ", ".join([*fields[:NAMED], *more])
+        more = [f"{len(fields) - MOST_NAMED} more"] if len(fields) > MOST_NAMED else []
+        differ = ", ".join([*fields[:MOST_NAMED], *more])
         raise FileExistsError(f"the manifest is locked already, and differs in {differ}")
     return before
 

@@ -19,7 +19,7 @@ from trustreport.verdicts.entries import entry
 from trustreport.verdicts.judge import amount
 
 HASH_DIGITS = 16
-NAMED = 3  # amendments elsewhere in the manifest that a row names
+MOST_NAMED = 3  # amendments elsewhere in the manifest that a row names
 # The class that gives a verdict its shape and colour; a verdict that is not given is a dash.
 MARKS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive"}
 
@@ -61,9 +61,9 @@ def _with_changes(row: Held, verdict: Verdict | None, bearing: Sequence[lock.Cha
     """
     own = [c for c in bearing if c.criterion == row.name]
     beside = [c for c in bearing if c.how == "before" and c not in own]
-    said = [_amended(c, say) for c in (*own, *beside[:NAMED])]
-    if len(beside) > NAMED:
-        said.append(say("verdicts.lock.amended_more", n=len(beside) - NAMED))
+    said = [_amended(c, say) for c in (*own, *beside[:MOST_NAMED])]
+    if len(beside) > MOST_NAMED:
+        said.append(say("verdicts.lock.amended_more", n=len(beside) - MOST_NAMED))
     key = "changed" if any(c.how == "undeclared" for c in bearing) else "amended"
     aside = say(f"verdicts.lock.{key}_mark") if bearing else ""
     if verdict is not None and verdict.locked is not None:

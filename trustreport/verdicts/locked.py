@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Decide = Callable[["Judge"], dict[str, Verdict]]
 """Gives the verdict on every criterion of the plan of a judge, by name."""
 
-NAMED = 3  # fields that a sentence names
+MOST_NAMED = 3  # fields that a sentence names
 # Where the criteria themselves are declared, in both forms of the lock.
 OF_CRITERIA = (("endpoints",), ("families",), ("report", "confidence_level"), ("confidence_level",))
 
@@ -33,8 +33,8 @@ def withheld(
     fields = [c.field for c in standing.changes if c.how == how and rests_on(criterion, c, plan)]
     if standing.late or not fields:
         return "not assessable", say("verdicts.reason.P35"), (check,)
-    more = [say("word.more", n=len(fields) - NAMED)] if len(fields) > NAMED else []
-    reason = say(f"verdicts.reason.{how}", n=len(fields), fields=[*fields[:NAMED], *more])
+    more = [say("word.more", n=len(fields) - MOST_NAMED)] if len(fields) > MOST_NAMED else []
+    reason = say(f"verdicts.reason.{how}", n=len(fields), fields=[*fields[:MOST_NAMED], *more])
     return "not assessable", reason, (check,)
 
 

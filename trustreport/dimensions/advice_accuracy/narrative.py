@@ -1,7 +1,8 @@
 """Sentences and tables of advice accuracy: published tables and data sets."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from math import isnan
 from typing import Any
 
@@ -10,10 +11,11 @@ from trustreport.dimensions.advice_accuracy.entries import CELLS, ID, SCENARIO_M
 from trustreport.dimensions.advice_accuracy.narrative_secondary import beside_tables
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.estimate import Estimate
-from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
+from trustreport.narrative.tables import Spec, table
 from trustreport.results import Result
 
 SCORED = ("auc", "average_precision")
@@ -46,23 +48,23 @@ def overview(
 ) -> tuple[Part, ...]:
     """A row each for many tables and data sets; of `undrawn` sets there are no curves."""
     names = (*OVERVIEW, "auc") if any(view.estimate("auc") for view in all_views) else OVERVIEW
-    columns = (
-        Column(say(f"{ID}.column.set")),
-        Column(say(f"{ID}.column.n"), "count"),
-        *(Column(say(f"{ID}.heading.{name}"), "number.3") for name in names),
+    sets = table(
+        "advice_accuracy_sets",
+        say(f"{ID}.table_sets"),
+        all_views,
+        [
+            (f"{ID}.column.set", "name"),
+            (f"{ID}.column.n", _n_of, "count"),
+            *((f"{ID}.heading.{name}", partial(_value, name=name), "number.3") for name in names),
+        ],
     )
-    rows = tuple(
-        (
-            view.name,
-            next((r.estimate.n for r in view.results if r.scope == view.place.scope), None),
-            *(_value(view, name) for name in names),
-        )
-        for view in all_views
-    )
-    table = PlainTable("advice_accuracy_sets", say(f"{ID}.table_sets"), columns, rows)
     sentence = say(f"{ID}.overview", n=len(all_views))
     finding = (*_across(all_views), sentence, *_noted(all_views), *_undrawn(undrawn))
-    return (Part(finding, tables=(table, *_rules_of_sets(all_views)), figures=tuple(figures)),)
+    return (Part(finding, tables=(sets, *_rules_of_sets(all_views)), figures=tuple(figures)),)
+
+
+def _n_of(view: ResultView) -> int | None:
+    return next((r.estimate.n for r in view.results if r.place == view.place), None)
 
 
 def _undrawn(n: int) -> Iterator[Message]:
@@ -103,24 +105,28 @@ def _rules_of_sets(all_views: Sequence[ResultView]) -> Iterator[PlainTable]:
     compared = [view for view in all_views if view.estimate("accuracy", parameters=_rule("all_positive"))]
     if not compared:
         return
-    columns = (
-        Column(say(f"{ID}.column.set")),
-        *(
-            Column(say(f"{ID}.column.{name}"), "number.3")
-            for name in ("accuracy", "accuracy_positive", "accuracy_negative", "f1", "f1_positive")
-        ),
+    positive, negative = (_rule(scenario) for scenario in SCENARIOS)
+    yield table(
+        "advice_accuracy_rules",
+        say(f"{ID}.table_rules_sets"),
+        compared,
+        [
+            (f"{ID}.column.set", "name"),
+            (f"{ID}.column.accuracy", lambda v: _value(v, "accuracy"), "number.3"),
+            (
+                f"{ID}.column.accuracy_positive",
+                lambda v: _value(v, "accuracy", parameters=positive),
+                "number.3",
+            ),
+            (
+                f"{ID}.column.accuracy_negative",
+                lambda v: _value(v, "accuracy", parameters=negative),
+                "number.3",
+            ),
+            (f"{ID}.column.f1", lambda v: _value(v, "f1"), "number.3"),
+            (f"{ID}.column.f1_positive", lambda v: _value(v, "f1", parameters=positive), "number.3"),
+        ],
     )
-    rows = tuple(
-        (
-            view.name,
-            _value(view, "accuracy"),
-            *(_value(view, "accuracy", parameters=_rule(scenario)) for scenario in SCENARIOS),
-            _value(view, "f1"),
-            _value(view, "f1", parameters=_rule("all_positive")),
-        )
-        for view in compared
-    )
-    yield PlainTable("advice_accuracy_rules", say(f"{ID}.table_rules_sets"), columns, rows)
 
 
 def _rule(scenario: str) -> dict[str, str]:
@@ -141,16 +147,19 @@ def with_declared(parts: tuple[Part, ...], found: Sequence[Held]) -> tuple[Part,
 def _declared(found: Sequence[Held]) -> Part:
     """How many declared figures agree with the data, and a row for each that does not."""
     off = [one for one in found if not one.agrees]
-    columns = (
-        Column(say(f"{ID}.column.set")),
-        Column(say(f"{ID}.column.measure")),
-        Column(say(f"{ID}.column.declared"), "number"),
-        Column(say(f"{ID}.column.recomputed"), "number"),
+    unlike = table(
+        "advice_accuracy_declared",
+        say(f"{ID}.table_declared"),
+        off,
+        [
+            (f"{ID}.column.set", _place_name),
+            (f"{ID}.column.measure", "measure"),
+            (f"{ID}.column.declared", "printed", "number"),
+            (f"{ID}.column.recomputed", "recomputed", "number"),
+        ],
     )
-    rows = tuple((_place_name(one), one.measure, one.printed, one.recomputed) for one in off)
     sentence = say(f"{ID}.declared", n=len(found), off=len(off))
-    table = PlainTable("advice_accuracy_declared", say(f"{ID}.table_declared"), columns, rows)
-    return Part((sentence,), title=say(f"{ID}.title_declared"), tables=(table,) if off else ())
+    return Part((sentence,), title=say(f"{ID}.title_declared"), tables=(unlike,) if off else ())
 
 
 def _place_name(one: Held) -> str:
@@ -200,67 +209,62 @@ def _tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTabl
     if shifted:
         yield _at_prevalences(shifted, number)
     curves = [
-        Row(say(f"{ID}.at_threshold", name=_strategy(r, name), threshold=r.scope["threshold"]), r)
+        Row(say(f"{ID}.at_threshold", name=_strategy(r, name), threshold=r.place.threshold), r)
         for name in CURVES
         for r in view.results
-        if r.id == f"{ID}.{name}" and r.primary and _parameters(r).get("strategy") != "treat_none"
+        if r.id == f"{ID}.{name}" and r.primary and r.parameters.get("strategy") != "treat_none"
     ]
     if curves:
         yield EstimateTable(f"net_benefit_{number}", say(f"{ID}.table_net_benefit"), tuple(curves))
 
 
 def _is_shifted(result: Result) -> bool:
-    return "prevalence" in _parameters(result) and "utility" not in _parameters(result)
+    return "prevalence" in result.parameters and "utility" not in result.parameters
 
 
 def _rules(view: ResultView, number: int) -> PlainTable:
     """The decisions beside rules that always give the same answer."""
-    columns = (
-        Column(say(f"{ID}.column.rule")),
-        *(Column(say(f"{ID}.heading.{name}"), "number.3") for name in SCENARIO_MEASURES),
+
+    def of(name: str) -> Callable[[str], float | None]:
+        return lambda rule: _value(view, name, **({"parameters": _rule(rule)} if rule != "device" else {}))
+
+    return table(
+        f"advice_accuracy_rules_{number}",
+        say(f"{ID}.table_rules"),
+        ("device", *SCENARIOS),
+        [
+            (f"{ID}.column.rule", lambda rule: say(f"{ID}.rule.{rule}")),
+            *((f"{ID}.heading.{name}", of(name), "number.3") for name in SCENARIO_MEASURES),
+        ],
     )
-    device = (say(f"{ID}.rule.device"), *(_value(view, name) for name in SCENARIO_MEASURES))
-    rules = (
-        (
-            say(f"{ID}.rule.{scenario}"),
-            *(_value(view, name, parameters=_rule(scenario)) for name in SCENARIO_MEASURES),
-        )
-        for scenario in SCENARIOS
-    )
-    return PlainTable(f"advice_accuracy_rules_{number}", say(f"{ID}.table_rules"), columns, (device, *rules))
 
 
 def _strategy(result: Result, name: str) -> Message:
     """What a net benefit is of: the scores, or acting on everybody or nobody."""
-    strategy = _parameters(result).get("strategy")
+    strategy = result.parameters.get("strategy")
     return say(f"{ID}.rule.{strategy}") if strategy else heading(name)
-
-
-def _parameters(result: Result) -> Mapping[str, Any]:
-    return result.scope.get("parameters") or {}
 
 
 def _at_prevalences(shifted: Sequence[Result], number: int) -> PlainTable:
     """A row for each measure, a column for each share of positives; of many shares some, evenly spread."""
-    shares = sorted({_parameters(r)["prevalence"] for r in shifted})
+    shares = sorted({r.parameters["prevalence"] for r in shifted})
     if len(shares) > MOST_SHARES:
         shares = [shares[round(i * (len(shares) - 1) / (MOST_SHARES - 1))] for i in range(MOST_SHARES)]
-    found = {(r.id, _parameters(r)["prevalence"]): r.estimate for r in shifted}
-    columns = (
-        Column(say(f"{ID}.column.measure")),
-        *(Column(say(f"{ID}.at_share", prevalence=share), "text") for share in shares),
-    )
-    rows = tuple(
-        (heading(name.rpartition(".")[2]), *(_told(found.get((name, share))) for share in shares))
-        for name in dict.fromkeys(r.id for r in shifted)
-    )
-    level = shifted[0].estimate.level
-    return PlainTable(
-        f"advice_accuracy_prevalence_{number}", say(f"{ID}.table_prevalence", level=level), columns, rows
+    found = {(r.name, r.parameters["prevalence"]): r.estimate for r in shifted}
+
+    def at(share: float) -> Spec[str]:
+        head = say(f"{ID}.at_share", prevalence=share)
+        return head, lambda name: _with_interval(found.get((name, share)))
+
+    return table(
+        f"advice_accuracy_prevalence_{number}",
+        say(f"{ID}.table_prevalence", level=shifted[0].estimate.level),
+        dict.fromkeys(r.name for r in shifted),
+        [(f"{ID}.column.measure", heading), *map(at, shares)],
     )
 
 
-def _told(e: Estimate | None) -> Message | None:
+def _with_interval(e: Estimate | None) -> Message | None:
     """An estimate with its interval, where it has one."""
     if e is None or isnan(e.value):
         return None

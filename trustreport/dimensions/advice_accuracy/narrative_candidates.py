@@ -1,6 +1,6 @@
 """Candidates side by side: areas, net benefit, what they are worth, who wins where."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isnan
 from typing import Any
 
@@ -8,10 +8,11 @@ from trustreport.dimensions.advice_accuracy.entries import ID
 from trustreport.dimensions.advice_accuracy.utility import LINEAR, NOT_LINEAR, Contest, two_class
 from trustreport.figures.field import Place as Point
 from trustreport.figures.field import RegionChart
-from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.utility.space import point_of, utility_map
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
+from trustreport.narrative.tables import table
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
@@ -73,7 +74,7 @@ def _contest(contest: Contest, results: Sequence[Result], plan: Plan, number: in
     title = say(f"{ID}.title_utility", utility=contest.utility, dataset=contest.dataset)
     figure = tuple(_map(contest, plan, number)) if with_map and len(contest.candidates) <= MOST_DRAWN else ()
     return Part(
-        tuple(_told(contest, results)),
+        tuple(_sentences(contest, results)),
         title=title,
         tables=(_ranking(contest, number), _metrics(contest, number)),
         figures=figure,
@@ -81,7 +82,7 @@ def _contest(contest: Contest, results: Sequence[Result], plan: Plan, number: in
     )
 
 
-def _told(contest: Contest, results: Sequence[Result]) -> Iterator[Message]:
+def _sentences(contest: Contest, results: Sequence[Result]) -> Iterator[Message]:
     winner, first = contest.winner, contest.ranking.first
     i = contest.ranking.order[0]
     best = float(contest.ranking.yields[i])
@@ -133,39 +134,50 @@ def _prefers(contest: Contest, metric: str) -> str:
 
 
 def _ranking(contest: Contest, number: int) -> PlainTable:
-    names = ("candidate", "rank", "yield_here", "first", "dominated")
-    formats = ("text", "count", "number.3", "number.3", "text")
-    columns = tuple(Column(say(f"{ID}.column.{n}"), f) for n, f in zip(names, formats))
-    rows = tuple(
-        (
-            contest.candidates[i],
-            place,
-            float(contest.ranking.yields[i]),
-            float(contest.ranking.first[i]),
-            say("word.no") if contest.candidates[i] in contest.kept else say("word.yes"),
-        )
-        for place, i in enumerate(contest.ranking.order, 1)
+    names, ranking = contest.candidates, contest.ranking
+    return table(
+        f"utility_ranking_{number}",
+        say(f"{ID}.table_ranking", n=contest.n),
+        enumerate(ranking.order, 1),
+        [
+            (f"{ID}.column.candidate", lambda row: names[row[1]]),
+            (f"{ID}.column.rank", 0, "count"),
+            (f"{ID}.column.yield_here", lambda row: float(ranking.yields[row[1]]), "number.3"),
+            (f"{ID}.column.first", lambda row: float(ranking.first[row[1]]), "number.3"),
+            (f"{ID}.column.dominated", lambda row: _yes_or_no(names[row[1]] not in contest.kept)),
+        ],
     )
-    return PlainTable(f"utility_ranking_{number}", say(f"{ID}.table_ranking", n=contest.n), columns, rows)
+
+
+def _yes_or_no(whether: bool) -> Message:
+    return say("word.yes") if whether else say("word.no")
 
 
 def _metrics(contest: Contest, number: int) -> PlainTable:
     """Common metrics of the candidates: whom each prefers, and whether the yield agrees."""
-    columns = (
-        Column(say(f"{ID}.column.measure")),
-        *(Column(say("word.name", name=name), "number.3") for name in contest.candidates),
-        Column(say(f"{ID}.column.prefers")),
-        Column(say(f"{ID}.column.agrees")),
-        Column(say(f"{ID}.column.linear")),
+    rows = [(name, _prefers(contest, name)) for name in (*LINEAR, *NOT_LINEAR)]
+
+    def value(i: int) -> Callable[[tuple[str, str]], float]:
+        return lambda row: contest.metrics[row[0]][i]
+
+    return table(
+        f"utility_metrics_{number}",
+        say(f"{ID}.table_metrics"),
+        rows,
+        [
+            (f"{ID}.column.measure", lambda row: heading(row[0])),
+            *(
+                (say("word.name", name=name), value(i), "number.3")
+                for i, name in enumerate(contest.candidates)
+            ),
+            (f"{ID}.column.prefers", lambda row: row[1] or None),
+            (f"{ID}.column.agrees", lambda row: _yes_or_no(row[1] == contest.winner) if row[1] else None),
+            (
+                f"{ID}.column.linear",
+                lambda row: say(f"{ID}.form.{'linear' if row[0] in LINEAR else 'never'}"),
+            ),
+        ],
     )
-    rows = []
-    for name in (*LINEAR, *NOT_LINEAR):
-        prefers = _prefers(contest, name)
-        agrees = say("word.yes" if prefers == contest.winner else "word.no") if prefers else None
-        values = (None if isnan(v) else v for v in contest.metrics[name])
-        form = say(f"{ID}.form.{'linear' if name in LINEAR else 'never'}")
-        rows.append((heading(name), *values, prefers or None, agrees, form))
-    return PlainTable(f"utility_metrics_{number}", say(f"{ID}.table_metrics"), columns, tuple(rows))
 
 
 def _map(contest: Contest, plan: Plan, number: int) -> Iterator[Figure]:

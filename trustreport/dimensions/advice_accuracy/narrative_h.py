@@ -12,11 +12,12 @@ from trustreport.figures.bubbles import Bubble, BubblesChart, BubblesPanel
 from trustreport.figures.curves import MOST_PANELS
 from trustreport.figures.field import FieldChart, FieldPanel
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
-from trustreport.finding import Column, Figure, Part, PlainTable
+from trustreport.finding import Figure, Part, PlainTable
 from trustreport.measures.h_accuracy.profile import over_complex_share, over_priority, over_tau
 from trustreport.measures.h_accuracy.risk import risk_accuracy_of
 from trustreport.measures.net_benefit import decision_curve
 from trustreport.messages import Message, say
+from trustreport.narrative.tables import table
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.seeds import generator
@@ -24,7 +25,7 @@ from trustreport.seeds import generator
 TAUS = tuple((0.5 + 0.01 * np.arange(51)).round(2).tolist())
 RISKS = tuple((0.02 * np.arange(1, 50)).round(2).tolist())
 PRIORITIES = tuple((0.05 * np.arange(21)).round(2).tolist())
-SHARES = tuple((0.05 * np.arange(1, 21)).round(2).tolist())
+SHARES_COMPLEX = tuple((0.05 * np.arange(1, 21)).round(2).tolist())
 # Net benefit far below zero is cut off; so is what lies below this.
 LOWEST = -0.5
 RESAMPLES = 500
@@ -92,18 +93,19 @@ def _complexity(chosen: Any) -> Message:
 
 
 def _table(one: Confident, number: int) -> PlainTable:
-    names = ("chosen", "value", "low", "high", "class_0", "class_1")
-    formats = ("text", *["number.3"] * 5)
-    columns = tuple(Column(say(f"{ID}.column.{name}"), f) for name, f in zip(names, formats))
-    rows = tuple(
-        (
-            _choice(r),
-            *(None if isnan(x) else x for x in (r.estimate.value, r.estimate.low, r.estimate.high)),
-            *(r.estimate.details.get(f"class_{k}") for k in (0, 1)),
-        )
-        for r in one.results
+    return table(
+        f"h_accuracy_{number}",
+        say(f"{ID}.table_h", name=one.name),
+        one.results,
+        [
+            (f"{ID}.column.chosen", _choice),
+            (f"{ID}.column.value", "estimate.value", "number.3"),
+            (f"{ID}.column.low", "estimate.low", "number.3"),
+            (f"{ID}.column.high", "estimate.high", "number.3"),
+            (f"{ID}.column.class_0", lambda r: r.estimate.details.get("class_0"), "number.3"),
+            (f"{ID}.column.class_1", lambda r: r.estimate.details.get("class_1"), "number.3"),
+        ],
     )
-    return PlainTable(f"h_accuracy_{number}", say(f"{ID}.table_h", name=one.name), columns, rows)
 
 
 def _figures(some: Sequence[Confident], plan: Plan) -> Iterator[Figure]:
@@ -220,9 +222,9 @@ def _over_priority(one: Confident, plan: Plan, *, named: bool) -> LinesPanel:
 def _surface(one: Confident, *, named: bool) -> FieldPanel:
     assert one.graded is not None
     tau = _first(one).get("tau")
-    grid = over_complex_share(one.truth, one.scores, one.graded, SHARES, PRIORITIES, tau=tau)
+    grid = over_complex_share(one.truth, one.scores, one.graded, SHARES_COMPLEX, PRIORITIES, tau=tau)
     rows = tuple(tuple(row) for row in grid.tolist())
-    return FieldPanel(one.name if named else "", PRIORITIES, SHARES, rows)
+    return FieldPanel(one.name if named else "", PRIORITIES, SHARES_COMPLEX, rows)
 
 
 def _bubbles(some: Sequence[Confident], *, named: bool) -> Figure:

@@ -1,13 +1,13 @@
 """Tables beside the main one: independent cases, parts of the ROC curve, utilities, what was left out."""
 
-from collections.abc import Iterator
-from math import isnan
+from collections.abc import Callable, Iterator
 
 from trustreport.dimensions.advice_accuracy.entries import ID, WITHOUT
 from trustreport.dimensions.advice_accuracy.view import ResultView
-from trustreport.finding import Column, EstimateTable, PlainTable, Row
+from trustreport.finding import EstimateTable, PlainTable, Row
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
+from trustreport.narrative.tables import table
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.clusters import Clustering
 from trustreport.results import Result
@@ -56,24 +56,28 @@ def _clustered_rows(view: ResultView) -> Iterator[Row]:
 
 def _deep(groups: list[Result], number: int) -> PlainTable:
     """Parts of the ROC curve with both averages."""
-    names = ("fpr", "area", "low", "high", "average_sensitivity", "average_specificity")
-    columns = tuple(
-        Column(say(f"{ID}.column.{name}"), "text" if name == "fpr" else "number.3") for name in names
+    return table(
+        f"auc_groups_{number}",
+        say(f"{ID}.table_groups"),
+        groups,
+        [
+            (f"{ID}.column.fpr", _fpr),
+            (f"{ID}.column.area", "estimate.value", "number.3"),
+            (f"{ID}.column.low", "estimate.low", "number.3"),
+            (f"{ID}.column.high", "estimate.high", "number.3"),
+            (f"{ID}.column.average_sensitivity", _detail("average_sensitivity"), "number.3"),
+            (f"{ID}.column.average_specificity", _detail("average_specificity"), "number.3"),
+        ],
     )
-    rows = tuple(
-        (
-            say(f"{ID}.fpr_range", low=r.parameters["fpr"][0], high=r.parameters["fpr"][1]),
-            *(None if isnan(x) else x for x in (r.estimate.value, r.estimate.low, r.estimate.high)),
-            *(_detail(r, name) for name in ("average_sensitivity", "average_specificity")),
-        )
-        for r in groups
-    )
-    return PlainTable(f"auc_groups_{number}", say(f"{ID}.table_groups"), columns, rows)
 
 
-def _detail(result: Result, name: str) -> float | None:
-    value = result.estimate.details.get(name)
-    return None if value is None or isnan(value) else value
+def _fpr(result: Result) -> Message:
+    low, high = result.parameters["fpr"]
+    return say(f"{ID}.fpr_range", low=low, high=high)
+
+
+def _detail(name: str) -> Callable[[Result], float | None]:
+    return lambda r: r.estimate.details.get(name)
 
 
 def _utility(result: Result) -> Message:
@@ -86,29 +90,29 @@ def _utility(result: Result) -> Message:
 
 def _points(view: ResultView, points: list[Result], number: int) -> PlainTable:
     """The threshold that each utility calls for."""
-    names = ("utility", "slope", "threshold", "sensitivity", "specificity", "yield_here", "yield_declared")
-    columns = tuple(
-        Column(say(f"{ID}.column.{name}"), "text" if name == "utility" else "number.3") for name in names
+
+    def best(r: Result) -> float:
+        same = (o for o in view.results if o.id == f"{ID}.optimal_yield" and o.scope == r.scope)
+        return next(same).estimate.value
+
+    def declared(r: Result) -> float | None:
+        found = view.estimate("utility_yield", parameters={"utility": r.parameters["utility"]})
+        return found.value if found else None
+
+    return table(
+        f"operating_points_{number}",
+        say(f"{ID}.table_points"),
+        points,
+        [
+            (f"{ID}.column.utility", lambda r: r.parameters["utility"]),
+            (f"{ID}.column.slope", _detail("slope"), "number.3"),
+            (f"{ID}.column.threshold", "estimate.value", "number.3"),
+            (f"{ID}.column.sensitivity", _detail("sensitivity"), "number.3"),
+            (f"{ID}.column.specificity", _detail("specificity"), "number.3"),
+            (f"{ID}.column.yield_here", best, "number.3"),
+            (f"{ID}.column.yield_declared", declared, "number.3"),
+        ],
     )
-    rows = []
-    for r in points:
-        name = r.parameters["utility"]
-        best = next(o for o in view.results if o.id == f"{ID}.optimal_yield" and o.scope == r.scope)
-        declared = view.estimate("utility_yield", parameters={"utility": name})
-        found = (r.estimate.details[key] for key in ("slope", "sensitivity", "specificity"))
-        slope, sensitivity, specificity = found
-        rows.append(
-            (
-                name,
-                slope,
-                r.estimate.value,
-                sensitivity,
-                specificity,
-                best.estimate.value,
-                declared.value if declared else None,
-            )
-        )
-    return PlainTable(f"operating_points_{number}", say(f"{ID}.table_points"), columns, tuple(rows))
 
 
 def remarks_on(case: ScoredCases, clusters: Clustering, results: list[Result]) -> Iterator[Message]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import isnan
 from typing import Any
 
@@ -18,11 +19,12 @@ from trustreport.dimensions.candidates.entries import (
 )
 from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.finding import Column, EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.reported.claim import declared
 from trustreport.measures.reported.printed import metric_named
 from trustreport.messages import MINUS, Message, say
 from trustreport.narrative.names import heading, quantity_name
+from trustreport.narrative.tables import Spec, table
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
 
@@ -83,14 +85,14 @@ def _side_by_side(common: Common, results: Sequence[Result], plan: Plan, n_sets:
 def _of_each(common: Common, results: Sequence[Result]) -> PlainTable:
     names = common.names
     shown = [name for name in SHOWN if any(_lead(results, name, one) for one in names)]
-    columns = (
-        Column(say(f"{ID}.column.measure")),
-        *(Column(_shown(name), "number.3") for name in names),
-    )
-    rows = tuple((heading(name), *(_estimate(results, name, one) for one in names)) for name in shown)
-    level = _level(results)
-    return PlainTable(
-        f"candidates_each_{common.dataset}", say(f"{ID}.table_each", level=level), columns, rows
+    return table(
+        f"candidates_each_{common.dataset}",
+        say(f"{ID}.table_each", level=_level(results)),
+        shown,
+        [
+            (f"{ID}.column.measure", heading),
+            *((_shown(one), partial(_estimate, results, candidate=one), "number.3") for one in names),
+        ],
     )
 
 
@@ -124,13 +126,20 @@ def _adjusted(common: Common, plan: Plan) -> list[Result]:
 
 
 def _groups(common: Common, found: Mapping[str, list[tuple[str, ...]]]) -> PlainTable:
-    rows = []
-    for name, groups in found.items():
-        shown = [say("word.braced", items=list(group)) for group in groups]
-        rows.append((heading(name), say(f"{ID}.groups", items=shown), len(groups) == 1))
-    columns = tuple(Column(say(f"{ID}.column.{name}")) for name in ("measure", "groups", "all_alike"))
-    caption = say(f"{ID}.table_groups", n=len(_pairs(common)))
-    return PlainTable(f"candidates_groups_{common.dataset}", caption, columns, tuple(rows))
+    return table(
+        f"candidates_groups_{common.dataset}",
+        say(f"{ID}.table_groups", n=len(_pairs(common))),
+        found.items(),
+        [
+            (f"{ID}.column.measure", lambda row: heading(row[0])),
+            (f"{ID}.column.groups", lambda row: _braced(row[1])),
+            (f"{ID}.column.all_alike", lambda row: len(row[1]) == 1),
+        ],
+    )
+
+
+def _braced(groups: Sequence[tuple[str, ...]]) -> Message:
+    return say(f"{ID}.groups", items=[say("word.braced", items=list(group)) for group in groups])
 
 
 def _all_groups(common: Common, results: Sequence[Result], plan: Plan) -> dict[str, list[tuple[str, ...]]]:
@@ -181,13 +190,16 @@ def _figure(common: Common, results: Sequence[Result]) -> Figure:
 def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Part:
     (share,) = local_prevalences(plan)
     names = common.names
-    rows = []
-    for name in RATES:
-        cells = [_scaled(_at(results, name, one, share)) for one in names]
-        if any(cell is not None for cell in cells):
-            rows.append((say(f"{ID}.rate.{name}"), *cells))
-    columns = (Column(say(f"{ID}.column.rate")), *(Column(_shown(name), "number.1") for name in names))
-    caption = say(f"{ID}.table_rates", prevalence=share, level=_level(results))
+
+    def of(candidate: str) -> Spec[str]:
+        return _shown(candidate), lambda rate: _scaled(_at(results, rate, candidate, share)), "number.1"
+
+    rates = table(
+        f"candidates_rates_{common.dataset}",
+        say(f"{ID}.table_rates", prevalence=share, level=_level(results)),
+        [rate for rate in RATES if any(_at(results, rate, one, share) for one in names)],
+        [(f"{ID}.column.rate", lambda rate: say(f"{ID}.rate.{rate}")), *map(of, names)],
+    )
     volume = plan.site_context.annual_volume if plan.site_context else None
     finding = [say(f"{ID}.rates", prevalence=share, positive=PATIENTS * share)]
     if any(run.n_failed for run in common.runs):
@@ -196,8 +208,7 @@ def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Part
     weight = exchange(plan)
     if weight is not None:
         finding.append(say(f"{ID}.weight_{weight[1]}", weight=1 / weight[0] if weight[0] else 0.0))
-    table = PlainTable(f"candidates_rates_{common.dataset}", caption, columns, tuple(rows))
-    return Part(tuple(finding), say(f"{ID}.title_rates"), (table,), (), common.place, "E35")
+    return Part(tuple(finding), say(f"{ID}.title_rates"), (rates,), (), common.place, "E35")
 
 
 def _at(results: Sequence[Result], name: str, candidate: str, share: float) -> Estimate | None:
@@ -265,16 +276,22 @@ def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Part | No
         )
     if not rows:
         return None
-    words = ("candidate", "measure", "claimed", "population", "source")
-    columns = (
-        *(Column(say(f"{ID}.column.{word}")) for word in words),
-        Column(say(f"{ID}.column.observed"), "number.3"),
-        Column(say(f"{ID}.column.held")),
+    claims = table(
+        f"candidates_claims_{common.dataset}",
+        say(f"{ID}.table_claims", level=_level(results)),
+        rows,
+        [
+            (f"{ID}.column.candidate", 0),
+            (f"{ID}.column.measure", 1),
+            (f"{ID}.column.claimed", 2),
+            (f"{ID}.column.population", 3),
+            (f"{ID}.column.source", 4),
+            (f"{ID}.column.observed", 5, "number.3"),
+            (f"{ID}.column.held", 6),
+        ],
     )
-    caption = say(f"{ID}.table_claims", level=_level(results))
-    table = PlainTable(f"candidates_claims_{common.dataset}", caption, columns, tuple(rows))
     finding = (say(f"{ID}.claims", n=len(rows), off=len(off)), *off)
-    return Part(finding, say(f"{ID}.title_claims"), (table,), (), common.place, "E34")
+    return Part(finding, say(f"{ID}.title_claims"), (claims,), (), common.place, "E34")
 
 
 # ---------------------------------------------------------------- conditions
@@ -300,7 +317,7 @@ def conditions(plan: Plan) -> Iterator[Part]:
         within: Message | str = say("word.listed", items=parts) if parts else ""
         rows.append(
             (
-                i.measure.rpartition(".")[2].replace("_", " "),
+                quantity_name(i.measure.rpartition(".")[2]),
                 say(f"{ID}.kind.indicator"),
                 within,
                 i.chart or "",
@@ -309,11 +326,20 @@ def conditions(plan: Plan) -> Iterator[Part]:
         )
     if not rows:
         return
-    words = ("condition", "kind", "bound", "chart", "action")
-    columns = tuple(Column(say(f"{ID}.column.{word}")) for word in words)
-    table = PlainTable("candidates_conditions", say(f"{ID}.table_conditions"), columns, tuple(rows))
+    asked = table(
+        "candidates_conditions",
+        say(f"{ID}.table_conditions"),
+        rows,
+        [
+            (f"{ID}.column.condition", 0),
+            (f"{ID}.column.kind", 1),
+            (f"{ID}.column.bound", 2),
+            (f"{ID}.column.chart", 3),
+            (f"{ID}.column.action", 4),
+        ],
+    )
     finding = (say(f"{ID}.conditions", n=len(rows)),)
-    yield Part(finding, say(f"{ID}.title_conditions"), (table,), element="E31")
+    yield Part(finding, say(f"{ID}.title_conditions"), (asked,), element="E31")
 
 
 def _number(value: float) -> Message:

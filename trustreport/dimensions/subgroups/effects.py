@@ -26,7 +26,7 @@ BENEFIT = "decision_benefit"
 NAME = "subgroups"
 # Gain in the first group less gain in the second, as arms: compared and baseline of either group.
 INTERACTION = np.array([1.0, -1.0, -1.0, 1.0])
-NO_EFFECT = "{positives} positives and {negatives} negatives; too few for an effect"
+TOO_FEW_FOR_EFFECT = "{positives} positives and {negatives} negatives; too few for an effect"
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def _one(
             if shut:
                 e = suppressed(e, least.cell)
             elif short:
-                e = without_value(e, NO_EFFECT.format(positives=positives, negatives=negatives))
+                e = without_value(e, TOO_FEW_FOR_EFFECT.format(positives=positives, negatives=negatives))
             else:
                 e = with_few(e, name, positives, negatives)
             results.append(replace(r, estimate=e, details={} if shut else {**facts, "too_few": short}))

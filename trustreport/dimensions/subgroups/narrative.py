@@ -27,7 +27,7 @@ MORE = ("accuracy", "ppv", "npv", "prevalence")
 # Rows of a chart that fit a page.
 MOST_ROWS = 40
 # Groups that a sentence names.
-NAMED = 6
+MOST_NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ def _compared(groups: Groups, of: str) -> Iterator[Message]:
         m = tested[0][1].details["comparisons"]
         what = say(f"{NAME}.what.{of}_{name}", n=m)
         if stand:
-            items = [_in_words(one, r) for one, r in stand[:NAMED]]
-            if len(stand) > NAMED:
-                items.append(say("word.more", n=len(stand) - NAMED))
+            items = [_in_words(one, r) for one, r in stand[:MOST_NAMED]]
+            if len(stand) > MOST_NAMED:
+                items.append(say("word.more", n=len(stand) - MOST_NAMED))
             yield say(f"{NAME}.differ", n=len(stand), what=what, items=items)
         else:
             reach = max(max(abs(r.estimate.low), abs(r.estimate.high)) for _, r in tested)
@@ -306,7 +306,7 @@ def _charts(found: Measurement, views: Sequence[GroupView], number: int) -> Iter
         f"subgroups_{number}",
         MeasuresChart(columns, rows, say(f"{NAME}.figure.reference")),
         say(f"{NAME}.figure.forest", level=found.level),
-        say(f"{NAME}.figure.forest_alt", n=len(shown), names=[one.name for one in shown[:NAMED]]),
+        say(f"{NAME}.figure.forest_alt", n=len(shown), names=[one.name for one in shown[:MOST_NAMED]]),
     )
 
 
@@ -427,5 +427,5 @@ def _effect_forest(effect: Effect, views: Sequence[GroupView], number: int) -> I
             benefit="right",
         ),
         say(f"{NAME}.figure.effects", endpoint=endpoint, level=mean.level),
-        say(f"{NAME}.figure.effects_alt", n=len(known), names=[one.name for one, _ in known[:NAMED]]),
+        say(f"{NAME}.figure.effects_alt", n=len(known), names=[one.name for one, _ in known[:MOST_NAMED]]),
     )

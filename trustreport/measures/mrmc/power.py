@@ -12,7 +12,7 @@ from trustreport.measures.mrmc.interval import NEGLIGIBLE, NORMAL_FROM
 from trustreport.measures.mrmc.obuchowski_rockette import Mode, ObuchowskiRockette
 
 METHOD = "noncentral_f"
-NO_EFFECT = 1e-8
+LEAST_NONCENTRALITY = 1e-8
 METHOD_MARGIN = "noncentral_t"
 MOST_CASES = 1_000_000
 
@@ -207,7 +207,8 @@ def _error(pilot: Components, readers: int, scale: float, mode: Mode) -> tuple[f
 
 
 def _two_sided(noncentrality: float, df: float, alpha: float) -> float:
-    if noncentrality < NO_EFFECT:  # below it the noncentral distributions of scipy lose their digits
+    # Below it the noncentral distributions of scipy lose their digits.
+    if noncentrality < LEAST_NONCENTRALITY:
         return alpha
     if df > NORMAL_FROM:
         return float(1 - chndtr(chdtri(1, alpha), 1, noncentrality))
