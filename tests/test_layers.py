@@ -44,7 +44,7 @@ MAY = {
     "pipes": (),
     "report": ("assessment", "signing", "packs", "pipes"),
     "starter": ("plan", "messages"),
-    "schemas": ("report",),
+    "schemas": ("report", "checks"),
     "api": ("report", "ingest", "parallel", "lock"),
     "apart": ("study", "plan", "ingest", "pipes"),
     "cli": ("api", "apart", "starter", "report", "infer", "interop", "service"),

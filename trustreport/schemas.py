@@ -1,7 +1,7 @@
-"""The JSON Schemas of the manifest, of results.json and of a rule pack, generated from their models.
+"""What is generated: the JSON Schemas of manifest, results.json and rule packs, and facts of docs/checks.md.
 
-``python -m trustreport.schemas`` writes them to ``schemas/``; with ``--check`` it only says whether what
-lies there is what the models give.
+``python -m trustreport.schemas`` writes them; with ``--check`` it only says whether what is there is what the
+models and the register give.
 """
 
 import json
@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from trustreport.checks import CHECKS
+from trustreport.checks.documented import with_facts
 from trustreport.packs import Pack
 from trustreport.plan import Plan
 from trustreport.report.document import Document
@@ -32,28 +34,32 @@ def text(name: str) -> str:
     return json.dumps(schema(name), indent=1, ensure_ascii=False) + "\n"
 
 
-def drift(place: Path) -> list[str]:
-    """Names of the files in `place` that differ from what the models give."""
-    files = {name: place / f"{name}.schema.json" for name in MODELS}
+def generated(root: Path) -> dict[Path, str]:
+    """The files of a checkout that are generated, wholly or in part, with their texts."""
+    register = root / "docs" / "checks.md"
+    schemas = {root / "schemas" / f"{name}.schema.json": text(name) for name in MODELS}
+    return schemas | {register: with_facts(register.read_text(encoding="utf-8"), CHECKS)}
+
+
+def drift(root: Path) -> list[str]:
+    """Names of the generated files of a checkout that are not what they should be."""
     return [
-        file.name
-        for name, file in files.items()
-        if not file.is_file() or file.read_text(encoding="utf-8") != text(name)
+        str(file.relative_to(root))
+        for file, wanted in generated(root).items()
+        if not file.is_file() or file.read_text(encoding="utf-8") != wanted
     ]
 
 
 def main(arguments: list[str]) -> int:
-    """Write the schemas, or with ``--check`` compare them; 1 when they differ."""
+    """Write the generated files, or with ``--check`` compare them; 1 when they differ."""
+    root = folder("schemas").parent
     if arguments == ["--check"]:
-        changed = drift(folder("schemas"))
+        changed = drift(root)
         for name in changed:
-            print(
-                f"schemas/{name} is not what the models give: run python -m trustreport.schemas",
-                file=sys.stderr,
-            )
+            print(f"{name} is not what it is generated from: run ./run schemas", file=sys.stderr)
         return 1 if changed else 0
-    for name in MODELS:
-        (folder("schemas") / f"{name}.schema.json").write_text(text(name), encoding="utf-8")
+    for file, wanted in generated(root).items():
+        file.write_text(wanted, encoding="utf-8")
     return 0
 
 

@@ -368,5 +368,5 @@ CHECKS = (
     Check("P05", DIMENSION, "W", hidden_class, LIMITS),
     Check("P06", DIMENSION, "W", not_reproducible),
     Check("P07", DIMENSION, "B", degenerate, withholds=UNDEFINED),
-    Check("P08", DIMENSION, "W", imbalance),
+    Check("P08", DIMENSION, "W", imbalance, {"P08_margin": None}),
 )

@@ -19,11 +19,19 @@ class Evidence:
     study: Study
     plan: Plan
     results: tuple[Result, ...]
-    limits: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, float | None] = field(default_factory=dict)
 
     def limit(self, name: str) -> float:
-        """A limit of the check: the manifest's, else the customary one."""
-        return self.plan.limits.get(name, self.limits[name])
+        """A limit of the check: the manifest's, else the customary one.
+
+        Raises
+        ------
+        LookupError : there is no customary one
+        """
+        value = self.plan.limits.get(name, self.limits[name])
+        if value is None:
+            raise LookupError(f"{name} has no customary value")
+        return value
 
     def leading(self, id: str) -> Iterator[Result]:
         """The primary entries of a result id."""
@@ -51,20 +59,20 @@ class Check:
     `look` yields a `Remark` for each place (set, task, data set) that it could look at, and nothing where
     the study holds none of what it needs: then the register says that it could not run. Its title and its
     reason for not running stand in the catalogue under ``checks.<id>``. `limits` are the limits of its group
-    by their names in the manifest, with their customary values; its own begin with its id. `withholds` says
-    which numbers cannot be judged where it blocks.
+    by their names in the manifest, with their customary values (None: there is none); its own begin with its
+    id. `withholds` says which numbers cannot be judged where it blocks.
     """
 
     id: str
     dimension: str
     severity: Severity
     look: Callable[[Evidence], Iterable[Remark]]
-    limits: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, float | None] = field(default_factory=dict)
     withholds: Withholding = EVERYTHING
 
     @property
-    def own_limits(self) -> dict[str, float]:
-        """Its limits by their names in the manifest."""
+    def own_limits(self) -> dict[str, float | None]:
+        """Its limits by their names in the manifest, with their customary values."""
         return {name: value for name, value in self.limits.items() if name.startswith(f"{self.id}_")}
 
     def run(self, evidence: Evidence) -> Iterator[CheckOutcome]:

@@ -337,6 +337,6 @@ CHECKS = (
     Check("P11", INDEPENDENCE, "W", called_external),
     Check("P12", REFERENCE, "B", incorporation, {"P12_cases": 30}),
     Check("P13", REFERENCE, "B", verification, {"P13_alpha": 0.05}),
-    Check("P15", REFERENCE, "W", reference_interval),
+    Check("P15", REFERENCE, "W", reference_interval, {"P15_days": None}),
     Check("P61", INDEPENDENCE, "B", repeated),
 )

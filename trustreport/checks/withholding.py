@@ -13,36 +13,46 @@ from trustreport.results import Result
 
 @dataclass(frozen=True, slots=True)
 class Withholding:
-    """Which numbers a block concerns; `word` names the sentence that says so, ``checks.withholds.<word>``."""
+    """Which numbers a block concerns; `says` is how docs/checks.md has it."""
 
-    word: str
+    says: str
     concerns: Callable[[Result, CheckOutcome], bool]
 
 
 def _of_quantities(result: Result, outcome: CheckOutcome) -> bool:
-    """Whether it is of a quantity that the outcome names, or a difference of one."""
+    """Whether it is of a quantity that the outcome names, or a difference of one; of any where it names none."""
     row = result.quantity
     return not outcome.quantities or row.id in outcome.quantities or row.base in outcome.quantities
 
 
-def _of_these_cases(result: Result, outcome: CheckOutcome) -> bool:
-    """Whether it rests on no other data than those of the outcome."""
-    return result.place.data <= outcome.place.data
+def _counts_decisions(result: Result, outcome: CheckOutcome) -> bool:
+    del outcome
+    return result.counts_decisions
+
+
+def _has_no_value(result: Result, outcome: CheckOutcome) -> bool:
+    del outcome
+    return isnan(result.estimate.value)
+
+
+def _of_these_cases_alone(result: Result, outcome: CheckOutcome) -> bool:
+    return _of_quantities(result, outcome) and result.place.data <= outcome.place.data
 
 
 def _of_the_group(result: Result, outcome: CheckOutcome) -> bool:
-    return result.place.subgroup == outcome.place.subgroup
+    return _of_quantities(result, outcome) and result.place.subgroup == outcome.place.subgroup
 
 
-EVERYTHING = Withholding("everything", lambda result, outcome: _of_quantities(result, outcome))
-COUNTED_DECISIONS = Withholding("decisions", lambda result, outcome: result.counts_decisions)
-UNDEFINED = Withholding("undefined", lambda result, outcome: isnan(result.estimate.value))
-TOO_FEW = Withholding(
-    "too_few", lambda result, outcome: _of_quantities(result, outcome) and _of_these_cases(result, outcome)
-)
-GROUP = Withholding(
-    "group", lambda result, outcome: _of_quantities(result, outcome) and _of_the_group(result, outcome)
-)
-# What is looked at criterion by criterion, and what concerns the release of the report and no number in it.
-CRITERIA = Withholding("criteria", lambda result, outcome: False)
-RELEASE = Withholding("release", lambda result, outcome: False)
+def _of_none(result: Result, outcome: CheckOutcome) -> bool:
+    del result, outcome
+    return False
+
+
+EVERYTHING = Withholding("all numbers of these data", _of_quantities)
+COUNTED_DECISIONS = Withholding("what counts decisions of the device", _counts_decisions)
+UNDEFINED = Withholding("what has no value", _has_no_value)
+TOO_FEW = Withholding("the measures named, of these cases alone", _of_these_cases_alone)
+GROUP = Withholding("the measures named, of this group", _of_the_group)
+# The verdict on a criterion looks at the lock itself; the release of a report concerns no number in it.
+CRITERIA = Withholding("the criteria named", _of_none)
+RELEASE = Withholding("no verdict: a public report is refused", _of_none)

@@ -8,6 +8,8 @@ from trustreport.plan import Plan
 
 # Cases below which a cell is not told of in a public report; `limits.P59_cell`.
 LEAST_PUBLIC = 5
+# Positives, or negatives, of a group below which only counts are reported; `limits.P37_positives` ...
+LEAST_OF_A_CLASS = {"positives": 10, "negatives": 10}
 SUPPRESSED = "suppressed: fewer than {k}"
 
 

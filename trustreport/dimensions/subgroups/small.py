@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from trustreport.dimensions.subgroups.groups import CaseGroup
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.performance.small_cells import public_cell
+from trustreport.performance.small_cells import LEAST_OF_A_CLASS, public_cell
 from trustreport.plan import Plan
 from trustreport.quantities import endpoint_row
 
-# Positives, or negatives, below which only counts are reported; `limits.P37_positives` of the manifest.
-LEAST = {"positives": 10, "negatives": 10}
-# ... and below which an interval is wide enough to be warned of.
+# Cases of a class below which an interval is wide enough to be warned of.
 FEW = 30
 
 BOTH = ("positives", "negatives")
@@ -42,7 +40,7 @@ class Least:
             "negatives": declared.min_negatives,
         }
         least = {
-            name: int(plan.limits.get(f"P37_{name}", LEAST[name])) if value is None else value
+            name: int(plan.limits.get(f"P37_{name}", LEAST_OF_A_CLASS[name])) if value is None else value
             for name, value in found.items()
         }
         return cls(**least, cell=public_cell(plan))
