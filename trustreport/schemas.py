@@ -1,4 +1,4 @@
-"""What is generated: the JSON Schemas of manifest, results.json and rule packs, and facts of docs/checks.md.
+"""What is generated: the JSON Schemas of manifest, results.json and rule packs, and tables of docs/.
 
 ``python -m trustreport.schemas`` writes them; with ``--check`` it only says whether what is there is what the
 models and the register give.
@@ -12,9 +12,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from trustreport.checks import CHECKS
-from trustreport.checks.documented import with_facts
+from trustreport.documented import with_facts, with_quantities
+from trustreport.messages import catalogue
 from trustreport.packs import Pack
 from trustreport.plan import Plan
+from trustreport.quantities import ROWS
 from trustreport.report.document import Document
 from trustreport.resources import folder
 
@@ -36,9 +38,12 @@ def text(name: str) -> str:
 
 def generated(root: Path) -> dict[Path, str]:
     """The files of a checkout that are generated, wholly or in part, with their texts."""
-    register = root / "docs" / "checks.md"
+    register, table = root / "docs" / "checks.md", root / "docs" / "quantities.md"
     schemas = {root / "schemas" / f"{name}.schema.json": text(name) for name in MODELS}
-    return schemas | {register: with_facts(register.read_text(encoding="utf-8"), CHECKS)}
+    return schemas | {
+        register: with_facts(register.read_text(encoding="utf-8"), CHECKS),
+        table: with_quantities(table.read_text(encoding="utf-8"), ROWS, catalogue()),
+    }
 
 
 def drift(root: Path) -> list[str]:

@@ -20,7 +20,7 @@ class Withholding:
 
 
 def _of_quantities(result: Result, outcome: CheckOutcome) -> bool:
-    """Whether it is of a quantity that the outcome names, or a difference of one; of any where it names none."""
+    """Whether it is of a quantity that the outcome names, or a difference of one; any where it names none."""
     row = result.quantity
     return not outcome.quantities or row.id in outcome.quantities or row.base in outcome.quantities
 

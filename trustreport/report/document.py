@@ -59,7 +59,7 @@ class Entry(Model):
     """One number of the report. A null is explained by the note."""
 
     id: str = Field(pattern=r"^[a-z_]+\.[a-z0-9_]+$")
-    quantity: str = Field(description="what it is, whatever the id: `docs/statistics.md` lists them")
+    quantity: str = Field(description="what it is, whatever the id; docs/quantities.md lists them")
     cases: str = Field(
         pattern=r"^([0-9a-f]{16})?$",
         description="which cases it is of: equal for equal cases; empty where it is of none or of counts",
