@@ -1,7 +1,7 @@
 """One number has one primary estimate: on the examples, and on many studies that are drawn.
 
-Every other assessment that a test makes in its own process obeys the same rule (`conftest.py`), so the studies of
-tests/reference do too.
+Every other assessment that a test makes in its own process obeys the same rule (`conftest.py`), so the
+studies of tests/reference do too.
 """
 
 import json

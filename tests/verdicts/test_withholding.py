@@ -1,15 +1,12 @@
 """What a block withholds: every verdict that rests on the data it names, in all dimensions, and no other."""
 
-import csv
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from trustreport.api import assess, read_study
+from tests.sound import Manifest, Rows, assessed, goal, sound_study
 from trustreport.assessment import Assessment
 from trustreport.checks import CHECKS
 from trustreport.estimate import Estimate
@@ -18,16 +15,6 @@ from trustreport.messages import say
 from trustreport.place import NOWHERE, Place
 from trustreport.results import Result
 from trustreport.verdicts.blocks import blocking, concerns
-
-Rows = list[dict[str, Any]]
-Manifest = dict[str, Any]
-SCORES = Path(__file__).resolve().parents[1] / "reference" / "verdicts" / "threshold-on-test-data" / "s.csv"
-
-
-def goal(name: str, measure: str, bound: float, **more: Any) -> dict[str, Any]:
-    hypothesis = {"hypothesis": "performance goal", "bound_or_margin": bound, "alpha": 0.025}
-    return {"endpoint": name, "measure": measure, **hypothesis, **more}
-
 
 CRITERIA = [
     goal("sensitivity", "advice_accuracy.sensitivity", 0.3, dataset="north"),
@@ -62,52 +49,6 @@ OF_PERIOD = {"period", "period as a set", "change"}
 COUNTED = {"sensitivity", "group", "same group", "group apart", "pooled", "other set"} | OF_PERIOD
 
 
-def clean() -> tuple[Rows, Rows, Manifest]:
-    """Scores of five sets and readings of forty cases, with nothing to withhold."""
-    with SCORES.open(newline="") as file:
-        scores: Rows = [dict(row) for row in csv.DictReader(file)]
-    rng = np.random.default_rng(5)
-    readings: Rows = []
-    for r in range(6):
-        for c in range(60):
-            truth, advice = c % 2, int(c % 2 if c % 7 else 1 - c % 2)
-            for arm, skill in (("unaided", 0.75), ("aided", 0.85)):
-                decision = truth if rng.random() < skill else 1 - truth
-                row = {"reader": f"R{r}", "case": f"k{c}", "arm": arm, "truth": truth, "decision": decision}
-                readings.append(row | {"advice": advice if arm == "aided" else ""})
-    manifest: Manifest = {
-        "report": {"kind": "certification"},
-        "device": {"trade_name": "Withheld", "software_version": "1.0"},
-        "study": {"sap_locked_at": "2026-06-30", "data_opened_at": "2026-07-02"},
-        "operating_point": {
-            "threshold": 0.5,
-            "threshold_origin": "tuned on development data",
-            "threshold_fixed_on": "2025-01-01",
-        },
-        "datasets": [
-            {"dataset": "base", "role": "training"},
-            *({"dataset": name, "role": "external"} for name in ("north", "south", "east")),
-            {"dataset": "quarter", "role": "period", "start_date": "2026-04-01", "end_date": "2026-06-30"},
-        ],
-        "tables": {"scores": {"file": "s.csv"}, "readings": {"file": "r.csv"}},
-        "subgroups": [{"name": "sex", "prespecified": True}],
-        "vigilance": {"baseline_dataset": "base"},
-        "similarity": {"permutations": 99},
-        "endpoints": CRITERIA,
-    }
-    return scores, readings, manifest
-
-
-def assessed(folder: Path, scores: Rows, readings: Rows, manifest: Manifest) -> Assessment:
-    for name, rows in (("s.csv", scores), ("r.csv", readings)):
-        with (folder / name).open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
-            writer.writeheader()
-            writer.writerows(rows)
-    (folder / "study.yaml").write_text(json.dumps(manifest))
-    return assess(*read_study(folder))
-
-
 def withheld(assessment: Assessment, check: str) -> set[str]:
     return {v.criterion.endpoint for v in assessment.verdicts if check in v.checks}
 
@@ -117,7 +58,7 @@ def words(assessment: Assessment) -> dict[str, str]:
 
 
 def test_nothing_is_withheld_where_nothing_is_wrong(tmp_path: Path) -> None:
-    found = words(assessed(tmp_path, *clean()))
+    found = words(assessed(tmp_path, *sound_study(CRITERIA)))
     assert found == dict.fromkeys(EVERY, "pass")
 
 
@@ -268,7 +209,7 @@ FAULTS: list[tuple[str, Fault, set[str]]] = [
 def test_a_fault_withholds_what_rests_on_it(
     check: str, fault: Fault, expected: set[str], tmp_path: Path
 ) -> None:
-    scores, readings, manifest = clean()
+    scores, readings, manifest = sound_study(CRITERIA)
     fault(scores, readings, manifest)
     assessment = assessed(tmp_path, scores, readings, manifest)
     assert withheld(assessment, check) == expected
@@ -291,7 +232,7 @@ def no_number(r: Result) -> bool:
 
 
 def test_one_class_withholds_all_of_its_set(tmp_path: Path) -> None:
-    scores, readings, manifest = clean()
+    scores, readings, manifest = sound_study(CRITERIA)
     one_class(scores, readings, manifest)
     found = assessed(tmp_path, scores, readings, manifest)
     given = words(found)
@@ -304,7 +245,7 @@ def test_one_class_withholds_all_of_its_set(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, ...]:
-    return assessed(tmp_path_factory.mktemp("study"), *clean()).results
+    return assessed(tmp_path_factory.mktemp("study"), *sound_study(CRITERIA)).results
 
 
 ESTIMATE = Estimate(0.2, 0.1, 0.3, 100)

@@ -10,7 +10,7 @@ from trustreport import criteria, lock
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import COUNTED_DECISIONS, CRITERIA
 from trustreport.messages import Message, say
-from trustreport.narrative.names import endpoint_name
+from trustreport.narrative.names import endpoint_name, quantity_name
 from trustreport.performance.cases import place_of_set
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import Endpoint
@@ -174,6 +174,17 @@ def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
         yield Remark(NOWHERE, amended if fields else None)
 
 
+def one_bound(evidence: Evidence) -> Iterator[Remark]:
+    """P62: a single bound on a quantity that is best at one value, such as a calibration slope."""
+    plan = evidence.plan
+    for criterion in filter(criteria.confirmatory, plan.endpoints):
+        row = criteria.row_of(criterion)
+        if row is not None and row.target is not None:
+            names = {"criterion": criterion.endpoint, "measure": quantity_name(row.id), "best": row.target}
+            single = criteria.bound_of(criterion) == criteria.ONE_BOUND
+            yield Remark(NOWHERE, say("checks.P62.fired", **names) if single else None)
+
+
 def many_comparisons(evidence: Evidence) -> Iterator[Remark]:
     """P36: criteria in a family without a rule or in none; groups that differ only before adjustment."""
     yield from _criteria_together(evidence)
@@ -253,4 +264,5 @@ CHECKS = (
     Check("P34", DIMENSION, "B", cherry_picked, withholds=CRITERIA),
     Check("P35", DIMENSION, "B", criteria_after_data, withholds=CRITERIA),
     Check("P36", DIMENSION, "W", many_comparisons),
+    Check("P62", DIMENSION, "W", one_bound),
 )
