@@ -364,14 +364,14 @@ HARD: dict[str, tuple[Callable[[], Study], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", HARD)
-def test_hard_sets_end_in_a_reasoned_not_estimable(name: str) -> None:
-    made, undefined = HARD[name]
+@pytest.mark.parametrize("case", HARD)
+def test_hard_sets_end_in_a_reasoned_not_estimable(case: str) -> None:
+    made, undefined = HARD[case]
     found = answer(made())
     rules_hold(found)
-    for quantity in undefined:
-        scope = {"parameters": AUC} if quantity == "prediction_interval" else {"dataset": "site 0"}
-        e = only(found, quantity, **scope)
+    for name in undefined:
+        scope = {"parameters": AUC} if name == "prediction_interval" else {"dataset": "site 0"}
+        e = only(found, name, **scope)
         assert isnan(e.value)
         assert e.note
     assert texts(found)
