@@ -21,13 +21,14 @@ from tests.dimensions.test_potential_robustness import (
     texts,
 )
 from tests.studies import plan, readings
-from trustreport.dimensions.advice_value import DIMENSION, measured
+from trustreport.dimensions.advice_value import DIMENSION, entries
 from trustreport.dimensions.advice_value.narrative import EACH_UP_TO
 from trustreport.dimensions.advice_value.tables import ADVICE, ADVICE_GICI, MASS, WIDTH
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.measures.calibration import notes
 from trustreport.messages import catalogue
+from trustreport.performance import measures
 from trustreport.plan import Plan
 from trustreport.study import Coded, Labels, Scores, Study
 
@@ -94,12 +95,15 @@ def test_slope_and_intercept_come_with_both_intervals_and_one_leads() -> None:
 
 def test_other_numbers_of_bins_have_values_only() -> None:
     found = told(calibrated())
-    for bins in measured.OTHER_BINS:
+    for bins in entries.OTHER_BINS:
         e = value(found, "gici", bins=bins, binning="equal_width")
         assert 0 < e.value <= 1
         assert e.note == notes.NO_RESAMPLING
 
 
+OF_PROBABILITIES = (
+    "brier ece gici calibration_intercept calibration_slope oe_ratio ici advisory_value".split()
+)
 HARD: dict[str, tuple[Study, dict[str, Any], dict[str, str]]] = {
     "one class": (
         study_of(np.ones(30), np.linspace(0.1, 0.9, 30)),
@@ -110,11 +114,15 @@ HARD: dict[str, tuple[Study, dict[str, Any], dict[str, str]]] = {
     "no case": (study_of(np.full(5, -1), np.full(5, 0.4)), {}, {"brier": notes.NO_CASE}),
     "one case": (study_of([1], [0.4]), {}, {"calibration_slope": notes.ONE_CLASS}),
     "all equal": (study_of([0, 1] * 10, np.full(20, 0.3)), {}, {"calibration_slope": notes.CONSTANT_SCORE}),
-    "outside": (study_of([0, 1] * 10, np.arange(20)), {}, dict.fromkeys(measured.ASKED, measured.NOT_RISKS)),
+    "outside": (
+        study_of([0, 1] * 10, np.arange(20)),
+        {},
+        dict.fromkeys(OF_PROBABILITIES, measures.NOT_RISKS),
+    ),
     "reversed": (
         study_of([0, 1] * 10, np.linspace(0, 1, 20)),
         {"operating_point": {"score_direction": "lower_is_positive"}},
-        {"brier": measured.REVERSED},
+        {"brier": measures.REVERSED},
     ),
     "0 and 1": (study_of([0, 1] * 10, [0, 1] * 9 + [1, 0]), {}, {}),
     "separated": (study_of([0, 1] * 10, [0.2, 0.8] * 10), {}, {"calibration_slope": notes.SEPARATED}),
@@ -240,7 +248,7 @@ def test_advice_of_one_class_only_says_so() -> None:
     found = told(study_of([1, 0, 1, 1], [0.9, 0.8, 0.7, 0.6]))
     rules_hold(found)
     e = only(found, "advisory_value", **{"class": "0"})
-    assert e.note == measured.NO_ADVICE
+    assert e.note == entries.NO_ADVICE
     texts(found)
 
 

@@ -141,7 +141,7 @@ def test_missing_readings_leave_the_pairs_and_their_smallest_adjusted_p() -> Non
     assert test.estimate.p == min(adjusted)
     assert (test.method, test.primary) == ("holm_smallest", True)
     for r in of(found, "pairwise_difference"):
-        assert r.method == "ustatistic_bdg"
+        assert r.method == "ustatistic_centred"
         assert ("p_holm" in r.details) != isnan(r.estimate.p)
 
 

@@ -125,7 +125,7 @@ def test_a_reader_without_positive_cases_has_no_area_and_leaves_the_others() -> 
     own = lead(found, "reader_estimate", "auc", reader="3", arm="aided").estimate
     assert isnan(own.value)
     assert lead(found, "benefit", "sensitivity", reader="3").estimate.note == notes.NO_PAIR
-    assert change(found, "auc").method == "ustatistic_bdg"
+    assert change(found, "auc").method == "ustatistic_centred"
     assert change(found, "sensitivity").estimate.n == 5 * 30
 
 

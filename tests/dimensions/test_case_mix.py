@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from studies import plan
 
-from trustreport.dimensions.advice_accuracy.entries import counts_of, judged
 from trustreport.dimensions.case_mix import case_mix, case_mixes, errors
+from trustreport.performance.cases import of_dataset
 from trustreport.study import Cases, Coded, Dataset, Labels, Readers, Readings, Scores, Study
 
 
@@ -62,8 +62,8 @@ def test_cases_without_an_output_count_by_the_declared_rule(
     study = Study(datasets=(dataset,))
     (one,) = errors(study, declared)
     assert (one.positives, one.missed, one.negatives, one.false_alarms) == counts
-    (case,) = judged(dataset, study, declared)
-    cells = counts_of(case)
+    (case,) = of_dataset(dataset, study, declared)
+    cells = case.counts
     assert cells is not None
     assert (cells.positives, cells.fn, cells.negatives, cells.fp) == counts
 

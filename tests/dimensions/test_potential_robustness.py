@@ -14,14 +14,15 @@ import pytest
 from tests.studies import plan
 from trustreport.api import read_study
 from trustreport.dimensions import Dimension
-from trustreport.dimensions.potential_robustness import DIMENSION, pairs, scores, similar, sizes
-from trustreport.dimensions.potential_robustness import sites as places
+from trustreport.dimensions.potential_robustness import DIMENSION, scores, similar, sites, sizes
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.measures.binomial_normal import ONLY_ENDS
 from trustreport.measures.robustness import TWO_SITES
 from trustreport.messages import catalogue
+from trustreport.performance import features as prepared
 from trustreport.plan import Plan
+from trustreport.quantities import quantity
 from trustreport.report.tables import table
 from trustreport.study import Cases, Coded, Dataset, Labels, Scores, Study
 
@@ -183,8 +184,8 @@ def test_robustness_scores_show_their_ingredients() -> None:
 
 def test_what_holds_over_sites() -> None:
     found = answer(validation(4))
-    for name, measure in places.MEASURES.items():
-        of = {"metric": name, "scale": measure.scale}
+    for name in sites.COMPARED_OVER_SITES:
+        of = {"metric": name, "scale": quantity(name).scale}
         new, mean = (only(found, q, parameters=of) for q in ("prediction_interval", "pooled_performance"))
         assert new.low <= mean.low <= mean.value <= mean.high <= new.high
         assert only(found, "heterogeneity", parameters=of).details["sites"] == 4
@@ -298,8 +299,8 @@ def test_missing_features_are_treated_as_declared_and_never_silently() -> None:
     study = with_gaps(validation(1))
     none = only(answer(study), "degree_of_correspondence", dataset="site 0")
     assert isnan(none.value)
-    assert none.note == pairs.MISSING
-    for way, note, cases in (("impute", pairs.IMPUTED, 150), ("drop", pairs.DROPPED, 128)):
+    assert none.note == prepared.MISSING
+    for way, note, cases in (("impute", prepared.IMPUTED, 150), ("drop", prepared.DROPPED, 128)):
         given = declared(similarity={**QUICK["similarity"], "missing": way})
         e = only(answer(study, given), "degree_of_correspondence", dataset="site 0")
         assert note in e.note
@@ -317,8 +318,8 @@ def test_categories_are_imputed_by_the_most_frequent_one() -> None:
         coded.append(replace(one, features=features, feature_levels=levels))
     given = declared(similarity={**QUICK["similarity"], "missing": "impute"})
     e = only(answer(Study(datasets=tuple(coded)), given), "degree_of_correspondence", dataset="site 0")
-    assert pairs.IMPUTED_CATEGORY in e.note
-    assert pairs.CATEGORIES.format(names="b") in e.note
+    assert prepared.IMPUTED_CATEGORY in e.note
+    assert prepared.CATEGORIES.format(names="b") in e.note
 
 
 def changed(name: str, **columns: Any) -> Callable[[], Study]:
@@ -363,14 +364,14 @@ HARD: dict[str, tuple[Callable[[], Study], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", HARD)
-def test_hard_sets_end_in_a_reasoned_not_estimable(name: str) -> None:
-    made, undefined = HARD[name]
+@pytest.mark.parametrize("case", HARD)
+def test_hard_sets_end_in_a_reasoned_not_estimable(case: str) -> None:
+    made, undefined = HARD[case]
     found = answer(made())
     rules_hold(found)
-    for quantity in undefined:
-        scope = {"parameters": AUC} if quantity == "prediction_interval" else {"dataset": "site 0"}
-        e = only(found, quantity, **scope)
+    for name in undefined:
+        scope = {"parameters": AUC} if name == "prediction_interval" else {"dataset": "site 0"}
+        e = only(found, name, **scope)
         assert isnan(e.value)
         assert e.note
     assert texts(found)
@@ -380,11 +381,11 @@ def test_without_a_training_set_sizes_and_sites_are_told_all_the_same() -> None:
     study = Study(datasets=validation().datasets[1:])
     found = answer(study)
     rules_hold(found)
-    assert only(found, "degree_of_correspondence", dataset="site 0").note == pairs.NO_TRAINING
+    assert only(found, "degree_of_correspondence", dataset="site 0").note == prepared.NO_TRAINING
     assert only(found, "spr", dataset="site 0").note == scores.NO_TRAINING_SCORES
     assert only(found, "mss_auc", dataset="site 0").value > 0
     assert not [f for part in found.parts for f in part.figures if f.id.startswith("external")]
-    assert any("cannot be told: no training set was handed in" in text for text in texts(found))
+    assert any("cannot be told: no training set was provided" in text for text in texts(found))
 
 
 def test_partly_shared_and_empty_features_are_said() -> None:
@@ -393,12 +394,12 @@ def test_partly_shared_and_empty_features_are_said() -> None:
     assert one.features is not None
     fewer = replace(one, features=one.features[:, :2], feature_names=("a", "b"))
     e = only(answer(Study(datasets=(train, fewer))), "degree_of_correspondence", dataset="site 0")
-    assert pairs.PARTLY in e.note
+    assert prepared.PARTLY in e.note
     assert e.details["features"] == 2
     empty = one.features.copy()
     empty[:, 2] = nan
     e = only(answer(Study(datasets=(train, replace(one, features=empty)))), "mmd", dataset="site 0")
-    assert pairs.EMPTY in e.note
+    assert prepared.EMPTY in e.note
 
 
 def test_declarations_that_cannot_be_followed_are_said() -> None:
@@ -412,7 +413,7 @@ def test_declarations_that_cannot_be_followed_are_said() -> None:
 def test_a_large_set_is_represented_by_a_part_of_it() -> None:
     given = declared(similarity={**QUICK["similarity"], "most_cases": 100})
     e = only(answer(validation(1), given), "degree_of_correspondence", dataset="site 0")
-    assert pairs.PART.format(n=100) in e.note
+    assert prepared.PART.format(n=100) in e.note
     assert (e.details["training_cases"], e.details["external_cases"]) == (100, 100)
     same = only(answer(validation(1), given), "degree_of_correspondence", dataset="site 0")
     assert e == same

@@ -16,8 +16,8 @@ import pytest
 from tests.studies import plan
 from trustreport.assessment import Assessment, assess
 from trustreport.dimensions import advice_accuracy, advice_value, potential_robustness
-from trustreport.dimensions.advice_accuracy import sites
 from trustreport.messages import Message, catalogue
+from trustreport.performance import sites
 from trustreport.plan import Endpoint, Plan
 from trustreport.report.tables import table
 from trustreport.results import Result, leading
@@ -405,11 +405,11 @@ def test_many_sites_have_fewer_resamples_and_say_so(monkeypatch: pytest.MonkeyPa
     assert drawings("ece").note
 
 
-def test_of_a_set_with_too_many_sites_only_what_is_compared_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sites, "MOST_SITES", 2)
-    one = external(A=drawn(40, 1), B=drawn(40, 2), C=drawn(40, 3))
+def test_of_a_set_with_too_many_sites_only_what_is_compared_is_told() -> None:
+    one = external(**{f"S{i:03d}": drawn(4, i) for i in range(sites.MOST_SITES + 1)})
     assert not names(of(Study(datasets=(one,)), given()))
-    assert names(robustness(one).results) == {"A", "B", "C"}
+    assert names(robustness(one).results) == set(one.cases.site.labels if one.cases.site else ())
+    assert any(f"{sites.MOST_SITES + 1} sites" in text for text in texts(one))
 
 
 def test_net_benefit_of_a_site_stands_at_few_thresholds() -> None:

@@ -75,7 +75,7 @@ def entry(found: Finding, id: str, **scope: Any) -> Result:
 
 
 def share(found: Finding, name: str, group: str) -> Result:
-    return entry(found, f"advice_accuracy.{name}", subgroup=group)
+    return entry(found, "subgroups.group_performance", endpoint=name, subgroup=group)
 
 
 def gap(found: Finding, endpoint: str, group: str) -> Result:
@@ -272,11 +272,11 @@ def test_scores_without_a_threshold_give_areas_only() -> None:
     found = answer(scored(cases(truth, sex=["F", "M"] * 100), score=truth + rng.normal(0, 1, 200)))
     rules_hold(found)
     texts(found)
-    assert {r.id.partition(".")[2] for r in found.results} == {
-        "auc",
-        "subgroup_difference",
-        "interaction",
-        "unknown",
+    assert {(r.name, r.endpoint) for r in found.results} == {
+        ("group_performance", "auc"),
+        ("subgroup_difference", "auc"),
+        ("interaction", "auc"),
+        ("unknown", ""),
     }
     over = entry(found, "subgroups.interaction", endpoint="auc").estimate
     two = gap(found, "auc", "sex: F").estimate
@@ -342,7 +342,7 @@ def test_the_gain_in_a_group_is_that_of_a_study_of_its_cases(missing: float) -> 
     for name in ("accuracy", "sensitivity", "specificity", "auc"):
         between = gap(found, name, "difficulty: hard")
         assert between.estimate.value == pytest.approx(gains[name, "hard"] - gains[name, "easy"])
-        assert between.scope["analysis"] == ("ustatistic_bdg" if missing else "or_rrrc_jackknife")
+        assert between.scope["analysis"] == ("ustatistic_centred" if missing else "or_rrrc_jackknife")
         assert between.estimate.low < between.estimate.value < between.estimate.high
 
 

@@ -8,13 +8,16 @@ from typing import Any
 import monitored as m
 import numpy as np
 import pytest
+from scipy import stats
 
+from trustreport.assessment import assess
 from trustreport.dimensions.vigilance import DIMENSION, answer, has_data
 from trustreport.dimensions.vigilance.entries import criterion, value
 from trustreport.dimensions.vigilance.events import after, due, stage
 from trustreport.dimensions.vigilance.periods import timelines
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
+from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.monitoring import notes
 from trustreport.measures.roc.clustered import clustered_auc
 from trustreport.measures.two_arm.difference import newcombe
@@ -39,8 +42,8 @@ def told(finding: Finding) -> str:
     return "\n".join(SAY(text) for part in finding.parts for text in part.finding)
 
 
-def against(name: str, reference: str) -> dict[str, str]:
-    return {"against": name, "reference": reference}
+def against(name: str, reference: str) -> dict[str, Any]:
+    return {"parameters": {"against": name}, "reference": reference}
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +55,11 @@ def drifting() -> tuple[Study, Any, Finding]:
 
 def test_a_change_is_the_newcombe_interval_of_both_sets(drifting: Any) -> None:
     study, plan, finding = drifting
-    found = one(finding, "period_change", period="p3", endpoint="sensitivity",
-                parameters=against("baseline", "baseline"))  # fmt: skip
+    where = {"period": "p3", "endpoint": "sensitivity"}
+    found = one(finding, "period_change", **where, **against("baseline", "baseline"))
     (line,) = timelines(study, plan)
-    now, then = line.periods[2].counts, line.baseline.counts
+    assert line.baseline is not None
+    now, then = (ConfusionCounts.of(p.truth == 1, p.score >= 0.5) for p in (line.periods[2], line.baseline))
     expected = newcombe(now.tp, now.positives, then.tp, then.positives)
     e = found.estimate
     assert (e.value, e.low, e.high) == pytest.approx((expected.value, expected.low, expected.high))
@@ -69,7 +73,7 @@ def test_each_period_is_held_against_the_one_before(drifting: Any) -> None:
                 if r.scope["parameters"]["against"] == "previous"]  # fmt: skip
     assert isnan(of_first[0].estimate.value)
     assert of_first[0].estimate.note == "there is no period before this one"
-    later = one(finding, "period_change", period="p3", endpoint="auc", parameters=against("previous", "p2"))
+    later = one(finding, "period_change", period="p3", endpoint="auc", **against("previous", "p2"))
     assert later.estimate.method == "delong"
     assert later.estimate.high < 0
 
@@ -136,7 +140,7 @@ def test_one_period_alone_has_no_baseline_and_says_so() -> None:
     assert "With one period there is no course over time" in told(finding)
     change = results(finding, "period_change", period="p1", endpoint="sensitivity")
     assert {r.estimate.note for r in change} == {
-        "no case of the baseline was handed in",
+        "no case of the baseline was provided",
         "there is no period before this one",
     }
 
@@ -148,7 +152,9 @@ def test_immature_cases_do_not_count() -> None:
     (line,) = timelines(study, plan)
     # Thirty days of cases; those of the first sixteen are fifteen days old on the day after the last.
     assert line.periods[0].mature.mean() == pytest.approx(16 / 30, abs=0.01)
-    assert line.periods[0].counts.n == line.periods[0].mature.sum()
+    analysed = line.periods[0].cases
+    assert analysed is not None
+    assert len(analysed) == line.periods[0].mature.sum()
     share = one(answer(study, plan), "mature_share", period="p1")
     assert share.details["judged_until"] == (m.first_day(2) - dt.timedelta(15)).isoformat()
 
@@ -162,7 +168,7 @@ def test_a_declared_period_without_cases_is_named() -> None:
     finding = answer(study, plan)
     assert "The period p2 is declared, and no case of it was handed in" in told(finding)
     found = one(finding, "period_value", period="p2", endpoint="sensitivity")
-    assert found.estimate.note == "no case of this period was handed in"
+    assert found.estimate.note == "no case of this period was provided"
 
 
 def test_one_class_in_a_period_leaves_the_other_undefined() -> None:
@@ -173,9 +179,7 @@ def test_one_class_in_a_period_leaves_the_other_undefined() -> None:
     specificity = one(finding, "period_value", period="p1", endpoint="specificity").estimate
     assert isnan(specificity.value)
     assert specificity.note
-    area = one(
-        finding, "period_change", period="p1", endpoint="auc", parameters=against("baseline", "baseline")
-    )
+    area = one(finding, "period_change", period="p1", endpoint="auc", **against("baseline", "baseline"))
     assert isnan(area.estimate.value)
     assert area.estimate.note
 
@@ -486,13 +490,14 @@ def test_patients_with_several_cases_widen_the_interval() -> None:
     assert found.estimate.method == "cluster_wilson"
 
 
-def in_clusters(study: Study, size: int) -> Study:
-    """The same cases with `size` images of each patient, all of one site."""
+def in_clusters(study: Study, size: int, sites: int = 1) -> Study:
+    """The same cases with `size` images of each patient, a patient at one of so many sites."""
     sets = []
     for k, d in enumerate(study.datasets):
         n = len(d.cases)
         patients = m.coded([f"P{k}-{i // size}" for i in range(n)])
-        held = dataclasses.replace(d.cases, patient=patients, site=m.coded(["A"] * n))
+        site = m.coded([f"S{i // size % sites}" for i in range(n)])
+        held = dataclasses.replace(d.cases, patient=patients, site=site)
         sets.append(dataclasses.replace(d, cases=held))
     return Study(datasets=tuple(sets))
 
@@ -501,8 +506,8 @@ def change_of_the_area(study: Study, **facts: Any) -> Estimate:
     given = m.plan(study)
     facts_of = [d.model_copy(update=facts) for d in given.datasets]
     found = answer(study, given.model_copy(update={"datasets": tuple(facts_of)}))
-    reference = against("baseline", "baseline")
-    return one(found, "period_change", period="p1", endpoint="auc", parameters=reference).estimate
+    here = {"period": "p1", "endpoint": "auc", **against("baseline", "baseline")}
+    return one(found, "period_change", **here).estimate
 
 
 def test_the_change_of_the_area_of_patients_has_the_variances_of_both_clustered_areas() -> None:
@@ -517,9 +522,39 @@ def test_the_change_of_the_area_of_patients_has_the_variances_of_both_clustered_
     assert found.method == "obuchowski_clustered_unpaired"
     own = one(answer(study, m.plan(study)), "period_value", period="p1", endpoint="auc").estimate
     assert (own.method, own.se**2) == ("obuchowski_clustered", pytest.approx(variances[0]))
-    # The sites, which are those of every period, join no cases.
+
+
+def test_sites_join_cases_where_they_are_declared_to() -> None:
+    """A period is a data set: its number is that of advice accuracy, by the declared clusters."""
+    study = in_clusters(m.over_time(0.8, n=150), 3, sites=10)
+    (line,) = timelines(study, m.plan(study))
+    of_site = [np.arange(len(p)) // 3 % 10 for p in line.all]
+    variances = [clustered_auc(p.truth == 1, p.score, c).se ** 2 for p, c in zip(line.all, of_site)]
     for keys in (("patient", "site"), ("site",)):
-        assert change_of_the_area(study, cluster_keys=keys).se == pytest.approx(found.se)
+        assert change_of_the_area(study, cluster_keys=keys).se ** 2 == pytest.approx(sum(variances))
+    alone = change_of_the_area(in_clusters(study, 3), cluster_keys=("site",))
+    assert isnan(alone.low)
+    assert alone.note
+
+
+def test_changes_of_clusters_are_not_taken_as_those_of_independent_cases() -> None:
+    study = in_clusters(m.over_time(0.8, 0.7, n=150), 3)
+    plan = m.plan(study, indicators=[{"measure": "brier"}, {"measure": "failure_rate"}])
+    fired = [c for c in assess(study, plan).checks if c.check == "P22" and c.status == "fired"]
+    assert not fired
+    finding = answer(study, plan)
+    now, then = (
+        one(finding, "period_value", period=p, endpoint="brier").estimate for p in ("p1", "baseline")
+    )
+    change = one(finding, "period_change", period="p1", endpoint="brier", **against("baseline", "baseline"))
+    assert change.analysis == "clustered"
+    assert (now.method, now.df) == ("cluster_sandwich", 49)
+    v, w = now.se**2, then.se**2
+    df = (v + w) ** 2 / (v**2 / 49 + w**2 / 149)
+    half = stats.t.ppf(0.975, df) * np.sqrt(v + w)
+    assert (change.estimate.low, change.estimate.high) == pytest.approx(
+        (now.value - then.value - half, now.value - then.value + half)
+    )
 
 
 def test_the_change_of_the_area_of_patients_with_one_case_is_the_plain_one() -> None:

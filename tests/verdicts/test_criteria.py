@@ -85,7 +85,8 @@ def test_a_change_keeps_the_better_side(row: Any) -> None:
     assert change.no_effect == (1.0 if row.scale == "log" else 0.0)
     assert change.better == (change.no_effect if row.target is not None else row.better)
     assert change.low <= change.no_effect <= change.high
-    again = quantity_of("period_change", row.same_as or row.id)
+    again = quantity_of("period_change", row.id)
+    change = quantity_of(row.same_as).change() if row.same_as else change
     assert (again.id, again.better) == (change.id, change.better)
 
 

@@ -15,7 +15,9 @@ from trustreport.criteria import Bound, bound_of, families, level_of
 from trustreport.finding import CheckOutcome
 from trustreport.measures.proportion import wilson
 from trustreport.messages import catalogue, say
+from trustreport.place import Place
 from trustreport.plan import Confusion, Endpoint, Plan
+from trustreport.quantities import ROWS
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts import Verdict, counted, verdicts, worst
@@ -107,11 +109,19 @@ def test_turning_the_axis_turns_nothing_else(low: float, width: float, bound: fl
             },
             Bound(0.8, 1.2),
         ),
-        ({"measure": "decision_benefit.mean_benefit", "hypothesis": "superiority"}, Bound(low=0.0)),
+        (
+            {"measure": "decision_benefit.mean_benefit", "of": "auc", "hypothesis": "superiority"},
+            Bound(low=0.0),
+        ),
+        (
+            {"measure": "decision_benefit.mean_benefit", "of": "error_rate", "hypothesis": "superiority"},
+            Bound(high=0.0),
+        ),
         ({"measure": "pragmatic_utility.odds_ratio", "hypothesis": "superiority"}, Bound(high=1.0)),
         (
             {
                 "measure": "decision_benefit.mean_benefit",
+                "of": "auc",
                 "hypothesis": "non-inferiority",
                 "bound_or_margin": 0.05,
             },
@@ -144,6 +154,7 @@ def test_turning_the_axis_turns_nothing_else(low: float, width: float, bound: fl
         (
             {
                 "measure": "decision_benefit.mean_benefit",
+                "of": "auc",
                 "hypothesis": "non-inferiority",
                 "bound_or_margin": -0.05,
             },
@@ -172,6 +183,30 @@ def test_turning_the_axis_turns_nothing_else(low: float, width: float, bound: fl
             },
             criteria.NO_BETTER_SIDE,
         ),
+        (
+            {
+                "measure": "advice_value.calibration_slope",
+                "hypothesis": "performance goal",
+                "bound_or_margin": 0.9,
+            },
+            criteria.ONE_BOUND,
+        ),
+        (
+            {
+                "measure": "candidates.auc_difference",
+                "hypothesis": "superiority",
+                "bound_or_margin": -0.01,
+            },
+            criteria.WORSE_SIDE,
+        ),
+        (
+            {"measure": "candidates.auc_difference", "hypothesis": "equivalence", "bound_or_margin": 1},
+            criteria.BEYOND_RANGE,
+        ),
+        (
+            {"measure": SENSITIVITY, "hypothesis": "performance goal", "bound_or_margin": 90},
+            criteria.BEYOND_RANGE,
+        ),
     ],
 )
 def test_where_the_bound_lies(declared: dict[str, Any], bound: Bound | str) -> None:
@@ -179,7 +214,8 @@ def test_where_the_bound_lies(declared: dict[str, Any], bound: Bound | str) -> N
     if isinstance(bound, str) or isinstance(found, str):
         assert found == bound
     else:
-        assert (found.low, found.high) == (bound.low, pytest.approx(bound.high) if bound.high else None)
+        assert found.low == bound.low
+        assert found.high == (None if bound.high is None else pytest.approx(bound.high))
 
 
 @pytest.mark.parametrize(
@@ -210,7 +246,7 @@ def test_the_verdict_rests_on_the_primary_entry_at_the_level_needed() -> None:
     assert (found.result.estimate.low, found.result.estimate.high) == pytest.approx((e.low, e.high))
     said = EN(found.reason)
     assert said == (
-        "sensitivity (main) was 90.0% (95% CI 82.6% to 94.5%); the whole interval is above the "
+        "Sensitivity (main) was 90.0% (95% CI 82.6% to 94.5%); the whole interval is above the "
         "pre-specified 80.0%. Criterion met in this sample."
     )
 
@@ -250,7 +286,7 @@ def test_estimation_gets_no_verdict() -> None:
         (goal("E", 0.8, measure=None), "names no measure"),
         (goal("E", 0.8, hypothesis=None), "No hypothesis is declared"),
         (goal("E", None), "No bound or margin is declared"),
-        (goal("E", 0.8, alpha=0.6), "leaves no interval"),
+        (goal("E", 0.8, alpha=0.6), "interval of that level decides nothing"),
     ],
 )
 def test_what_cannot_be_assessed_says_why(endpoint: dict[str, Any], said: str) -> None:
@@ -341,8 +377,8 @@ def test_the_name_of_a_family_may_say_its_rule() -> None:
 # ---------------------------------------------------------------- what withholds a verdict
 
 
-def outcome(check: str, dimension: str, scope: dict[str, str], *measures: str) -> CheckOutcome:
-    return CheckOutcome(check, dimension, "B", "fired", say(f"checks.{check}.title"), scope, measures)
+def outcome(check: str, dimension: str, place: Place, *quantities: str) -> CheckOutcome:
+    return CheckOutcome(check, dimension, "B", "fired", say(f"checks.{check}.title"), place, quantities)
 
 
 def with_checks(*checks: CheckOutcome) -> list[str]:
@@ -360,12 +396,19 @@ def with_checks(*checks: CheckOutcome) -> list[str]:
 
 def test_a_block_withholds_what_it_concerns_and_nothing_else() -> None:
     assert with_checks() == ["pass", "pass"]
-    assert with_checks(outcome("P03", "advice_accuracy", {"set": "main"})) == ["not assessable"] * 2
-    assert with_checks(outcome("P03", "advice_accuracy", {"set": "other"})) == ["pass", "pass"]
-    assert with_checks(outcome("P22", "pragmatic_utility", {"set": "main"})) == ["pass", "pass"]
-    of_one = outcome("P39", "potential_robustness", {"set": "main"}, SENSITIVITY)
+    assert with_checks(outcome("P03", "advice_accuracy", Place(set="main"))) == ["not assessable"] * 2
+    assert with_checks(outcome("P03", "advice_accuracy", Place(set="other"))) == ["pass", "pass"]
+    # of the quantities that the outcome names and no others, whichever dimension looked
+    of_errors = outcome("P22", "pragmatic_utility", Place(set="main"), "error_rate")
+    assert with_checks(of_errors) == ["pass", "pass"]
+    assert with_checks(replace(of_errors, quantities=())) == ["not assessable"] * 2
+    # decisions at a threshold; what is undefined; what is looked at criterion by criterion
+    assert with_checks(outcome("P33", "prespecification", Place(set="main"))) == ["not assessable"] * 2
+    assert with_checks(outcome("P07", "advice_accuracy", Place(set="main"))) == ["pass", "pass"]
+    assert with_checks(outcome("P34", "prespecification", Place(set="main"))) == ["pass", "pass"]
+    of_one = outcome("P39", "potential_robustness", Place(set="main"), "sensitivity")
     assert with_checks(of_one) == ["not assessable", "pass"]
-    of_a_group = outcome("P37", "subgroups", {"set": "main", "subgroup": "old"})
+    of_a_group = outcome("P37", "subgroups", Place(set="main", subgroup="old"))
     assert with_checks(of_a_group) == ["pass", "pass"]
     assert with_checks(replace(of_one, severity="W")) == ["pass", "pass"]
     assert with_checks(replace(of_one, status="clear")) == ["pass", "pass"]
@@ -398,11 +441,14 @@ def test_the_line_counts_and_names_the_worst() -> None:
     assert worst(judged(table(), goal("good", 0.7))) is None
 
 
-def test_every_quantity_has_one_better_side_and_a_name() -> None:
-    assert not set(criteria.UP) & set(criteria.DOWN)
-    assert not (set(criteria.UP) | set(criteria.DOWN)) & set(criteria.TOWARDS)
-    for name in (*criteria.UP, *criteria.DOWN, *criteria.TOWARDS, *criteria.NO_EFFECT):
-        assert f"verdicts.measure.{name}" in EN
+def test_every_quantity_has_a_name_and_no_effect_where_two_are_compared() -> None:
+    for row in ROWS:
+        assert f"quantity.{row.id}" in EN
+        change = row if row.no_effect is not None else row.change()
+        assert change.no_effect in (0.0, 1.0)
+        assert change.low <= change.no_effect <= change.high
+        # a quantity with a best value is compared by how far it moved, which has no better side
+        assert change.better == (row.better if row.target is None else change.no_effect)
 
 
 def test_without_criteria_there_are_no_verdicts() -> None:

@@ -13,13 +13,14 @@ from hypothesis.extra.numpy import arrays
 from ruamel.yaml import YAML
 
 from trustreport.measures.confusion import notes
-from trustreport.measures.confusion.at_prevalence import DEPEND_ON_PREVALENCE, at_prevalence
+from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.propagation import propagated, score_limit, weighed
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.proportion import wilson
 from trustreport.measures.two_arm.ratio import koopman
+from trustreport.quantities import quantity
 
 RANGE = dict.fromkeys(MEASURES, (0.0, 1.0)) | {
     "mcc": (-1.0, 1.0),
@@ -30,6 +31,8 @@ RANGE = dict.fromkeys(MEASURES, (0.0, 1.0)) | {
     "diagnostic_odds_ratio": (0.0, inf),
 }
 SWAPPED = {"sensitivity": "specificity", "ppv": "npv", "f1": "f1_negative"}
+# What changes with the prevalence while sensitivity and specificity stay.
+DEPEND_ON_PREVALENCE = "accuracy ppv npv f1 f1_negative mcc threat_score fowlkes_mallows cohen_kappa".split()
 SAME = ("accuracy", "mcc", "balanced_accuracy", "youden_j", "cohen_kappa", "diagnostic_odds_ratio")
 cell = st.integers(0, 60)
 tables = st.builds(ConfusionCounts, cell, cell, cell, cell)
@@ -205,6 +208,10 @@ def test_at_a_prevalence_what_depends_on_it_moves_and_the_rest_stays(c, prevalen
         assert est.value <= est.high + 1e-12, name
         if name not in DEPEND_ON_PREVALENCE:
             assert limits(est) == limits(MEASURES[name](c))
+
+
+def test_the_quantities_say_what_depends_on_the_prevalence():
+    assert {name for name in MEASURES if quantity(name).by_prevalence} == set(DEPEND_ON_PREVALENCE)
 
 
 @given(full_tables)

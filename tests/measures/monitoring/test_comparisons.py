@@ -192,6 +192,18 @@ def test_changes_by_standard_errors() -> None:
     ratio = change.ratio_change(Estimate(1.2, nan, nan, 10, se=0.1), Estimate(0.8, nan, nan, 10, se=0.2))
     assert ratio.value == pytest.approx(1.5)
     assert ratio.high / ratio.value == pytest.approx(np.exp(1.959964 * np.hypot(0.1, 0.2)))
+    # Logarithms of ratios by the same test: one set in 12 clusters, the other without any (df endless).
+    logs = stats.ttest_ind_from_stats(
+        np.log(1.2), 0.1 * np.sqrt(12), 12, np.log(0.8), 0.2 * np.sqrt(1e9), 10**9, False
+    )
+    grouped = change.ratio_change(
+        Estimate(1.2, nan, nan, 10, se=0.1, df=11), Estimate(0.8, nan, nan, 10, se=0.2)
+    )
+    assert grouped.p == pytest.approx(logs.pvalue, rel=1e-6)
+    assert grouped.df == pytest.approx((0.01 + 0.04) ** 2 / (0.01**2 / 11))
+    assert grouped.high / grouped.value == pytest.approx(
+        np.exp(stats.t.ppf(0.975, grouped.df) * np.hypot(0.1, 0.2))
+    )
 
 
 def test_changes_that_are_undefined_say_why() -> None:

@@ -14,13 +14,15 @@ from trustreport.estimate import Estimate
 from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.messages import Message, say
-from trustreport.narrative.names import heading
+from trustreport.narrative.names import heading, quantity_name
 from trustreport.narrative.tables import Spec, table
 from trustreport.results import Result
 
 SCORED = ("auc", "average_precision")
 CURVES = ("net_benefit", "standardized_net_benefit", "weighted_utility")
-THIRD = ("indeterminate_positives", "indeterminate_negatives", "indeterminate")
+# Parts of the four cells, and the share that they are together.
+PARTS_OF_CELLS = ("indeterminate_positives", "indeterminate_negatives")
+THIRD = (*PARTS_OF_CELLS, "indeterminate")
 MOST_SHARES = 5  # columns that fit beside each other
 OVERVIEW = ("prevalence", "sensitivity", "specificity", "ppv", "npv", "mcc")
 
@@ -196,7 +198,7 @@ def _sentences(view: ResultView) -> Iterator[Message]:
 
 def _tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
     rows = [
-        Row(heading(name), found, leads=name in ("sensitivity", "specificity"))
+        Row(_label(name), found, leads=name in ("sensitivity", "specificity"))
         for name in (*CELLS, *THIRD, *MEASURES, *SCORED)
         if (found := view.lead(name))
     ]
@@ -216,6 +218,11 @@ def _tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTabl
     ]
     if curves:
         yield EstimateTable(f"net_benefit_{number}", say(f"{ID}.table_net_benefit"), tuple(curves))
+
+
+def _label(name: str) -> Message:
+    """What a row is called; one that counts a part of the rows above says so."""
+    return say(f"{ID}.of_these", measure=quantity_name(name)) if name in PARTS_OF_CELLS else heading(name)
 
 
 def _is_shifted(result: Result) -> bool:

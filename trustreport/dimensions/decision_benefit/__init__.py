@@ -41,11 +41,17 @@ def answer(study: Study, plan: Plan) -> Finding:
     parts: list[Part] = []
     by_itself: list[Part] = []
     planned: list[Part] = []
-    known: dict[str, Result] = {}
+    known: dict[str, list[Result]] = {}
 
     def kept(results: Iterable[Result]) -> list[Result]:
-        """The results, where two contrasts share an arm those of the first."""
-        return [known.setdefault(_key(r), r) for r in results]
+        """The results; where two contrasts share an arm those of the first, however the second is analysed."""
+        own: dict[str, list[Result]] = {}
+        for r in results:
+            own.setdefault(_question(r), []).append(r)
+        return [r for question, found in own.items() for r in known.setdefault(question, found)]
+
+    def every() -> list[Result]:
+        return [r for found in known.values() for r in found]
 
     for number, (readings, arms) in enumerate(pairs, 1):
         place = place_of_task(readings, study)
@@ -68,11 +74,11 @@ def answer(study: Study, plan: Plan) -> Finding:
             planned += next_study_part(study_to_come, name, number, alone=alone)
     together: list[Part] = []
     for number, readings in enumerate(dict.fromkeys(r for r, _ in pairs), 1):
-        of_all = all_arms(readings, plan, level, place_of_task(readings, study), list(known.values()))
+        of_all = all_arms(readings, plan, level, place_of_task(readings, study), every())
         if of_all:
             kept(of_all.results)
             together += all_arms_part(of_all, readings.task, number)
-    tested = declared_hypotheses(study, plan, list(known.values()))
+    tested = declared_hypotheses(study, plan, every())
     kept(t.result for t in tested)
     parts += [
         *together,
@@ -87,14 +93,15 @@ def answer(study: Study, plan: Plan) -> Finding:
         not_shown.append(say(f"{NAME}.not_shown.power"))
     if any(readings.seconds is None for readings, _ in pairs):
         not_shown.append(say(f"{NAME}.not_shown.seconds"))
-    elif any(r.estimate.note == NOT_IN_BOTH for r in known.values()):
+    elif any(r.estimate.note == NOT_IN_BOTH for r in every()):
         not_shown.append(say(f"{NAME}.not_shown.one_arm"))
-    return Finding(NAME, tuple(parts), tuple(known.values()), tuple(not_shown))
+    return Finding(NAME, tuple(parts), tuple(every()), tuple(not_shown))
 
 
-def _key(result: Result) -> str:
-    """What no two entries share: id, scope and method."""
-    return json.dumps([result.id, result.scope, result.method], sort_keys=True)
+def _question(result: Result) -> str:
+    """What a result answers, by whatever analysis."""
+    scope = {key: value for key, value in result.scope.items() if key != "analysis"}
+    return json.dumps([result.id, scope], sort_keys=True)
 
 
 DIMENSION = Dimension(NAME, lambda study, plan: bool(comparable(study, plan)), answer)

@@ -39,15 +39,16 @@ def components(analysis: Analysis, place: Place, level: float, **of: Any) -> Ite
     """What the readers say of each source of variation, negative values as they are.
 
     Of Obuchowski-Rockette where every reader read every case; else the plug-in components of the difference
-    that the degrees of freedom of the U-statistic come from, and its variance.
+    that the degrees of freedom of the primary U-statistic come from, and its variance.
     """
     sources: list[tuple[str, str, int, Mapping[str, float]]] = [
         ("or_components", covariance, fit.n, asdict(fit.components()))
         for covariance, fit in analysis.fits.items()
     ]
     if not sources:
-        n = analysis.unbiased.difference(AIDED, UNAIDED).n
-        sources = [("ustatistic_components", "", n, analysis.unbiased.components(AIDED, UNAIDED))]
+        found = analysis.centred or analysis.unbiased
+        n = found.difference(AIDED, UNAIDED).n
+        sources = [("ustatistic_components", "", n, found.components(AIDED, UNAIDED))]
     for method, covariance, n, values in sources:
         for name, value in values.items():
             chosen = {"component": name} | ({"covariance": covariance} if covariance else {})

@@ -67,7 +67,7 @@ def site_tables(cases: Sequence[ScoredCases], number: int, plan: Plan) -> Iterat
                 say(f"{ID}.table_sites_{name}", name=case.dataset.name),
                 sites,
                 [
-                    (f"{ID}.column.site", "name"),
+                    (f"{ID}.column.site", _name),
                     (f"{ID}.column.n", lambda one: None if one.closed else len(one.case), "count"),
                     (f"{ID}.column.positive", _positives, "count") if first else None,
                     *(
@@ -81,6 +81,10 @@ def site_tables(cases: Sequence[ScoredCases], number: int, plan: Plan) -> Iterat
                 ],
             )
             first = False  # the second has no room for the positives
+
+
+def _name(one: SiteOf) -> Message | str:
+    return say(f"{ID}.sites.suppressed", name=one.name) if one.closed else one.name
 
 
 def _known(name: str, sites: Sequence[SiteOf], level: float) -> bool:

@@ -18,6 +18,7 @@ from trustreport.measures.monitoring.standardisation import (
 from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.clustered import clustered_unpaired_difference
 from trustreport.measures.roc.difference import unpaired_difference
+from trustreport.performance.entries import CLUSTERED
 from trustreport.performance.measures import CALIBRATION, METHODS, lead
 from trustreport.plan import Indicator, Plan
 from trustreport.quantities import endpoint_row
@@ -143,13 +144,15 @@ def _value_result(period: Period, endpoint: str, level: float) -> Result:
 
 def _change_result(period: Period, other: Period | None, endpoint: str, against: str, level: float) -> Result:
     place = period.place.at(reference=other.name if other else None)
+    more: dict[str, Any] = {"parameters": {"against": against}, "primary": True, "cases": period.key}
     if other is None:
         why = NO_BASELINE if against == "baseline" else NO_PERIOD_BEFORE
         found = undefined(len(period), why, level=level, method=method_of_change(endpoint))
     else:
         found = changed(period, other, endpoint, level)
-    id, chosen = f"{ID}.period_change", {"against": against}
-    return Result(id, place, found, endpoint=endpoint, parameters=chosen, primary=True, cases=period.key)
+        if period.cluster is not None or other.cluster is not None:
+            more["analysis"] = CLUSTERED  # made of intervals or variances that respect them
+    return Result(f"{ID}.period_change", place, found, endpoint=endpoint, **more)
 
 
 # ---------------------------------------------------------------- the case mix held as it was

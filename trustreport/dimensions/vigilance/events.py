@@ -49,15 +49,9 @@ def rate_results(timeline: Timeline, uses: Sequence[Use], plan: Plan) -> Iterato
         total = sum(map(len, by_period.values()))
         known = [p for p in timeline.periods if p.start and p.end]
         for period in known:
+            # No outcome of the cases: an event of the log is of no case known by name.
             one = event_rate(len(by_period[period.name]), exposure.get(period.name, 0), level=level)
-            yield Result(
-                f"{ID}.event_rate",
-                period.place,
-                one,
-                parameters={"kind": kind},
-                primary=True,
-                cases=period.key,
-            )
+            yield Result(f"{ID}.event_rate", period.place, one, parameters={"kind": kind}, primary=True)
         # Without the days of the periods every event of the log counts.
         events = total if known else sum(i.kind == kind for i in plan.incidents)
         one = event_rate(events, sum(exposure.values()), level=level)

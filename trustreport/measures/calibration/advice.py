@@ -189,9 +189,9 @@ def advice_values(
         gaps = abs(share.low - float(mean)), abs(share.high - float(mean))
         least = 0.0 if share.low <= mean <= share.high else min(gaps)
         most = float(mean) if local == "gici" else 1.0
-        local_of = (1 - abs(share.value - float(mean)) / most, 1 - max(gaps) / most, 1 - least / most)
+        trust, worst, best = (1 - gap / most for gap in (abs(share.value - float(mean)), max(gaps), least))
         calibration, value = (
-            Estimate(by * local_of[0], by * local_of[1], by * local_of[2], int(n), level, share.method)
+            Estimate(by * trust, by * worst, by * best, int(n), level, share.method, share.note)
             for by in (1.0, float(mean))
         )
         found.append(AdviceBin(float(low), float(high), float(mean), share, calibration, value))

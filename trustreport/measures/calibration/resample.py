@@ -174,7 +174,7 @@ def jackknife(
     >>> within = equal_width(truth, score, 2)
     >>> e = jackknife(of_bins, within, places(score, within), truth, score, np.arange(8) // 2)
     >>> e.method, round(e.value, 3)
-    ('cluster_jackknife', 0.225)
+    ('cluster_jackknife', 0.325)
     """
     bins, n = len(within.n), len(score)
     _, of = np.unique(cluster, return_inverse=True)

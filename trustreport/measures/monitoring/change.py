@@ -15,8 +15,7 @@ def wald_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estima
 
         now - then +- q sqrt(se^2 + se'^2)
 
-    q is normal; where the standard errors have degrees of freedom (clusters), Student's t with
-    Satterthwaite's.
+    q is normal; where a standard error has degrees of freedom (clusters), Student's t with Satterthwaite's.
 
     Returns
     -------
@@ -42,14 +41,9 @@ def wald_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estima
     value = now.value - then.value
     if not (now.se > 0 and then.se > 0):
         return Estimate(value, nan, nan, n, level, method, notes.NO_INTERVAL)
-    v, w = now.se**2, then.se**2
-    df = nan
-    if isfinite(now.df) and isfinite(then.df) and now.df > 0 and then.df > 0:
-        df = (v + w) ** 2 / (v * v / now.df + w * w / then.df)
-    se = sqrt(v + w)
-    q = quantile(df, level) if df == df else normal_quantile(level)
-    p = two_sided_p(value / se, df) if df == df else two_sided_p(value / se)
-    return Estimate(value, value - q * se, value + q * se, n, level, method, se=se, df=df, p=p)
+    se, df = _combined(now, then)
+    half, p = quantile(df, level) * se, two_sided_p(value / se, df)
+    return Estimate(value, value - half, value + half, n, level, method, se=se, df=_shown(df), p=p)
 
 
 def ratio_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estimate:
@@ -57,7 +51,9 @@ def ratio_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estim
 
     ::
 
-        exp(ln now - ln then +- z sqrt(se^2 + se'^2))
+        exp(ln now - ln then +- q sqrt(se^2 + se'^2))
+
+    q is that of `wald_change`.
 
     Returns
     -------
@@ -72,7 +68,7 @@ def ratio_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estim
     2.00 (95% CI 0.87 to 4.59; n = 100)
     """
     method, n = "log_wald_independent", now.n + then.n
-    z = normal_quantile(level)
+    normal_quantile(level)
     for part in (now, then):
         if part.value != part.value:
             return undefined(n, part.note, level=level, method=method)
@@ -81,10 +77,21 @@ def ratio_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estim
     value = now.value / then.value
     if not (now.se > 0 and then.se > 0):
         return Estimate(value, nan, nan, n, level, method, notes.NO_INTERVAL)
-    se = sqrt(now.se**2 + then.se**2)
-    factor = exp(z * se)
-    p = two_sided_p(log(value) / se)
-    return Estimate(value, value / factor, value * factor, n, level, method, se=se, p=p)
+    se, df = _combined(now, then)
+    factor, p = exp(quantile(df, level) * se), two_sided_p(log(value) / se, df)
+    return Estimate(value, value / factor, value * factor, n, level, method, se=se, df=_shown(df), p=p)
+
+
+def _combined(now: Estimate, then: Estimate) -> tuple[float, float]:
+    """Standard error of a difference, and its degrees of freedom: infinite where neither part has any."""
+    known = [(part.se, part.df) for part in (now, then) if isfinite(part.df) and part.df > 0]
+    variance = now.se**2 + then.se**2
+    below = sum(se**4 / df for se, df in known)
+    return sqrt(variance), variance**2 / below if below else inf
+
+
+def _shown(df: float) -> float:
+    return df if isfinite(df) else nan
 
 
 def mover_change(now: Estimate, then: Estimate, *, ratio: bool = False, level: float = 0.95) -> Estimate:
