@@ -14,13 +14,14 @@ import pytest
 from tests.studies import plan
 from trustreport.api import read_study
 from trustreport.dimensions import Dimension
-from trustreport.dimensions.potential_robustness import DIMENSION, pairs, scores, similar, sizes
+from trustreport.dimensions.potential_robustness import DIMENSION, scores, similar, sizes
 from trustreport.dimensions.potential_robustness import sites as places
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.measures.binomial_normal import ONLY_ENDS
 from trustreport.measures.robustness import TWO_SITES
 from trustreport.messages import catalogue
+from trustreport.performance import features as pairs
 from trustreport.plan import Plan
 from trustreport.report.tables import table
 from trustreport.study import Cases, Coded, Dataset, Labels, Scores, Study
