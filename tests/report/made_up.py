@@ -1,7 +1,6 @@
 """A made-up assessment: several sets, long and hostile names, results without value or interval."""
 # ruff: noqa: E501 -- one row of a table a line
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf, nan
 from typing import Any
@@ -23,6 +22,7 @@ from trustreport.finding import (
     Unanswered,
 )
 from trustreport.messages import Catalogue, Message, say
+from trustreport.place import Place
 from trustreport.plan import Plan, undeclared
 from trustreport.report import figures
 from trustreport.report.figures import Drawn
@@ -48,6 +48,7 @@ PROVENANCE = {
     "seed": 7,
     "iterations": {"bootstrap": 2000},
 }
+COMPARED = Place(arms=("aided", "unaided"))
 
 
 def words(text: str) -> Message:
@@ -78,30 +79,36 @@ class Bars:
 
 
 def result(
-    name: str, value: float, low: float, high: float, n: int, method: str, unit: str, **more: Any
+    name: str,
+    value: float,
+    low: float,
+    high: float,
+    n: int,
+    method: str,
+    *,
+    place: Place = COMPARED,
+    primary: bool = False,
+    **more: Any,
 ) -> Result:
     """An entry of pragmatic utility."""
-    scope = more.pop("scope", {"arms": ["aided", "unaided"], "analysis": "two_sample"})
-    primary = more.pop("primary", False)
-    return Result(
-        f"pragmatic_utility.{name}", scope, Estimate(value, low, high, n, 0.95, method, **more), unit, primary
-    )
+    estimate = Estimate(value, low, high, n, 0.95, method, **more)
+    analysis = "two_sample" if place.arms else ""
+    return Result(f"pragmatic_utility.{name}", place, estimate, analysis=analysis, primary=primary)
 
 
-def comparison(of: Mapping[str, Any]) -> tuple[Row, ...]:
+def comparison(of: Place) -> tuple[Row, ...]:
     """The table of one set, in the shapes that occur."""
-    arms = {**of, "arms": ["aided", "unaided"], "analysis": "two_sample"}
-    unaided, aided = {**of, "arm": "unaided"}, {**of, "arm": "aided"}
+    arms = of.at(arms=COMPARED.arms)
+    unaided, aided = of.at(arm="unaided"), of.at(arm="aided")
     infinite = "the interval of the difference holds zero: the number needed runs through infinity"
     pieces = {"benefit_from": 25.4, "harm_from": 49.9}
     zero = "a count is zero: this method has no interval"
-    wilson = ("wilson", "proportion")
     found = (
-        ("Error rate, unaided", result("error_rate", 0.2371, 0.2166, 0.2589, 1548, *wilson, scope=unaided)),
-        ("Error rate, aided", result("error_rate", 0.2274, 0.2072, 0.2489, 1548, *wilson, scope=aided)),
+        ("Error rate, unaided", result("error_rate", 0.2371, 0.2166, 0.2589, 1548, "wilson", place=unaided)),
+        ("Error rate, aided", result("error_rate", 0.2274, 0.2072, 0.2489, 1548, "wilson", place=aided)),
         (
             "Absolute risk reduction",
-            result("arr", 0.00969, -0.0201, 0.0394, 3096, "newcombe", "difference", primary=True, scope=arms),
+            result("arr", 0.00969, -0.0201, 0.0394, 3096, "newcombe", primary=True, place=arms),
         ),
         (
             "Number of decisions needed",
@@ -112,36 +119,35 @@ def comparison(of: Mapping[str, Any]) -> tuple[Row, ...]:
                 nan,
                 3096,
                 "newcombe",
-                "decisions",
-                scope=arms,
+                place=arms,
                 note=infinite,
                 details=pieces,
             ),
         ),
         (
             "Odds ratio of an error",
-            result("odds_ratio", 0.947, 0.8015, 1.1191, 3096, "woolf", "ratio", primary=True, scope=arms),
+            result("odds_ratio", 0.947, 0.8015, 1.1191, 3096, "woolf", primary=True, place=arms),
         ),
         (
             "Relative risk of an error",
-            result("rr", 0.96, nan, nan, 3096, "koopman", "ratio", note=zero, scope=arms),
+            result("rr", 0.96, nan, nan, 3096, "koopman", note=zero, place=arms),
         ),
         (
             "Odds ratio with an empty arm",
-            result("odds_ratio", inf, 2.4, inf, 60, "baptista_pike", "ratio", scope=arms),
+            result("odds_ratio", inf, 2.4, inf, 60, "baptista_pike", place=arms),
         ),
         (
             "Error rate of nobody",
-            result("error_rate", nan, nan, nan, 0, *wilson, note="no case", scope={**aided, "site": "x"}),
+            result("error_rate", nan, nan, nan, 0, "wilson", note="no case", place=aided.at(site="x")),
         ),
-        ("McNemar's test", result("mcnemar", nan, nan, nan, 260, "mcnemar_exact", "p", p=0.0421, scope=arms)),
+        ("McNemar's test", result("mcnemar", nan, nan, nan, 260, "mcnemar_exact", p=0.0421, place=arms)),
     )
     return tuple(Row(words(label), r, r.primary) for label, r in found)
 
 
 def part(name: str, *, titled: bool = True) -> Part:
     """One set with its finding, figure and tables."""
-    rows = comparison({"set": name})
+    rows = comparison(Place(set=name))
     drawing = Bars(tuple((r.label.values["text"], 0.947, 0.80, 1.12) for r in rows[:3]))
     figure = Figure(
         f"odds_ratio-{abs(hash(name)) % 97}",
@@ -170,7 +176,7 @@ def part(name: str, *, titled: bool = True) -> Part:
         words(name) if titled else None,
         (EstimateTable("leading", words("The analysis that leads for each quantity."), rows), plain),
         (replace(figure, id=figure.id),),
-        {"set": name},
+        Place(set=name),
     )
 
 
@@ -229,9 +235,7 @@ def assessment(
         (words("Whether fewer errors lead to better outcomes for patients."),),
     )
     checks = tuple(
-        CheckOutcome(
-            check, "pragmatic_utility", severity, status, words(text), {"set": name} if names else {}
-        )
+        CheckOutcome(check, "pragmatic_utility", severity, status, words(text), Place(set=name or None))
         for name in (names or ("",))
         for check, severity, status, text in (
             (

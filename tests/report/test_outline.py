@@ -15,6 +15,7 @@ from trustreport.dimensions import DIMENSIONS
 from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.messages import catalogue
+from trustreport.place import Place
 from trustreport.plan import Claim, Kind, Plan
 from trustreport.report import declared, html
 from trustreport.report.elements import ELEMENTS, GROUPS_OF
@@ -135,7 +136,7 @@ def test_what_a_check_found_is_said_where_no_section_says_it(kind, dimension):
     report = one.plan.report.model_copy(update={"kind": kind})
     said = [message(f"Something was found here, number {i}.") for i in range(7)]
     fired = tuple(
-        CheckOutcome("P14", dimension, "W", "fired", text, {"dataset": f"set {i}"})
+        CheckOutcome("P14", dimension, "W", "fired", text, Place(dataset=f"set {i}"))
         for i, text in enumerate(said)
     )
     one = replace(one, plan=one.plan.model_copy(update={"report": report}), checks=(*one.checks, *fired))
@@ -181,7 +182,7 @@ def test_what_was_not_handed_in_has_a_placeholder():
 def test_a_claim_about_the_baseline_is_held_against_the_latest_period_too():
     def sensitivity(dataset: str, value: float, low: float, high: float) -> Result:
         e = Estimate(value, low, high, 33, method="wilson")
-        return Result("advice_accuracy.sensitivity", {"dataset": dataset}, e, "proportion", primary=True)
+        return Result("advice_accuracy.sensitivity", Place(dataset=dataset), e, primary=True)
 
     results = (sensitivity("baseline", 0.914, 0.86, 0.95), sensitivity("2026-08", 2 / 3, 0.5, 0.8))
     claim = Claim(measure="advice_accuracy.sensitivity", value="0.91", dataset="baseline")

@@ -18,6 +18,7 @@ from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.finding import EstimateTable, Figure, Finding, Part, Row
 from trustreport.messages import say
+from trustreport.place import place_of
 from trustreport.report.files import files
 from trustreport.report.release import is_small, public, released
 from trustreport.results import Result
@@ -174,9 +175,9 @@ def test_a_study_with_names_is_refused(command: str, study: Path, tmp_path: Path
     assert not (tmp_path / "out").exists()
 
 
-def small(n: int, value: float = 0.5, unit: str = "proportion", **scope: str) -> Result:
+def small(n: int, value: float = 0.5, name: str = "sensitivity", **place: str) -> Result:
     e = Estimate(value, 0.1, 0.9, n, 0.95, "wilson")
-    return Result("advice_accuracy.sensitivity", scope, e, unit, True, {"positives": n})  # type: ignore[arg-type]
+    return Result(f"advice_accuracy.{name}", place_of(place), e, primary=True, details={"positives": n})
 
 
 @pytest.mark.parametrize(
@@ -186,9 +187,9 @@ def small(n: int, value: float = 0.5, unit: str = "proportion", **scope: str) ->
         (small(4, site="a"), True),
         (small(5, subgroup="a"), False),
         (small(4), False),
-        (small(200, 3.0, "count", subgroup="a"), True),
-        (small(200, 0.0, "count", subgroup="a"), False),
-        (small(200, 5.0, "count", subgroup="a"), False),
+        (small(200, 3.0, "fn", subgroup="a"), True),
+        (small(200, 0.0, "fn", subgroup="a"), False),
+        (small(200, 5.0, "fn", subgroup="a"), False),
     ],
 )
 def test_which_numbers_are_small(result: Result, hides: bool) -> None:
@@ -231,7 +232,8 @@ def test_case_mix_and_errors_lose_what_holds_a_small_cell() -> None:
         "ward": coded(["a", "b"] * (n // 2)),
         "rare": coded(["x"] * 3 + ["y"] * (n - 3)),
     }
-    made = assess(Study(datasets=(replace(one, cases=replace(one.cases, groups=groups)),)), declared())
+    given = declared(report={"kind": "certification", "release": "public"})
+    made = assess(Study(datasets=(replace(one, cases=replace(one.cases, groups=groups)),)), given)
     (mix,), (errors,) = made.case_mixes, made.errors
     assert {c.name for c in mix.characteristics} == {"sex", "ward", "rare"}
     told = public(made)

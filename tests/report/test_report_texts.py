@@ -3,6 +3,7 @@
 import re
 import tomllib
 import typing
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -82,12 +83,17 @@ def test_every_key_that_the_report_names_is_in_the_catalogue():
     assert missing == []
 
 
+@cache
+def written():
+    return tomllib.loads((folder("templates") / "messages" / "en.toml").read_text(encoding="utf-8"))
+
+
 def texts():
     return [(key, text) for key in say.keys() for text in _forms(key)]  # noqa: SIM118 -- a method of its own
 
 
 def _forms(key):
-    node = tomllib.loads((folder("templates") / "messages" / "en.toml").read_text(encoding="utf-8"))
+    node = written()
     for part in key.split("."):
         node = node[part]
     return list(node.values()) if isinstance(node, dict) else [node]

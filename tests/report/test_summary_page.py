@@ -11,6 +11,7 @@ from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome, Column, Finding, Part, PlainTable
 from trustreport.messages import catalogue
 from trustreport.messages import say as message
+from trustreport.place import Place, place_of
 from trustreport.plan import Plan
 from trustreport.report import acceptance
 from trustreport.report.summary import FOR_BROWSERS, ROOMS, summary
@@ -74,9 +75,9 @@ def test_the_page_points_to_the_criterion_by_its_name():
 
 def changed(endpoint: str, period: str, low: float, high: float) -> Result:
     """A change since the baseline, in points."""
-    scope = {"period": period, "endpoint": endpoint, "parameters": {"against": "baseline"}}
-    middle = (low + high) / 2
-    return Result("vigilance.period_change", scope, Estimate(middle, low, high, 99, 0.95), "difference", True)
+    e = Estimate((low + high) / 2, low, high, 99, 0.95)
+    place, against = place_of({"period": period}), {"against": "baseline"}
+    return Result("vigilance.period_change", place, e, endpoint=endpoint, parameters=against, primary=True)
 
 
 def audit() -> Assessment:
@@ -117,7 +118,7 @@ def test_an_audit_begins_with_alerts_changes_and_open_events():
     page = summary(audit(), SAY, FOR_BROWSERS, "4")
     assert page.findings.shown == (
         "One alert. I-3 was due before. A third sentence.",
-        SAY("report.summary.changed", n=1, period="two", names=["Sensitivity"]),
+        SAY("report.summary.changed", n=1, period="two", names=["sensitivity"]),
         "One event of the log is not closed: I-2 (serious).",
     )
     assert [(row.label, row.text) for row in page.results.shown[:2]] == [
@@ -161,7 +162,7 @@ def fired(check: str, severity: str, *places: str, n: int = 1, **scope: str) -> 
     counts = [*(1 for _ in places[1:]), n]
     return [
         CheckOutcome(
-            check, "x", severity, "fired", message("report.tested.n_cases", n=k), {"dataset": p, **scope}
+            check, "x", severity, "fired", message("report.tested.n_cases", n=k), Place(dataset=p, **scope)
         )
         for p, k in zip(places, counts)
     ]

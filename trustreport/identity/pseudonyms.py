@@ -213,7 +213,7 @@ def _of_readings(readings: Readings, names: _Names) -> Readings:
         held = getattr(readings, one.name)
         if isinstance(held, np.ndarray):
             columns[one.name] = held[rows]
-        elif isinstance(held, Mapping):
+        elif isinstance(held, Mapping) and one.init:  # what was made of the readings is made again
             columns[one.name] = {name: column[rows] for name, column in held.items()}
     columns["reader"] = reader[rows]
     columns["readers"] = replace(readings.readers, labels=labels, strata=strata)

@@ -44,7 +44,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     known: dict[str, list[Result]] = {}
 
     def kept(results: Iterable[Result]) -> list[Result]:
-        """The results; where two contrasts share an arm those of the first, however the second is analysed."""
+        """The results; where two contrasts share an arm those of the first, whatever its analysis."""
         own: dict[str, list[Result]] = {}
         for r in results:
             own.setdefault(_question(r), []).append(r)
