@@ -20,14 +20,14 @@ def test_one_table_is_said_in_counts():
 def test_several_tables_give_a_range():
     found = infer(143, 67, None, HALVES)
     assert found.lines[0] == "9 tables of counts with 143 positives and 67 negatives fit these figures."
-    assert found.lines[1] == "Matthews correlation (MCC) must lie between 0.453 and 0.507."
+    assert found.lines[1] == "Matthews correlation must lie between 0.453 and 0.507."
 
 
 def test_a_contradiction_names_the_smallest_conflict_and_the_culprit():
     found = infer(143, 67, None, {"acc": "0.87", "ppv": "0.91", "tpr": "0.84", "dice": "0.87"})
     assert found.contradictory
     assert found.lines[0].startswith("These figures contradict each other: no table of counts with 143")
-    assert found.lines[1] == "The smallest conflicting set is accuracy 0.87 and F1 0.87."
+    assert found.lines[1] == "The smallest conflicting set is accuracy 0.87 and F1 score 0.87."
     assert found.lines[2] == "Without accuracy 0.87 the other figures fit together."
     assert found.data["conflicts"] == [["accuracy", "f1"]]
 

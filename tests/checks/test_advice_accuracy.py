@@ -182,7 +182,7 @@ def test_means_over_both_classes() -> None:
     of = [{"measure": "macro precision", "value": "0.79"}, {"measure": "weighted_precision", "value": "0.86"}]
     assert "P06" not in fired(study, claims(*of))
     said = fired(study, claims({"measure": "macro precision", "value": "0.80"}))["P06"]
-    assert "mean PPV of both classes 0.80 (recomputed 0.791)" in said
+    assert "mean positive predictive value of both classes 0.80 (recomputed 0.791)" in said
 
 
 def test_a_claim_that_could_mean_several_sets_is_left_alone() -> None:

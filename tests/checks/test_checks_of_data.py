@@ -14,6 +14,7 @@ from trustreport.checks import CHECKS, Evidence, data, population, release, subg
 from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.messages import catalogue
+from trustreport.place import NOWHERE, Place
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Cases, Dataset, Readings, Scores, Source, Study
@@ -173,9 +174,11 @@ def test_p61_blocks_every_number_of_the_set() -> None:
     (own,) = study.datasets
     own = replace(own, cases=replace(own.cases, content=coded(["a", "a", "b", "c"])))
     (outcome,) = outcomes("P61", replace(study, datasets=(own,)))
-    result = Result("advice_accuracy.auc", {"dataset": "external"}, Estimate(0.8, 0.7, 0.9, 4), primary=True)
+    result = Result(
+        "advice_accuracy.auc", Place(dataset="external"), Estimate(0.8, 0.7, 0.9, 4), primary=True
+    )
     assert blocking(result, [outcome]) == [outcome]
-    assert not blocking(replace(result, scope={"dataset": "another"}), [outcome])
+    assert not blocking(replace(result, place=Place(dataset="another")), [outcome])
 
 
 # ---------------------------------------------------------------- P11
@@ -363,8 +366,8 @@ def test_p37_small_groups() -> None:
     found = [o for o in outcomes("P37", small, declared(), whole=True) if o.status == "fired"]
     assert [EN(o.message) for o in found] == ["4 of 9 positives detected; too few for a percentage."]
     assert found[0].scope == {"dataset": "site", "subgroup": "sex: F"}
-    assert "advice_accuracy.sensitivity" in found[0].measures
-    assert "advice_accuracy.specificity" not in found[0].measures
+    assert "sensitivity" in found[0].quantities
+    assert "specificity" not in found[0].quantities
     assert statuses("P37", counted(F=(30, 12, 20, 60)), declared(), whole=True) == {"clear"}
 
 
@@ -434,7 +437,10 @@ def test_p59_names_and_columns() -> None:
     said = fired("P59", replace(read_by(), sources=(source,)))
     assert said == ["cases.csv: column e-mail names persons or identifies them. A public report is refused."]
     (one,) = outcomes("P59", study)
-    assert one.measures == ("report.release",)  # no verdict depends on it
+    result = Result(
+        "decision_benefit.arm_difference", NOWHERE, Estimate(0.1, 0.0, 0.2, 4), endpoint="accuracy"
+    )
+    assert not blocking(result, [one]), "no verdict depends on names"
 
 
 def test_p59_cells() -> None:

@@ -89,6 +89,11 @@ def primary(measure: str) -> Plan:
     return plan(endpoints=[{**fixed.GOAL, "endpoint": "E", "role": "primary", "measure": measure}])
 
 
+def of_slope(bound: Any) -> Plan:
+    goal = {**fixed.GOAL, "measure": "advice_value.calibration_slope", "bound_or_margin": bound}
+    return plan(endpoints=[{"endpoint": "E", **goal}])
+
+
 def verified_after(days: float) -> Study:
     return scored(replace(cases([0, 1]), numbers={"reference_days": np.array([3.0, days])}))
 
@@ -307,6 +312,7 @@ PAIRS: dict[str, Pair] = {
         alone(scored(of_data.with_content("a", "b", "a", ""))),
         alone(scored(of_data.with_content("a", "b", "", ""))),
     ),
+    "P62": lambda: (alone(Study(), of_slope(0.8)), alone(Study(), of_slope((0.8, 1.2)))),
 }
 
 
@@ -315,7 +321,7 @@ def run(check: str, evidence: Evidence) -> list[CheckOutcome]:
 
 
 def test_the_register_is_whole_and_every_check_has_its_pair() -> None:
-    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 62)]
+    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 63)]
     assert set(PAIRS) == set(BY_ID)
 
 

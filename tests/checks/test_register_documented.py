@@ -3,46 +3,65 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from trustreport.checks import CHECKS
-from trustreport.dimensions.subgroups.small import LEAST
+from trustreport.documented import with_facts, with_quantities
+from trustreport.messages import catalogue
 from trustreport.plan import LIMIT_ALIASES, LIMITS
+from trustreport.quantities import ROWS as ROWS_OF_QUANTITIES
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
-# Id, letter, pitfall, needs, limit.
+# Id, letter, pitfall, needs, limits, withholds.
 ROWS = [
     [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split(" | ")]
-    for line in TEXT.replace("| |", "|  |").splitlines()
+    for line in TEXT.replace("| |", "|  |").replace("| |", "|  |").splitlines()
     if re.match(r"\| P\d\d ", line)
 ]
 
 
-def read_in_code() -> set[str]:
-    """Names of limits that the package reads."""
-    found = set()
-    for file in (ROOT / "trustreport").rglob("*.py"):
-        text = file.read_text(encoding="utf-8")
-        if file.name != "plan.py":
-            found |= set(re.findall(r'"(P\d\d_\w+)"', text))
-            found |= set(re.findall(r'limits\.get\(\s*"(\w+)"', text))
-    return found | {f"P37_{name}" for name in LEAST}
-
-
-def test_every_check_stands_once_with_its_letter() -> None:
+def test_every_check_is_there_once_with_its_letter() -> None:
     assert [(row[0], row[1]) for row in sorted(ROWS)] == [(c.id, c.severity) for c in CHECKS]
 
 
 def test_every_row_says_what_fires_and_what_it_needs() -> None:
     for row in ROWS:
-        assert len(row) == 5, row
+        assert len(row) == 6, row
         assert row[2], row
         assert row[3], row
 
 
+def test_a_row_says_what_is_withheld_where_the_check_blocks() -> None:
+    assert {row[0] for row in ROWS if row[5]} == {c.id for c in CHECKS if c.severity == "B"}
+
+
 def test_every_limit_is_read_known_and_documented() -> None:
-    assert set(LIMITS) == read_in_code()
+    of_checks = {name: value for check in CHECKS for name, value in check.own_limits.items()}
+    assert set(LIMITS) == {*of_checks, "power_difference"}
     assert len(set(LIMITS)) == len(LIMITS)
-    documented = {name for row in ROWS for name in re.findall(r"`(P\d\d_\w+)`", row[4])}
-    assert documented == {name for name in LIMITS if re.match(r"P\d\d_", name)}
+    documented = {
+        name: float(value) if value else None
+        for row in ROWS
+        for name, value in re.findall(r"`(P\d\d_\w+)` ?([\d.]*)", row[4])
+    }
+    assert documented == of_checks
     assert set(LIMIT_ALIASES.values()) <= set(LIMITS)
     assert not set(LIMIT_ALIASES) & set(LIMITS)
+
+
+def test_tables_are_written_from_the_register() -> None:
+    assert with_facts(TEXT, CHECKS) == TEXT
+    wrong = TEXT.replace("| P01 | B |", "| P01 | W |").replace("`P05_gap` 0.2", "`P05_gap` 0.3")
+    assert wrong != TEXT
+    assert with_facts(wrong, CHECKS) == TEXT
+    with pytest.raises(ValueError, match=r"no row of a check: . P99"):
+        with_facts("| P99 | B | fires | needs |\n", CHECKS)
+
+
+def test_the_table_of_quantities_is_written_from_the_rows() -> None:
+    text = (ROOT / "docs" / "quantities.md").read_text(encoding="utf-8")
+    assert with_quantities(text, ROWS_OF_QUANTITIES, catalogue("en")) == text
+    (only,) = [row for row in ROWS_OF_QUANTITIES if row.id == "oe_ratio"]
+    row = with_quantities("Before.\n", [only], catalogue("en")).splitlines()[-1]
+    assert row.endswith("| 1 | | from 0 | log | R |"), "its best value is 1, and it compares nothing"

@@ -1,6 +1,6 @@
 """Each check of external validation: evidence that fires it, and evidence that does not."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from math import nan
 from typing import Any
@@ -16,13 +16,14 @@ from trustreport.dimensions import advice_accuracy, advice_value, potential_robu
 from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.messages import catalogue
+from trustreport.place import Place
 from trustreport.plan import Plan
-from trustreport.results import Result, Unit
+from trustreport.results import Result
 from trustreport.study import Study
 
 EN = catalogue("en")
 SITES = Study(datasets=validation(2).datasets)
-HERE = {"dataset": "site 0"}
+HERE = Place(dataset="site 0")
 ROBUST, VALUE, ACCURACY = "potential_robustness", "advice_value", "advice_accuracy"
 
 
@@ -44,19 +45,10 @@ def assessed(study: Study, given: Plan | None = None) -> Evidence:
     return Evidence(study, given, tuple(results))
 
 
-def entry(
-    id: str,
-    e: Estimate,
-    *,
-    method: str = "",
-    scope: Mapping[str, Any] = HERE,
-    unit: Unit = "score",
-    **also: Any,
-) -> Result:
-    """A leading entry; further keys go into the parameters."""
-    where = {**scope, "parameters": also} if also else scope
+def entry(id: str, e: Estimate, *, method: str = "", place: Place = HERE, **parameters: Any) -> Result:
+    """A primary entry."""
     shown = Estimate(e.value, e.low, e.high, e.n, method=method, p=e.p, details=e.details)
-    return Result(id, where, shown, unit, True)
+    return Result(id, place, shown, parameters=parameters, primary=True)
 
 
 def point(
@@ -77,7 +69,7 @@ def needed(n: int, have: int) -> Result:
 def alike(p: float, *, permutations: int = 9999, **also: Any) -> Result:
     details = {"monte_carlo_se": (p * (1 - p) / permutations) ** 0.5}
     one = point(p, p=p, **details)
-    return entry(f"{ROBUST}.degree_of_correspondence", one, unit="p", permutations=permutations, **also)
+    return entry(f"{ROBUST}.degree_of_correspondence", one, permutations=permutations, **also)
 
 
 def energy(p: float) -> Result:
@@ -96,15 +88,15 @@ def weak(score: float, splits: int) -> Result:
     return entry(f"{ROBUST}.wpr", point(score, splits=float(splits)))
 
 
+def over(id: str, metric: str, e: Estimate, population: str | None = None) -> Result:
+    """A primary entry over the sites."""
+    place = Place(population=population, datasets=("site 0", "site 1"))
+    return Result(id, place, e, endpoint=metric, parameters={"metric": metric}, primary=True)
+
+
 def correlation(k: int, r: float = 0.5) -> Result:
     shown = Estimate(r, nan, nan, k, note="fewer than three sites: no correlation" if r != r else "")
-    return Result(
-        f"{ROBUST}.similarity_performance_correlation",
-        {"parameters": {"metric": "auc"}},
-        shown,
-        "score",
-        True,
-    )
+    return over(f"{ROBUST}.similarity_performance_correlation", "auc", shown)
 
 
 def area(value: float) -> Result:
@@ -116,18 +108,21 @@ def slope(low: float, high: float) -> Result:
 
 
 def benefit(value: float) -> Result:
-    return entry(f"{ACCURACY}.net_benefit", point(value), scope={**HERE, "threshold": 0.5})
+    return entry(f"{ACCURACY}.net_benefit", point(value), place=HERE.at(threshold=0.5))
 
 
 def index(value: float, bins: int) -> Result:
     return entry(f"{VALUE}.gici", point(value), bins=bins, binning="equal_width")
 
 
-def over_sites(pooled: tuple[float, float], new: tuple[float, float]) -> tuple[Result, Result]:
-    scope = {"parameters": {"metric": "auc", "scale": "logit"}}
+def over_sites(
+    pooled: tuple[float, float], new: tuple[float, float], *, metric: str = "auc", i2: float = 0.2
+) -> tuple[Result, ...]:
+    value = sum(pooled) / 2
     return (
-        Result(f"{ROBUST}.pooled_performance", scope, point(0.8, *pooled), "proportion", True),
-        Result(f"{ROBUST}.prediction_interval", scope, point(0.8, *new), "proportion", True),
+        over(f"{ROBUST}.pooled_performance", metric, point(value, *pooled), "typical site"),
+        over(f"{ROBUST}.prediction_interval", metric, point(value, *new), "new site"),
+        over(f"{ROBUST}.heterogeneity", metric, point(i2)),
     )
 
 
@@ -159,6 +154,16 @@ STRICT = declared(endpoints=[{"endpoint": "a", "measure": "advice_accuracy.auc",
             of(*over_sites((0.75, 0.85), (0.6, 0.92))),
             of(*over_sites((0.75, 0.85), (0.61, 0.92)), given=STRICT),
         ),
+        (
+            "P47",
+            of(*over_sites((0.75, 0.85), (0.72, 0.92), i2=0.88)),
+            of(*over_sites((0.75, 0.85), (0.72, 0.92), i2=0.7)),
+        ),
+        (
+            "P47",
+            of(*over_sites((0.75, 0.85), (0.5, 0.92), metric="specificity", i2=0.76)),
+            of(*over_sites((0.75, 0.85), (0.5, 0.92), metric="specificity", i2=0.74)),
+        ),
     ],
 )
 def test_a_check_fires_where_it_should_and_nowhere_else(
@@ -179,6 +184,7 @@ def test_a_check_fires_where_it_should_and_nowhere_else(
         ("P45_auc", 0.9, of(area(0.8), slope(0.3, 0.7)), "P45"),
         ("P46_range", 0.2, of(index(0.9, 5), index(0.8, 20)), "P46"),
         ("P47_auc", 0.5, of(*over_sites((0.75, 0.85), (0.6, 0.92))), "P47"),
+        ("P47_i2", 0.1, of(*over_sites((0.75, 0.85), (0.72, 0.92))), "P47"),
     ],
 )
 def test_a_declared_limit_takes_the_place_of_the_customary_one(
@@ -204,9 +210,9 @@ def test_what_the_checks_say() -> None:
     assert both.endswith("on the least of 5 splits, which falls with their number.")
     assert "treating all" not in fired(of(area(0.8), slope(0.3, 0.7)))["P45"]
     assert "no higher than that of treating nobody (0)" in fired(of(area(0.8), benefit(-0.1)))["P45"]
-    women = replace(area(0.8), scope={**HERE, "subgroup": "sex: female"})
+    women = replace(area(0.8), place=HERE.at(subgroup="sex: female"))
     one_each = [o for o in outcomes(of(area(0.8), women, slope(0.3, 0.7))) if o.check == "P45"]
-    assert len(one_each) == 1, "the calibration of a set is told once, not for each of its groups"
+    assert len(one_each) == 1, "the calibration of a set is reported once, not for each of its groups"
     assert fired(of(correlation(2, nan)))["P44"].startswith("2 external sets: how performance goes")
 
 
@@ -222,9 +228,9 @@ def test_only_an_external_set_is_too_similar(role: str) -> None:
 def test_a_size_that_lacks_concerns_its_own_measure_alone() -> None:
     slope = entry(f"{ROBUST}.mss_calibration_slope", needed(400, 150).estimate)
     outcome = next(o for o in outcomes(of(needed(100, 150), slope)) if o.check == "P39")
-    assert outcome.measures == ("advice_value.calibration_slope",)
+    assert outcome.quantities == ("calibration_slope",)
     everything = next(o for o in outcomes(of(alike(0.7), classifier(0.5))) if o.check == "P40")
-    assert everything.measures == ()
+    assert everything.quantities == ()
 
 
 def test_one_set_is_one_set() -> None:
@@ -241,19 +247,14 @@ def test_the_bound_of_a_new_site_says_where_it_is_from() -> None:
     assert "passes 0.70 (the limit of this check; no endpoint declares a bound)" in fired(of(*sites))["P47"]
     endpoint = {"endpoint": "a", "measure": "advice_accuracy.auc", "bound_or_margin": 0.65}
     stated = Evidence(SITES, declared(endpoints=[endpoint]), sites)
-    assert "passes 0.65 (the declared bound): AUC 0.800." in fired(stated)["P47"]
+    assert "passes 0.65 (the declared bound): area under the ROC curve 0.800." in fired(stated)["P47"]
 
 
 def test_a_brier_score_passes_from_below() -> None:
     endpoint = {"endpoint": "a", "measure": "advice_value.brier", "bound_or_margin": 0.25}
-    scope = {"parameters": {"metric": "brier", "scale": "identity"}}
 
     def evidence(new: tuple[float, float]) -> Evidence:
-        both = (
-            Result(f"{ROBUST}.pooled_performance", scope, point(0.2, 0.17, 0.23), "score", True),
-            Result(f"{ROBUST}.prediction_interval", scope, point(0.2, *new), "score", True),
-        )
-        return Evidence(SITES, declared(endpoints=[endpoint]), both)
+        return of(*over_sites((0.17, 0.23), new, metric="brier"), given=declared(endpoints=[endpoint]))
 
     assert "P47" in fired(evidence((0.1, 0.3)))
     assert "P47" not in fired(evidence((0.16, 0.24)))
@@ -265,7 +266,7 @@ def test_a_check_that_cannot_look_says_so() -> None:
     assert all(EN(o.message) for o in found)
 
 
-def test_the_checks_stand_in_the_register() -> None:
+def test_the_checks_are_in_the_register() -> None:
     assert {c.id for c in CHECKS} <= {c.id for c in REGISTER}
     for check in CHECKS:
         assert EN(f"checks.{check.id}.title")

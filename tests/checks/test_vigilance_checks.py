@@ -6,6 +6,7 @@ from typing import Any
 import monitored as m
 import numpy as np
 import pytest
+from studies import counts
 
 from trustreport.checks import CHECKS
 from trustreport.checks.check import Evidence
@@ -66,7 +67,10 @@ def test_p49_fires_on_another_version_and_not_on_one_in_use() -> None:
     in_use = m.plan(study, vigilance={"versions_in_use": ["0.9", "1.0"]})
     assert statuses(run("P49", study, in_use)) == {"clear"}
     arms = m.plan(scored(), arms=[{"arm": "aided", "software_version": "0.8"}, {"arm": "unaided"}])
-    assert "Evidence is for 0.8" in said(run("P49", scored(), arms))
+    (one,) = run("P49", counts((5, 5), (4, 6)), arms)
+    assert "Evidence is for 0.8" in said([one])
+    assert one.place.arm == "aided"
+    assert statuses(run("P49", scored(), arms)) == {"cannot run"}, "nobody has read with it"
     assert statuses(run("P49", scored(), m.plan(scored()))) == {"cannot run"}
 
 

@@ -88,7 +88,7 @@ def test_predictive_values_and_youden_are_those_of_all_readings() -> None:
         change = found[f"arm_difference {endpoint} change"]
         parts = [found[f"arm_mean {endpoint} {arm}"].estimate.value for arm in ("aided", "unaided")]
         assert change.estimate.value == pytest.approx(parts[0] - parts[1])
-        assert change.unit == "difference"
+        assert change.unit == ("score" if endpoint == "youden_j" else "difference")
 
 
 def test_the_mean_of_the_readers_predictive_values_stands_beside() -> None:

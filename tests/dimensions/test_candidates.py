@@ -21,6 +21,7 @@ from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.proportion import wilson
 from trustreport.messages import catalogue
+from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
 from trustreport.study import Cases, Coded, Dataset, Labels, Scores, Study
@@ -116,7 +117,7 @@ def test_cases_not_given_to_all_are_left_out_of_all() -> None:
 def test_groups_of_candidates_that_are_not_differing() -> None:
     def told(pair: tuple[str, str], low: float, high: float) -> Result:
         e = Estimate((low + high) / 2, low, high, 10, method="tango")
-        return Result("candidates.accuracy_difference", {"candidates": list(pair)}, e, "difference", True)
+        return Result("candidates.accuracy_difference", Place(candidates=pair), e, primary=True)
 
     # a and b alike, b and c alike, a and c told apart
     found = [told(("b", "a"), -0.1, 0.1), told(("c", "b"), -0.2, 0.1), told(("c", "a"), -0.3, -0.1)]
@@ -140,7 +141,7 @@ def by_force(apart: set[frozenset[str]], names: list[str]) -> list[tuple[str, ..
 def differing(pairs: Iterable[frozenset[str]]) -> list[Result]:
     e = Estimate(0.2, 0.1, 0.3, 10, method="tango")
     return [
-        Result("candidates.accuracy_difference", {"candidates": sorted(pair)}, e, "difference", True)
+        Result("candidates.accuracy_difference", Place(candidates=(min(pair), max(pair))), e, primary=True)
         for pair in pairs
     ]
 
@@ -231,7 +232,8 @@ def test_conditions_come_from_criteria_and_indicators() -> None:
     )
     (table,) = answer(study(A=scores(35, 6)), declared).parts[-1].tables
     assert isinstance(table, PlainTable)
-    assert [(row[0], EN(row[2])) for row in table.rows] == [
+    rows = [(row[0] if isinstance(row[0], str) else EN(row[0]), EN(row[2])) for row in table.rows]
+    assert rows == [
         ("finds", "above 0.8"),
         ("failure rate", "in control 0.01 and to detect 0.05"),
     ]

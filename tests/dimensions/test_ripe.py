@@ -46,8 +46,7 @@ def test_groups_and_errors_are_of_ripe_cases_too(found: object) -> None:
     positives = int((dataset.cases.truth[old] == 1).sum())
     (mine,) = (e for e in found.errors if e.name == "p2")
     assert mine.positives == positives < int((dataset.cases.truth == 1).sum())
-    groups = [r for r in leading(found.results, "advice_accuracy.sensitivity", dataset="p2")
-              if "subgroup" in r.scope]  # fmt: skip
+    groups = leading(found.results, "subgroups.group_performance", dataset="p2", endpoint="sensitivity")
     assert sum(r.details["positives"] for r in groups) == positives
 
 

@@ -73,8 +73,8 @@ def load(path: Path) -> dict[str, Any]:
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     """Numbers by id, scope and method; verdicts by endpoint; checks by number and scope.
 
-    Files of the first version of the schema are read too: where one of the two is, both are held against each
-    other by what that version has.
+    Files of the first version of the schema are read too: where one of the two is, both are compared by
+    what that version has.
     """
     if "1" in (old.get("schema_version"), new.get("schema_version")):
         old, new = _first_version(old), _first_version(new)
@@ -110,8 +110,7 @@ def _as_first(entry: Mapping[str, Any]) -> dict[str, Any]:
         scope.pop("endpoint", None)
     if made.get("id") == "subgroups.group_performance":
         endpoint = scope.pop("endpoint", "")
-        dimension = "advice_value" if endpoint == "advisory_value" else "advice_accuracy"
-        made["id"] = f"{dimension}.{endpoint}"
+        made["id"] = f"advice_accuracy.{endpoint}"
     for key in RENAMED:
         made.pop(key, None)
     return {**made, "scope": scope}
@@ -167,7 +166,7 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-# ---------------------------------------------------------------- told on a terminal
+# ---------------------------------------------------------------- on a terminal
 
 
 def lines(found: Comparison) -> Iterator[str]:

@@ -146,3 +146,10 @@ def test_wrong_input_is_refused(wrong):
         power(**{"pilot": PILOT, "difference": 0.05, "n_readers": 5, "n_cases": 100} | wrong)
     with pytest.raises(ValueError, match="target"):
         cases_needed(PILOT, 0.05, 5, target=80)
+
+
+@pytest.mark.parametrize(("readers", "cases", "d"), [(23, 408, 0.1953125), (19, 409, 0.219140625)])
+def test_an_effect_far_beyond_the_spread_is_found_for_certain(readers, cases, d):
+    # scipy.stats.ncf.sf, another implementation, has 1.0 for both.
+    assert power(PILOT, d, readers, cases, mode="or_rrfc").value == 1.0
+    assert power(PILOT, d, readers, cases, mode="or_rrfc", margin=0.01).value == 1.0

