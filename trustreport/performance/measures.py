@@ -131,7 +131,7 @@ def _of_cells(case: ScoredCases, name: str, level: float, prevalence: float | No
 
 def _failures(case: ScoredCases, level: float) -> Estimate:
     """The share of cases without a usable output, with the counts on which a comparison rests."""
-    if case.cluster is None or not case.n_failed:
+    if case.cluster is None:
         e = wilson(case.n_failed, len(case), level)
     else:
         cells = cluster_cells(np.ones(len(case), bool), case.failed, case.cluster)
