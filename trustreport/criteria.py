@@ -86,7 +86,7 @@ def alpha_of(criterion: Endpoint, level: float) -> float:
 
 
 def level_of(criterion: Endpoint, alpha: float) -> float:
-    """The level of the interval that is held against the bound: 1 - 2 alpha, 1 - alpha if two-sided."""
+    """The level of the interval that is compared with the bound: 1 - 2 alpha, 1 - alpha if two-sided."""
     return round(1 - alpha * (3 - sides(criterion)), 12)
 
 
@@ -94,7 +94,7 @@ def bound_of(criterion: Endpoint, row: Quantity | None = None) -> Bound | str:
     """Where the interval of a criterion must lie, or the word for why that is not known.
 
     A margin is a loss: it lies on the worse side of no effect. Margins of equivalence lie on either side; one
-    number stands for both (m and -m, of a ratio m and 1 / m). A quantity with a best value, such as a
+    number means both (m and -m, of a ratio m and 1 / m). A quantity with a best value, such as a
     calibration slope, needs two bounds.
 
     Parameters

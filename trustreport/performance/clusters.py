@@ -14,7 +14,7 @@ NOT_OF_CASES = ("case", "reader")
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """Clusters of the cases of a data set, (n_cases,); None where every case stands alone.
+    """Clusters of the cases of a data set, (n_cases,); None where every case is a cluster of its own.
 
     `keys` are the columns by which cases belong together, `absent` those declared that there are not.
     """

@@ -1,4 +1,4 @@
-"""When a part of the data is too small to be told of outside: the groups and sites of a public report."""
+"""When a part of the data is too small to be shown outside: the groups and sites of a public report."""
 
 from collections.abc import Iterable
 from math import nan
@@ -6,7 +6,7 @@ from math import nan
 from trustreport.estimate import Estimate
 from trustreport.plan import Plan
 
-# Cases below which a cell is not told of in a public report; `limits.P59_cell`.
+# Cases below which a cell is not shown in a public report; `limits.P59_cell`.
 LEAST_PUBLIC = 5
 # Positives, or negatives, of a group below which only counts are reported; `limits.P37_positives` ...
 LEAST_OF_A_CLASS = {"positives": 10, "negatives": 10}
@@ -19,10 +19,10 @@ def public_cell(plan: Plan) -> int:
 
 
 def closed(cells: Iterable[int], least: int) -> bool:
-    """Whether any cell holds some cases, but fewer than may be told of."""
+    """Whether any cell holds some cases, but fewer than may be shown."""
     return any(0 < n < least for n in cells)
 
 
 def suppressed(e: Estimate, least: int) -> Estimate:
-    """An entry of which nothing is told outside."""
+    """An entry of which nothing is shown outside."""
     return Estimate(nan, nan, nan, 0, e.level, e.method, SUPPRESSED.format(k=least))

@@ -1,4 +1,4 @@
-"""Verdicts: every declared criterion held against its result, and why a verdict cannot be given."""
+"""Verdicts: every declared criterion compared with its result, and why a verdict cannot be given."""
 
 from trustreport.verdicts.families import AtLevel, verdicts
 from trustreport.verdicts.verdict import WORDS, Family, Locked, Verdict, Word, counted, worst

@@ -52,5 +52,5 @@ def _candidates(at: Place) -> set[str]:
 
 
 def _meet(one: set[str], other: set[str]) -> bool:
-    """Whether two lists of names share one; an empty list stands for all."""
+    """Whether two lists of names share one; an empty list means all."""
     return not one or not other or bool(one & other)

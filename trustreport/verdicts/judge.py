@@ -1,4 +1,4 @@
-"""One criterion held against its bound at one alpha."""
+"""One criterion compared with its bound at one alpha."""
 
 from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass

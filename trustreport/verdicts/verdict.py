@@ -37,7 +37,7 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A criterion held against its bound.
+    """A criterion compared with its bound.
 
     `result` is the entry that leads for what the criterion names, with the interval of `level`; None where
     there is none, or where it was not looked at. `bound` says where the whole interval must lie. `checks` are
