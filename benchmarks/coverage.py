@@ -1,0 +1,267 @@
+"""How often the primary intervals of a report hold the true value, in every regime of `regimes.py`.
+
+One row for a quantity of a regime: studies, covered, missed below and above, without an interval, mean width,
+Monte Carlo error. Estimates come from what a report calls, so a change of method there is a change here.
+
+A row is accepted where
+
+- shares, whose outcomes are few: at least .90, and .94 on average over neighbouring shares;
+- others: at least .93 less two Monte Carlo errors;
+- a missing interval counts as covered where the report says why, and no more than 10 % of studies lack one
+  where there are ten cases of the rarer class (in ten clusters).
+
+Rows for which no method is known that does so are in `LISTED`, with what the report says of them. The exit
+status is 1 where any other row fails.
+
+    python benchmarks/coverage.py [--runs 2000] [--jobs 2] [--backend loky|threading|dask|ray]
+                                  [--topics readers,areas] [--every 1] [--out FILE] [--docs]
+"""
+
+import argparse
+import csv
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from math import isnan, sqrt
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+RESULTS = FOLDER / "results" / "coverage.csv"
+DOCS = FOLDER.parent / "docs" / "statistics.md"
+SEED = 20261122
+BATCH = 100
+LEAST, LEAST_SHARE, MEAN_SHARE, MOST_WITHOUT = 0.93, 0.90, 0.94, 0.10
+FIELDS = (
+    "topic design quantity methods true runs covered below above without said width error due verdict".split()
+)
+# Topic and quantity (patterns), and why no interval is known that covers.
+LISTED: Mapping[tuple[str, str], str] = {}
+
+
+@dataclass
+class Tally:
+    """What became of the intervals of a quantity; counts are sums of weights."""
+
+    runs: float = 0.0
+    covered: float = 0.0
+    below: float = 0.0
+    above: float = 0.0
+    without: float = 0.0
+    said: float = 0.0
+    width: float = 0.0
+    methods: set[str] = field(default_factory=set)
+
+    def add(self, e: Any, true: float, weight: float) -> None:
+        """One estimate."""
+        self.runs += weight
+        self.methods.add(e.method)
+        if isnan(e.low) or isnan(e.high):
+            self.without += weight
+            self.said += weight * bool(e.note)
+            return
+        tiny = 1e-9 * max(1.0, abs(true))
+        self.below += weight * (e.high < true - tiny)
+        self.above += weight * (e.low > true + tiny)
+        self.covered += weight * (e.low <= true + tiny and true - tiny <= e.high)
+        self.width += weight * (e.high - e.low) if e.high - e.low < float("inf") else 0.0
+
+    def join(self, other: "Tally") -> None:
+        """The same of further studies."""
+        for name in ("runs", "covered", "below", "above", "without", "said", "width"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.methods |= other.methods
+
+
+def tally(folder: str, topic: str, number: int, batch: int, runs: int) -> dict[str, Tally]:
+    """The intervals of a batch of studies of a regime, by quantity; by a worker of any backend."""
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    import numpy as np
+    from regimes import TOPICS
+
+    regime = list(TOPICS[topic]())[number]
+    true, found = dict(regime.true()), defaultdict(Tally)
+    if regime.outcomes is not None:
+        for chance, estimates in regime.outcomes():
+            for name, e in estimates:
+                if name in true:
+                    found[name].add(e, true[name], chance)
+        return dict(found)
+    assert regime.study is not None
+    for run in range(runs):
+        rng = np.random.default_rng([SEED, len(topic), number, batch, run])
+        for name, e in regime.study(rng):
+            if name in true:
+                found[name].add(e, true[name], 1.0)
+    return dict(found)
+
+
+def batches(topics: Sequence[str], runs: int, every: int) -> Iterator[tuple[str, str, int, int, int]]:
+    """The pieces of work, whole regimes in order."""
+    from regimes import TOPICS
+
+    for topic in topics:
+        for number, regime in enumerate(TOPICS[topic]()):
+            if number % every:
+                continue
+            of_regime = 1 if regime.outcomes is not None else -(-runs // BATCH)
+            for batch in range(of_regime):
+                yield str(FOLDER), topic, number, batch, min(BATCH, runs - batch * BATCH)
+
+
+def rows(
+    work: Iterable[tuple[str, str, int, int, int]], done: Iterable[dict[str, Tally]]
+) -> list[dict[str, Any]]:
+    """A row for each quantity of each regime, unjudged."""
+    from regimes import TOPICS
+
+    joined: dict[tuple[str, int], dict[str, Tally]] = {}
+    for (_, topic, number, _, _), found in zip(work, done):
+        of_regime = joined.setdefault((topic, number), {})
+        for name, one in found.items():
+            of_regime.setdefault(name, Tally()).join(one)
+    made = []
+    for (topic, number), found in joined.items():
+        regime = list(TOPICS[topic]())[number]
+        exact = regime.outcomes is not None
+        for name, true in regime.true().items():
+            one = found.get(name, Tally())
+            total = max(one.runs, 1e-12)
+            share = (one.covered + one.said) / total
+            made.append(
+                {
+                    "topic": regime.topic,
+                    "design": regime.design,
+                    "quantity": name,
+                    "methods": " ".join(sorted(one.methods)),
+                    "true": true,
+                    "runs": "exact" if exact else int(one.runs),
+                    "covered": share,
+                    "below": one.below / total,
+                    "above": one.above / total,
+                    "without": one.without / total,
+                    "said": one.said / total,
+                    "width": one.width / max(total - one.without, 1e-12),
+                    "error": 0.0 if exact else sqrt(share * (1 - share) / total),
+                    "due": regime.due,
+                    "share": name in regime.shares,
+                    "neighbours": regime.neighbours,
+                    "none": not found.get(name),
+                }
+            )
+    return made
+
+
+def judged(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with their verdicts, each share beside its neighbours."""
+    near: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in found:
+        if row["share"] and row["neighbours"]:
+            near[row["topic"], row["quantity"], row["neighbours"][0]].append(row)
+    mean: dict[int, float] = {}
+    for together in near.values():
+        together.sort(key=lambda row: row["neighbours"][1])
+        for i, row in enumerate(together):
+            beside = together[max(i - 1, 0) : i + 2]
+            mean[id(row)] = sum(one["covered"] for one in beside) / len(beside)
+    for row in found:
+        row["verdict"] = _verdict(row, mean.get(id(row), row["covered"]))
+    return found
+
+
+def _verdict(row: Mapping[str, Any], mean: float) -> str:
+    slack = 2 * row["error"]
+    enough = (
+        row["covered"] >= LEAST_SHARE - slack and mean >= MEAN_SHARE - slack
+        if row["share"]
+        else row["covered"] >= LEAST - slack
+    )
+    if enough and not row["none"] and not (row["due"] and row["without"] > MOST_WITHOUT):
+        return "accepted"
+    listed = any(fnmatch(row["topic"], topic) and fnmatch(row["quantity"], name) for topic, name in LISTED)
+    return "listed" if listed else "fails"
+
+
+def written(found: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """The rows as a table."""
+    with path.open("w", newline="", encoding="utf-8") as lines:
+        writer = csv.DictWriter(lines, FIELDS, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        for row in found:
+            shown = {k: f"{v:.4f}" if isinstance(v, float) else v for k, v in row.items()}
+            writer.writerow({**shown, "due": "yes" if row["due"] else "no"})
+
+
+# ---------------------------------------------------------------- docs
+
+BEGIN, END = "<!-- coverage -->", "<!-- /coverage -->"
+
+
+def table(path: Path = RESULTS) -> str:
+    """The table of docs/statistics.md: for each topic and quantity the methods and the worst regime."""
+    grouped: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    with path.open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            grouped[row["topic"], row["quantity"]].append(row)
+    said = [
+        "| of | quantity | methods | regimes | least covered | median | without interval, at most |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for (topic, name), of in grouped.items():
+        covered = sorted(float(row["covered"]) for row in of)
+        methods = sorted({f"`{word}`" for row in of for word in row["methods"].split()})
+        without = max(float(row["without"]) for row in of)
+        worst = f"{covered[0]:.3f}" + (" (listed)" if any(row["verdict"] == "listed" for row in of) else "")
+        median = covered[len(covered) // 2]
+        said.append(
+            f"| {topic} | {name} | {', '.join(methods)} | {len(of)} | {worst} | {median:.3f} | {without:.1%} |"
+        )
+    return "\n".join(said)
+
+
+def with_table(text: str, made: str) -> str:
+    """The page with the table between its marks."""
+    head, _, rest = text.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    return f"{head}{BEGIN}\n{made}\n{END}{tail}"
+
+
+def main() -> int:
+    """Run what is asked for, write the rows, judge them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=2000, help="studies of each regime")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--backend", default="loky")
+    parser.add_argument("--topics", default="", help="some of them, by comma")
+    parser.add_argument("--every", type=int, default=1, help="every so many regimes of a topic")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--docs", action="store_true", help="write the table of docs/statistics.md and stop")
+    given = parser.parse_args()
+    if given.docs:
+        DOCS.write_text(with_table(DOCS.read_text(encoding="utf-8"), table(given.out)), encoding="utf-8")
+        return 0
+    sys.path.insert(0, str(FOLDER))
+    from regimes import TOPICS
+
+    from trustreport.parallel import workers
+
+    topics = [t.strip() for t in given.topics.split(",") if t.strip()] or list(TOPICS)
+    started, work = time.perf_counter(), list(batches(topics, given.runs, given.every))
+    with workers(given.jobs, given.backend) as run:
+        found = judged(rows(work, run(tally, work)))
+    written(found, given.out)
+    failed = [row for row in found if row["verdict"] == "fails"]
+    for row in failed:
+        shown = f"{row['covered']:.3f} covered, {row['without']:.1%} without an interval"
+        print(f"{row['topic']}: {row['design']}: {row['quantity']} ({row['methods']}): {shown}")
+    spent = time.perf_counter() - started
+    print(f"{len(found)} rows, {len(failed)} fail; {spent:.0f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
