@@ -207,19 +207,16 @@ def table(path: Path = RESULTS) -> str:
     with path.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
             grouped[row["topic"], row["quantity"]].append(row)
-    said = [
-        "| of | quantity | methods | regimes | least covered | median | without interval, at most |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    heads = ("of", "quantity", "methods", "regimes", "least covered", "median", "without interval, at most")
+    said = [f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads))]
     for (topic, name), of in grouped.items():
         covered = sorted(float(row["covered"]) for row in of)
         methods = sorted({f"`{word}`" for row in of for word in row["methods"].split()})
         without = max(float(row["without"]) for row in of)
         worst = f"{covered[0]:.3f}" + (" (listed)" if any(row["verdict"] == "listed" for row in of) else "")
         median = covered[len(covered) // 2]
-        said.append(
-            f"| {topic} | {name} | {', '.join(methods)} | {len(of)} | {worst} | {median:.3f} | {without:.1%} |"
-        )
+        cells = (topic, name, ", ".join(methods), str(len(of)), worst, f"{median:.3f}", f"{without:.1%}")
+        said.append(f"| {' | '.join(cells)} |")
     return "\n".join(said)
 
 

@@ -5,7 +5,7 @@ each quantity. Where outcomes are few (shares, small tables) they are enumerated
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import product
 from math import log, sqrt
@@ -20,11 +20,13 @@ from trustreport.dimensions import pragmatic_utility, source_reliability, subgro
 from trustreport.dimensions.advice_accuracy.utility import yield_results
 from trustreport.dimensions.advice_value.entries import Draws
 from trustreport.dimensions.advice_value.entries import results_of as advice_values
+from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_results
 from trustreport.estimate import Estimate
 from trustreport.performance.cases import ScoredCases, scored_cases
 from trustreport.performance.differences import difference
 from trustreport.performance.measures import lead
 from trustreport.performance.readers import AIDED, endpoints, every_endpoint
+from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.simulate import (
@@ -580,9 +582,9 @@ def groups() -> Iterator[Regime]:
                 "subgroups.subgroup_difference": "difference, ",
             }
             for r in results:
-                if r.primary and r.id in named and r.endpoint in ("accuracy", "sensitivity"):
-                    if r.place.subgroup in (None, "unit: 0") or r.id.endswith("worst_group"):
-                        yield f"{named[r.id]}{r.endpoint}", r.estimate
+                first = r.place.subgroup in (None, "unit: 0") or r.id.endswith("worst_group")
+                if r.primary and r.id in named and first and r.endpoint in ("accuracy", "sensitivity"):
+                    yield f"{named[r.id]}{r.endpoint}", r.estimate
 
         true = {f"worst of four, {name}": p for name in ("accuracy", "sensitivity")}
         true |= {f"difference, {name}": 0.0 for name in ("accuracy", "sensitivity")}
@@ -623,6 +625,88 @@ def candidates() -> Iterator[Regime]:
         yield Regime("candidates", design, true, study, due=n * prevalence >= 20, cost=0.02)
 
 
+PER_CLASS, CUT = 50, 0.75
+
+
+def device_and_readers() -> Iterator[Regime]:
+    """A device that stays as it is against readers and cases of the Roe-Metz model."""
+    for structure, n_readers, kind, mu in product(("HL", "LH"), (3, 5, 10), GAPS[:2], (1.5, 2.2)):
+
+        def study(
+            rng: np.random.Generator,
+            structure: str = structure,
+            n_readers: int = n_readers,
+            kind: str = kind,
+            mu: float = mu,
+        ) -> Found:
+            truth = np.arange(2 * PER_CLASS) >= PER_CLASS
+            var = STRUCTURES[structure]
+
+            def term(variance: float, *shape: int) -> Floats:
+                return np.asarray(sqrt(variance) * rng.standard_normal(shape))
+
+            case = term(var.case, 2 * PER_CLASS)
+            alone = mu * truth + case + term(var.arm_case + var.reader_case + var.error, 2 * PER_CLASS)
+            readers = 1.5 * truth + case + term(var.arm_case, 2 * PER_CLASS)
+            # Readers' terms are drawn anew for each class.
+            by_class = term(var.reader + var.arm_reader, 2, n_readers)[truth.astype(int)].T
+            rating = readers + by_class + term(var.reader_case + var.error, n_readers, 2 * PER_CLASS)
+            rating = np.stack([rating, rating])
+            missing = gaps(kind, rating.shape, rng)
+            missing[1] = missing[0]
+            readings = read(truth, rating, CUT, missing, rng)
+            advice = (alone >= CUT).astype(np.int8)[readings.case]
+            readings = replace(readings, advice=np.where(readings.arm == 1, advice, -1).astype(np.int8))
+            pair = (ARMS[1], ARMS[0])
+            given = advice_of(readings, pair)
+            assert given is not None
+            results = ai_results(readings, pair, given, LEVEL, Place(task=""), several_contrasts=False)
+            for r in results:
+                if r.primary and r.place.arm == "unaided":
+                    yield f"{r.endpoint}, device less readers", r.estimate
+
+        (own,), (theirs,) = ([float(expected_sensitivity(m, CUT, STRUCTURES[structure]))] for m in (mu, 1.5))
+        gain = {"sensitivity": own - theirs, "specificity": 0.0, "accuracy": (own - theirs) / 2}
+        true = {f"{name}, device less readers": value for name, value in gain.items()}
+        design = f"{n_readers} readers, {PER_CLASS}+{PER_CLASS} cases, {structure}, {kind}, device {mu:g}"
+        yield Regime("device against readers", design, partial(dict, true), study, cost=0.02)
+
+
+def gains() -> Iterator[Regime]:
+    """The readers' gain on the cases of one group less that on the others."""
+    for n_readers, (n, m), kind in product((4, 6, 12), ((40, 40), (30, 120)), ("complete", "10% missing")):
+
+        def study(
+            rng: np.random.Generator, n_readers: int = n_readers, n: int = n, m: int = m, kind: str = kind
+        ) -> Found:
+            group = np.arange(n + m) < n
+            of_reader, of_arm = rng.normal(0, 0.3, n_readers), rng.normal(0, 0.15, (2, n_readers))
+            mean = np.where(group, 0.5, 0.9) + np.array([0.0, 0.3])[:, None, None]
+            spread = of_reader[:, None] + of_arm[:, :, None]
+            latent = mean + spread + rng.normal(0, 0.7, n + m) + rng.normal(0, 0.7, (2, n_readers, n + m))
+            truth = np.arange(n + m) % 2 == 1
+            rating = np.where((latent > 0) == truth, 1.0, 0.0)
+            readings = read(truth, rating, 0.5, gaps(kind, rating.shape, rng), rng)
+            columns = {"unit": coded(np.where(group, "first", "other"))}
+            readings = replace(readings, score=None, cases=replace(readings.cases, groups=columns))
+            made = Study(arms=ARMS, readings=(readings,))
+            results = subgroups.DIMENSION.answer(
+                made, plan(subgroups=[{"name": "unit", "prespecified": True}])
+            ).results
+            for r in results:
+                here = r.place.subgroup == "unit: first" and r.endpoint == "accuracy"
+                if r.primary and here and r.id == "subgroups.subgroup_difference":
+                    yield "gain in accuracy, difference", r.estimate
+
+        def true() -> Truths:
+            total = sqrt(0.3**2 + 0.15**2 + 2 * 0.7**2)
+            share = {(a, g): float(ndtr((g + 0.3 * a) / total)) for a in (0, 1) for g in (0.5, 0.9)}
+            gain = {g: share[1, g] - share[0, g] for g in (0.5, 0.9)}
+            return {"gain in accuracy, difference": gain[0.5] - gain[0.9]}
+
+        yield Regime("gain of a group", f"{n_readers} readers, {n}+{m} cases, {kind}", true, study, cost=0.05)
+
+
 TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "shares": shares,
     "areas": areas,
@@ -634,4 +718,6 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "periods": periods,
     "groups": groups,
     "candidates": candidates,
+    "device": device_and_readers,
+    "gains": gains,
 }
