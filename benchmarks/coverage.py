@@ -227,7 +227,7 @@ def with_table(text: str, made: str) -> str:
     return f"{head}{BEGIN}\n{made}\n{END}{tail}"
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Run what is asked for, write the rows, judge them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=2000, help="studies of each regime")
@@ -237,7 +237,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="every so many regimes of a topic")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--docs", action="store_true", help="write the table of docs/statistics.md and stop")
-    given = parser.parse_args()
+    given = parser.parse_args(words)
     if given.docs:
         DOCS.write_text(with_table(DOCS.read_text(encoding="utf-8"), table(given.out)), encoding="utf-8")
         return 0

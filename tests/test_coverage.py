@@ -1,0 +1,115 @@
+"""The program that simulates coverage: what it counts, how it judges, its table in docs, and a small run."""
+
+import csv
+import importlib.util
+import sys
+from collections.abc import Iterator
+from math import nan
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from scipy.stats import binom
+from statsmodels.stats.proportion import proportion_confint
+
+from trustreport.estimate import Estimate
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def coverage() -> Iterator[ModuleType]:
+    """benchmarks/coverage.py, with its folder on the path as when it is run."""
+    sys.path.insert(0, str(BENCHMARKS))
+    spec = importlib.util.spec_from_file_location("coverage_of_intervals", BENCHMARKS / "coverage.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    sys.path.remove(str(BENCHMARKS))
+    del sys.modules[spec.name]
+
+
+def test_an_interval_is_counted_where_it_is(coverage: ModuleType) -> None:
+    found = coverage.Tally()
+    for low, high, note in (
+        (0.4, 0.6, ""),
+        (0.1, 0.2, ""),
+        (0.7, 0.9, ""),
+        (nan, nan, "why"),
+        (nan, nan, ""),
+    ):
+        found.add(Estimate(0.5, low, high, 10, note=note), 0.5, 1.0)
+    assert (found.runs, found.covered, found.below, found.above) == (5, 1, 1, 1)
+    assert (found.without, found.said) == (2, 1)
+    assert found.width == pytest.approx(0.2 + 0.1 + 0.2)
+
+
+def test_coverage_of_a_share_is_that_of_wilsons_interval(coverage: ModuleType) -> None:
+    """Every outcome enumerated; limits by statsmodels."""
+    work = [(str(BENCHMARKS), "shares", number, 0, 1) for number in (4, 11)]
+    rows = coverage.rows(work, [coverage.tally(*one) for one in work])
+    for row, p in zip(rows, (0.8, 0.99), strict=True):
+        assert row["design"] == f"20 cases, share {p:g}"
+        limits = [proportion_confint(x, 20, method="wilson") for x in range(21)]
+        covered = sum(binom.pmf(x, 20, p) for x, (low, high) in enumerate(limits) if low <= p <= high)
+        assert row["covered"] == pytest.approx(covered, abs=1e-12)
+        assert (row["runs"], row["error"]) == ("exact", 0.0)
+
+
+def row(**more: Any) -> dict[str, Any]:
+    made = {"topic": "t", "design": "d", "quantity": "q", "covered": 0.95, "error": 0.005, "without": 0.0}
+    return {**made, "due": True, "share": False, "neighbours": None, "none": False, **more}
+
+
+@pytest.mark.parametrize(
+    ("of", "verdict"),
+    [
+        ({}, "accepted"),
+        ({"covered": 0.921}, "accepted"),  # .93 less two Monte Carlo errors is .92
+        ({"covered": 0.919}, "fails"),
+        ({"without": 0.11}, "fails"),
+        ({"without": 0.11, "due": False}, "accepted"),
+        ({"none": True}, "fails"),
+        ({"share": True, "covered": 0.95, "error": 0.0}, "accepted"),
+        ({"share": True, "covered": 0.91, "error": 0.0}, "fails"),
+    ],
+)
+def test_a_row_is_judged(coverage: ModuleType, of: dict[str, Any], verdict: str) -> None:
+    assert [one["verdict"] for one in coverage.judged([row(**of)])] == [verdict]
+
+
+def test_shares_are_averaged_with_their_neighbours(coverage: ModuleType) -> None:
+    values = (0.96, 0.91, 0.96, 0.91, 0.91)
+    rows = [
+        row(share=True, covered=c, error=0.0, neighbours=("n", float(i)))
+        for i, c in reversed(list(enumerate(values)))
+    ]
+    verdicts = {one["neighbours"][1]: one["verdict"] for one in coverage.judged(rows)}
+    # Means: .935, .9433, .9267, .9267, .91.
+    assert [verdicts[float(i)] for i in range(5)] == ["fails", "accepted", "fails", "fails", "fails"]
+
+
+def test_what_is_listed_is_not_hidden(coverage: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coverage, "LISTED", {("t", "q*"): "no method"})
+    assert [one["verdict"] for one in coverage.judged([row(covered=0.8), row()])] == ["listed", "accepted"]
+
+
+def test_docs_have_the_table_of_the_last_run(coverage: ModuleType) -> None:
+    text = coverage.DOCS.read_text(encoding="utf-8")
+    assert coverage.with_table(text, coverage.table()) == text
+    with coverage.RESULTS.open(encoding="utf-8") as lines:
+        found = list(csv.DictReader(lines))
+    assert {one["verdict"] for one in found} <= {"accepted", "listed"}
+
+
+@pytest.mark.slow
+def test_a_small_run_is_accepted(
+    coverage: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every fifteenth regime or so of each topic, 100 studies of each."""
+    words = ["--runs", "100", "--jobs", "1", "--every", "17", "--out", str(tmp_path / "coverage.csv")]
+    assert coverage.main(words) == 0, capsys.readouterr().out
