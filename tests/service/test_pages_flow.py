@@ -46,7 +46,7 @@ class Visit:
             self.page.fill(f"[name={name}]", value)
 
     def press(self, name: str) -> None:
-        # A click while the page still moves, because a style or a frame has just arrived, can miss the button.
+        # A click while the page still moves, because a style or a frame has just come, can miss its button.
         self.page.wait_for_load_state("load")
         self.page.get_by_role("button", name=name, exact=True).click()
 
