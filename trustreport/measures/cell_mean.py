@@ -34,10 +34,10 @@ def cell_mean(
     with the worths, d_i the distance from p_i to its Wilson limit on the side that lowers M (the upper one
     where c_i < 0), and r_ij the correlation of two shares of one multinomial::
 
-        low = M - sqrt(sum_i (c_i d_i)^2 + sum_{i != j} r_ij |c_i| d_i |c_j| d_j s_i s_j)
-        r_ij = -sqrt(p_i p_j / ((1 - p_i) (1 - p_j))),   s_i = -1 where d_i goes up, 1 where it goes down
+        low = M - sqrt(sum_i (c_i d_i)^2 + sum_{i != j} r_ij c_i d_i c_j d_j)
+        r_ij = -sqrt(p_i p_j / ((1 - p_i) (1 - p_j)))
 
-    with the sign of c_i in s_i; `high` by the distances on the other side. Cells of equal worth are one cell,
+    and `high` likewise by the distances on the other side. Cells of equal worth are one cell,
     so that the mean of right and wrong decisions has Wilson's interval. With `shares` the classes are sampled
     by themselves: each has such limits, and those of the sum of share x mean are put together alike, without
     correlation.
