@@ -57,7 +57,8 @@ def oe_ratio(
 
     Notes
     -----
-    ``oe_delta`` covers in .95 to .97 of samples; ``log_wald`` in .95 to .99, up to 16 % wider than need be.
+    ``oe_delta`` covers in .95 to .97 of samples; ``log_wald`` in .95 to .99: it is wider than need be, the
+    more so the better the scores separate the classes.
 
     References
     ----------
