@@ -18,7 +18,6 @@ from scipy.stats import binom
 
 from trustreport.dimensions import pragmatic_utility, source_reliability, subgroups, vigilance
 from trustreport.dimensions.advice_accuracy.utility import yield_results
-from trustreport.dimensions.advice_value.entries import Draws
 from trustreport.dimensions.advice_value.entries import results_of as advice_values
 from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_results
 from trustreport.estimate import Estimate
@@ -147,7 +146,7 @@ def bins_and_value(case: ScoredCases, declared: Plan) -> Found:
     """Calibration in bins and by a curve, value of the advice."""
     chosen = {"ece": {"bins": 10, "binning": "equal_width"}, "ici": {}}
     chosen |= {"gici": chosen["ece"], "advisory_value": {"bins": 10, "local_calibration": "absolute_gap"}}
-    for r in advice_values(case, declared, draws=Draws(), of_site=True):
+    for r in advice_values(case, declared, of_site=True):
         name = r.id.rpartition(".")[2]
         if name in chosen and dict(r.parameters) == chosen[name] and r.place.class_ is None and r.primary:
             yield name, r.estimate

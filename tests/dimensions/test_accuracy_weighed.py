@@ -91,11 +91,11 @@ def test_the_interval_that_leads_respects_the_patients() -> None:
     beside = [r for r in finding.results if r.id.endswith(".sensitivity") and not r.primary]
     assert [r.method for r in beside if "parameters" not in r.scope] == ["wilson"]
     lead_of_auc = lead(finding, "auc")
-    assert lead_of_auc.method == "obuchowski_clustered"
+    assert lead_of_auc.method == "auc_logit_obuchowski"
     wide, narrow = (e.high - e.low for e in (lead_of_auc.estimate, auc_by(finding, "logit_delong")))
     assert wide > 1.2 * narrow
-    assert lead(finding, "net_benefit", threshold=0.5, parameters=None).method == "cluster_mean"
-    assert lead(finding, "utility_yield", parameters={"utility": "euros"}).method == "cluster_mean"
+    assert lead(finding, "net_benefit", threshold=0.5, parameters=None).method == "yield_mover"
+    assert lead(finding, "utility_yield", parameters={"utility": "euros"}).method == "yield_mover"
     assert "come in clusters (patient)" in said(finding)
     assert "clusters_1" in tables(finding)
 
@@ -107,7 +107,12 @@ def auc_by(finding: Finding, method: str) -> Any:
 def test_every_way_to_the_area_is_there() -> None:
     finding = answer(Study(datasets=(dataset(),)))
     found = [(r.method, r.primary) for r in finding.results if r.id == "advice_accuracy.auc"]
-    assert found == [("delong", True), ("logit_delong", False), ("newcombe_auc", False)]
+    assert found == [
+        ("auc_logit_larger", True),
+        ("delong", False),
+        ("logit_delong", False),
+        ("newcombe_auc", False),
+    ]
 
 
 def test_cluster_keys_join_what_shares_any_of_them() -> None:

@@ -521,7 +521,8 @@ def test_the_change_of_the_area_of_patients_has_the_variances_of_both_clustered_
     assert found.se**2 == pytest.approx(sum(variances))
     assert found.method == "obuchowski_clustered_unpaired"
     own = one(answer(study, m.plan(study)), "period_value", period="p1", endpoint="auc").estimate
-    assert (own.method, own.se**2) == ("obuchowski_clustered", pytest.approx(variances[0]))
+    assert own.method == "auc_logit_obuchowski"
+    assert own.se**2 >= variances[0] * (1 - 1e-9)
 
 
 def test_sites_join_cases_where_they_are_declared_to() -> None:
@@ -548,9 +549,15 @@ def test_changes_of_clusters_are_not_taken_as_those_of_independent_cases() -> No
     )
     change = one(finding, "period_change", period="p1", endpoint="brier", **against("baseline", "baseline"))
     assert change.analysis == "clustered"
-    assert (now.method, now.df) == ("cluster_sandwich", 49)
+    (line,) = timelines(study, plan)
+    # Degrees of freedom count the patients with a case of the class found in fewer of them.
+    held = [
+        min(len(set((np.arange(len(p)) // 3)[p.truth == y])) for y in (0, 1))
+        for p in (line.periods[0], line.baseline)
+    ]
+    assert (now.method, now.df, then.df) == ("cluster_sandwich", held[0] - 1, held[1] - 1)
     v, w = now.se**2, then.se**2
-    df = (v + w) ** 2 / (v**2 / 49 + w**2 / 149)
+    df = (v + w) ** 2 / (v**2 / now.df + w**2 / then.df)
     half = stats.t.ppf(0.975, df) * np.sqrt(v + w)
     assert (change.estimate.low, change.estimate.high) == pytest.approx(
         (now.value - then.value - half, now.value - then.value + half)

@@ -94,7 +94,8 @@ def _could_be_judged(r: Result) -> bool:
 
 
 def _allows_for_clusters(r: Result) -> bool:
-    return any(word in r.method for word in CLUSTERED) or r.analysis == "clustered"
+    by_method = any(word in r.method for word in CLUSTERED) or r.analysis == "clustered"
+    return by_method or "clusters" in r.estimate.details
 
 
 def _clustered(counts: Any) -> Message | None:

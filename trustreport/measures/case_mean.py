@@ -46,7 +46,7 @@ def case_mean(
     if n == 0:
         return undefined(0, notes.NO_CASE, level=level, method=method)
     if not np.isfinite(worth).all():
-        return _infinite(worth, n, level, method)
+        return infinite(worth, n, level, method)
     value = float(worth.mean())
     if cluster is not None:
         return _clustered(value, (worth - value) / n, cluster, level, method, tested=tested)
@@ -71,7 +71,7 @@ def case_ratio(
     if n == 0 or not best.any():
         return undefined(n, none if n else notes.NO_CASE, level=level, method=method)
     if not np.isfinite(worth).all():
-        return _infinite(worth, n, level, method)
+        return infinite(worth, n, level, method)
     value = float(worth.sum() / best.sum())
     if cluster is not None:
         return _clustered(value, (worth - value * best) / float(best.sum()), cluster, level, method)
@@ -117,7 +117,8 @@ def mean_of_clusters(
     )  # fmt: skip
 
 
-def _infinite(worth: Floats, n: int, level: float, method: str) -> Estimate:
+def infinite(worth: Floats, n: int, level: float, method: str) -> Estimate:
+    """The mean of worths of which some are infinite, without limits."""
     signs = set(np.sign(worth[np.isinf(worth)]).tolist())
     value = signs.pop() * inf if len(signs) == 1 else nan
     return Estimate(value, nan, nan, n, level, method, AT_ONE)

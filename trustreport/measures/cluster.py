@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Clusters = NDArray[np.int64]
 ONE_CLUSTER = "fewer than two clusters: the spread between them cannot be estimated"
+ONE_OF_A_CLASS = "fewer than two clusters hold a case of one of the classes: no interval"
 
 
 def cluster_sums(values: Floats, cluster: Clusters) -> Floats:
@@ -62,3 +63,19 @@ def clustered_variance(influence: Floats, cluster: Clusters) -> tuple[float, int
     sums = cluster_sums(influence, cluster)
     n = len(sums)
     return (float(sums @ sums) * n / (n - 1) if n > 1 else float("nan")), n
+
+
+def clusters_of_scarcer_class(truth: NDArray[np.bool_], cluster: Clusters) -> int:
+    """How many clusters hold a case of the class that is found in fewer of them.
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+    cluster : int array, shape (n_cases,)
+
+    Examples
+    --------
+    >>> clusters_of_scarcer_class(np.array([True, True, False, False]), np.array([1, 1, 2, 3]))
+    1
+    """
+    return min(len(np.unique(cluster[own])) for own in (truth, ~truth))

@@ -1,22 +1,31 @@
 """What acting on a score at a threshold is worth: net benefit, standardised and weighted, and differences."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, replace
+from math import exp, inf, isfinite, nan, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures import notes
 from trustreport.measures.case_mean import MEAN, case_mean, case_ratio
+from trustreport.measures.cell_mean import cell_mean, mean_limits
 from trustreport.measures.cluster import Clusters
-from trustreport.measures.proportion import normal_quantile
+from trustreport.measures.confusion.clustered import cluster_cells
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+SNB_MOVER, SNB_JACKKNIFE = "snb_mover", "snb_jackknife"
+CLUSTERS_WITH_POSITIVE = 10  # with fewer, the spread between clusters is not known well enough
+LOW, HIGH = 1, 2  # of `mean_limits`
 
 NO_POSITIVE = "no case has the condition"
+FEW_CLUSTERS = "fewer than 10 clusters hold a case with the condition: no interval"
+NO_LOSS = "no benefit is lost in these cases, or without one cluster: no interval that respects clusters"
 NO_RELEVANCE = "the cases with the condition have no relevance"
 BY_DEFINITION = "nobody is treated: zero by definition"
 
@@ -36,7 +45,8 @@ def net_benefit(
         NB = TP / n - w FP / n,   w = t / (1 - t)
 
     which is the mean over cases of 1 for a true positive, -w for a false positive and 0 for the rest; the
-    interval is the normal one of that mean, variance with divisor n as Riley has it.
+    interval is the normal one of that mean, variance with divisor n as Riley has it. It covers too rarely
+    with few positives: `net_benefit_mover` is the primary one.
 
     Estimand: the same in the population, cases sampled as they come. In true positives per case: .1 = ten
     more of 100 found without any unneeded treatment.
@@ -76,15 +86,68 @@ def net_benefit(
     return case_mean(_worth(truth, score >= _checked(threshold), threshold), level, cluster)
 
 
+def net_benefit_mover(
+    truth: NDArray[np.bool_],
+    score: NDArray[Any],
+    threshold: float,
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """`net_benefit` with limits from the Wilson limits of the four cells: the primary interval.
+
+    Net benefit is the mean worth of a case, 1 in the cell of true positives, -t / (1 - t) in that of false
+    ones and 0 in the others (`cell_mean.cell_mean`). Value, parameters and edges as in `net_benefit`.
+
+    Returns
+    -------
+    Estimate
+        ``yield_mover``; no limits at threshold 1.
+
+    Notes
+    -----
+    The normal interval covers in .70 to .95 of samples of 100 cases at a prevalence of .02, and has no width
+    where nobody is positive; this one in .96 to .98.
+
+    References
+    ----------
+    Vickers, Elkin (2006), Med. Decis. Making 26, 565-574.
+    Zou, Huang, Zhang (2009), Comput. Stat. Data Anal. 53, 1080-1085 (limits).
+
+    Examples
+    --------
+    >>> truth = np.array([True, True, True, False, False, False, False, False])
+    >>> score = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])
+    >>> print(net_benefit_mover(truth, score, 0.5))
+    0.12 (95% CI -0.32 to 0.49; n = 8)
+    """
+    _check(truth, score)
+    counts, cells = _cells(truth, score >= _checked(threshold), cluster)
+    return of_cells(counts, threshold, clusters=cells, level=level)
+
+
+def of_cells(
+    counts: Counts, threshold: float, *, clusters: Counts | None = None, level: float = 0.95
+) -> Estimate:
+    """`net_benefit_mover` from tp, fp, fn, tn, of all cases and, optionally, of each cluster.
+
+    >>> print(of_cells(np.array([2, 1, 1, 4]), 0.5))
+    0.12 (95% CI -0.32 to 0.49; n = 8)
+    """
+    worth = np.array([1.0, -_odds(threshold), 0.0, 0.0])
+    return cell_mean(counts, worth, np.array([1, 0, 1, 0]), clusters=clusters, level=level)
+
+
 def treat_all(
     truth: NDArray[np.bool_], threshold: float, *, cluster: Clusters | None = None, level: float = 0.95
 ) -> Estimate:
     """Net benefit of acting on everybody: prevalence - w (1 - prevalence), w = t / (1 - t).
 
     >>> print(treat_all(np.arange(10) < 3, 0.2))
-    0.12 (95% CI -0.23 to 0.48; n = 10)
+    0.12 (95% CI -0.12 to 0.50; n = 10)
     """
-    return case_mean(_worth(truth, np.ones(truth.shape, dtype=np.bool_), _checked(threshold)), level, cluster)
+    counts, cells = _cells(truth, np.ones(truth.shape, dtype=np.bool_), cluster)
+    return of_cells(counts, _checked(threshold), clusters=cells, level=level)
 
 
 def treat_none(truth: NDArray[np.bool_], *, level: float = 0.95) -> Estimate:
@@ -137,6 +200,126 @@ def standardized_net_benefit(
     _check(truth, score)
     worth = _worth(truth, score >= _checked(threshold), threshold)
     return case_ratio(worth, truth.astype(np.float64), level, NO_POSITIVE, cluster)
+
+
+def snb_mover(
+    truth: NDArray[np.bool_], score: NDArray[Any], threshold: float, *, level: float = 0.95
+) -> Estimate:
+    """`standardized_net_benefit` with limits from those of the four cells: the primary interval.
+
+    With w = t / (1 - t), a value L is in the interval while the limits of the mean worth at L include 0::
+
+        worth at L: 1 - L true positive, -w false positive, -L false negative, 0 true negative
+
+    which is NB - L x prevalence (Fieller's argument with the limits of `cell_mean.mean_limits`).
+
+    Estimand: as `standardized_net_benefit`.
+
+    Returns
+    -------
+    Estimate
+        ``snb_mover``, at most 1, limits too; NaN with a note when no case has the condition; no limits at
+        threshold 1.
+
+    Notes
+    -----
+    The delta method covers in .58 to .95 of samples (prevalence .01 to .35, 100 to 500 cases) and its limits
+    exceed 1 in up to 98 % of them; this one covers in .95 to 1.00.
+
+    References
+    ----------
+    Fieller (1954), J. R. Stat. Soc. B 16, 175-185. Zou, Huang, Zhang (2009), Comput. Stat. Data Anal. 53,
+    1080-1085.
+
+    Examples
+    --------
+    >>> truth = np.array([True, True, True, False, False, False, False, False])
+    >>> score = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])
+    >>> print(snb_mover(truth, score, 0.5))
+    0.33 (95% CI -1.97 to 0.82; n = 8)
+    """
+    plain = standardized_net_benefit(truth, score, threshold, level=level)
+    if not isfinite(plain.value) or threshold == 1:
+        return replace(plain, low=nan, high=nan, se=nan, method=SNB_MOVER)
+    counts, _ = _cells(truth, score >= threshold, None)
+    n, odds, z = int(counts.sum()), _odds(threshold), quantile(inf, level)
+    share = counts / n
+
+    def limit(at: float, side: int) -> float:
+        return mean_limits(share, n, np.array([1 - at, -odds, -at, 0.0]), z)[side]
+
+    below = 1.0
+    while limit(plain.value - below, LOW) <= 0:
+        below *= 2
+    low = float(brentq(limit, plain.value - below, plain.value, args=(LOW,), xtol=1e-13, rtol=1e-13))
+    high = 1.0
+    if plain.value < 1 and limit(1.0, HIGH) < 0:
+        high = float(brentq(limit, plain.value, 1.0, args=(HIGH,), xtol=1e-13, rtol=1e-13))
+    return replace(plain, low=low, high=high, method=SNB_MOVER, note="", se=plain.se or nan)
+
+
+def snb_jackknife(
+    truth: NDArray[np.bool_],
+    score: NDArray[Any],
+    threshold: float,
+    cluster: Clusters,
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    """`standardized_net_benefit` of cases in clusters by leaving out one cluster after the other.
+
+    With B = log(1 - sNB), the logarithm of the loss, B_g that without cluster g, G clusters of which G1 hold
+    a positive::
+
+        V = (G - 1) / G sum over g of (B_g - mean B_g)^2
+        1 - exp(B +- t(G1 - 1) sqrt(V))
+
+    Estimand: as `standardized_net_benefit`, clusters sampled independently.
+
+    Returns
+    -------
+    Estimate
+        ``snb_jackknife``, at most 1, limits too; `se` is that of the value by the delta method. NaN with a
+        note when no case has the condition; no limits, and a note, where fewer than 10 clusters hold a
+        positive, where the value, or that without a cluster, is 1, and at threshold 1.
+
+    Notes
+    -----
+    With fewer clusters that hold a positive the spread between them is not known: it covered in .57 to .88 of
+    samples. With 10 or more it covers in .94 to .98, in place of .57 to .94 of the delta method.
+
+    References
+    ----------
+    Efron, Tibshirani (1993), An Introduction to the Bootstrap, chapter 11.
+
+    Examples
+    --------
+    >>> truth, score = np.arange(60) % 3 == 0, (np.arange(60) * 7 % 20) / 20
+    >>> print(snb_jackknife(truth, score, 0.2, np.arange(60) // 4))
+    0.40 (95% CI -0.01 to 0.64; n = 60)
+    """
+    plain = standardized_net_benefit(truth, score, threshold, cluster=cluster, level=level)
+    plain = replace(plain, low=nan, high=nan, se=nan, method=SNB_JACKKNIFE)
+    if not isfinite(plain.value) or threshold == 1:
+        return plain
+    cells = cluster_cells(truth, score >= threshold, cluster)
+    n_clusters, held = len(cells), int(cells[:, [0, 2]].any(axis=1).sum())
+    details = {"clusters": float(n_clusters), "clusters_with_positive": float(held)}
+    plain = replace(plain, details=details, note="")
+    if held < CLUSTERS_WITH_POSITIVE:
+        return replace(plain, note=FEW_CLUSTERS)
+    left = cells.sum(axis=0) - cells
+    loss = (left[:, 2] + _odds(threshold) * left[:, 1]) / (left[:, 0] + left[:, 2])
+    if plain.value == 1 or not (loss > 0).all():
+        return replace(plain, note=NO_LOSS)
+    logs = np.log(loss)
+    variance = (n_clusters - 1) / n_clusters * float(((logs - logs.mean()) ** 2).sum())
+    if not variance > NEGLIGIBLE:
+        return replace(plain, note=notes.NO_WIDTH)
+    df, se = float(held - 1), sqrt(variance)
+    factor = exp(quantile(df, level) * se)
+    low, high = 1 - (1 - plain.value) * factor, 1 - (1 - plain.value) / factor
+    return replace(plain, low=low, high=high, se=(1 - plain.value) * se, df=df)
 
 
 def weighted_utility(
@@ -252,7 +435,7 @@ def decision_curve(
     cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> DecisionCurve:
-    """`net_benefit` at many thresholds, sorting once; the limits hold at each threshold, not for the curve.
+    """`net_benefit_mover` at many thresholds, sorting once; limits are of each threshold, not of the curve.
 
     Parameters
     ----------
@@ -266,7 +449,7 @@ def decision_curve(
     array([0.28125, 0.125  ])
     """
     _check(truth, score)
-    z = normal_quantile(level)
+    check_level(level)
     t = np.asarray(thresholds, dtype=np.float64)
     if not ((t >= 0) & (t < 1)).all():
         raise ValueError("thresholds of a decision curve must lie in [0, 1).")
@@ -274,17 +457,20 @@ def decision_curve(
         raise ValueError("a decision curve needs cases, got none.")
     n, present = truth.size, int(np.count_nonzero(truth))
     positive, negative = np.sort(score[truth]), np.sort(score[~truth])
-    tp = (present - np.searchsorted(positive, t, "left")) / n
-    fp = (n - present - np.searchsorted(negative, t, "left")) / n
+    tp = present - np.searchsorted(positive, t, "left")
+    fp = n - present - np.searchsorted(negative, t, "left")
     weight = t / (1 - t)
-    value = tp - weight * fp
-    if cluster is None:
-        half = z * np.sqrt(np.maximum(tp + weight**2 * fp - value**2, 0.0) / n)
-    else:
-        found = [case_mean(_worth(truth, score >= at, at), level, cluster) for at in t.tolist()]
-        half = np.array([e.high - e.value for e in found])
+    found = []
+    for at, hits, alarms in zip(t.tolist(), tp.tolist(), fp.tolist()):
+        if cluster is None:
+            counts = np.array([hits, alarms, present - hits, n - present - alarms])
+            found.append(of_cells(counts, at, level=level))
+        else:
+            cells = cluster_cells(truth, score >= at, cluster)
+            found.append(of_cells(cells.sum(axis=0), at, clusters=cells, level=level))
+    low, high = (np.array([getattr(e, end) for e in found]) for end in ("low", "high"))
     everybody = present / n - weight * (1 - present / n)
-    return DecisionCurve(t, value, value - half, value + half, everybody, level, n)
+    return DecisionCurve(t, tp / n - weight * fp / n, low, high, everybody, level, n)
 
 
 def _worth(truth: NDArray[np.bool_], decision: NDArray[np.bool_], threshold: float | Floats) -> Floats:
@@ -302,6 +488,19 @@ def _check(truth: NDArray[np.bool_], score: NDArray[Any]) -> None:
     missing = int(np.isnan(score).sum()) if score.dtype.kind == "f" else 0
     if missing:
         raise ValueError(f"{missing} of {score.size} scores are missing: leave these cases out, and say so.")
+
+
+def _odds(threshold: float) -> float:
+    return threshold / (1 - threshold) if threshold < 1 else inf
+
+
+def _cells(
+    truth: NDArray[np.bool_], decision: NDArray[np.bool_], cluster: Clusters | None
+) -> tuple[Counts, Counts | None]:
+    """tp, fp, fn, tn, of all cases and of each cluster."""
+    alone = np.zeros(truth.size, np.int64)
+    whole = cluster_cells(truth, decision, alone).sum(axis=0)
+    return whole, None if cluster is None else cluster_cells(truth, decision, cluster)
 
 
 def _checked(threshold: float) -> float:

@@ -27,10 +27,15 @@ def entries(id: str, case: ScoredCases, name: str, level: float, **more: Any) ->
 def as_entries(
     id: str, place: Place, found: Sequence[Estimate], *, clustered: bool, **more: Any
 ) -> list[Result]:
-    """Estimates as entries, the first one primary; of clustered cases it says so beside independent ones."""
+    """Estimates as entries, the first one primary; of clustered cases each says whether it respects them."""
     grouped = clustered and len(found) > 1
-    lead = Result(id, place, found[0], analysis=CLUSTERED if grouped else "", primary=True, **more)
-    return [lead, *(Result(id, place, e, **more) for e in found[1:])]
+    return [
+        Result(
+            id, place, e, primary=i == 0,
+            analysis=CLUSTERED if grouped and (i == 0 or "clusters" in e.details) else "", **more,
+        )
+        for i, e in enumerate(found)
+    ]  # fmt: skip
 
 
 def pair(alone: Estimate, in_clusters: Estimate | None) -> list[Estimate]:

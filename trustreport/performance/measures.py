@@ -20,17 +20,21 @@ from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.table import MEASURES
-from trustreport.measures.net_benefit import net_benefit, standardized_net_benefit
+from trustreport.measures.net_benefit import (
+    net_benefit,
+    net_benefit_mover,
+    snb_jackknife,
+    snb_mover,
+    standardized_net_benefit,
+)
 from trustreport.measures.proportion import wilson
-from trustreport.measures.roc.auc import delong, logit_delong, newcombe_auc
-from trustreport.measures.roc.average_precision import logit_influence
-from trustreport.measures.roc.clustered import clustered_auc
+from trustreport.measures.roc.auc import auc_logit_larger, delong, logit_delong, newcombe_auc
+from trustreport.measures.roc.average_precision import FEW_POSITIVES, logit_binomial, logit_influence
+from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_auc
 from trustreport.performance.cases import ScoredCases
 from trustreport.quantities import quantity
 from trustreport.results import within_range
 
-# A class with fewer cases than this makes the interval on the logit scale the primary one.
-FEW_OF_A_CLASS = 30
 CALIBRATION: dict[str, Callable[..., Estimate]] = {
     "brier": brier,
     "calibration_intercept": calibration_intercept,
@@ -39,14 +43,21 @@ CALIBRATION: dict[str, Callable[..., Estimate]] = {
 }
 # The method of the primary estimate, a fixed word, said too where there is none.
 METHODS = {
-    "auc": "delong",
+    "auc": "auc_logit_larger",
     "average_precision": "logit_influence",
-    "brier": "wald",
-    "calibration_intercept": "wald",
+    "brier": "logit_t",
+    "calibration_intercept": "sandwich",
     "calibration_slope": "wald",
-    "oe_ratio": "log_wald",
-    "net_benefit": "case_mean",
-    "standardized_net_benefit": "ratio_delta",
+    "oe_ratio": "oe_delta",
+    "net_benefit": "yield_mover",
+    "standardized_net_benefit": "snb_mover",
+}
+# Intervals of calibration that are commonly published, beside the primary one.
+OTHER_INTERVALS = {
+    "brier": ("wald",),
+    "calibration_intercept": ("wald", "profile"),
+    "calibration_slope": ("profile",),
+    "oe_ratio": ("log_wald",),
 }
 
 NO_DECISION = "no decisions, and no operating point that would make them"
@@ -150,18 +161,19 @@ def _of_ranks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
     if not truth.size:
         return [undefined(0, NO_SCORE_OF_CASES, level=level, method=METHODS[name])]
     if name == "average_precision":
-        alone = logit_influence(truth, score, level=level)
-        return (
-            [alone]
-            if cluster is None
-            else [logit_influence(truth, score, cluster=cluster, level=level), alone]
-        )
-    few = min(int(truth.sum()), int((~truth).sum())) < FEW_OF_A_CLASS
-    methods = (logit_delong, delong, newcombe_auc) if few else (delong, logit_delong, newcombe_auc)
-    alone_each = [method(truth, score, level=level) for method in methods]
+        few = int(truth.sum()) < FEW_POSITIVES
+        methods = (logit_binomial, logit_influence) if few else (logit_influence, logit_binomial)
+        found = [method(truth, score, level=level) for method in methods]
+        if cluster is not None:
+            found.insert(0, logit_influence(truth, score, cluster=cluster, level=level))
+        return found
+    found = [
+        method(truth, score, level=level) for method in (auc_logit_larger, delong, logit_delong, newcombe_auc)
+    ]
     if cluster is None:
-        return alone_each
-    return [clustered_auc(truth, score, cluster, level=level), *alone_each]
+        return found
+    first, other = (m(truth, score, cluster, level=level) for m in (auc_logit_obuchowski, clustered_auc))
+    return [first, *found, other]
 
 
 def _of_risks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
@@ -170,13 +182,13 @@ def _of_risks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
         n = int(np.count_nonzero(case.scored))
         return [undefined(n, why, level=level, method=METHODS[name])]
     truth, score, cluster = case.with_scores
-    measure = CALIBRATION[name]
-    found = [measure(truth, score, level=level)]
+    measure, primary = CALIBRATION[name], METHODS[name]
+    wanted = [primary, *OTHER_INTERVALS[name]]
+    if len(score) > LARGE and "profile" in wanted:
+        wanted.remove("profile")  # with so many cases it is Wald's to the digits printed
+    found = [measure(truth, score, interval=interval, level=level) for interval in wanted]
     if cluster is not None:
         found.insert(0, measure(truth, score, cluster=cluster, level=level))
-    if name in ("calibration_intercept", "calibration_slope") and len(score) <= LARGE:
-        # with more cases both intervals are one to the digits printed
-        found.append(measure(truth, score, interval="profile", level=level))
     return found
 
 
@@ -188,11 +200,16 @@ def _at_threshold(
     if why or at is None:
         return [undefined(len(case), why, level=level, method=METHODS[name])]
     truth, score, cluster = case.acted_on
-    measure = net_benefit if name == "net_benefit" else standardized_net_benefit
-    alone = measure(truth, score, at, level=level)
-    if cluster is None:
-        return [alone]
-    return [measure(truth, score, at, cluster=cluster, level=level), alone]
+    given = truth, score, at
+    if name == "net_benefit":
+        found = [net_benefit_mover(*given, level=level), net_benefit(*given, level=level)]
+        if cluster is not None:
+            found.insert(0, net_benefit_mover(*given, cluster=cluster, level=level))
+        return found
+    found = [snb_mover(*given, level=level), standardized_net_benefit(*given, level=level)]
+    if cluster is not None:
+        found.insert(0, snb_jackknife(*given, cluster, level=level))
+    return found
 
 
 def without_interval(e: Estimate, why: str) -> Estimate:

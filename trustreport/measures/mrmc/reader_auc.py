@@ -10,13 +10,13 @@ from trustreport.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc, reader_auc
 from trustreport.measures.mrmc.interval import no_interval
-from trustreport.measures.roc.auc import logit_delong
+from trustreport.measures.roc.auc import auc_logit_larger
 
 
 def reader_auc_estimate(
     rating: NDArray[np.float64], truth: NDArray[np.bool_], *, level: float = 0.95
 ) -> Estimate:
-    """Area under the ROC curve of one reader in one arm, cases sampled: `logit_delong` of the rated cases.
+    """Area under the ROC curve of one reader in one arm, cases sampled: `auc_logit_larger` of rated cases.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def reader_auc_estimate(
     0.83 (95% CI 0.25 to 0.99; n = 6)
     """
     rated = ~np.isnan(rating)
-    return logit_delong(truth[rated], rating[rated], level=level)
+    return auc_logit_larger(truth[rated], rating[rated], level=level)
 
 
 def reader_auc_benefit(

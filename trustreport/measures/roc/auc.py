@@ -1,13 +1,14 @@
 """Area under the ROC curve with DeLong's variance, by sorting."""
 
-from math import exp, log, nan, sqrt
+from math import inf, nan, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import expit, logit, ndtr
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.scores import Floats, split
@@ -42,7 +43,8 @@ def delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95
 
     Notes
     -----
-    O(n log n) time, a few copies of the scores in memory. Under 30 cases in a class prefer `logit_delong`.
+    O(n log n) time, a few copies of the scores in memory. Covers in .43 to .95 of samples: `auc_logit_larger`
+    is the primary interval.
 
     References
     ----------
@@ -75,7 +77,8 @@ def logit_delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
 
         logit A +- z sqrt(V) / (A (1 - A))
 
-    so that the limits stay in (0, 1) and fit small classes better. Parameters and result as in `delong`.
+    so that the limits stay in (0, 1) and fit small classes better; p tests an area of .5 on the same scale.
+    Parameters and result as in `delong`.
 
     References
     ----------
@@ -91,14 +94,97 @@ def logit_delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
     details = {"positives": float(n1), "negatives": float(n0)}
     if area != area:
         return undefined(n1 + n0, note, level=level, method="logit_delong")
-    z = normal_quantile(level)
+    normal_quantile(level)
     if note:
         return Estimate(area, nan, nan, n1 + n0, level, "logit_delong", note, details=details)
     se = sqrt(variance)
-    half = z * se / (area * (1 - area))
-    centre = log(area / (1 - area))
-    low, high = (1 / (1 + exp(-end)) for end in (centre - half, centre + half))
-    return Estimate(area, low, high, n1 + n0, level, "logit_delong", se=se, p=_p(area, se), details=details)
+    low, high, p = on_logit_scale(area, se, inf, level)
+    return Estimate(area, low, high, n1 + n0, level, "logit_delong", se=se, p=p, details=details)
+
+
+AUC_LARGER, AUC_NEWCOMBE = "auc_logit_larger", "auc_newcombe"
+
+
+def auc_logit_larger(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
+    """Area under the ROC curve, on the logit scale with the larger of two variances: the primary interval.
+
+    With V DeLong's variance (`delong`) and, m = (n1 + n0) / 2 - 1, that of exponential scores, both classes
+    treated alike::
+
+        H = A (1 - A) (1 + m (1 - A) / (2 - A) + m A / (1 + A)) / (n1 n0)
+        logit A +- z sqrt(max(V, H)) / (A (1 - A)),   turned back
+
+    Where the area is 0 or 1 the interval is that of `newcombe_auc`, which rests on H alone.
+
+    Estimand: as `delong`.
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+        True = condition present.
+    score : array of numbers, shape (n_cases,)
+        Higher = more suspicious; no NaN.
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        In [0, 1], limits too: ``auc_logit_larger``, or ``auc_newcombe`` at 0 and 1; p of an area of .5 by the
+        test that the interval inverts. NaN with a note when a class is absent; no limits when a class has one
+        case or every pair counts alike.
+
+    Notes
+    -----
+    DeLong's variance, estimated from few cases of a class, is often much too small: by itself it covers in
+    .56 to .97 of samples on this scale, the larger one in .93 to .99 (5 to 30 cases of the rarer class, areas
+    .60 to .97, equal and unequal spreads, five-point scores).
+
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845.
+    Hanley, McNeil (1982), Radiology 143, 29-36; Newcombe (2006), Stat. Med. 25, 559-573, method 5 (both
+    classes alike).
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> print(auc_logit_larger(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
+    0.84 (95% CI 0.36 to 0.98; n = 8)
+    """
+    area, variance, n1, n0, note = area_and_variance(truth, score)
+    normal_quantile(level)
+    details = {"positives": float(n1), "negatives": float(n0)}
+    if area != area:
+        return undefined(n1 + n0, note, level=level, method=AUC_LARGER)
+    if note == notes.PERFECT:
+        low, high, p = newcombe_limits(area, n1, n0, inf, level)
+        return Estimate(area, low, high, n1 + n0, level, AUC_NEWCOMBE, p=p, details=details)
+    if note:
+        return Estimate(area, nan, nan, n1 + n0, level, AUC_LARGER, note, details=details)
+    se = sqrt(max(variance, exponential_variance(area, n1, n0)))
+    low, high, p = on_logit_scale(area, se, inf, level)
+    return Estimate(area, low, high, n1 + n0, level, AUC_LARGER, se=se, p=p, details=details)
+
+
+def on_logit_scale(area: float, se: float, df: float, level: float) -> tuple[float, float, float]:
+    """Limits of an area by its standard error on the logit scale, and the p of an area of one half."""
+    scaled, centre = se / (area * (1 - area)), float(logit(area))
+    half = quantile(df, level) * scaled
+    return float(expit(centre - half)), float(expit(centre + half)), two_sided_p(centre / scaled, df)
+
+
+def newcombe_limits(area: float, n1: float, n0: float, df: float, level: float) -> tuple[float, float, float]:
+    """Limits of `newcombe_auc` from an area and the numbers of cases, and the p of an area of one half."""
+    z = quantile(df, level)
+    low = area - score_distance(lambda h: exponential_variance(area - h, n1, n0), z, area)
+    high = area + score_distance(lambda h: exponential_variance(area + h, n1, n0), z, 1 - area)
+    return low, min(high, 1.0), two_sided_p((area - 0.5) / sqrt(exponential_variance(0.5, n1, n0)), df)
+
+
+def exponential_variance(area: float, n1: float, n0: float) -> float:
+    """Variance of the area that Hanley and McNeil derive for exponential scores, both classes alike."""
+    m = (n1 + n0) / 2 - 1
+    return area * (1 - area) * (1 + m * (1 - area) / (2 - area) + m * area / (1 + area)) / (n1 * n0)
 
 
 def newcombe_auc(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
@@ -114,7 +200,7 @@ def newcombe_auc(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
     Returns
     -------
     Estimate
-        In [0, 1], limits too; NaN with a note when a class is absent.
+        In [0, 1], limits too; p of an area of .5 by the same score; NaN with a note when a class is absent.
 
     Notes
     -----
@@ -132,7 +218,7 @@ def newcombe_auc(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
     """
     positive, negative = split(truth, score)
     n1, n0 = len(positive), len(negative)
-    z = normal_quantile(level)
+    normal_quantile(level)
     details = {"positives": float(n1), "negatives": float(n0)}
     if n1 == 0 or n0 == 0:
         note = notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
@@ -140,14 +226,8 @@ def newcombe_auc(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
     positive.sort()
     negative.sort()
     area = int(_won(positive, negative).sum()) / (2 * n1 * n0)
-    m = (n1 + n0) / 2 - 1
-
-    def variance(c: float) -> float:
-        return c * (1 - c) * (1 + m * (1 - c) / (2 - c) + m * c / (1 + c)) / (n1 * n0)
-
-    low = area - score_distance(lambda h: variance(area - h), z, area)
-    high = area + score_distance(lambda h: variance(area + h), z, 1 - area)
-    return Estimate(area, low, min(high, 1.0), n1 + n0, level, "newcombe_auc", details=details)
+    low, high, p = newcombe_limits(area, n1, n0, inf, level)
+    return Estimate(area, low, high, n1 + n0, level, "newcombe_auc", p=p, details=details)
 
 
 def area_and_variance(truth: NDArray[np.bool_], score: NDArray[Any]) -> tuple[float, float, int, int, str]:

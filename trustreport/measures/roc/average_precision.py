@@ -7,13 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
+from trustreport.measures.cluster import (
+    ONE_CLUSTER,
+    ONE_OF_A_CLASS,
+    Clusters,
+    clustered_variance,
+    clusters_of_scarcer_class,
+)
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.scores import split
 
 CLUSTERED = "cluster_influence"
+# With fewer positives the influences vary less than the value does.
+FEW_POSITIVES = 50
 
 
 def logit_binomial(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
@@ -71,7 +79,8 @@ def logit_influence(
         logit AP +- z sqrt(V) / (AP (1 - AP)),   turned back
 
     Value, parameters and edges as in `logit_binomial`; no limits with one positive. With `cluster` (n_cases,)
-    V is that of the clusters' summed influences, and t has as many degrees of freedom as there are, less one.
+    V is that of the clusters' summed influences, with fewer than 50 positives at least AP (1 - AP) / n1, and
+    t has as many degrees of freedom as clusters hold a case of the class found in fewer, less one.
 
     References
     ----------
@@ -131,7 +140,12 @@ def _average_precision(
             variance, n_clusters = clustered_variance(influence / n1, cluster)
             if n_clusters < 2:
                 return Estimate(value, nan, nan, n, level, method, ONE_CLUSTER, details=details)
-            z, details["clusters"] = quantile(n_clusters - 1, level), float(n_clusters)
+            held = clusters_of_scarcer_class(truth, cluster)
+            if held < 2:
+                return Estimate(value, nan, nan, n, level, method, ONE_OF_A_CLASS, details=details)
+            if n1 < FEW_POSITIVES:
+                variance = max(variance, value * (1 - value) / n1)
+            z, details["clusters"] = quantile(held - 1, level), float(held)
     half = z * sqrt(variance) / (value * (1 - value))
     centre = log(value / (1 - value))
     low, high = (1 / (1 + exp(-end)) for end in (centre - half, centre + half))

@@ -1,6 +1,7 @@
 """Area under the ROC curve, and its difference, when cases come in clusters."""
 
-from math import exp, isnan, log, nan, sqrt
+from dataclasses import replace
+from math import isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,17 @@ from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
 from trustreport.measures.roc import notes
-from trustreport.measures.roc.auc import placements
+from trustreport.measures.roc.auc import (
+    AUC_NEWCOMBE,
+    exponential_variance,
+    newcombe_limits,
+    on_logit_scale,
+    placements,
+)
 from trustreport.measures.roc.scores import Floats, check_scores
 
-METHOD = "obuchowski_clustered"
+METHOD, LARGER = "obuchowski_clustered", "auc_logit_obuchowski"
+CLUSTERS_AS_CASES = "the scores separate the classes: the interval counts clusters as cases"
 
 
 def clustered_auc(
@@ -44,9 +52,9 @@ def clustered_auc(
     Returns
     -------
     Estimate
-        In [0, 1]; `details` holds positives, negatives, the clusters of the class that lies in fewer, and the
-        design effect (V over DeLong's variance). NaN with a note when a class is absent; no limits when a
-        class lies in one cluster or the area is 0 or 1.
+        In [0, 1]; p of an area of .5 on the same scale; `details` holds positives, negatives, the clusters of
+        the class that lies in fewer, and the design effect (V over DeLong's variance). NaN with a note when a
+        class is absent; no limits when a class lies in one cluster or the area is 0 or 1.
 
     Notes
     -----
@@ -85,10 +93,56 @@ def clustered_auc(
         if independent > NEGLIGIBLE:
             details["design_effect"] = variance / independent
     df = float(spread.least - 1)
-    half = quantile(df, level) * sqrt(variance) / (area * (1 - area))
-    centre = log(area / (1 - area))
-    low, high = (1 / (1 + exp(-end)) for end in (centre - half, centre + half))
-    return Estimate(area, low, high, n, level, METHOD, se=sqrt(variance), df=df, details=details)
+    low, high, p = on_logit_scale(area, sqrt(variance), df, level)
+    return Estimate(area, low, high, n, level, METHOD, se=sqrt(variance), df=df, p=p, details=details)
+
+
+def auc_logit_obuchowski(
+    truth: NDArray[np.bool_], score: NDArray[Any], cluster: Clusters, *, level: float = 0.95
+) -> Estimate:
+    """Area under the ROC curve of cases in clusters, with the larger of two variances: the primary interval.
+
+    As `clustered_auc`, with the larger of its variance V and that of exponential scores of independent cases,
+    H of `auc_logit_larger`::
+
+        logit A +- t sqrt(max(V, H)) / (A (1 - A)),   turned back
+
+    with min(G1, G0) - 1 degrees of freedom. Where the area is 0 or 1 nothing varies between clusters; the
+    limits are then those of `newcombe_auc` with G1 and G0, the clusters that hold a positive and a negative,
+    in place of n1 and n0, and the same t.
+
+    Estimand, parameters and edges: as `clustered_auc`.
+
+    Returns
+    -------
+    Estimate
+        In [0, 1], limits too: ``auc_logit_obuchowski``, or ``auc_newcombe`` with a note at 0 and 1; p of an
+        area of .5 by the test that the interval inverts.
+
+    References
+    ----------
+    Obuchowski (1997), Biometrics 53, 567-578. Hanley, McNeil (1982), Radiology 143, 29-36.
+    Newcombe (2006), Stat. Med. 25, 559-573, method 5.
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> group = np.array([1, 1, 2, 3, 1, 2, 3, 4])
+    >>> print(auc_logit_obuchowski(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5]), group))
+    0.84 (95% CI 0.04 to 1.00; n = 8)
+    """
+    plain = clustered_auc(truth, score, cluster, level=level)
+    area, n1 = plain.value, int(np.count_nonzero(truth))
+    if plain.note == notes.PERFECT:
+        with_positive, with_negative = (len(np.unique(cluster[own])) for own in (truth, ~truth))
+        df = float(min(with_positive, with_negative) - 1)
+        low, high, p = newcombe_limits(area, with_positive, with_negative, df, level)
+        return replace(plain, low=low, high=high, method=AUC_NEWCOMBE, note=CLUSTERS_AS_CASES, df=df, p=p)
+    if isnan(plain.se):
+        return replace(plain, method=LARGER)
+    se = max(plain.se, sqrt(exponential_variance(area, n1, truth.size - n1)))
+    low, high, p = on_logit_scale(area, se, plain.df, level)
+    return replace(plain, low=low, high=high, method=LARGER, se=se, p=p)
 
 
 def clustered_difference(

@@ -1,21 +1,18 @@
 """Value of information: what the advice adds to the utility of decisions."""
 
 from dataclasses import replace
-from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
-from trustreport.measures.case_mean import mean_of_clusters
+from trustreport.measures.cell_mean import CLASS_ABSENT, METHOD, cell_mean
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import METHOD as USTATISTIC
 from trustreport.measures.mrmc.ustatistic import ustatistic
-from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.utility.matrices import Floats, as_matrix
-from trustreport.measures.utility.utility_yield import CLASS_ABSENT, METHOD
 
 AIDED, UNAIDED = 0, 1
 RULE_FROM_DATA = "the better of the two rules is taken from the same cases, as if it were known"
@@ -125,7 +122,7 @@ def voi_of_advice(
     Returns
     -------
     Estimate
-        Normal interval of the mean over cases; with clusters Student's, by what each adds (``cluster_mean``).
+        ``yield_mover``, limits from those of the cells' shares (`cell_mean.cell_mean`), clusters as there.
         Negative: the rule is worth more than the advice. `details` hold both expected utilities and the
         decision (0, 1) of the rule. NaN with a note without cases.
 
@@ -142,28 +139,26 @@ def voi_of_advice(
     Examples
     --------
     >>> print(voi_of_advice([[70, 5], [10, 15]], [[0, -5], [-1, 0]]))
-    0.45 (95% CI 0.19 to 0.71; n = 100)
+    0.45 (95% CI 0.09 to 0.63; n = 100)
     """
     matrix, cells = _binary(utility), np.asarray(counts, np.float64)
     if cells.shape != (2, 2) or (cells < 0).any() or (cells != np.floor(cells)).any():
         raise ValueError("counts must be whole numbers, none negative, shape (2, 2).")
-    n, z = int(cells.sum()), normal_quantile(level)
+    n = int(cells.sum())
     if not n:
         return undefined(0, notes.NO_CASE, level=level, method=METHOD)
     rules = matrix @ cells.sum(axis=0) / n
     rule = int(np.argmax(rules))
-    gain = matrix - matrix[rule]
-    value = float((gain * cells).sum() / n)
-    se = sqrt(float(((gain - value) ** 2 * cells).sum() / n) / n)
-    details = {"advice": value + float(rules[rule]), "rule": float(rules[rule]), "decision": float(rule)}
-    if clusters is not None:
-        sums = np.asarray(clusters, np.float64)
-        influence = ((gain - value) * sums).sum(axis=(1, 2)) / n
-        found = mean_of_clusters(value, influence, n, level)
-        note = "; ".join(filter(None, (RULE_FROM_DATA, found.note)))
-        return replace(found, note=note, details={**details, **found.details})
-    note = "; ".join(filter(None, (RULE_FROM_DATA, "" if se else notes.NO_WIDTH)))
-    return Estimate(value, value - z * se, value + z * se, n, level, METHOD, note, se=se, details=details)
+    gain, truth = (matrix - matrix[rule]).ravel(), np.array([0, 1, 0, 1])
+    grouped = None if clusters is None else np.asarray(clusters, np.int64).reshape(-1, 4)
+    found = cell_mean(cells.astype(np.int64).ravel(), gain, truth, clusters=grouped, level=level)
+    details = {
+        "advice": found.value + float(rules[rule]),
+        "rule": float(rules[rule]),
+        "decision": float(rule),
+    }
+    note = "; ".join(filter(None, (RULE_FROM_DATA, found.note)))
+    return replace(found, note=note, details={**details, **found.details})
 
 
 def _binary(utility: ArrayLike) -> Floats:

@@ -1,21 +1,12 @@
 """Utility yield: what a case is worth on average when a model's decisions are followed."""
 
-from math import nan, sqrt
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
-from trustreport.measures.case_mean import CLUSTER_MEAN
-from trustreport.measures.cluster import ONE_CLUSTER, clustered_variance
-from trustreport.measures.mrmc.interval import quantile
-from trustreport.measures.proportion import normal_quantile
+from trustreport.measures.cell_mean import cell_mean
 from trustreport.measures.utility.matrices import Floats, as_matrix
-
-METHOD = "case_mean"
-CLASS_ABSENT = "a class with a share has no case"
-ONE_CASE = "a class has one case: no interval"
 
 
 def confusion_matrix(
@@ -41,8 +32,10 @@ def utility_yield(counts: ArrayLike, utility: ArrayLike, *, level: float = 0.95)
 
         yield = sum over i, j of U_ij C_ij
 
-    The interval is the normal one of that mean, cases sampled as they come. Rankings of candidates do not
-    change when U is replaced by a U + b, a > 0.
+    with limits from the Wilson limits of the shares (`cell_mean.cell_mean`). Rankings of candidates do not
+    change when U is replaced by a U + b, a > 0; nor do the limits, but that they move along.
+
+    Estimand: the same in the population, cases sampled as they come.
 
     Parameters
     ----------
@@ -55,28 +48,20 @@ def utility_yield(counts: ArrayLike, utility: ArrayLike, *, level: float = 0.95)
     Returns
     -------
     Estimate
-        From the least to the greatest utility; NaN with a note without cases; no width, and a note, when all
-        cases are worth the same.
+        From the least to the greatest utility, limits too; NaN with a note without cases; no width, and a
+        note, when all utilities are alike.
 
     References
     ----------
     Dyrland, Lundervold, Porta Mana, "Does the evaluation stand up to evaluation?", eq. 10.
+    Zou, Huang, Zhang (2009), Comput. Stat. Data Anal. 53, 1080-1085 (limits).
 
     Examples
     --------
     >>> print(utility_yield([[27, 15], [23, 35]], [[15, -335], [-35, 165]]))
-    3.50 (95% CI -28.52 to 35.52; n = 100)
+    3.50 (95% CI -31.61 to 32.19; n = 100)
     """
-    cells, matrix = _checked(counts, utility)
-    n, z = int(cells.sum()), normal_quantile(level)
-    if n == 0:
-        return undefined(0, notes.NO_CASE, level=level, method=METHOD)
-    value = float((matrix * cells).sum() / n)
-    variance = float(((matrix - value) ** 2 * cells).sum() / n)
-    se = sqrt(variance / n)
-    return Estimate(
-        value, value - z * se, value + z * se, n, level, METHOD, "" if se else notes.NO_WIDTH, se=se
-    )
+    return cell_mean(*_cells(counts, utility), level=level)
 
 
 def yield_at_mix(
@@ -96,31 +81,20 @@ def yield_at_mix(
     Returns
     -------
     Estimate
-        Normal interval, classes sampled separately; NaN with a note when a class with a share has no case.
+        Classes sampled separately, limits put together from those of each (`cell_mean.cell_mean`); NaN with a
+        note when a class with a share has no case.
 
     Examples
     --------
     >>> print(yield_at_mix([[27, 15], [23, 35]], [[15, -335], [-35, 165]], [0.9, 0.1]))
-    -5.70 (95% CI -14.68 to 3.28; n = 100)
+    -5.70 (95% CI -14.90 to 2.30; n = 100)
     """
-    cells, matrix = _checked(counts, utility)
+    cells, worth, truth = _cells(counts, utility)
     mix = np.asarray(shares, dtype=np.float64)
-    if mix.shape != (len(cells),) or (mix < 0).any() or not np.isclose(mix.sum(), 1, rtol=1e-9):
-        raise ValueError(f"shares must be {len(cells)} numbers, none negative, that sum to 1.")
-    z, n, used = normal_quantile(level), int(cells.sum()), mix > 0
-    sizes = cells.sum(axis=0)
-    if not sizes[used].all():
-        return undefined(n, CLASS_ABSENT, level=level, method=METHOD)
-    share = cells[:, used] / sizes[used]
-    means = (matrix[:, used] * share).sum(axis=0)
-    value = float(mix[used] @ means)
-    if (sizes[used] < 2).any():
-        return Estimate(value, nan, nan, n, level, METHOD, ONE_CASE)
-    variances = ((matrix[:, used] - means) ** 2 * share).sum(axis=0) / (sizes[used] - 1)
-    se = sqrt(float(mix[used] ** 2 @ variances))
-    return Estimate(
-        value, value - z * se, value + z * se, n, level, METHOD, "" if se else notes.NO_WIDTH, se=se
-    )
+    k = int(truth.max()) + 1
+    if mix.shape != (k,) or (mix < 0).any() or not np.isclose(mix.sum(), 1, rtol=1e-9):
+        raise ValueError(f"shares must be {k} numbers, none negative, that sum to 1.")
+    return cell_mean(cells, worth, truth, shares=dict(enumerate(mix.tolist())), level=level)
 
 
 def yield_of_clusters(
@@ -132,8 +106,8 @@ def yield_of_clusters(
 ) -> Estimate:
     """Utility yield of two classes when cases come in clusters, at their own mix or at another.
 
-    The value of `utility_yield`, or of `yield_at_mix`; the variance is that of the clusters' summed
-    influences, the interval Student's with as many degrees of freedom as there are clusters, less one.
+    The value of `utility_yield`, or of `yield_at_mix`; cases count as many as vary like the clusters do, and
+    the Wilson limits are those of Student's t (`cell_mean.cell_mean`).
 
     Parameters
     ----------
@@ -148,34 +122,13 @@ def yield_of_clusters(
     --------
     >>> cells = np.array([[3, 0, 1, 4], [0, 1, 2, 5], [2, 0, 0, 2], [1, 1, 0, 6], [4, 0, 1, 3]])
     >>> print(yield_of_clusters(cells, [[1, 0], [0, 1]]))
-    0.83 (95% CI 0.67 to 1.00; n = 36)
+    0.83 (95% CI 0.61 to 0.94; n = 36)
     """
-    matrix, n = as_matrix(utility), int(cells.sum())
+    matrix = as_matrix(utility)
     worth = np.array([matrix[1, 1], matrix[1, 0], matrix[0, 1], matrix[0, 0]])
-    weight = np.full(4, 1 / n if n else nan)
-    if positives is not None and n:
-        present, absent = int(cells[:, [0, 2]].sum()), int(cells[:, [1, 3]].sum())
-        if not present or not absent:
-            return undefined(n, CLASS_ABSENT, level=level, method=CLUSTER_MEAN)
-        weight = np.array([positives / present, (1 - positives) / absent] * 2)
-    if not n:
-        return undefined(0, notes.NO_CASE, level=level, method=CLUSTER_MEAN)
-    totals = cells.sum(axis=0)
-    value = float((totals * weight) @ worth)
-    means = np.full(4, value)
-    if positives is not None:
-        for pair in ([0, 2], [1, 3]):
-            means[pair] = totals[pair] @ worth[pair] / totals[pair].sum()
-    influence = cells @ (weight * (worth - means))
-    variance, held = clustered_variance(influence, np.arange(len(cells)))
-    if held < 2:
-        return Estimate(value, nan, nan, n, level, CLUSTER_MEAN, ONE_CLUSTER)
-    half = quantile(held - 1, level) * sqrt(variance)
-    note = "" if half else notes.NO_WIDTH
-    return Estimate(
-        value, value - half, value + half, n, level, CLUSTER_MEAN, note,
-        se=sqrt(variance), df=float(held - 1), details={"clusters": float(held)},
-    )  # fmt: skip
+    shares = None if positives is None else {1: positives, 0: 1 - positives}
+    truth = np.array([1, 0, 1, 0])
+    return cell_mean(cells.sum(axis=0), worth, truth, shares=shares, clusters=cells, level=level)
 
 
 def yield_bootstrap(
@@ -199,6 +152,12 @@ def yield_bootstrap(
     drawn = rng.multinomial(plain.n, cells.ravel() / plain.n, resamples) @ matrix.ravel() / plain.n
     low, high = (float(q) for q in np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]))
     return Estimate(plain.value, low, high, plain.n, level, "bootstrap_percentile", plain.note, se=plain.se)
+
+
+def _cells(counts: ArrayLike, utility: ArrayLike) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+    """Count, utility and truth of each cell, in one row."""
+    cells, matrix = _checked(counts, utility)
+    return cells.ravel(), matrix.ravel(), np.indices(cells.shape)[1].ravel()
 
 
 def _checked(counts: ArrayLike, utility: ArrayLike) -> tuple[NDArray[np.int64], Floats]:
