@@ -61,8 +61,8 @@ def weighted_concordance(
         all confidences lowered or raised by it.
     rng : numpy Generator
     interval : {"score", "cases", "raters"}
-        Score interval of the mean over cases (`agreement.interval.mean_interval`), or percentiles with the cases
-        drawn anew, and raters too (two draws of one rater are no pair).
+        Score interval of the mean over cases (`agreement.interval.mean_interval`), or percentiles with the
+        cases drawn anew, and raters too (two draws of one rater are no pair).
     resamples : int
         How often they are drawn anew.
     level : float in (0, 1)
@@ -74,8 +74,8 @@ def weighted_concordance(
 
     Notes
     -----
-    With labels missing the value is of another quantity: a case with one label adds the accuracy of its rater,
-    more than a pair that may disagree. A note says so.
+    With labels missing the value is of another quantity: a case with one label adds the accuracy of its
+    rater, more than a pair that may disagree. A note says so.
 
     It has no floor for chance: two raters who toss coins and are sure, accuracy 1/2, reach 1/4. s_i s_j is a
     choice of its authors, not the chance that both know given that they agree.

@@ -1,4 +1,4 @@
-"""The primary intervals of agreement: irrCAC's standard errors on Fisher's scale, Wilson's limits, rare labels."""
+"""The primary intervals of agreement: irrCAC's errors on Fisher's scale, Wilson's limits, rare labels."""
 
 from math import atanh, isnan, sqrt
 from typing import Any
@@ -20,8 +20,7 @@ Knee = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 def pair(both: int, one: int, other: int, neither: int) -> Any:
     """Labels of two raters, by the four cells."""
-    codes = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [both, one, other, neither], axis=0)
-    return codes
+    return np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [both, one, other, neither], axis=0)
 
 
 @pytest.mark.parametrize("name, measure", [("fleiss_kappa", fleiss_kappa), ("gwet_ac1", gwet_ac1)])

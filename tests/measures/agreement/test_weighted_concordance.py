@@ -164,7 +164,7 @@ def test_notes_say_what_counts_as_sure() -> None:
     some = np.array([[0.5, np.nan], [0.5, np.nan]])
     assert rho(codes, confidence=some, accuracy=0.9).note == f"{UNSURE_COUNT_AS_SURE}; {SINGLE_LABELS_ADD}"
     assert rho(codes, accuracy=0.9).note == f"{UNSURE_COUNT_AS_SURE}; {SINGLE_LABELS_ADD}"
-    assert rho(codes).note == f"{UNKNOWN_ACCURACY}; {UNSURE_COUNT_AS_SURE}"
+    assert rho(codes).note == f"{UNKNOWN_ACCURACY}; {UNSURE_COUNT_AS_SURE}; {ONE_CASE}"
     assert rho(np.array([[1, -1]])).note == notes.NO_PAIR
     assert rho(np.array([[1, -1]]), accuracy=0.7).value == pytest.approx(0.7)
 

@@ -70,7 +70,7 @@ def _entry(
 
 
 def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[Result]:
-    """Every coefficient within its range, the primary one, by Gwet's variance, and with cases, or both, drawn anew."""
+    """Every coefficient: the primary interval, Gwet's, and with cases, or raters too, drawn anew."""
     codes, q = panel.codes, panel.n_categories
     drawn = _drawn(panel, level, rng, "nominal")
     for name, coefficient in COEFFICIENTS.items():
@@ -124,7 +124,7 @@ def _pairs(panel: Panel, level: float) -> Iterator[Result]:
     codes, q, raters = panel.codes, panel.n_categories, panel.raters
     for g, h in combinations(range(len(raters)), 2):
         pair = codes[:, [g, h]]
-        kappa = coefficient_interval(cohen_kappa(*pair.T, q, level=level), pair, q)
+        kappa = coefficient_interval(cohen_kappa(pair[:, 0], pair[:, 1], q, level=level), pair, q)
         yield from _entry(panel, "cohen_kappa", [kappa], (raters[g], raters[h]))
     if len(raters) > 2:
         for g, rater in enumerate(raters):

@@ -1,4 +1,4 @@
-"""The primary intervals of agreement: within the range by their scale, and none where they would not cover."""
+"""The primary intervals of agreement: in range by their scale, and none where they would not cover."""
 
 from collections.abc import Mapping
 from dataclasses import replace
