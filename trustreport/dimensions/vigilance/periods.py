@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from trustreport.performance.cases import Outputs, ScoredCases, of_dataset, outp
 from trustreport.performance.clusters import clustering
 from trustreport.performance.follow_up import cut_of, is_mature
 from trustreport.performance.keys import case_key
+from trustreport.performance.shared_clusters import Matched, matched
 from trustreport.place import Place
 from trustreport.plan import DatasetFacts, Plan
 from trustreport.study import Binary, Coded, Dataset, Floats, Readings, Scores, Study
@@ -44,6 +45,16 @@ class Period:
     mature: NDArray[np.bool_]
     cases: ScoredCases | None
     cluster: Clusters | None
+    memo: dict[int, tuple["Period", Matched]] = field(default_factory=dict, repr=False)
+
+    def matched(self, other: "Period", plan: Plan) -> Matched:
+        """The clusters of both periods, by their names; both hold cases."""
+        assert self.dataset is not None
+        assert other.dataset is not None
+        if id(other) not in self.memo:
+            # The other period is kept beside, so that no later one may take its identity.
+            self.memo[id(other)] = (other, matched(self.dataset, other.dataset, plan))
+        return self.memo[id(other)][1]
 
     def __len__(self) -> int:
         return 0 if self.dataset is None else len(self.dataset.cases)

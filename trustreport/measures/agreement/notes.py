@@ -14,11 +14,17 @@ FEW_AGREED = (
     "fewer than 5 cases on which a pair of raters agrees in the rarer label: an interval of the coefficient "
     "would include its true value too rarely (27% to 92% in place of 95% in simulations)"
 )
-ALL_AGREE = "every pair of labels agrees: the lower limit is that of the agreement, with agreement by chance as observed"
+ALL_AGREE = (
+    "every pair of labels agrees: the lower limit is that of the agreement, "
+    "with agreement by chance as observed"
+)
 SINGLE_LABELS = (
     "cases with one label count for how often each label is used, not for agreement: with other labels "
     "missing the value would differ"
 )
-SINGLE_LABELS_ADD = "a case with one label adds the accuracy of its rater, so that the value depends on which labels are missing"
+SINGLE_LABELS_ADD = (
+    "a case with one label adds the accuracy of its rater, so that the value depends on which labels are "
+    "missing"
+)
 NO_RESAMPLE = "the coefficient is undefined in nearly every resample"
 SOME_RESAMPLES = "resamples in which the coefficient is undefined are left out"
