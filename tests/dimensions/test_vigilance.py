@@ -491,7 +491,7 @@ def test_patients_with_several_cases_widen_the_interval() -> None:
 
 
 def in_clusters(study: Study, size: int, sites: int = 1) -> Study:
-    """The same cases with `size` images of each patient, a patient at one of so many sites, of each set their own."""
+    """The same cases with `size` images of each patient, a patient at one of so many sites of this set."""
     sets = []
     for k, d in enumerate(study.datasets):
         n = len(d.cases)

@@ -102,6 +102,10 @@ def _sentences(
     if new is not None and isfinite(new.estimate.low):
         e = new.estimate
         yield say(f"{ID}.new_site", n=e.n, **numbers(e))
+    elif new is not None and new.estimate.n > 1:
+        mean = over(results, "pooled_performance", "auc", candidate)
+        if mean is not None and isfinite(mean.estimate.low):
+            yield say(f"{ID}.new_site_unknown", n=mean.estimate.n, **numbers(mean.estimate))
 
 
 def _least(scored: Sequence[ScoredSet], plan: Plan) -> Iterator[Message]:
@@ -290,7 +294,8 @@ def _over_sites(
         if mean is None or new is None or spread is None or isnan(mean.estimate.value):
             continue
         e = new.estimate
-        range_of = say(f"{ID}.range", low=e.low, high=e.high) if isfinite(e.low) else None
+        found = isfinite(e.low)
+        range_of = say(f"{ID}.range", low=e.low, high=e.high) if found else say(f"{ID}.too_few", n=e.n)
         label = say(f"{ID}.chart.{metric}", threshold=plan.operating_point.threshold)
         rows.append((label, mean.estimate.n, mean.estimate, range_of, spread.estimate))
     if rows:

@@ -29,6 +29,7 @@ from trustreport.measures.roc.auc import area_and_variance
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.features import ID
 from trustreport.performance.keys import joined_key
+from trustreport.performance.measures import without_interval
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.quantities import quantity
@@ -40,6 +41,11 @@ OTHER_SPLITS = "internal splits are declared of a measure other than auc"
 LEFT_OUT = "sites without a variance, or at the end of the scale, are left out"
 NO_CASES = "sites without cases of the class are left out"
 AT_END = "included at 0% or 100%: {names}"
+# Fewer sets, or sites, than this give an interval that holds nearly every value there is.
+LEAST_SETS, LEAST_SITES = 10, 4
+FEW_SETS = "not informative with {n} sets: over fewer than 10 a correlation may be of either sign by chance"
+FEW_SITES = "not informative with {n} sites: an interval for a new site needs at least 4"
+FEW_FOR_SPREAD = "an interval of the spread is not informative with {n} sites: it needs at least 4"
 TYPICAL, NEW = "typical site", "new site"
 METRICS = ("auc", "net_benefit", "brier")
 METRIC_IDS = {"auc": "auc", "net_benefit": "standardized_net_benefit", "brier": "brier"}
@@ -112,6 +118,8 @@ def over_sets(scored: Sequence[ScoredSet], candidate: str | None, plan: Plan) ->
         similarity = np.array([one.similarity for one in sets])
         value = np.where(np.isfinite(value), value, nan)
         found = similarity_performance_correlation(similarity, value, level=level)
+        if not isnan(found.value) and found.n < LEAST_SETS:
+            found = undefined(found.n, FEW_SETS.format(n=found.n), level=level, method=found.method)
         found = replace(found, details={**found.details, "sets": float(len(sets))})
         name = METRIC_IDS[metric]
         id, chosen = f"{ID}.similarity_performance_correlation", {"metric": name}
@@ -142,6 +150,7 @@ def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, 
             e = site.shown(name, plan)
             results.append(Result(f"{ID}.site_performance", there, e, cases=site.case.key, **more))
     found, known, note = (_of_counts if is_share(name) else _weighed)(name, sites if several else (), plan)
+    found = _informative(found)
     left_out = len(sites) - known if several else 0
     also = {"sites": float(known), "sites_without_interval": float(left_out)}
     cases = joined_key(site.case.key for site in sites)
@@ -157,6 +166,23 @@ def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, 
         there = place.at(population=population)
         results.append(Result(f"{ID}.{id}", there, said, cases=cases, **more))
     return results
+
+
+def _informative(found: Heterogeneity) -> Heterogeneity:
+    """The same without what few sites cannot tell.
+
+    Over three sites the interval for a new site rests on one degree of freedom (t = 12.7), that of I^2 runs
+    over nearly all there is (.6 to .997). The mean keeps its interval, which covers.
+    """
+    n = found.mean.n
+    if isnan(found.mean.value) or n >= LEAST_SITES:
+        return found
+    why = FEW_FOR_SPREAD.format(n=n)
+    tau2, i2 = (without_interval(e, why) for e in (found.tau2, found.i2))
+    new = found.prediction_interval
+    if not isnan(new.value):
+        new = undefined(n, FEW_SITES.format(n=n), level=new.level, method=new.method)
+    return Heterogeneity(found.mean, tau2, i2, new)
 
 
 def is_share(name: str) -> bool:
