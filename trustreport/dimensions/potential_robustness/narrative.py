@@ -97,7 +97,7 @@ def _sentences(
     known = [one for one in scored if not isnan(one.similarity)]
     if compared and not known:
         yield say(f"{ID}.no_similarity", reason=estimate(results, "degree_of_correspondence").note)
-    yield from _least(scored, plan)
+    yield from _least(results, scored, candidate, plan)
     new = over(results, "prediction_interval", "auc", candidate)
     if new is not None and isfinite(new.estimate.low):
         e = new.estimate
@@ -108,7 +108,9 @@ def _sentences(
             yield say(f"{ID}.new_site_unknown", n=mean.estimate.n, **numbers(mean.estimate))
 
 
-def _least(scored: Sequence[ScoredSet], plan: Plan) -> Iterator[Message]:
+def _least(
+    results: Sequence[Result], scored: Sequence[ScoredSet], candidate: str | None, plan: Plan
+) -> Iterator[Message]:
     """Against the best of several: at how many sites the bound is met, and the worst of them."""
     sites = [site for one in scored if one.external for site in one.sites if not site.closed]
     areas = [(site.label, site.estimate("auc", plan)) for site in sites] if len(sites) > 1 else []
@@ -117,7 +119,9 @@ def _least(scored: Sequence[ScoredSet], plan: Plan) -> Iterator[Message]:
         return
     bound, declared = auc_bound(plan)
     met = sum(e.low >= bound for _, e in found)
-    name, e = min(found, key=lambda one: one[1].value)
+    worst = over(results, "worst_site", "auc", candidate)
+    assert worst is not None
+    name, e = worst.details["site"], worst.estimate
     values = {"k": len(found), "n": met, "bound": bound, "name": name, "value": e.value}
     key = "best_of_k" if isfinite(e.low) else "best_of_k_no_interval"
     source = say(f"{ID}.bound.{'declared' if declared else 'authors'}")

@@ -1,6 +1,6 @@
 """Robustness scores of each set, and what holds over sets: correlation with similarity, heterogeneity."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isnan, nan
 from typing import Any
@@ -30,6 +30,7 @@ from trustreport.performance.cases import ScoredCases
 from trustreport.performance.features import ID
 from trustreport.performance.keys import joined_key
 from trustreport.performance.measures import without_interval
+from trustreport.performance.worst import worst_of
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.quantities import quantity
@@ -125,9 +126,23 @@ def over_sets(scored: Sequence[ScoredSet], candidate: str | None, plan: Plan) ->
         id, chosen = f"{ID}.similarity_performance_correlation", {"metric": name}
         results.append(Result(id, place, found, endpoint=name, parameters=chosen, primary=True))
     sites = [site for one in sets for site in one.sites]
+    results += _worst_site(sites, place, level)
     for name in COMPARED_OVER_SITES:
         results += _between_sites(name, sites, len(sets), place, plan)
     return results
+
+
+def _worst_site(sites: Sequence[Site], place: Place, level: float) -> Iterator[Result]:
+    """The external site with the smallest area, of those that a report shows."""
+    shown = [(site.label, site.case) for site in sites if not site.closed]
+    found = worst_of(shown, "auc", level)
+    if found is not None:
+        label, case, e = found
+        more: dict[str, Any] = {
+            "parameters": {"metric": "auc", "sites": int(e.details["of"])},
+            "details": {"site": label},
+        }
+        yield Result(f"{ID}.worst_site", place, e, endpoint="auc", cases=case.key, primary=True, **more)
 
 
 def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, plan: Plan) -> list[Result]:
