@@ -27,6 +27,7 @@ from trustreport.measures.robustness import (
 )
 from trustreport.measures.roc.auc import area_and_variance
 from trustreport.performance.cases import ScoredCases
+from trustreport.performance.entries import CLUSTERED
 from trustreport.performance.features import ID
 from trustreport.performance.keys import joined_key
 from trustreport.performance.measures import without_interval
@@ -169,6 +170,8 @@ def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, 
     left_out = len(sites) - known if several else 0
     also = {"sites": float(known), "sites_without_interval": float(left_out)}
     cases = joined_key(site.case.key for site in sites)
+    # made of the variances of sites, which respect clusters
+    analysis = CLUSTERED if any(site.case.cluster is not None for site in sites) else ""
     named: tuple[tuple[str, str | None, Estimate], ...] = (
         ("heterogeneity", None, found.i2),
         ("between_site_variance", None, found.tau2),
@@ -179,7 +182,7 @@ def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, 
         said = replace(e, note="; ".join(filter(None, (e.note, note))), details={**e.details, **also})
         said = said if several else replace(said, n=len(sites))
         there = place.at(population=population)
-        results.append(Result(f"{ID}.{id}", there, said, cases=cases, **more))
+        results.append(Result(f"{ID}.{id}", there, said, cases=cases, analysis=analysis, **more))
     return results
 
 

@@ -121,7 +121,7 @@ def _worst(
                 e,
                 endpoint=name,
                 parameters={"groups": len(shown)},
-                details={"group": group},
+                details={"group": group, **_alone(case, part)},
                 cases=part.key,
                 primary=True,
             )
@@ -145,7 +145,12 @@ def _one(case: ScoredCases, group: CaseGroup, plan: Plan, *, shut: bool) -> Meas
     part = case.part(case.among(group.mask), case.place.at(subgroup=group.name))
     positives, negatives = _classes(part.truth)
     prespecified = group.declared.prespecified is True
-    facts = {"positives": positives, "negatives": negatives, "prespecified": prespecified}
+    facts = {
+        "positives": positives,
+        "negatives": negatives,
+        "prespecified": prespecified,
+        **_alone(case, part),
+    }
 
     def entry(name: str, e: Estimate, *, short: bool = False) -> Result:
         details = {} if shut else {**facts, "too_few": short}
@@ -167,6 +172,11 @@ def _one(case: ScoredCases, group: CaseGroup, plan: Plan, *, shut: bool) -> Meas
     if shut:
         positives = negatives = 0
     return Measured(group, tuple(results), positives, negatives, shut)
+
+
+def _alone(case: ScoredCases, part: ScoredCases) -> dict[str, bool]:
+    """That every case of a part is a cluster of its own, where cases of the whole are not."""
+    return {"each_case_a_cluster": True} if case.cluster is not None and part.cluster is None else {}
 
 
 def _classes(truth: NDArray[np.bool_]) -> tuple[int, int]:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.monitoring import notes
 from trustreport.measures.monitoring.change import mover_change, ratio_change, wald_change
 from trustreport.measures.monitoring.shared import Shared, of_share, shared
@@ -19,7 +18,6 @@ from trustreport.measures.monitoring.standardisation import (
     standardised_change,
 )
 from trustreport.measures.mrmc.notes import join
-from trustreport.measures.proportion import wilson
 from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.performance.entries import CLUSTERED
@@ -97,12 +95,7 @@ def value(period: Period, endpoint: str, level: float) -> Estimate:
 
 def _without_truth(period: Period, endpoint: str, level: float) -> Estimate:
     counted, event = stream(period, endpoint)
-    if period.cluster is None or not counted.any():
-        return wilson(int(event[counted].sum()), int(counted.sum()), level)
-    # Cells of a made-up table in which every case is positive: its sensitivity is the share of events.
-    everybody = np.ones(int(counted.sum()), bool)
-    cells = cluster_cells(everybody, event[counted], period.cluster[counted])
-    return clustered("sensitivity", cells, level=level)
+    return period.share(event, counted, level)
 
 
 def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) -> Estimate:
