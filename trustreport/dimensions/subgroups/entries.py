@@ -38,7 +38,7 @@ from trustreport.study import Study
 NAME = "subgroups"
 VALUE, DIFFERENCE = f"{NAME}.group_performance", f"{NAME}.subgroup_difference"
 CELLS = ("tp", "fp", "fn", "tn")
-WORST = ("sensitivity", "specificity", "auc")
+WORST = ("accuracy", "sensitivity", "specificity", "auc")
 COMPARED = ("accuracy", "sensitivity", "specificity", "ppv", "npv")
 # Data from which the device was made say nothing of how it does in a group.
 OF_MAKING = ("training", "tuning")
