@@ -65,11 +65,11 @@ def main() -> None:
     known: dict[str, Any] = {"confidence": confidence, "accuracy": 0.85, "rng": rng}
     timed(
         f"weighted_concordance, {RESAMPLES} resamples",
-        lambda: weighted_concordance(codes, q, resamples=RESAMPLES, **known),
+        lambda: weighted_concordance(codes, q, resamples=RESAMPLES, interval="cases", **known),
     )
     timed(
         f"the same, raters drawn too, {RESAMPLES_OF_MANY} resamples",
-        lambda: weighted_concordance(codes, q, resamples=RESAMPLES_OF_MANY, raters=True, **known),
+        lambda: weighted_concordance(codes, q, resamples=RESAMPLES_OF_MANY, interval="raters", **known),
     )
     timed("majority_accuracy", lambda: majority_accuracy(np.full(m, 0.85), codes >= 0, n_categories=2))
 

@@ -454,7 +454,7 @@ class Utility(Group):
 
 
 class Similarity(Group):
-    standardise: Literal["training", "pooled", "none"] = "training"
+    standardise: Literal["training", "pooled", "none"] = "pooled"
     metric: Literal["euclidean", "cityblock"] = "euclidean"
     permutations: int = Field(default=9999, ge=1)
     seed: int | None = None

@@ -261,7 +261,8 @@ ROWS: tuple[Quantity, ...] = (
 # or difference, or what is published of it.
 VALUES = (
     "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance "
-    "site_performance pooled_performance prediction_interval metric_range protocol_performance"
+    "worst_group worst_site site_performance pooled_performance prediction_interval metric_range "
+    "protocol_performance"
 ).split()
 CHANGES = (
     "benefit mean_benefit arm_difference pairwise_difference period_change standardised_change "

@@ -250,6 +250,13 @@ def test_the_bound_of_a_new_site_says_where_it_is_from() -> None:
     assert "passes 0.65 (the declared bound): area under the ROC curve 0.800." in fired(stated)["P47"]
 
 
+def test_three_sites_that_differ_are_said_without_an_interval_for_a_new_one() -> None:
+    found = fired(of(*over_sites((0.75, 0.85), (nan, nan), i2=0.9)))["P47"]
+    assert "90% of the spread between them is beyond chance" in found
+    assert found.endswith("with so few sites no interval for a new one is informative.")
+    assert "P47" not in fired(of(*over_sites((0.65, 0.85), (nan, nan), i2=0.1)))
+
+
 def test_a_brier_score_passes_from_below() -> None:
     endpoint = {"endpoint": "a", "measure": "advice_value.brier", "bound_or_margin": 0.25}
 

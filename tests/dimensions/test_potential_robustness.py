@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.studies import plan
-from trustreport.api import read_study
+from trustreport.api import assess, read_study
 from trustreport.dimensions import Dimension
 from trustreport.dimensions.potential_robustness import DIMENSION, scores, similar, sites, sizes
 from trustreport.estimate import Estimate
@@ -190,9 +190,42 @@ def test_what_holds_over_sites() -> None:
         assert new.low <= mean.low <= mean.value <= mean.high <= new.high
         assert only(found, "heterogeneity", parameters=of).details["sites"] == 4
     correlation = {"metric": "auc"}
-    assert only(found, "similarity_performance_correlation", parameters=correlation).n == 4
+    four = only(found, "similarity_performance_correlation", parameters=correlation)
+    assert (four.n, four.note) == (4, scores.FEW_SETS.format(n=4))
+    assert isnan(four.value)
+    assert isnan(four.p)
     few = only(answer(validation(2)), "similarity_performance_correlation", parameters=correlation)
     assert few.note == TWO_SITES
+
+
+def test_three_sites_have_no_interval_for_a_new_one_and_the_report_says_so() -> None:
+    study = validation(3)
+    found = answer(study)
+    rules_hold(found)
+    for name in sites.COMPARED_OVER_SITES:
+        of = {"metric": name, "scale": quantity(name).scale}
+        new, mean, spread, tau2 = (
+            only(found, q, parameters=of)
+            for q in ("prediction_interval", "pooled_performance", "heterogeneity", "between_site_variance")
+        )
+        assert isnan(new.value)
+        assert "not informative with 3 sites" in new.note
+        assert mean.low < mean.value < mean.high
+        assert 0 <= spread.value <= 1
+        for e in (spread, tau2):
+            assert isnan(e.low)
+            assert scores.FEW_FOR_SPREAD.format(n=3) in e.note
+    assert any("An interval for a new site is not informative with 3 sites" in text for text in texts(found))
+    assert not any("may lie anywhere" in text for text in texts(found))
+    shown = [t for part in found.parts for t in part.tables if t.id.startswith("potential_robustness_over")]
+    assert "not informative with 3 sites" in {EN(row[3]) for t in shown for row in t.rows}
+    figures = [f.drawing for part in found.parts for f in part.figures]
+    drawn = [d.draw(EN) for d in figures if type(d).__name__ in ("Forest", "MetaValidation")]
+    written = [text.get_text() for figure in drawn for axes in figure.axes for text in axes.texts]
+    assert sum("not informative, 3 sites" in text for text in written) >= 3
+    assert sum("not informative with 3 sets" in text.replace("\n", " ") for text in written) == 3
+    checks = {c.check: EN(c.message) for c in assess(study, declared()).checks if c.status == "fired"}
+    assert "not informative with 3 sets" in checks["P44"]
 
 
 def at_sites(counts: list[tuple[int, int]], **more: Any) -> Study:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from tests.dimensions.test_potential_robustness import rules_hold, texts
 from tests.studies import plan
@@ -16,6 +17,7 @@ from trustreport.finding import Finding
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.multiplicity import holm
+from trustreport.measures.proportion import wilson
 from trustreport.measures.subgroup_difference import share_difference
 from trustreport.messages import catalogue
 from trustreport.performance.readers import endpoints
@@ -274,6 +276,7 @@ def test_scores_without_a_threshold_give_areas_only() -> None:
     texts(found)
     assert {(r.name, r.endpoint) for r in found.results} == {
         ("group_performance", "auc"),
+        ("worst_group", "auc"),
         ("subgroup_difference", "auc"),
         ("interaction", "auc"),
         ("unknown", ""),
@@ -426,3 +429,43 @@ def test_all_cases_are_as_many_as_those_of_the_groups_together(rule: str | None,
     *groups, (_, cases_together, positives, *_) = table.rows
     assert cases_together == sum(row[1] for row in groups) == n
     assert positives == sum(row[2] for row in groups) == n / 2
+
+
+def test_the_worst_group_has_limits_that_allow_for_its_choice() -> None:
+    """Wilson's limits of statsmodels at .95^(1/2): with that chance both groups are within theirs."""
+    found = answer(counted(**TWO))
+    worst = entry(found, "subgroups.worst_group", endpoint="sensitivity")
+    low, high = proportion_confint(30, 50, alpha=1 - 0.95**0.5, method="wilson")
+    e = worst.estimate
+    assert (e.value, e.low, e.high, e.level) == (0.6, pytest.approx(low), pytest.approx(high), 0.95)
+    assert worst.details["group"] == "sex: F"
+    assert e.details["level_of_each"] == pytest.approx(0.95**0.5)
+    assert worst.place.subgroup is None
+    own = share(found, "sensitivity", "sex: F").estimate
+    assert e.low < own.low < own.high < e.high
+    assert any(
+        "The lowest sensitivity is that of 2 groups; with this choice" in text for text in texts(found)
+    )
+    one = answer(counted(F=TWO["F"]))
+    assert not [r for r in one.results if r.id == "subgroups.worst_group"]
+
+
+def test_the_interval_of_the_worst_of_four_covers() -> None:
+    """Four groups of 60 positives, 4,000 studies: the worst is chosen, then its interval looked at."""
+    rng = np.random.default_rng(6)
+    for shares in ((0.8, 0.8, 0.8, 0.8), (0.9, 0.9, 0.85, 0.8)):
+        events = rng.binomial(60, shares, (4000, 4))
+        ends = {x: wilson(x, 60, 0.95**0.25) for x in range(61)}
+        plain = {x: wilson(x, 60) for x in range(61)}
+        worst = events.argmin(axis=1)
+        covered = {
+            which: np.mean(
+                [
+                    found[events[i, k]].low <= shares[k] <= found[events[i, k]].high
+                    for i, k in enumerate(worst)
+                ]
+            )
+            for which, found in (("simultaneous", ends), ("plain", plain))
+        }
+        assert covered["simultaneous"] >= 0.94
+        assert covered["plain"] < covered["simultaneous"]

@@ -491,12 +491,12 @@ def test_patients_with_several_cases_widen_the_interval() -> None:
 
 
 def in_clusters(study: Study, size: int, sites: int = 1) -> Study:
-    """The same cases with `size` images of each patient, a patient at one of so many sites."""
+    """The same cases with `size` images of each patient, a patient at one of so many sites of this set."""
     sets = []
     for k, d in enumerate(study.datasets):
         n = len(d.cases)
         patients = m.coded([f"P{k}-{i // size}" for i in range(n)])
-        site = m.coded([f"S{i // size % sites}" for i in range(n)])
+        site = m.coded([f"S{k}-{i // size % sites}" for i in range(n)])
         held = dataclasses.replace(d.cases, patient=patients, site=site)
         sets.append(dataclasses.replace(d, cases=held))
     return Study(datasets=tuple(sets))
@@ -569,3 +569,54 @@ def test_the_change_of_the_area_of_patients_with_one_case_is_the_plain_one() -> 
     plain, alone = change_of_the_area(study), change_of_the_area(in_clusters(study, 1))
     assert (alone.value, alone.low, alone.high) == (plain.value, plain.low, plain.high)
     assert alone.method == plain.method == "delong"
+
+
+def returning(study: Study, size: int = 1) -> Study:
+    """The same cases, `size` of each patient, every patient in each period."""
+    sets = []
+    for d in study.datasets:
+        patients = m.coded([f"P{i // size}" for i in range(len(d.cases))])
+        sets.append(dataclasses.replace(d, cases=dataclasses.replace(d.cases, patient=patients)))
+    return Study(datasets=tuple(sets))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_patient_in_both_periods_counts_once(size: int) -> None:
+    study = m.over_time(0.8, 0.7, n=150)
+    given = m.plan(study, indicators=[{"measure": "brier"}, {"measure": "failure_rate"}])
+    alone, again = (answer(s, given) for s in (in_clusters(study, size), returning(study, size)))
+    here = {"period": "p1", **against("baseline", "baseline")}
+    for endpoint in ("sensitivity", "auc", "oe_ratio", "calibration_slope", "brier"):
+        plain, shared = (one(f, "period_change", endpoint=endpoint, **here) for f in (alone, again))
+        assert plain.estimate.value == pytest.approx(shared.estimate.value)
+        assert "count once" in shared.estimate.note
+        assert shared.estimate.details["shared_clusters"] > 0
+        assert abs(shared.estimate.details["correlation"]) <= 1
+        assert shared.analysis == "clustered"
+        assert "shared_clusters" not in plain.estimate.details
+        # These patients are alike by name only: the covariance is near 0, and so is what it changes.
+        width = [r.estimate.high - r.estimate.low for r in (plain, shared)]
+        assert width[1] == pytest.approx(width[0], rel=0.35)
+
+
+def test_a_set_that_is_its_own_baseline_again_has_not_changed() -> None:
+    """The same patients with the same outputs in both periods: no change, and no doubt about it."""
+    study = returning(m.over_time(0.8, n=150))
+    first = study.datasets[0]
+    same = Study(datasets=(first, dataclasses.replace(first, name="p1", role="period")))
+    finding = answer(same, m.plan(same))
+    change = one(
+        finding, "period_change", period="p1", endpoint="sensitivity", **against("baseline", "baseline")
+    )
+    assert change.estimate.details["correlation"] == pytest.approx(1.0)
+    assert change.estimate.value == 0
+    assert change.estimate.high - change.estimate.low < 0.1
+
+
+def test_patients_known_in_one_period_only_are_said() -> None:
+    study = returning(m.over_time(0.8, n=150))
+    without = dataclasses.replace(study.datasets[0].cases, patient=None)
+    half = Study(datasets=(dataclasses.replace(study.datasets[0], cases=without), *study.datasets[1:]))
+    finding = answer(half, m.plan(half))
+    change = one(finding, "period_change", period="p1", endpoint="auc", **against("baseline", "baseline"))
+    assert "is not known: the interval takes the sets as independent" in change.estimate.note

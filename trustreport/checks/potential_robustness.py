@@ -26,6 +26,7 @@ LIMITS = {
     "P47_auc": 0.7,  # bound of the AUC where no endpoint declares one
     "P47_i2": 0.75,  # share of the spread between sites beyond chance from which they differ much
 }
+TWO_SITES = 2  # with so few the share of spread beyond chance says nothing
 EDGES = (0.2, 0.4, 0.6, 0.8)
 # What a minimum sample size is of: the results that a set too small for it cannot be judged by.
 SIZES = {
@@ -271,7 +272,7 @@ def heterogeneous_sites(evidence: Evidence) -> Iterator[Remark]:
     for pooled in _entries(evidence, "pooled_performance"):
         new, spread = (_beside(evidence, pooled, name) for name in ("prediction_interval", "heterogeneity"))
         metric, average = pooled.endpoint, pooled.estimate
-        if new is None or spread is None or isnan(new.low) or isnan(average.low):
+        if new is None or spread is None or isnan(average.low) or average.n < TWO_SITES + 1:
             continue
         declared = _declared_bound(evidence, metric)
         bound = evidence.limit("P47_auc") if declared is None and metric == "auc" else declared
@@ -282,11 +283,18 @@ def heterogeneous_sites(evidence: Evidence) -> Iterator[Remark]:
             "high": new.high,
         }
         message = None
-        if bound is not None and _misses(new, bound, metric) and not _misses(average, bound, metric):
+        known = not isnan(new.low)
+        if (
+            known
+            and bound is not None
+            and _misses(new, bound, metric)
+            and not _misses(average, bound, metric)
+        ):
             source = say(f"checks.P47.{'default' if declared is None else 'declared'}")
             message = say("checks.P47.fired", bound=bound, source=source, **values)
         elif spread.value >= evidence.limit("P47_i2"):
-            message = say("checks.P47.fired_spread", i2=spread.value, sites=average.n, **values)
+            key = "fired_spread" if known else "fired_spread_alone"
+            message = say(f"checks.P47.{key}", i2=spread.value, sites=average.n, **values)
         yield Remark(data_of(pooled), message, (metric,) if message else ())
 
 

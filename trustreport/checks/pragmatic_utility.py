@@ -1,6 +1,6 @@
 """Pitfalls of pragmatic utility: missing readings, clustering, pairing, effects that cross no effect."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,9 @@ from trustreport.checks.check import Check, Evidence, Remark, data_of
 from trustreport.checks.reader_study import PARTIAL_DESIGNS
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
-from trustreport.performance.cases import scored_cases
+from trustreport.performance.cases import ScoredCases, by_set, in_common, scored_cases
 from trustreport.performance.readers import place_of_task
+from trustreport.performance.sites import sites_in
 from trustreport.place import Place
 from trustreport.results import Result
 
@@ -74,28 +75,50 @@ def clustered_data(evidence: Evidence) -> Iterator[Remark]:
 
 
 def _cases_in_clusters(evidence: Evidence) -> Iterator[Remark]:
-    """Sets whose cases belong together, and the quantities whose primary interval does not allow for it."""
-    of_cases: dict[str, list[Result]] = {}
+    """Sets whose cases belong together, and the quantities whose primary interval does not allow for it.
+
+    Of all primary numbers of cases of the set: values, differences, groups, sites, periods, and over sets.
+    """
+    scored = scored_cases(evidence.study, evidence.plan)
+    alone = _each_alone(scored, evidence)
+    of_set: dict[str, list[Result]] = {}
     for r in evidence.results:
-        if r.primary and r.cases and _could_be_judged(r):
-            of_cases.setdefault(r.cases, []).append(r)
-    for case in scored_cases(evidence.study, evidence.plan):
+        if (
+            r.primary
+            and r.cases
+            and r.cases not in alone
+            and _samples_cases(r)
+            and not _allows_for_clusters(r)
+        ):
+            for name in {r.place.dataset, r.place.period, *r.place.datasets} - {None}:
+                of_set.setdefault(str(name), []).append(r)
+    for case in scored:
         if case.cluster is not None:
-            found = of_cases.get(case.key, ())
-            names = dict.fromkeys(r.quantity.id for r in found if not _allows_for_clusters(r))
+            found = of_set.get(case.dataset.name, ())
+            own = (r for r in found if r.place.candidate in (None, case.place.candidate))
+            names = dict.fromkeys(r.quantity.id for r in own)
             measures = [quantity_name(name) for name in names]
             said = say("checks.P22.cases", name=case.name, measures=measures) if names else None
             yield Remark(case.place, said, tuple(names))
 
 
-def _could_be_judged(r: Result) -> bool:
-    """Whether an entry has an interval, and a side that is better."""
-    return r.quantity.better is not None and r.estimate.low < r.estimate.high
+def _each_alone(scored: Sequence[ScoredCases], evidence: Evidence) -> set[str]:
+    """Parts of clustered sets in which every case is a cluster of its own: sites, and common cases."""
+    parts = [one for candidates in by_set(scored).values() for one in in_common(candidates)]
+    parts += [
+        site.case for case in scored if case.cluster is not None for site in sites_in(case, evidence.plan)
+    ]
+    return {part.key for part in parts if part.cluster is None}
+
+
+def _samples_cases(r: Result) -> bool:
+    """Whether an entry has an interval that rests on a sample of cases."""
+    return r.estimate.low < r.estimate.high and r.unit not in ("p", "count")
 
 
 def _allows_for_clusters(r: Result) -> bool:
-    by_method = any(word in r.method for word in CLUSTERED) or r.analysis == "clustered"
-    return by_method or "clusters" in r.estimate.details
+    by_method = any(word in r.method for word in CLUSTERED) or "clusters" in r.estimate.details
+    return by_method or r.analysis == "clustered" or bool(r.details.get("each_case_a_cluster"))
 
 
 def _clustered(counts: Any) -> Message | None:

@@ -138,6 +138,8 @@ class Forest:
         if kind == "new" and isfinite(e.low):
             shown = [numbers.one(say, x, min(places, 3), "number") for x in (e.low, e.high)]
             text = say("figure.forest.interval", low=shown[0], high=shown[1])
+        if kind == "new" and isnan(e.low) and e.n > 1:
+            text = say("figure.forest.few", n=e.n)
         colour = style.MUTE if kind == "site" else style.INK
         how: dict[str, Any] = {"size": style.SMALLEST, "color": colour, "zorder": 3}
         plot.text(0.0, y + TEXT, text, transform=plot.get_yaxis_transform(), va="center", **how)

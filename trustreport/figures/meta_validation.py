@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # Millimetres.
 LEFT, RIGHT, GAP, TOP, HEIGHT = 10.0, 2.0, 12.0, 10.5, 46.0
 BELOW = 9.0
+TWO = 2  # sets over which nothing can be correlated
 ASIDE = 0.07  # of similarity, beyond 0 and 1: room for discs there
 
 
@@ -102,7 +103,7 @@ class MetaValidation:
 
     def _correlation(self, say: Catalogue, r: Estimate) -> str:
         if not isfinite(r.value):
-            return say("figure.meta.none")
+            return say("figure.meta.few", n=r.n) if r.n > TWO else say("figure.meta.none")
         value = numbers.estimate(say, r, "number", 2)
         return say("figure.meta.r", value=value, n=r.n)
 

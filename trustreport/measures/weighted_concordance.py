@@ -1,9 +1,9 @@
 """Weighted concordance (rho): agreement of raters, each agreement weighed by how much the raters know."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.bootstrap import OVER_CASES, OVER_RATERS_AND_CASES, percentile
+from trustreport.measures.agreement.interval import SCORE, mean_interval
 from trustreport.measures.agreement.tally import check_codes
 
 Floats = NDArray[np.float64]
+Interval = Literal["score", "cases", "raters"]
 
 UNKNOWN_ACCURACY = "the accuracy of the raters is not known and counts as 1: an upper bound"
 UNSURE_COUNT_AS_SURE = "labels without a confidence count as sure"
@@ -29,7 +31,7 @@ def weighted_concordance(
     incoherence: Floats | None = None,
     rng: np.random.Generator,
     resamples: int = 2000,
-    raters: bool = False,
+    interval: Interval = "score",
     level: float = 0.95,
 ) -> Estimate:
     """How often raters agree, counting only as much of each agreement as they know.
@@ -42,7 +44,7 @@ def weighted_concordance(
         rho = mean over cases of  mean over pairs i, j of  [same label] s_i s_j C_ij
 
     A case with one label adds that rater's accuracy.
-    Estimand: the same for all cases of the population, and with `raters` for raters in general.
+    Estimand: the same for all cases of the population, and with interval "raters" for raters in general.
 
     Parameters
     ----------
@@ -58,9 +60,11 @@ def weighted_concordance(
         How far each rater's confidence may be off; `details` then holds the `least` and the `most`, rho with
         all confidences lowered or raised by it.
     rng : numpy Generator
+    interval : {"score", "cases", "raters"}
+        Score interval of the mean over cases (`agreement.interval.mean_interval`), or percentiles with the
+        cases drawn anew, and raters too (two draws of one rater are no pair).
     resamples : int
-        Percentile interval: cases drawn anew this many times, and raters too with `raters` (two draws of one
-        rater are no pair).
+        How often they are drawn anew.
     level : float in (0, 1)
 
     Returns
@@ -70,6 +74,9 @@ def weighted_concordance(
 
     Notes
     -----
+    With labels missing the value is of another quantity: a case with one label adds the accuracy of its
+    rater, more than a pair that may disagree. A note says so.
+
     It has no floor for chance: two raters who toss coins and are sure, accuracy 1/2, reach 1/4. s_i s_j is a
     choice of its authors, not the chance that both know given that they agree.
 
@@ -83,25 +90,28 @@ def weighted_concordance(
     >>> sure = np.array([[1.0, 1.0], [0.5, 0.8], [0.9, 0.9], [1.0, 0.6]] * 5)
     >>> rng = np.random.default_rng(1)
     >>> print(weighted_concordance(codes, 2, confidence=sure, accuracy=0.9, rng=rng))
-    0.58 (95% CI 0.42 to 0.74; n = 20)
+    0.58 (95% CI 0.40 to 0.73; n = 20)
     """
     check_level(level)
     labels = _labels(codes, n_categories, confidence, accuracy)
-    method = OVER_RATERS_AND_CASES if raters else OVER_CASES
+    method = {"score": SCORE, "cases": OVER_CASES, "raters": OVER_RATERS_AND_CASES}[interval]
     values = labels.values()
     values = values[~np.isnan(values)]
     note = _note(labels, confidence, accuracy)
     if not len(values):
         return undefined(0, notes.NO_PAIR, level=level, method=method)
     value = float(values.mean())
-    if raters:
+    if interval == "score":
+        est = mean_interval(value, values, n=len(values), level=level)
+    elif interval == "raters":
         found = labels.resampled(rng, resamples)
+        est = percentile(value, found, len(values), level=level, method=method)
     else:
         values.sort()  # so that the order of the cases does not decide what is drawn
         found = np.array(
             [values[rng.integers(len(values), size=len(values))].mean() for _ in range(resamples)]
         )
-    est = percentile(value, found, len(values), level=level, method=method)
+        est = percentile(value, found, len(values), level=level, method=method)
     details = dict(est.details)
     if incoherence is not None:
         sure = np.ones(codes.shape) if confidence is None else confidence
@@ -109,7 +119,7 @@ def weighted_concordance(
             shifted = _labels(codes, n_categories, np.clip(sure + shift, 0, 1), accuracy)
             details[name] = float(np.nanmean(shifted.values()))
     note = "; ".join(filter(None, (note, est.note)))
-    return Estimate(value, est.low, est.high, est.n, level, method, note, se=est.se, details=details)
+    return replace(est, note=note, details=details)
 
 
 def expected_agreement(accuracy: Floats, n_categories: int) -> float:
@@ -234,5 +244,10 @@ def _labels(
 def _note(labels: _Labels, confidence: Floats | None, accuracy: Floats | float | None) -> str:
     given = labels.codes >= 0
     unsure = confidence is None or bool(np.isnan(np.asarray(confidence, float)[given]).any())
-    parts = (UNKNOWN_ACCURACY if accuracy is None else "", UNSURE_COUNT_AS_SURE if unsure else "")
+    alone = accuracy is not None and bool((given.sum(axis=1) == 1).any())
+    parts = (
+        UNKNOWN_ACCURACY if accuracy is None else "",
+        UNSURE_COUNT_AS_SURE if unsure else "",
+        notes.SINGLE_LABELS_ADD if alone else "",
+    )
     return "; ".join(filter(None, parts))

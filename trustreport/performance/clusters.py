@@ -1,5 +1,6 @@
 """Which cases of a data set belong together: images of a patient, frames of a video."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,10 +31,8 @@ def clustering(dataset: Dataset, plan: Plan, *, apart: str = "") -> Clustering:
     Cases that share any of the keys belong together, so that of nested keys the widest decides. An empty cell
     is a cluster of its own. `apart` is a key that all cases looked at share, which then says nothing.
     """
-    facts = next((d for d in plan.datasets if d.dataset == dataset.name), None)
-    declared = facts.cluster_keys if facts and facts.cluster_keys else ()
-    wanted = [key for key in declared if key not in (*NOT_OF_CASES, apart)]
-    columns = {key: column for key in wanted or ("patient",) if (column := _column(dataset, key)) is not None}
+    wanted = [key for key in _declared(dataset, plan) if key not in (*NOT_OF_CASES, apart)]
+    columns = columns_of(dataset, wanted or ("patient",))
     absent = tuple(key for key in wanted if key not in columns)
     if not columns:
         return Clustering(None, absent=absent)
@@ -41,6 +40,22 @@ def clustering(dataset: Dataset, plan: Plan, *, apart: str = "") -> Clustering:
     if len(np.unique(codes)) == len(codes):
         return Clustering(None, absent=absent)
     return Clustering(codes, tuple(columns), absent)
+
+
+def _declared(dataset: Dataset, plan: Plan) -> tuple[str, ...]:
+    facts = next((d for d in plan.datasets if d.dataset == dataset.name), None)
+    return tuple(facts.cluster_keys) if facts and facts.cluster_keys else ()
+
+
+def keys_of(dataset: Dataset, plan: Plan) -> tuple[str, ...]:
+    """The keys by which cases of a set belong together, as declared, else the patient."""
+    wanted = tuple(key for key in _declared(dataset, plan) if key not in NOT_OF_CASES)
+    return wanted or ("patient",)
+
+
+def columns_of(dataset: Dataset, keys: Iterable[str]) -> dict[str, Coded]:
+    """The columns of the keys that a set has."""
+    return {key: column for key in keys if (column := _column(dataset, key)) is not None}
 
 
 def _column(dataset: Dataset, key: str) -> Coded | None:

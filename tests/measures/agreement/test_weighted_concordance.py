@@ -15,6 +15,7 @@ from hypothesis.extra.numpy import arrays
 from trustreport.estimate import Estimate
 from trustreport.measures import weighted_concordance as module
 from trustreport.measures.agreement import notes
+from trustreport.measures.agreement.notes import NO_VARIATION, ONE_CASE, SINGLE_LABELS_ADD
 from trustreport.measures.agreement.percent import percent_agreement
 from trustreport.measures.weighted_concordance import (
     UNKNOWN_ACCURACY,
@@ -54,9 +55,22 @@ def test_thirteen_radiologists(knee: Any, expected: Any) -> None:
         each = np.array(there[case]["accuracies"])
         est = rho(codes, confidence=confidence, accuracy=each)
         assert est.value == pytest.approx(there[case]["rho"], abs=1e-12)
-    est = rho(codes, confidence=confidence, accuracy=0.81, resamples=2000)
+    est = rho(codes, confidence=confidence, accuracy=0.81, resamples=2000, interval="cases")
     assert [est.low, est.high] == pytest.approx(there["boot95_cases_at_081"], abs=2e-3)
     assert (est.n, est.method, est.note) == (427, "bootstrap_cases", "")
+    score = rho(codes, confidence=confidence, accuracy=0.81)
+    assert [score.low, score.high] == pytest.approx([est.low, est.high], abs=4e-3)
+    assert score.method == "wilson_mean"
+
+
+def test_five_cases_on_which_all_agree_say_little() -> None:
+    # Wilson's limits of 5 of 5 with t of 4 degrees of freedom, 2.776: 5 / (5 + 2.776^2).
+    est = rho([[1, 1]] * 3 + [[0, 0]] * 2)
+    assert (est.value, est.high) == (1.0, 1.0)
+    assert est.low == pytest.approx(5 / (5 + 2.776445**2), abs=1e-6)
+    drawn = rho([[1, 1]] * 3 + [[0, 0]] * 2, interval="cases")
+    assert isnan(drawn.low)
+    assert NO_VARIATION in drawn.note
 
 
 def test_three_raters_counted_by_hand() -> None:
@@ -72,7 +86,8 @@ def test_three_raters_counted_by_hand() -> None:
     # Without accuracies C is 1 and the case with one label is left out.
     alone = rho(codes, 3, confidence=sure)
     assert alone.value == pytest.approx(float(knows / 3), abs=1e-15)
-    assert (alone.n, alone.note) == (1, UNKNOWN_ACCURACY)
+    assert (alone.n, alone.note) == (1, f"{UNKNOWN_ACCURACY}; {ONE_CASE}")
+    assert SINGLE_LABELS_ADD in est.note
 
 
 def test_coin_tossers_reach_a_quarter_when_they_are_sure() -> None:
@@ -95,7 +110,7 @@ def test_never_above_the_agreement_and_no_order_matters(codes: Any, data: Any) -
         assert plain.note
     else:
         assert 0 <= plain.value <= agreement.value + 1e-12
-        assert plain.low <= plain.high
+        assert isnan(plain.low) or plain.low <= plain.value <= plain.high
     cases, raters = (data.draw(st.permutations(range(n))) for n in shape)
     again = rho(
         codes[cases][:, raters], 3, confidence=sure[cases][:, raters], accuracy=accuracy[list(raters)]
@@ -123,7 +138,7 @@ def test_drawing_raters_too_widens_the_interval_whatever_is_held_at_once(
     codes[:, :3] = codes[:, :1]
     codes[rng.random(codes.shape) < 0.3] = -1
     known = {"accuracy": 0.8, "resamples": 400}
-    cases, both = rho(codes, **known), rho(codes, **known, raters=True)
+    cases, both = rho(codes, **known, interval="cases"), rho(codes, **known, interval="raters")
     assert both.value == cases.value
     assert both.method == "bootstrap_raters_cases"
     assert both.high - both.low > 1.5 * (cases.high - cases.low)
@@ -147,9 +162,9 @@ def test_incoherence_gives_a_least_and_a_most() -> None:
 def test_notes_say_what_counts_as_sure() -> None:
     codes = np.array([[1, 1], [0, -1]])
     some = np.array([[0.5, np.nan], [0.5, np.nan]])
-    assert rho(codes, confidence=some, accuracy=0.9).note == UNSURE_COUNT_AS_SURE
-    assert rho(codes, accuracy=0.9).note == UNSURE_COUNT_AS_SURE
-    assert rho(codes).note == f"{UNKNOWN_ACCURACY}; {UNSURE_COUNT_AS_SURE}"
+    assert rho(codes, confidence=some, accuracy=0.9).note == f"{UNSURE_COUNT_AS_SURE}; {SINGLE_LABELS_ADD}"
+    assert rho(codes, accuracy=0.9).note == f"{UNSURE_COUNT_AS_SURE}; {SINGLE_LABELS_ADD}"
+    assert rho(codes).note == f"{UNKNOWN_ACCURACY}; {UNSURE_COUNT_AS_SURE}; {ONE_CASE}"
     assert rho(np.array([[1, -1]])).note == notes.NO_PAIR
     assert rho(np.array([[1, -1]]), accuracy=0.7).value == pytest.approx(0.7)
 

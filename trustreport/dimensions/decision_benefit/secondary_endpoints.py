@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.dimensions.decision_benefit.entries import ID
+from trustreport.estimate import Estimate
 from trustreport.measures.agreement.fleiss import fleiss_kappa
+from trustreport.measures.agreement.interval import coefficient_interval
 from trustreport.measures.agreement.percent import percent_agreement
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.bootstrap import Draws, Statistic, canonical_order
@@ -186,8 +188,7 @@ def agreement(shared: Shared) -> list[Result]:
     codes = np.where(np.isnan(decision), -1, decision).astype(np.int8)
     results = []
     for name in COEFFICIENTS:
-        measure = percent_agreement if name == "percent_agreement" else fleiss_kappa
-        of_arms = [measure(codes[a].T, 2, level=shared.level) for a in (AIDED, UNAIDED)]
+        of_arms = [_agreement(name, codes[a].T, shared.level) for a in (AIDED, UNAIDED)]
         for a, estimate in zip((AIDED, UNAIDED), of_arms):
             of: dict[str, Any] = {"endpoint": name, "primary": True, "cases": shared.cases}
             results.append(Result(f"{ID}.reader_agreement", shared.of_arm(a), estimate, **of))
@@ -196,6 +197,12 @@ def agreement(shared: Shared) -> list[Result]:
         why = next((e.note for e in of_arms if np.isnan(e.value)), "")
         results.append(shared.result("reader_agreement", name, shared.of_both, statistic, n, why))
     return results
+
+
+def _agreement(name: Coefficient, codes: NDArray[np.int8], level: float) -> Estimate:
+    if name == "percent_agreement":
+        return percent_agreement(codes, 2, interval="score", level=level)
+    return coefficient_interval(fleiss_kappa(codes, 2, level=level), codes, 2)
 
 
 def order_effects(shared: Shared) -> list[Result]:

@@ -97,14 +97,20 @@ def _sentences(
     known = [one for one in scored if not isnan(one.similarity)]
     if compared and not known:
         yield say(f"{ID}.no_similarity", reason=estimate(results, "degree_of_correspondence").note)
-    yield from _least(scored, plan)
+    yield from _least(results, scored, candidate, plan)
     new = over(results, "prediction_interval", "auc", candidate)
     if new is not None and isfinite(new.estimate.low):
         e = new.estimate
         yield say(f"{ID}.new_site", n=e.n, **numbers(e))
+    elif new is not None and new.estimate.n > 1:
+        mean = over(results, "pooled_performance", "auc", candidate)
+        if mean is not None and isfinite(mean.estimate.low):
+            yield say(f"{ID}.new_site_unknown", n=mean.estimate.n, **numbers(mean.estimate))
 
 
-def _least(scored: Sequence[ScoredSet], plan: Plan) -> Iterator[Message]:
+def _least(
+    results: Sequence[Result], scored: Sequence[ScoredSet], candidate: str | None, plan: Plan
+) -> Iterator[Message]:
     """Against the best of several: at how many sites the bound is met, and the worst of them."""
     sites = [site for one in scored if one.external for site in one.sites if not site.closed]
     areas = [(site.label, site.estimate("auc", plan)) for site in sites] if len(sites) > 1 else []
@@ -113,7 +119,9 @@ def _least(scored: Sequence[ScoredSet], plan: Plan) -> Iterator[Message]:
         return
     bound, declared = auc_bound(plan)
     met = sum(e.low >= bound for _, e in found)
-    name, e = min(found, key=lambda one: one[1].value)
+    worst = over(results, "worst_site", "auc", candidate)
+    assert worst is not None
+    name, e = worst.details["site"], worst.estimate
     values = {"k": len(found), "n": met, "bound": bound, "name": name, "value": e.value}
     key = "best_of_k" if isfinite(e.low) else "best_of_k_no_interval"
     source = say(f"{ID}.bound.{'declared' if declared else 'authors'}")
@@ -290,7 +298,8 @@ def _over_sites(
         if mean is None or new is None or spread is None or isnan(mean.estimate.value):
             continue
         e = new.estimate
-        range_of = say(f"{ID}.range", low=e.low, high=e.high) if isfinite(e.low) else None
+        found = isfinite(e.low)
+        range_of = say(f"{ID}.range", low=e.low, high=e.high) if found else say(f"{ID}.too_few", n=e.n)
         label = say(f"{ID}.chart.{metric}", threshold=plan.operating_point.threshold)
         rows.append((label, mean.estimate.n, mean.estimate, range_of, spread.estimate))
     if rows:

@@ -1,6 +1,6 @@
 """Robustness scores of each set, and what holds over sets: correlation with similarity, heterogeneity."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, isnan, nan
 from typing import Any
@@ -27,9 +27,11 @@ from trustreport.measures.robustness import (
 )
 from trustreport.measures.roc.auc import area_and_variance
 from trustreport.performance.cases import ScoredCases
+from trustreport.performance.entries import CLUSTERED
 from trustreport.performance.features import ID
 from trustreport.performance.keys import joined_key
-from trustreport.performance.measures import estimates
+from trustreport.performance.measures import estimates, without_interval
+from trustreport.performance.worst import worst_of
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.quantities import quantity
@@ -41,6 +43,11 @@ OTHER_SPLITS = "internal splits are declared of a measure other than auc"
 LEFT_OUT = "sites without a variance, or at the end of the scale, are left out"
 NO_CASES = "sites without cases of the class are left out"
 AT_END = "included at 0% or 100%: {names}"
+# Fewer sets, or sites, than this give an interval that holds nearly every value there is.
+LEAST_SETS, LEAST_SITES = 10, 4
+FEW_SETS = "not informative with {n} sets: over fewer than 10 a correlation may be of either sign by chance"
+FEW_SITES = "not informative with {n} sites: an interval for a new site needs at least 4"
+FEW_FOR_SPREAD = "an interval of the spread is not informative with {n} sites: it needs at least 4"
 TYPICAL, NEW = "typical site", "new site"
 METRICS = ("auc", "net_benefit", "brier")
 METRIC_IDS = {"auc": "auc", "net_benefit": "standardized_net_benefit", "brier": "brier"}
@@ -116,14 +123,30 @@ def over_sets(scored: Sequence[ScoredSet], candidate: str | None, plan: Plan) ->
         similarity = np.array([one.similarity for one in sets])
         value = np.where(np.isfinite(value), value, nan)
         found = similarity_performance_correlation(similarity, value, level=level)
+        if not isnan(found.value) and found.n < LEAST_SETS:
+            found = undefined(found.n, FEW_SETS.format(n=found.n), level=level, method=found.method)
         found = replace(found, details={**found.details, "sets": float(len(sets))})
         name = METRIC_IDS[metric]
         id, chosen = f"{ID}.similarity_performance_correlation", {"metric": name}
         results.append(Result(id, place, found, endpoint=name, parameters=chosen, primary=True))
     sites = [site for one in sets for site in one.sites]
+    results += _worst_site(sites, place, level)
     for name in COMPARED_OVER_SITES:
         results += _between_sites(name, sites, len(sets), place, plan)
     return results
+
+
+def _worst_site(sites: Sequence[Site], place: Place, level: float) -> Iterator[Result]:
+    """The external site with the smallest area, of those that a report shows."""
+    shown = [(site.label, site.case) for site in sites if not site.closed]
+    found = worst_of(shown, "auc", level)
+    if found is not None:
+        label, case, e = found
+        more: dict[str, Any] = {
+            "parameters": {"metric": "auc", "sites": int(e.details["of"])},
+            "details": {"site": label},
+        }
+        yield Result(f"{ID}.worst_site", place, e, endpoint="auc", cases=case.key, primary=True, **more)
 
 
 def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, plan: Plan) -> list[Result]:
@@ -146,9 +169,12 @@ def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, 
             e = site.shown(name, plan)
             results.append(Result(f"{ID}.site_performance", there, e, cases=site.case.key, **more))
     found, known, note = (_of_counts if is_share(name) else _weighed)(name, sites if several else (), plan)
+    found = _informative(found)
     left_out = len(sites) - known if several else 0
     also = {"sites": float(known), "sites_without_interval": float(left_out)}
     cases = joined_key(site.case.key for site in sites)
+    # made of the variances of sites, which respect clusters
+    analysis = CLUSTERED if any(site.case.cluster is not None for site in sites) else ""
     named: tuple[tuple[str, str | None, Estimate], ...] = (
         ("heterogeneity", None, found.i2),
         ("between_site_variance", None, found.tau2),
@@ -159,8 +185,25 @@ def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, 
         said = replace(e, note="; ".join(filter(None, (e.note, note))), details={**e.details, **also})
         said = said if several else replace(said, n=len(sites))
         there = place.at(population=population)
-        results.append(Result(f"{ID}.{id}", there, said, cases=cases, **more))
+        results.append(Result(f"{ID}.{id}", there, said, cases=cases, analysis=analysis, **more))
     return results
+
+
+def _informative(found: Heterogeneity) -> Heterogeneity:
+    """The same without what few sites cannot tell.
+
+    Over three sites the interval for a new site rests on one degree of freedom (t = 12.7), that of I^2 runs
+    over nearly all there is (.6 to .997). The mean keeps its interval, which covers.
+    """
+    n = found.mean.n
+    if isnan(found.mean.value) or n >= LEAST_SITES:
+        return found
+    why = FEW_FOR_SPREAD.format(n=n)
+    tau2, i2 = (without_interval(e, why) for e in (found.tau2, found.i2))
+    new = found.prediction_interval
+    if not isnan(new.value):
+        new = undefined(n, FEW_SITES.format(n=n), level=new.level, method=new.method)
+    return Heterogeneity(found.mean, tau2, i2, new)
 
 
 def is_share(name: str) -> bool:

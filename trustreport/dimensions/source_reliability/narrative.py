@@ -89,7 +89,9 @@ def _agreeing(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
         yield say(f"{ID}.{key}", n=len(panel.raters), cases=cases, **numbers(agreement))
         if isnan(alpha.value):
             yield say(f"{ID}.no_alpha", reason=alpha.note)
-        elif not isnan(alpha.low):
+        elif isnan(alpha.low):
+            yield say(f"{ID}.alpha_no_interval", value=alpha.value, reason=alpha.note)
+        else:
             yield say(f"{ID}.alpha", **numbers(alpha))
             yield from _other_raters(results)
         yield from _range_of_pairs(results)
@@ -136,6 +138,8 @@ def _knowing(panel: Panel, results: Sequence[Result], advice: Sequence[Behind]) 
     assert rho is not None
     if isnan(rho.value):
         yield say(f"{ID}.no_concordance", reason=rho.note)
+    elif isnan(rho.low):
+        yield say(f"{ID}.concordance_no_interval", value=rho.value, reason=rho.note)
     else:
         known = panel.accuracy is not None or panel.truth is not None
         yield say(f"{ID}.concordance" if known else f"{ID}.concordance_bound", **numbers(rho))
@@ -149,7 +153,8 @@ def _labels(panel: Panel, results: Sequence[Result], advice: Sequence[Behind]) -
     if isnan(label.value):
         yield say(f"{ID}.no_labels", reason=label.note)
         return
-    yield say(f"{ID}.labels_by.{label.method}", **numbers(label))
+    bare = label.method == NOMOGRAM and isnan(label.low)
+    yield say(f"{ID}.labels_by.{label.method}{'_no_interval' if bare else ''}", **numbers(label))
     if advice:
         for one in advice[:EACH_UP_TO]:
             yield _of_advice(one)

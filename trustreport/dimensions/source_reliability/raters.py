@@ -15,12 +15,13 @@ from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.conger import conger_kappa
 from trustreport.measures.agreement.fleiss import fleiss_kappa
 from trustreport.measures.agreement.gwet import gwet_ac1, gwet_ac2
+from trustreport.measures.agreement.interval import SCORE, coefficient_interval, why_none, without
 from trustreport.measures.agreement.krippendorff import krippendorff_alpha
 from trustreport.measures.agreement.percent import percent_agreement
 from trustreport.measures.agreement.weights import ordinal
 from trustreport.measures.label_accuracy import MAJORITY, majority_accuracy, nomogram_accuracy
 from trustreport.measures.proportion import wilson
-from trustreport.measures.weighted_concordance import expected_agreement, weighted_concordance
+from trustreport.measures.weighted_concordance import Interval, expected_agreement, weighted_concordance
 from trustreport.results import Result, answers
 from trustreport.study import Floats
 
@@ -33,6 +34,8 @@ COEFFICIENTS: dict[str, Callable[..., Estimate]] = {
     "light_kappa": light_kappa,
     "gwet_ac1": gwet_ac1,
 }
+# Coefficients whose agreement by chance stays small however rare a label.
+BY_USE = ("gwet_ac1", "gwet_ac2")
 RESAMPLES = 2000
 RESAMPLES_OF_MANY = 400
 # Fewer raters than this are no sample to draw from.
@@ -67,12 +70,17 @@ def _entry(
 
 
 def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[Result]:
-    """Every coefficient by Gwet's variance, the primary one, and with cases, or both, drawn anew."""
+    """Every coefficient: the primary interval, Gwet's, and with cases, or raters too, drawn anew."""
     codes, q = panel.codes, panel.n_categories
     drawn = _drawn(panel, level, rng, "nominal")
     for name, coefficient in COEFFICIENTS.items():
-        estimates = [coefficient(codes, q, level=level), *(of[name] for of in drawn if name in of)]
-        yield from _entry(panel, name, estimates)
+        others = [of[name] for of in drawn if name in of]
+        plain = coefficient(codes, q, level=level)
+        if name == "percent_agreement":
+            primary = percent_agreement(codes, q, interval="score", level=level)
+            yield from _entry(panel, name, [primary, plain, *others])
+        else:
+            yield from _entry(panel, name, _intervals(panel, name, plain, others))
     if panel.ordered and q > 2:
         ranks = {"weights": "ordinal"}
         drawn = _drawn(panel, level, rng, "ordinal")
@@ -80,7 +88,17 @@ def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator
             ("krippendorff_alpha", krippendorff_alpha(codes, q, metric="ordinal", level=level)),
             ("gwet_ac2", gwet_ac2(codes, q, ordinal(q), level=level)),
         ):
-            yield from _entry(panel, name, [one, *(of[name] for of in drawn)], parameters=ranks)
+            others = [of[name] for of in drawn]
+            yield from _entry(panel, name, _intervals(panel, name, one, others), parameters=ranks)
+
+
+def _intervals(panel: Panel, name: str, plain: Estimate, others: Iterable[Estimate]) -> list[Estimate]:
+    """A coefficient with its primary interval first; none by any method where the rarer label is too rare."""
+    by_chance = name not in BY_USE
+    primary = coefficient_interval(plain, panel.codes, panel.n_categories, by_chance_of_labels=by_chance)
+    why = why_none(panel.codes, panel.n_categories, by_chance_of_labels=by_chance)
+    rest = [plain, *others]
+    return [primary, *((without(e, why) for e in rest) if why and not isnan(primary.value) else rest)]
 
 
 def _drawn(
@@ -105,11 +123,12 @@ def _drawn(
 def _pairs(panel: Panel, level: float) -> Iterator[Result]:
     codes, q, raters = panel.codes, panel.n_categories, panel.raters
     for g, h in combinations(range(len(raters)), 2):
-        kappa = cohen_kappa(codes[:, g], codes[:, h], q, level=level)
+        pair = codes[:, [g, h]]
+        kappa = coefficient_interval(cohen_kappa(pair[:, 0], pair[:, 1], q, level=level), pair, q)
         yield from _entry(panel, "cohen_kappa", [kappa], (raters[g], raters[h]))
     if len(raters) > 2:
         for g, rater in enumerate(raters):
-            mean = light_kappa(codes, q, of=g, level=level)
+            mean = coefficient_interval(light_kappa(codes, q, of=g, level=level), codes, q)
             yield from _entry(panel, "mean_cohen_kappa", [mean], (rater,))
 
 
@@ -129,7 +148,7 @@ def _accuracy(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[
         n = int(rated.any(axis=1).sum())
         reason = NO_TRUTH if panel.truth is not None else NOT_ALL_STATED
         lacking = undefined(n, reason, level=level)
-        rho = [replace(lacking, method="bootstrap_cases")]
+        rho = [replace(lacking, method=SCORE)]
         labels = [replace(lacking, method=MAJORITY)]
     else:
         rho = list(_concordance(panel, accuracy, level, rng))
@@ -169,18 +188,17 @@ def _stated(panel: Panel, accuracy: Floats, level: float) -> Iterator[Result]:
 def _concordance(
     panel: Panel, accuracy: Floats | None, level: float, rng: np.random.Generator
 ) -> Iterator[Estimate]:
-    """With cases drawn anew, which is primary, and with raters drawn too where there are enough of them."""
-    for raters in (False, True):
-        if raters and len(panel.raters) < LEAST_RATERS_TO_DRAW:
-            continue
+    """The score interval, which is primary, then cases drawn anew, and raters too where there are enough."""
+    ways: tuple[Interval, ...] = ("score", "cases", "raters")
+    for interval in ways[: 3 if len(panel.raters) >= LEAST_RATERS_TO_DRAW else 2]:
         yield weighted_concordance(
             panel.codes,
             panel.n_categories,
             confidence=panel.confidence,
             accuracy=None if accuracy is None else np.nan_to_num(accuracy),
             rng=rng,
-            resamples=RESAMPLES_OF_MANY if raters and panel.many else RESAMPLES,
-            raters=raters,
+            resamples=RESAMPLES_OF_MANY if interval == "raters" and panel.many else RESAMPLES,
+            interval=interval,
             level=level,
         )
 

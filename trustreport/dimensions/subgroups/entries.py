@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from trustreport.measures.subgroup_difference import (
 from trustreport.performance.cases import ScoredCases, scored_cases
 from trustreport.performance.measures import lead
 from trustreport.performance.small_cells import closed, public_cell, suppressed
+from trustreport.performance.worst import worst_of
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -36,6 +38,7 @@ from trustreport.study import Study
 NAME = "subgroups"
 VALUE, DIFFERENCE = f"{NAME}.group_performance", f"{NAME}.subgroup_difference"
 CELLS = ("tp", "fp", "fn", "tn")
+WORST = ("accuracy", "sensitivity", "specificity", "auc")
 COMPARED = ("accuracy", "sensitivity", "specificity", "ppv", "npv")
 # Data from which the device was made say nothing of how it does in a group.
 OF_MAKING = ("training", "tuning")
@@ -54,7 +57,10 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """All groups of a data set and candidate; `tests` hold every group of an attribute against the others."""
+    """All groups of a data set and candidate.
+
+    `tests` hold every group of an attribute against the others, `worst` the worst of all groups by measure.
+    """
 
     case: ScoredCases
     level: float
@@ -62,6 +68,7 @@ class Measurement:
     groups: Mapping[str, tuple[Measured, ...]]
     tests: tuple[Result, ...] = ()
     unknown: Mapping[str, Result] = field(default_factory=dict)
+    worst: Mapping[str, Result] = field(default_factory=dict)
 
     def overall(self, name: str) -> Estimate | None:
         """A measure of all cases; None where they do not hold it."""
@@ -71,7 +78,7 @@ class Measurement:
     def results(self) -> list[Result]:
         """Every entry, in the order reported."""
         found = [r for groups in self.groups.values() for one in groups for r in one.results]
-        return [*found, *self.tests, *self.unknown.values()]
+        return [*found, *self.tests, *self.worst.values(), *self.unknown.values()]
 
 
 def measures_of(case: ScoredCases) -> list[str]:
@@ -93,7 +100,35 @@ def _measurement(case: ScoredCases, plan: Plan) -> Measurement:
     unknown = {d.attribute: _unknown(case, d, plan) for d in found}
     tests = [r for d in found for r in _tests(case, d, by_attribute[d.attribute], plan)]
     level = plan.report.confidence_level
-    return Measurement(case, level, tuple(found), by_attribute, tuple(tests), unknown)
+    worst = {r.endpoint: r for r in _worst(case, by_attribute, level)}
+    return Measurement(case, level, tuple(found), by_attribute, tuple(tests), unknown, worst)
+
+
+def _worst(
+    case: ScoredCases, by_attribute: Mapping[str, Sequence[Measured]], level: float
+) -> Iterator[Result]:
+    """The group in which each main measure is worst, of all groups of which a report shows it."""
+    every = [one for groups in by_attribute.values() for one in groups if not one.closed]
+    for name in WORST:
+        shown = [one for one in every if _shows(one, name)]
+        parts = [(one.group.name, case.part(case.among(one.group.mask))) for one in shown]
+        found = worst_of(parts, name, level)
+        if found is not None:
+            group, part, e = found
+            yield Result(
+                f"{NAME}.worst_group",
+                case.place,
+                e,
+                endpoint=name,
+                parameters={"groups": len(shown)},
+                details={"group": group, **_alone(case, part)},
+                cases=part.key,
+                primary=True,
+            )
+
+
+def _shows(one: Measured, name: str) -> bool:
+    return any(r.id == VALUE and r.endpoint == name and isfinite(r.estimate.value) for r in one.results)
 
 
 # ---------------------------------------------------------------- one group
@@ -110,7 +145,12 @@ def _one(case: ScoredCases, group: CaseGroup, plan: Plan, *, shut: bool) -> Meas
     part = case.part(case.among(group.mask), case.place.at(subgroup=group.name))
     positives, negatives = _classes(part.truth)
     prespecified = group.declared.prespecified is True
-    facts = {"positives": positives, "negatives": negatives, "prespecified": prespecified}
+    facts = {
+        "positives": positives,
+        "negatives": negatives,
+        "prespecified": prespecified,
+        **_alone(case, part),
+    }
 
     def entry(name: str, e: Estimate, *, short: bool = False) -> Result:
         details = {} if shut else {**facts, "too_few": short}
@@ -132,6 +172,11 @@ def _one(case: ScoredCases, group: CaseGroup, plan: Plan, *, shut: bool) -> Meas
     if shut:
         positives = negatives = 0
     return Measured(group, tuple(results), positives, negatives, shut)
+
+
+def _alone(case: ScoredCases, part: ScoredCases) -> dict[str, bool]:
+    """That every case of a part is a cluster of its own, where cases of the whole are not."""
+    return {"each_case_a_cluster": True} if case.cluster is not None and part.cluster is None else {}
 
 
 def _classes(truth: NDArray[np.bool_]) -> tuple[int, int]:

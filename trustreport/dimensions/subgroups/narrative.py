@@ -75,7 +75,7 @@ def part_of_set(
     views = _views(found.groups)
     return Part(
         finding=(
-            *_ranges(views),
+            *_ranges(found, views),
             *_compared(found.groups, "accuracy"),
             *_whole_tests(found),
             *_limits(found.divisions, found.unknown, views, plan, elsewhere),
@@ -87,13 +87,17 @@ def part_of_set(
     )
 
 
-def _ranges(views: Sequence[GroupView]) -> Iterator[Message]:
-    """Where each main measure is least and where it is most."""
+def _ranges(found: Measurement, views: Sequence[GroupView]) -> Iterator[Message]:
+    """Where each main measure is least, with limits that allow for the choice, and where it is most."""
     for name in MAIN:
         known = [(e.value, one.name) for one in views if (e := _value(one, name)) and not isnan(e.value)]
         if len(known) > 1:
             (low, least), (high, most) = min(known), max(known)
             yield say(f"{NAME}.range.{name}", low=low, least=least, high=high, most=most)
+            worst = found.worst.get(name)
+            if worst is not None and not isnan(worst.estimate.low):
+                e = worst.estimate
+                yield say(f"{NAME}.worst.{name}", k=len(known), low=e.low, high=e.high, level=e.level)
 
 
 def _value(one: GroupView, name: str) -> Estimate | None:

@@ -11,7 +11,6 @@ from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, mix_c
 from trustreport.estimate import undefined
 from trustreport.measures.monitoring.drift import energy, kolmogorov_smirnov, mix_change, psi
 from trustreport.measures.multiplicity import holm
-from trustreport.measures.proportion import wilson
 from trustreport.measures.similarity.effect import domain_classifier, normalised_energy
 from trustreport.performance.features import NO_FEATURES, paired
 from trustreport.plan import Plan
@@ -39,8 +38,7 @@ def called_results(timeline: Timeline, plan: Plan) -> Iterator[Result]:
     """The share of outputs that call a case positive, which needs no truth."""
     level = plan.report.confidence_level
     for period in timeline.all:
-        x, n = int((period.output == 1).sum()), int((period.output >= 0).sum())
-        share = wilson(x, n, level)
+        share = period.share(period.output == 1, period.output >= 0, level)
         yield Result(f"{ID}.called_share", period.place, share, primary=True, cases=period.key)
 
 

@@ -1,7 +1,8 @@
 """Performance of each period, its change since the baseline and the period before, and standardised to it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import isfinite, isnan
+from dataclasses import replace
+from math import inf, isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,23 @@ from numpy.typing import NDArray
 
 from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.monitoring import notes
 from trustreport.measures.monitoring.change import mover_change, ratio_change, wald_change
+from trustreport.measures.monitoring.shared import Shared, of_share, shared
 from trustreport.measures.monitoring.standardisation import (
     clustered_standardised_change,
     standardised_change,
 )
-from trustreport.measures.proportion import wilson
-from trustreport.measures.roc.clustered import clustered_unpaired_difference
+from trustreport.measures.mrmc.notes import join
+from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.performance.entries import CLUSTERED
 from trustreport.performance.measures import CALIBRATION, METHODS, lead
+from trustreport.performance.shared_clusters import influence
 from trustreport.plan import Indicator, Plan
 from trustreport.quantities import endpoint_row
 from trustreport.results import Result
+from trustreport.study import Floats
 
 BY_DEFAULT = ("sensitivity", "specificity", "auc", "calibration_slope", "oe_ratio")
 # Shares of cases that no truth is needed for.
@@ -37,6 +41,7 @@ NO_COLUMN = "no group of cases is known in both sets"
 UNKNOWN_MEASURE = "this version does not follow this measure over time"
 NEW_GROUPS = 0.1  # share of cases in groups that the baseline lacks, up to which a column is held constant
 AGAINST = ("baseline", "previous")
+UNSHARED = Shared(0.0, 0, 0)
 
 
 def bare(measure: str) -> str:
@@ -90,36 +95,79 @@ def value(period: Period, endpoint: str, level: float) -> Estimate:
 
 def _without_truth(period: Period, endpoint: str, level: float) -> Estimate:
     counted, event = stream(period, endpoint)
-    if period.cluster is None or not counted.any():
-        return wilson(int(event[counted].sum()), int(counted.sum()), level)
-    # Cells of a made-up table in which every case is positive: its sensitivity is the share of events.
-    everybody = np.ones(int(counted.sum()), bool)
-    cells = cluster_cells(everybody, event[counted], period.cluster[counted])
-    return clustered("sensitivity", cells, level=level)
+    return period.share(event, counted, level)
 
 
-def changed(now: Period, then: Period, endpoint: str, level: float) -> Estimate:
-    """Change of an endpoint from one period to another: a difference, or for ratios a ratio."""
+def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) -> Estimate:
+    """Change of an endpoint from one period to another: a difference, or for ratios a ratio.
+
+    Clusters (patients) in both count once: the covariance of the two values is allowed for.
+    """
     one, other = value(now, endpoint, level), value(then, endpoint, level)
+    if now.dataset is None or then.dataset is None or isnan(one.value) or isnan(other.value):
+        return _change(now, then, endpoint, (one, other), UNSHARED, level)
+    clusters = now.matched(then, plan)
+    if not clusters.any:
+        found = _change(now, then, endpoint, (one, other), UNSHARED, level)
+        return found if clusters.known else replace(found, note=join(found.note, notes.NOT_MATCHED))
+    parts = [
+        (found, cluster[rows])
+        for period, e, cluster in ((now, one, clusters.one), (then, other, clusters.other))
+        for found, rows in [_influence(period, endpoint, e)]
+        if found is not None
+    ]
+    if len(parts) < 2:
+        found = _change(now, then, endpoint, (one, other), UNSHARED, level)
+        return replace(found, note=join(found.note, notes.SHARED_NOT_COUNTED))
+    together = shared(*parts[0], *parts[1])
+    found = _change(now, then, endpoint, (one, other), together, level)
+    details = {"shared_clusters": float(together.both), "correlation": together.correlation}
+    note = join(found.note, notes.SHARED) if together.both else found.note
+    return replace(found, details={**found.details, **details}, note=note)
+
+
+def _change(
+    now: Period, then: Period, endpoint: str, pair: tuple[Estimate, Estimate], both: Shared, level: float
+) -> Estimate:
+    one, other = pair
+    r, of = both.correlation, both.either or inf
     if endpoint == "auc" and not (isnan(one.value) or isnan(other.value)):
-        return _area_change(now, then, level)
+        found = _area_change(now, then, both, level)
+        # A perfect separation has no variance of its own, but its limits.
+        return mover_change(one, other, correlation=r, level=level) if isnan(found.low) else found
     if endpoint == "oe_ratio":
-        return ratio_change(one, other, level=level)
+        return ratio_change(one, other, correlation=r, clusters=of, level=level)
     if endpoint in CALIBRATION:
-        return wald_change(one, other, level=level)
-    return mover_change(one, other, ratio=endpoint_row(endpoint).scale == "log", level=level)
+        return wald_change(one, other, correlation=r, clusters=of, level=level)
+    ratio = endpoint_row(endpoint).scale == "log"
+    return mover_change(one, other, ratio=ratio, correlation=r, level=level)
 
 
-def _area_change(now: Period, then: Period, level: float) -> Estimate:
+def _influence(period: Period, endpoint: str, e: Estimate) -> tuple[Floats | None, NDArray[np.intp]]:
+    """What each case adds to the value of a period, and which cases of its set these are."""
+    if endpoint in WITHOUT_TRUTH:
+        counted, event = stream(period, endpoint)
+        rows = np.flatnonzero(counted)
+        return of_share(event[rows]), rows
+    assert period.cases is not None
+    return influence(period.cases, endpoint, e), period.cases.rows
+
+
+def _area_change(now: Period, then: Period, both: Shared, level: float) -> Estimate:
     """Change of the area; where cases of either set come in clusters, by the clustered variances of both."""
     assert now.cases is not None
     assert then.cases is not None
     (truth, score, cluster), (before, earlier, grouped) = now.cases.ranked, then.cases.ranked
-    if cluster is None and grouped is None:
+    if cluster is None and grouped is None and not both.both:
         return unpaired_difference(truth, score, before, earlier, level=level)
     own = np.arange(len(truth)) if cluster is None else cluster
     theirs = np.arange(len(before)) if grouped is None else grouped
-    return clustered_unpaired_difference(truth, score, own, before, earlier, theirs, level=level)
+    if not both.both:
+        return clustered_unpaired_difference(truth, score, own, before, earlier, theirs, level=level)
+    one = clustered_auc(truth, score, own, level=level)
+    other = clustered_auc(before, earlier, theirs, level=level)
+    found = wald_change(one, other, correlation=both.correlation, clusters=both.either, level=level)
+    return replace(found, method="obuchowski_clustered_unpaired")
 
 
 def period_results(timeline: Timeline, plan: Plan) -> list[Result]:
@@ -131,7 +179,7 @@ def period_results(timeline: Timeline, plan: Plan) -> list[Result]:
         for k, period in enumerate(timeline.periods):
             pairs = (timeline.baseline, timeline.before(k))
             for against, other in zip(AGAINST, pairs):
-                results.append(_change_result(period, other, endpoint, against, level))
+                results.append(_change_result(period, other, endpoint, against, plan))
     return results + list(_standardised(timeline, plan))
 
 
@@ -142,15 +190,16 @@ def _value_result(period: Period, endpoint: str, level: float) -> Result:
     return Result(f"{ID}.period_value", place, e, endpoint=endpoint, primary=True, cases=period.key)
 
 
-def _change_result(period: Period, other: Period | None, endpoint: str, against: str, level: float) -> Result:
+def _change_result(period: Period, other: Period | None, endpoint: str, against: str, plan: Plan) -> Result:
+    level = plan.report.confidence_level
     place = period.place.at(reference=other.name if other else None)
     more: dict[str, Any] = {"parameters": {"against": against}, "primary": True, "cases": period.key}
     if other is None:
         why = NO_BASELINE if against == "baseline" else NO_PERIOD_BEFORE
         found = undefined(len(period), why, level=level, method=method_of_change(endpoint))
     else:
-        found = changed(period, other, endpoint, level)
-        if period.cluster is not None or other.cluster is not None:
+        found = changed(period, other, endpoint, level, plan)
+        if period.cluster is not None or other.cluster is not None or found.details.get("shared_clusters"):
             more["analysis"] = CLUSTERED  # made of intervals or variances that respect them
     return Result(f"{ID}.period_change", place, found, endpoint=endpoint, **more)
 
@@ -187,10 +236,10 @@ def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
         if endpoint not in DENOMINATORS:
             continue
         for period in timeline.periods:
-            shared = [c for c in columns if _held_before(period, base, c)]
-            chosen = {"against": "baseline", "by": shared}
-            if shared and len(period):
-                found = _held_constant(period, base, endpoint, shared, level)
+            common = [c for c in columns if _held_before(period, base, c)]
+            chosen = {"against": "baseline", "by": common}
+            if common and len(period):
+                found = _held_constant(period, base, endpoint, common, level, plan)
             else:
                 why = NO_COLUMN if len(period) else NO_CASES
                 found = undefined(len(period), why, level=level, method="direct_standardisation")
@@ -219,17 +268,17 @@ def _held_before(now: Period, then: Period, column: str) -> bool:
 
 
 def _held_constant(
-    now: Period, then: Period, endpoint: str, columns: Sequence[str], level: float
+    now: Period, then: Period, endpoint: str, columns: Sequence[str], level: float, plan: Plan
 ) -> Estimate:
-    """The change with the case mix held constant; with clusters in either set, by theirs."""
+    """The change with the case mix held constant; with clusters in either set, or in both, by theirs."""
+    clusters = now.matched(then, plan)
     sets = [_strata(period, endpoint, columns) for period in (now, then)]
     names = {key: i for i, key in enumerate(sorted({*sets[0][1], *sets[1][1]}))}
     parts = []
-    for period, (rows, keys, event) in zip((now, then), sets):
+    for cluster, (rows, keys, event) in zip((clusters.one, clusters.other), sets):
         codes = np.array([names[key] for key in keys], np.int64)
-        cluster = np.arange(len(period)) if period.cluster is None else period.cluster
         parts.append((event, codes, cluster[rows]))
-    if now.cluster is not None or then.cluster is not None:
+    if now.cluster is not None or then.cluster is not None or clusters.any:
         return clustered_standardised_change(*parts[0], *parts[1], level=level)
     tallies = [
         np.bincount(codes, weights=weights, minlength=len(names))

@@ -9,7 +9,6 @@ import numpy as np
 
 from trustreport.dimensions.vigilance.periods import FAILED, ID, REFUSED, Period, Timeline, names_of
 from trustreport.estimate import Estimate
-from trustreport.measures.proportion import wilson
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Readings
@@ -97,18 +96,16 @@ def maturity_results(timeline: Timeline, plan: Plan) -> Iterator[Result]:
     if days is not None and timeline.cut is not None:
         until = (timeline.cut - dt.timedelta(days=float(days))).isoformat()
     for period in timeline.periods:
-        n = len(period)
-        labelled = period.mature & (period.truth >= 0)
-        for name, x, of in (
-            ("mature_share", int(period.mature.sum()), n),
-            ("labelled_share", int(labelled.sum()), int(period.mature.sum())),
+        everybody, known = np.ones(len(period), bool), period.truth >= 0
+        mature = period.mature[: len(period)]
+        for name, event, of in (
+            ("mature_share", mature, everybody),
+            ("labelled_share", known, mature),
         ):
             details = {"judged_until": until} if until and name == "mature_share" else {}
-            yield _share(period, name, wilson(x, of, level), details=details)
+            yield _share(period, name, period.share(event, of, level), details=details)
         for decision, word in ((1, "positive"), (0, "negative")):
-            called = period.mature & (period.output == decision)
-            x = int((called & (period.truth >= 0)).sum())
-            share = wilson(x, int(called.sum()), level)
+            share = period.share(known, mature & (period.output == decision), level)
             yield _share(period, "labelled_share", share, parameters={"called": word})
 
 

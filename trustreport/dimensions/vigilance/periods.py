@@ -2,18 +2,22 @@
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.proportion import wilson
 from trustreport.performance.cases import Outputs, ScoredCases, of_dataset, outputs
 from trustreport.performance.clusters import clustering
 from trustreport.performance.follow_up import cut_of, is_mature
 from trustreport.performance.keys import case_key
+from trustreport.performance.shared_clusters import Matched, matched
 from trustreport.place import Place
 from trustreport.plan import DatasetFacts, Plan
 from trustreport.study import Binary, Coded, Dataset, Floats, Readings, Scores, Study
@@ -44,6 +48,25 @@ class Period:
     mature: NDArray[np.bool_]
     cases: ScoredCases | None
     cluster: Clusters | None
+    memo: dict[int, tuple["Period", Matched]] = field(default_factory=dict, repr=False)
+
+    def matched(self, other: "Period", plan: Plan) -> Matched:
+        """The clusters of both periods, by their names; both hold cases."""
+        assert self.dataset is not None
+        assert other.dataset is not None
+        if id(other) not in self.memo:
+            # The other period is kept beside, so that no later one may take its identity.
+            self.memo[id(other)] = (other, matched(self.dataset, other.dataset, plan))
+        return self.memo[id(other)][1]
+
+    def share(self, event: NDArray[np.bool_], counted: NDArray[np.bool_], level: float) -> Estimate:
+        """The share of cases with an event among those that count, (n_cases,) each; by clusters if any."""
+        if self.cluster is None or not counted.any():
+            return wilson(int(event[counted].sum()), int(counted.sum()), level)
+        # Cells of a made-up table in which every case is positive: its sensitivity is the share of events.
+        everybody = np.ones(int(counted.sum()), bool)
+        cells = cluster_cells(everybody, event[counted], self.cluster[counted])
+        return clustered("sensitivity", cells, level=level)
 
     def __len__(self) -> int:
         return 0 if self.dataset is None else len(self.dataset.cases)

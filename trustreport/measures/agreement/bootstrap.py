@@ -248,6 +248,10 @@ def percentile(value: float, found: NDArray[np.float64], n: int, *, level: float
             value, float("nan"), float("nan"), n, level, method, notes.NO_RESAMPLE, details=details
         )
     low, high = (float(x) for x in np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]))
+    if not high > low:
+        return Estimate(
+            value, float("nan"), float("nan"), n, level, method, notes.NO_VARIATION, details=details
+        )
     note = notes.SOME_RESAMPLES if len(defined) < (1 - WORTH_A_WORD) * len(found) else ""
     return Estimate(
         value, low, high, n, level, method, note, se=float(np.std(defined, ddof=1)), details=details

@@ -6,5 +6,25 @@ ONE_CASE = "fewer than two cases were labelled by two raters: the spread between
 NO_VARIATION = "cases do not vary in agreement: no standard error, and nothing said about precision"
 NO_PAIR_DEFINED = "no two raters labelled a common case in more than one way: their kappa is undefined"
 SOME_PAIRS_UNDEFINED = "pairs of raters without a kappa (no common case, or one label only) are left out"
+FEW_OF_A_LABEL = (
+    "two raters gave fewer than 10 cases the rarer label: an interval of the coefficient would include its "
+    "true value too rarely (57% in place of 95% in simulations)"
+)
+FEW_AGREED = (
+    "fewer than 5 cases on which a pair of raters agrees in the rarer label: an interval of the coefficient "
+    "would include its true value too rarely (27% to 92% in place of 95% in simulations)"
+)
+ALL_AGREE = (
+    "every pair of labels agrees: the lower limit is that of the agreement, "
+    "with agreement by chance as observed"
+)
+SINGLE_LABELS = (
+    "cases with one label count for how often each label is used, not for agreement: with other labels "
+    "missing the value would differ"
+)
+SINGLE_LABELS_ADD = (
+    "a case with one label adds the accuracy of its rater, so that the value depends on which labels are "
+    "missing"
+)
 NO_RESAMPLE = "the coefficient is undefined in nearly every resample"
 SOME_RESAMPLES = "resamples in which the coefficient is undefined are left out"

@@ -1,11 +1,13 @@
 """How often two raters give a case the same label."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
+from trustreport.measures.agreement.interval import SCORE, mean_interval
 from trustreport.measures.agreement.tally import Floats, lacking, linearised, tally
 
 
@@ -15,6 +17,7 @@ def percent_agreement(
     *,
     weights: Floats | None = None,
     multiplicity: NDArray[Any] | None = None,
+    interval: Literal["gwet", "score"] = "gwet",
     level: float = 0.95,
 ) -> Estimate:
     """Share of pairs of raters that give a case the same label.
@@ -34,6 +37,9 @@ def percent_agreement(
         Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
+    interval : {"gwet", "score"}
+        By Gwet's variance, cut at 0 and 1, or the score interval of the mean over cases with a pair of labels
+        (`interval.mean_interval`).
     level : float in (0, 1)
 
     Returns
@@ -58,6 +64,8 @@ def percent_agreement(
     t = tally(codes, n_categories, weights, multiplicity)
     missing = lacking(t, level)
     if missing:
-        return missing
+        return replace(missing, method=SCORE) if interval == "score" else missing
+    if interval == "score":
+        return mean_interval(t.observed, t.agreement[t.paired], n=t.n, level=level)
     share = len(t.codes) / t.n
     return linearised(t.observed, share * t.agreement, n=t.n, level=level, least=0.0)

@@ -109,7 +109,7 @@ def clustered(
     n = _denominator(name, counts) if share else counts.n
     if note:
         return undefined(n, note, level=level, method=method)
-    value, gradient = _value_and_gradient(name, cells.sum(axis=0), prevalence)
+    value, gradient = value_and_gradient(name, cells.sum(axis=0), prevalence)
     held = _clusters(name, cells, prevalence)
     n_clusters = len(cells)
     if held < 2 or not np.isfinite(gradient).all():
@@ -124,7 +124,7 @@ def clustered(
     return _transformed(name, value, variance, n, held, t, level, details)
 
 
-def _value_and_gradient(
+def value_and_gradient(
     name: str, totals: NDArray[np.int64], prevalence: float | None
 ) -> tuple[float, Floats]:
     """The measure and its derivative by each summed cell."""

@@ -1,4 +1,8 @@
-"""Change of a quantity between two independent sets of cases, from the value and standard error of each."""
+"""Change of a quantity between two sets of cases, from the estimate of each.
+
+The sets are independent, or share clusters (patients seen in both periods): then `correlation` is that of the
+two estimates (`measures.monitoring.shared`), and the degrees of freedom are no more than `clusters` - 1.
+"""
 
 from math import exp, hypot, inf, isfinite, log, nan, sqrt
 
@@ -8,12 +12,14 @@ from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.proportion import normal_quantile
 
 
-def wald_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estimate:
-    """Difference of two independent estimates by their standard errors.
+def wald_change(
+    now: Estimate, then: Estimate, *, correlation: float = 0.0, clusters: float = inf, level: float = 0.95
+) -> Estimate:
+    """Difference of two estimates by their standard errors, with r their correlation.
 
     ::
 
-        now - then +- q sqrt(se^2 + se'^2)
+        now - then +- q sqrt(se^2 + se'^2 - 2 r se se')
 
     q is normal; where a standard error has degrees of freedom (clusters), Student's t with Satterthwaite's.
 
@@ -41,17 +47,21 @@ def wald_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estima
     value = now.value - then.value
     if not (now.se > 0 and then.se > 0):
         return Estimate(value, nan, nan, n, level, method, notes.NO_INTERVAL)
-    se, df = _combined(now, then)
+    se, df = _combined(now, then, correlation, clusters)
+    if not se > 0:
+        return Estimate(value, nan, nan, n, level, method, notes.NO_INTERVAL)
     half, p = quantile(df, level) * se, two_sided_p(value / se, df)
     return Estimate(value, value - half, value + half, n, level, method, se=se, df=_shown(df), p=p)
 
 
-def ratio_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estimate:
-    """Ratio of two independent ratios whose standard errors are those of their logarithms.
+def ratio_change(
+    now: Estimate, then: Estimate, *, correlation: float = 0.0, clusters: float = inf, level: float = 0.95
+) -> Estimate:
+    """Ratio of two ratios whose standard errors are those of their logarithms, with r their correlation.
 
     ::
 
-        exp(ln now - ln then +- q sqrt(se^2 + se'^2))
+        exp(ln now - ln then +- q sqrt(se^2 + se'^2 - 2 r se se'))
 
     q is that of `wald_change`.
 
@@ -77,32 +87,43 @@ def ratio_change(now: Estimate, then: Estimate, *, level: float = 0.95) -> Estim
     value = now.value / then.value
     if not (now.se > 0 and then.se > 0):
         return Estimate(value, nan, nan, n, level, method, notes.NO_INTERVAL)
-    se, df = _combined(now, then)
+    se, df = _combined(now, then, correlation, clusters)
+    if not se > 0:
+        return Estimate(value, nan, nan, n, level, method, notes.NO_INTERVAL)
     factor, p = exp(quantile(df, level) * se), two_sided_p(log(value) / se, df)
     return Estimate(value, value / factor, value * factor, n, level, method, se=se, df=_shown(df), p=p)
 
 
-def _combined(now: Estimate, then: Estimate) -> tuple[float, float]:
+def _combined(now: Estimate, then: Estimate, correlation: float, clusters: float) -> tuple[float, float]:
     """Standard error of a difference, and its degrees of freedom: infinite where neither part has any."""
     known = [(part.se, part.df) for part in (now, then) if isfinite(part.df) and part.df > 0]
     variance = now.se**2 + then.se**2
     below = sum(se**4 / df for se, df in known)
-    return sqrt(variance), variance**2 / below if below else inf
+    df = min(variance**2 / below, clusters - 1) if below else inf
+    return sqrt(max(0.0, variance - 2 * correlation * now.se * then.se)), df
 
 
 def _shown(df: float) -> float:
     return df if isfinite(df) else nan
 
 
-def mover_change(now: Estimate, then: Estimate, *, ratio: bool = False, level: float = 0.95) -> Estimate:
-    """Difference of two independent estimates, its limits put together from the limits of each.
+def mover_change(
+    now: Estimate,
+    then: Estimate,
+    *,
+    ratio: bool = False,
+    correlation: float = 0.0,
+    level: float = 0.95,
+) -> Estimate:
+    """Difference of two estimates, its limits put together from the limits of each.
 
-    ::
+    With r the correlation of the two, and of either estimate the distances to its limits, below and above::
 
-        low = now - then - sqrt((now - low)^2 + (then's high - then)^2)
-        high = now - then + sqrt((high - now)^2 + (then - then's low)^2)
+        low = now - then - sqrt(below^2 + above'^2 - 2 r below above')
+        high = now - then + sqrt(above^2 + below'^2 - 2 r above below')
 
-    With Wilson limits of two shares this is Newcombe's interval. A ratio is the same on the logarithm.
+    With Wilson limits of two independent shares this is Newcombe's interval. A ratio is the same on the
+    logarithm.
 
     Returns
     -------
@@ -133,9 +154,16 @@ def mover_change(now: Estimate, then: Estimate, *, ratio: bool = False, level: f
     back = exp if ratio else float
     if not all(map(isfinite, (*a, *b))):
         return Estimate(back(value), nan, nan, n, level, method, notes.NO_LIMITS)
-    low = value - hypot(a[0] - a[1], b[2] - b[0])
-    high = value + hypot(a[2] - a[0], b[0] - b[1])
+    low = value - _apart(a[0] - a[1], b[2] - b[0], correlation)
+    high = value + _apart(a[2] - a[0], b[0] - b[1], correlation)
     return Estimate(back(value), back(low), back(high), n, level, method)
+
+
+def _apart(one: float, other: float, correlation: float) -> float:
+    """The third side of a triangle whose other two have this cosine between them."""
+    if not correlation:
+        return hypot(one, other)
+    return sqrt(max(0.0, one**2 + other**2 - 2 * correlation * one * other))
 
 
 def _scaled(e: Estimate, ratio: bool) -> tuple[float, float, float]:

@@ -27,5 +27,14 @@ NO_INTERVAL = "one of the two values has no standard error"
 NO_LIMITS = "one of the two values has no interval"
 TOO_FEW_FOR_MEDIAN = "too few values for an interval of this level"
 NO_VALUE = "no value"
+SHARED = "clusters of cases in both sets count once: the covariance of the two sets is allowed for"
+SHARED_NOT_COUNTED = (
+    "clusters of cases are in both sets: their covariance is not known for this measure, and the interval "
+    "takes the sets as independent"
+)
+NOT_MATCHED = (
+    "which patients or other clusters are in both sets is not known: "
+    "the interval takes the sets as independent"
+)
 INFINITE_RATIO = "one of the two ratios is 0 or infinite"
 FEW_CLUSTERS = "fewer than two clusters in a set"

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
 from trustreport.measures.monitoring import notes
+from trustreport.measures.monitoring.shared import shared
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.mrmc.notes import join
 from trustreport.measures.proportion import normal_quantile
@@ -109,8 +110,9 @@ def clustered_standardised_change(
     """`standardised_change` where cases come in clusters, with the t interval from what each cluster adds.
 
     The variance of either set is that of its sum over cases of W_j (event - p_j) / n_j, clusters sampled
-    (`measures.cluster`), and at least that of independent cases; degrees of freedom are those of the set of
-    fewer clusters.
+    (`measures.cluster`), both together at least that of independent cases. Clusters in both sets take off
+    twice the covariance of the sums, as a share of it (`measures.monitoring.shared`). Degrees of freedom are
+    those of the set of fewer clusters.
 
     Parameters
     ----------
@@ -119,6 +121,7 @@ def clustered_standardised_change(
     stratum : int array, shape (n_cases,)
         The same numbers for the same strata in both sets.
     cluster : int array, shape (n_cases,)
+        The same number for the same cluster in both sets.
 
     Returns
     -------
@@ -137,9 +140,9 @@ def clustered_standardised_change(
     >>> right = np.concatenate(
     ...     [np.arange(n) < x for x, n in ((30, 100), (40, 50), (15, 50), (80, 100))]
     ... )
-    >>> alone = np.arange(150)
+    >>> alone = np.arange(300)
     >>> found = clustered_standardised_change(
-    ...     right[:150], hard[:150], alone, right[150:], hard[150:], alone
+    ...     right[:150], hard[:150], alone[:150], right[150:], hard[150:], alone[150:]
     ... )
     >>> abs(round(found.value, 12)), round(found.se, 3)
     (0.0, 0.054)
@@ -156,16 +159,27 @@ def clustered_standardised_change(
         return found
     both = (tallies[0][1] > 0) & (tallies[1][1] > 0)
     weight = np.where(both, tallies[1][1], 0) / tallies[1][1][both].sum()
-    variance, fewest = 0.0, inf
+    variances, fewest, sums = [], inf, []
     for (happened, codes, groups), (x, n) in zip(sets, tallies):
         held = both[codes]
         share = x / np.maximum(n, 1)
         influence = (weight / np.maximum(n, 1))[codes] * (happened - share[codes])
         of_set, clusters = clustered_variance(influence[held], groups[held])
-        variance, fewest = variance + of_set, min(fewest, clusters)
+        variances.append(of_set)
+        sums += [influence[held], groups[held]]
+        fewest = min(fewest, clusters)
     if fewest < 2:
         return replace(found, low=nan, high=nan, se=nan, p=nan, note=join(found.note, ONE_CLUSTER))
-    se, df = max(sqrt(variance), found.se), fewest - 1.0
+    both_sets = shared(sums[0], sums[1], sums[2], sums[3])
+    covariance = both_sets.correlation * sqrt(variances[0] * variances[1])
+    independent = sum(variances)
+    kept = max(0.0, 1 - 2 * covariance / independent) if both_sets.both and independent > 0 else 1.0
+    se, df = sqrt(max(independent, found.se**2) * kept), fewest - 1.0
+    if not se > 0:
+        return replace(found, low=nan, high=nan, se=nan, p=nan, note=join(found.note, notes.NO_INTERVAL))
+    if both_sets.both:
+        details = {"shared_clusters": float(both_sets.both), "correlation": both_sets.correlation}
+        found = replace(found, note=join(found.note, notes.SHARED), details={**found.details, **details})
     half = quantile(df, level) * se
     low, high = max(-1.0, found.value - half), min(1.0, found.value + half)
     return replace(found, low=low, high=high, se=se, df=df, p=two_sided_p(found.value / se, df))
