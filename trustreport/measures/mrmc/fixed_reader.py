@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.interval import two_sided_p
-from trustreport.measures.mrmc.non_inferiority import reference_df
+from trustreport.measures.mrmc.in_range import reference_df
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import ustatistic
 
