@@ -51,11 +51,11 @@ class Analysis:
 
     `fits` holds an Obuchowski-Rockette fit per covariance where every reader read every case in both arms,
     and is empty elsewhere; `unbiased` serves any design. `centred` is the U-statistic about the arm means,
-    where readings are missing: it does not depend on whether right or wrong decisions are counted. `single` is there
-    where one reader has a method of the own.
+    where readings are missing: it does not depend on whether right or wrong decisions are counted. `single`
+    is there where one reader has a method of the own.
 
-    The primary estimates have the standard error and the degrees of freedom of one of these, and limits within the
-    range: `mean_in_range` gives those of an arm, and a difference reaches `greatest` at most.
+    The primary estimates have the standard error and the degrees of freedom of one of these, and limits
+    within the range: `mean_in_range` gives those of an arm, and a difference reaches `greatest` at most.
     """
 
     unbiased: UStatistic | YoudenUStatistic
@@ -280,7 +280,9 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
         if np.isnan(part).any():
             centred = auc_ustatistic(part, truth, alike=alike, centred=True)
             return Analysis(whole, in_range, centred=centred)
-        fits = {m: fit_auc(part, truth, m, alike=alike) for m in COVARIANCE_METHODS}
+        fits: dict[str, ObuchowskiRockette] = {
+            m: fit_auc(part, truth, m, alike=alike) for m in COVARIANCE_METHODS
+        }
         return Analysis(whole, in_range, fits)
 
     def of(arm: int) -> tuple[Estimate, ...]:

@@ -195,7 +195,7 @@ def _tested(
 def _at_level(
     criterion: Criterion, readings: Readings, lead: Result, place: Place, level: float, plan: Plan
 ) -> Result | None:
-    """The entry with the interval of the level that is needed: made anew, as no interval follows from another."""
+    """The entry with the interval of the level that is needed, made anew."""
     if same_level(lead.estimate.level, level):
         return lead
     plan = plan.model_copy(update={"report": plan.report.model_copy(update={"confidence_level": level})})

@@ -1,8 +1,8 @@
 """Intervals of readers that stay within the range of what they estimate, and tests on the same scale.
 
-Each takes the estimate of a fit or a U-statistic with its standard error and degrees of freedom, and gives it other
-limits and another word in `method`. `statistic` is what the limits were found from, so that a p made of it and the
-limits never disagree.
+Each takes the estimate of a fit or a U-statistic with its standard error and degrees of freedom, and gives it
+other limits and another word in `method`. `statistic` is what the limits were found from, so that a p made of
+it and the limits never disagree.
 """
 
 from dataclasses import replace
@@ -34,8 +34,8 @@ def by_score(
         effective n = min(s (1 - s) / V, most)
         limits: the two p with |s - p| = t sqrt(p (1 - p) / effective n)
 
-    Where nothing varies between readers or cases, each case counts once (effective n = `n_cases`) and t is the
-    normal quantile: all readings of a case could be one and the same.
+    Where nothing varies between readers or cases, each case counts once (effective n = `n_cases`) and t is
+    the normal quantile: all readings of a case could be one and the same.
 
     Parameters
     ----------
@@ -51,12 +51,13 @@ def by_score(
     Returns
     -------
     Estimate
-        Within the range; `details` hold `effective_n`. As it came where there is no interval for another reason.
+        Within the range; `details` hold `effective_n`. As it came where there is no interval for another
+        reason.
 
     References
     ----------
-    Wilson (1927), J. Am. Stat. Assoc. 22, 209-212. Korn, Graubard (1998), Surv. Methodol. 24, 193-201 (effective
-    sample size from a design's variance). Saha, Miller, Wang (2016), Int. J. Biostat. 12.
+    Wilson (1927), J. Am. Stat. Assoc. 22, 209-212. Korn, Graubard (1998), Surv. Methodol. 24, 193-201
+    (effective sample size from a design's variance). Saha, Miller, Wang (2016), Int. J. Biostat. 12.
 
     Examples
     --------
@@ -120,8 +121,8 @@ def on_logit(e: Estimate) -> Estimate:
 def area_of_cases(e: Estimate, positives: int, negatives: int) -> Estimate:
     """An area of 0 or 1 of all readers: Newcombe's limits for one reader of these cases, each counted once.
 
-    Where every reader ranks every case right nothing varies, and the readers may be as one; the limits of a single
-    curve hold for the mean then.
+    Where every reader ranks every case right nothing varies, and the readers may be as one; the limits of a
+    single curve hold for the mean then.
 
     References
     ----------
@@ -144,8 +145,8 @@ def area_of_cases(e: Estimate, positives: int, negatives: int) -> Estimate:
 def difference_in_range(e: Estimate, greatest: float = 1.0) -> Estimate:
     """A difference as it is, or with score limits where the symmetric ones leave what is possible.
 
-    From -`greatest` to `greatest` taken as 0 to 1 the limits are those of `by_score`, without its bounds of readings
-    and cases; p tests no difference on the same scale.
+    From -`greatest` to `greatest` taken as 0 to 1 the limits are those of `by_score`, without its bounds of
+    readings and cases; p tests no difference on the same scale.
 
     Examples
     --------
@@ -167,8 +168,8 @@ def difference_in_range(e: Estimate, greatest: float = 1.0) -> Estimate:
 def statistic(e: Estimate, null: float) -> float:
     """How many standard errors an estimate is above a value, on the scale of its limits.
 
-    At either limit of the interval it is the quantile of the level, so that a test and the interval agree about
-    every value. NaN where the limits come from no such statistic.
+    At either limit of the interval it is the quantile of the level, so that a test and the interval agree
+    about every value. NaN where the limits come from no such statistic.
     """
     if "effective_n" in e.details:
         low, high = e.details.get("range_low", 0.0), e.details.get("range_high", 1.0)

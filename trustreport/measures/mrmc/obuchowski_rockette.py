@@ -362,8 +362,8 @@ def leading(random_readers: Estimate, fixed_readers: Estimate, n_readers: int) -
 
     A random-reader interval narrower than the one for these readers alone says that the readers are too few
     to judge their spread; under five readers it covers too rarely, the wider of both does not. Where
-    readers in general cannot be judged at all (one reader, or none differs from another), the interval for these
-    readers is primary, and says so.
+    readers in general cannot be judged at all (one reader, or none differs from another), the interval for
+    these readers is primary, and says so.
     """
     if n_readers >= 5 and random_readers.low == random_readers.low:
         return random_readers

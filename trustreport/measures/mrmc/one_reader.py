@@ -21,7 +21,8 @@ METHOD = "tango"
 class OneReader:
     """Shares of right decisions of a study with one reader; `outcome` (n_arms, 1, n_cases), NaN no reading.
 
-    Obuchowski-Rockette of one reader is the interval of Wald, which covers too rarely; the score intervals do not.
+    Obuchowski-Rockette of one reader is the interval of Wald, which covers too rarely; the score intervals do
+    not.
 
     Examples
     --------
@@ -39,10 +40,10 @@ class OneReader:
         return replace(e, details={"effective_n": float(e.n)}) if e.n else e
 
     def difference(self, compared: int, baseline: int, *, level: float = 0.95) -> Estimate:
-        """The change between two arms: by Tango where every case was read in both, else by `newcombe_overlap`.
+        """The change between two arms: by Tango if all cases are pairs, else by `newcombe_overlap`.
 
-        With b cases gained and c lost, p is that of the score test of no difference, (b - c) / sqrt(b + c), which
-        Tango's interval inverts; 1 without a discordant pair.
+        With b cases gained and c lost, p is that of the score test of no difference, (b - c) / sqrt(b + c),
+        which Tango's interval inverts; 1 without a discordant pair.
         """
         table = paired_table(self.outcome, 0, compared=compared, baseline=baseline)
         read = ~np.isnan(self.outcome[[compared, baseline], 0])
@@ -52,7 +53,7 @@ class OneReader:
         if not min(n for _, n in counts):
             return undefined(0, notes.NO_READING, level=level, method=METHOD)
         if not read.all(axis=0).sum() == counts[0][1] == counts[1][1]:
-            return newcombe_overlap(*counts, table, level)
+            return newcombe_overlap(counts[0], counts[1], table, level)
         return _tested(tango(table, level), table)
 
 

@@ -41,8 +41,8 @@ class UStatistic:
 
     which is the sum over all kinds of pairs, coefficient x moment, less the moment of unrelated pairs, in
     one line. It is unbiased, hence can be negative. `sources[s, i, k]` is the plug-in (biased) component of
-    source s, `squares[s, i, k]` its part of a sum of squares by source, `counts` the effective number of readers and cases less one, `shared` whether two arms have
-    any of that source in common.
+    source s, `squares[s, i, k]` its part of a sum of squares by source, `counts` the effective number of
+    readers and cases less one, `shared` whether two arms have any of that source in common.
 
     Estimand: mean over readers and cases, weighed by readings; equal to the mean of readers in a crossed
     design.
@@ -52,9 +52,9 @@ class UStatistic:
     *Centred*, the outcomes are taken about the mean of their arm first, which a constant leaves alone; where
     every reader read every case, both are one.
 
-    Where the unbiased variance of a centred statistic is not positive, its plug-in components are taken, which are
-    sums of squares. With u_si what reader (or case) i adds to the weighted sum of arm means, over all of its
-    comparisons, and m_s as in `df`::
+    Where the unbiased variance of a centred statistic is not positive, its plug-in components are taken,
+    which are sums of squares. With u_si what reader (or case) i adds to the weighted sum of arm means, over
+    all of its comparisons, and m_s as in `df`::
 
         V = sum over sources s of (m_s + 1) / m_s sum over i of u_si^2,  Student's t with the smallest m_s df
 
@@ -87,8 +87,9 @@ class UStatistic:
         Returns
         -------
         Estimate
-            `n` counts the readings of the arm with fewer. No limits, and a note, where nothing varies, or where
-            the variance is negative; centred, the plug-in components are taken then (``ustatistic_plugin``).
+            `n` counts the readings of the arm with fewer. No limits, and a note, where nothing varies, or
+            where the variance is negative; centred, the plug-in components are taken then
+            (``ustatistic_plugin``).
         """
         return self.contrast(self._unit(compared) - self._unit(baseline), level=level)
 
@@ -130,7 +131,7 @@ class UStatistic:
         return replace(self, covariance=covariance, method=PLUGIN)
 
     def behind(self, compared: int = 1, baseline: int = 0) -> "UStatistic":
-        """The statistic that `difference` uses: this one, or the one plugged in where its variance is not positive."""
+        """What `difference` uses: this, or the one plugged in where the variance is not positive."""
         same = self.difference(compared, baseline).method == self.method
         return self if same else self.plugged_in()
 

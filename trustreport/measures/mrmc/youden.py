@@ -89,8 +89,8 @@ def youden_ustatistic(
 def youden_in_range(e: Estimate, classes: Sequence[NDArray[np.float64]]) -> Estimate:
     """J of one arm with limits from -1 to 1: `by_score`, and where nothing varies MOVER of both classes.
 
-    (J + 1) / 2 is the mean of sensitivity and specificity; of n1 and n0 independent readings it has the variance of
-    a share of 4 / (1 / n1 + 1 / n0), where both are alike.
+    (J + 1) / 2 is the mean of sensitivity and specificity; of n1 and n0 independent readings it has the
+    variance of a share of 4 / (1 / n1 + 1 / n0), where both are alike.
 
     Parameters
     ----------

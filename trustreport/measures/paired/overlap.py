@@ -21,8 +21,8 @@ def newcombe_overlap(
 ) -> Estimate:
     """Change in the share of right decisions over all readings of each arm, some of them pairs.
 
-    With p1 of n1 right in the compared arm and p2 of n2 in the baseline, (l, u) their Wilson limits, m pairs and
-    phi the correlation within them as in `newcombe_paired`::
+    With p1 of n1 right in the compared arm and p2 of n2 in the baseline, (l, u) their Wilson limits, m pairs
+    and phi the correlation within them as in `newcombe_paired`::
 
         rho  = phi m / sqrt(n1 n2)
         low  = p1 - p2 - sqrt((p1 - l1)^2 - 2 rho (p1 - l1) (u2 - p2) + (u2 - p2)^2)
@@ -43,13 +43,14 @@ def newcombe_overlap(
     Returns
     -------
     Estimate
-        In [-1, 1]; `n` counts the readings of the arm with fewer; `p` is 1 less the level at which an interval
-        ends at 0. NaN with a note where an arm has none.
+        In [-1, 1]; `n` counts the readings of the arm with fewer; `p` is 1 less the level at which an
+        interval ends at 0. NaN with a note where an arm has none.
 
     References
     ----------
     Newcombe (1998), Stat. Med. 17, 2635-2650, method 10. Zou, Donner (2008), Stat. Med. 27, 1693-1702.
-    Derrick, Dobson-McKittrick, Toher, White (2015), J. Appl. Quant. Methods 10 (3), 1-14 (correlation of the shares).
+    Derrick, Dobson-McKittrick, Toher, White (2015), J. Appl. Quant. Methods 10 (3), 1-14 (correlation of the
+    shares).
 
     Examples
     --------
