@@ -108,7 +108,7 @@ def on_logit(e: Estimate) -> Estimate:
     Examples
     --------
     >>> print(on_logit(Estimate(0.95, 0.87, 1.03, 180, method="or_rrrc", se=0.04, df=20)))
-    0.95 (95% CI 0.76 to 0.99; n = 180)
+    0.95 (95% CI 0.77 to 0.99; n = 180)
     """
     made = replace(e, method=e.method + LOGIT)
     if isnan(e.low):

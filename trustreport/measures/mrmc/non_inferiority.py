@@ -119,7 +119,7 @@ def performance_goal(value: Estimate, goal: float, *, higher_is_better: bool = T
 
 
 def _tested(estimate: Estimate, null: float, details: dict[str, float], *, more: bool) -> Estimate:
-    """The estimate with the one-sided p of lying above a value (`more`), or below, on the scale of its limits."""
+    """With the one-sided p of lying above a value (`more`) or below it, on the scale of the limits."""
     t = nan if estimate.se == 0 else statistic(estimate, null) * (1 if more else -1)
     if isnan(t):
         why = estimate.note or (notes.NO_TEST if estimate.low < estimate.high else notes.NO_VARIATION)

@@ -26,7 +26,7 @@ class OneReader:
 
     Examples
     --------
-    >>> right = np.repeat([[1.0, 1, 0, 0], [1, 0, 1, 0]], [28, 3, 10, 4]).reshape(2, 1, 45)
+    >>> right = np.repeat([[[1.0, 1, 0, 0]], [[1, 0, 1, 0]]], [28, 3, 10, 4], axis=2)
     >>> alone = OneReader(right)
     >>> print(alone.arm_mean(0, level=0.95))
     0.69 (95% CI 0.54 to 0.80; n = 45)

@@ -113,7 +113,7 @@ def youden_in_range(e: Estimate, classes: Sequence[NDArray[np.float64]]) -> Esti
 def sum_of(
     one: Estimate, other: Estimate, *, less: float = 0.0, weights: tuple[float, float] = (1.0, 1.0)
 ) -> Estimate:
-    """Weighted sum of two independent estimates (of the two classes), less a constant, with the MOVER interval.
+    """Weighted sum of independent estimates of the two classes, less a constant, with the MOVER interval.
 
     With weights v and w, none negative::
 

@@ -55,7 +55,7 @@ def newcombe_overlap(
     Examples
     --------
     >>> print(newcombe_overlap((45, 55), (34, 50), PairedTable(28, 10, 3, 4)))
-    0.14 (95% CI 0.01 to 0.26; n = 50)
+    0.14 (95% CI -0.01 to 0.29; n = 50)
     """
     check_level(level)
     (x1, n1), (x2, n2) = compared, baseline
