@@ -227,6 +227,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("variance_component", "score"),
     *_rows("variance_share power", better=None),
     *_rows("cases_needed", "count"),
+    *_rows("expected_width", "difference", low=0.0, high=2.0),
     *_rows("global_test", "p"),
     # reliance
     *_rows("rair rsr rbt rbod beneficial_switch_rate override_of_wrong_advice", better="up"),

@@ -71,9 +71,9 @@ def said(found: Finding, words: str) -> bool:
 
 def test_one_reader_is_described_and_nobody_else() -> None:
     found = answer(with_scores(drawn(1, 60)))
-    for name in ("accuracy", "auc", "youden_j"):
+    for name, method in (("accuracy", "tango"), ("auc", "or_frrc"), ("youden_j", "mover")):
         r = change(found, name)
-        assert r.method == "or_frrc"
+        assert r.method == method
         assert notes.ONLY_FIXED in r.estimate.note
         assert entry(found, name, "or_rrrc_jackknife").estimate.note == notes.ONE_READER
     assert said(found, "describes these readers only")
@@ -97,14 +97,15 @@ def test_three_readers_lead_with_the_wider_interval_and_say_so() -> None:
     assert said(found, "With 3 readers")
 
 
-def test_perfect_areas_are_values_without_a_standard_error() -> None:
+def test_perfect_areas_have_the_limits_of_one_curve_and_their_change_none() -> None:
     correct = np.ones((2, 5, 40), bool)
     truth = np.arange(40) % 2
     found = answer(readings(correct, scores=np.broadcast_to(truth * 1.0, correct.shape)))
     for arm in ("aided", "unaided"):
         e = lead(found, "arm_mean", "auc", arm=arm).estimate
-        assert (e.value, e.note) == (1, notes.NO_VARIATION)
-        assert isnan(e.low)
+        assert (e.value, e.note, e.method) == (1, notes.CASES_ONCE, "auc_newcombe")
+        assert 0.8 < e.low < e.high == 1
+        assert isnan(e.se)
     assert change(found, "auc").estimate.note == notes.NO_VARIATION
     assert said(found, "nothing varies between readers or cases")
 

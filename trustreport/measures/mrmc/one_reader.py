@@ -37,7 +37,7 @@ class OneReader:
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """The share in one arm, by Wilson."""
         e = reader_estimate(self.outcome, arm, 0, level=level)
-        return replace(e, details={"effective_n": float(e.n)}) if e.n else e
+        return _only(replace(e, details={"effective_n": float(e.n)})) if e.n else e
 
     def difference(self, compared: int, baseline: int, *, level: float = 0.95) -> Estimate:
         """The change between two arms: by Tango if all cases are pairs, else by `newcombe_overlap`.
@@ -53,8 +53,8 @@ class OneReader:
         if not min(n for _, n in counts):
             return undefined(0, notes.NO_READING, level=level, method=METHOD)
         if not read.all(axis=0).sum() == counts[0][1] == counts[1][1]:
-            return newcombe_overlap(counts[0], counts[1], table, level)
-        return _tested(tango(table, level), table)
+            return _only(newcombe_overlap(counts[0], counts[1], table, level))
+        return _only(_tested(tango(table, level), table))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class OneReaderYouden:
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """J of one arm."""
         both = [of.arm_mean(arm, level=level) for of in (self.sensitivity, self.specificity)]
-        return sum_of(*both, less=1)
+        return _only(sum_of(*both, less=1))
 
     def difference(self, compared: int, baseline: int, *, level: float = 0.95) -> Estimate:
         """The change between two arms."""
@@ -78,7 +78,12 @@ class OneReaderYouden:
     ) -> Estimate:
         """The weighted sum of the changes in sensitivity and in specificity."""
         both = [of.difference(compared, baseline, level=level) for of in (self.sensitivity, self.specificity)]
-        return sum_of(*both, weights=weights)
+        return _only(sum_of(*both, weights=weights))
+
+
+def _only(e: Estimate) -> Estimate:
+    """The estimate with the note that it speaks of this reader, where it has an interval."""
+    return e if np.isnan(e.low) else replace(e, note=notes.ONLY_FIXED)
 
 
 def _tested(e: Estimate, table: PairedTable) -> Estimate:
