@@ -171,7 +171,8 @@ class UStatistic:
         elif variance <= NEGLIGIBLE:
             varies = max(-variance, *(part for part, _ in self._parts(weights))) > NEGLIGIBLE
             if varies and self.method == CENTRED and details["readers_less_one"] >= 1:
-                return self.plugged_in()._estimate(weights, level, null)
+                e = self.plugged_in()._estimate(weights, level, null)
+                return replace(e, details={**e.details, "unbiased_variance": variance})
             why = notes.NOT_POSITIVE if varies else notes.NO_VARIATION
             details["variance"] = variance
         elif df < 1:
