@@ -42,7 +42,7 @@ def by_score(
     e : Estimate
         As from `ObuchowskiRockette.arm_mean` or `UStatistic.arm_mean`, with its symmetric limits.
     n_cases : int
-        Cases that were read.
+        Cases that were read, of the scarcer class for Youden's index.
     low, high : float
         The range: 0 and 1 for a share, -1 and 1 for Youden's index.
     most : float, optional

@@ -103,7 +103,7 @@ def youden_in_range(e: Estimate, classes: Sequence[NDArray[np.float64]]) -> Esti
     n1, n0 = (int(np.count_nonzero(~np.isnan(of))) for of in classes)
     if notes.NO_VARIATION not in e.note or not n1 * n0:
         most = 4 / (1 / n1 + 1 / n0) if n1 * n0 else None
-        return by_score(e, sum(cases) - 1, low=-1.0, high=1.0, most=most)
+        return by_score(e, min(cases), low=-1.0, high=1.0, most=most)
     of_class = [
         by_score(replace(e, value=float(np.nanmean(of)), n=of.size), n) for of, n in zip(classes, cases)
     ]
