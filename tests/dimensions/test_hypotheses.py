@@ -194,7 +194,8 @@ def test_less_is_better_for_error_rates_and_ratios() -> None:
     e = rate.estimate
     assert rate.scope["arm"] == "aided"
     assert rate.scope["parameters"]["goal"] == 0.25
-    assert e.details["t"] == pytest.approx((0.25 - e.value) / e.se)
+    at_goal = 0.25 * 0.75 / e.details["effective_n"]  # the score test, with the variance at the goal
+    assert e.details["t"] == pytest.approx((0.25 - e.value) / at_goal**0.5)
     assert (e.p < 0.025) == (e.high < 0.25)
     assert (ratio.estimate.p < 0.025) == (ratio.estimate.high < 1.1)
     assert (reduction.estimate.p < 0.025) == (reduction.estimate.low > -0.01)
@@ -247,7 +248,8 @@ def test_one_reader_describes_that_reader_only() -> None:
     study = readings(rng.random((2, 1, 60)) < np.array([0.6, 0.8])[:, None, None])
     (found,) = held(study, criterion(hypothesis="non-inferiority", bound_or_margin=0.05))
     assert 0 < found.estimate.p < 1
-    assert found.estimate.method == "or_frrc"
+    assert found.estimate.method == "tango"
+    assert (found.estimate.p < 0.025) == (found.estimate.low > -0.05)
 
 
 def test_without_variation_there_is_no_p() -> None:
@@ -317,3 +319,29 @@ def test_a_goal_is_drawn_as_the_distance_from_it() -> None:
     assert "goal 90.0%" in drawn[1]["label"]
     texts_drawn = {text.get_text() for text in figure.drawing.draw(EN).findobj(Text)}
     assert {"goal", "better than the goal"} <= texts_drawn
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.025, 0.05, 0.1])
+def test_a_goal_of_an_arm_is_tested_on_the_scale_of_its_limits(alpha: float) -> None:
+    """p is below alpha where the limit that the test needs is above the goal, and nowhere else."""
+    study = crossed(aided=0.93)
+    more = {"arm_or_contrast": "aided", "hypothesis": "performance goal", "alpha": alpha}
+    goals = (0.85, 0.88, 0.89, 0.9, 0.91, 0.92)
+    found = held(
+        study,
+        *(
+            criterion(
+                endpoint=str(g), measure="decision_benefit.arm_mean", of=name, bound_or_margin=g, **more
+            )
+            for g in goals
+            for name in ("accuracy", "specificity")
+        ),
+    )
+    verdicts = set()
+    for r in found:
+        e, goal = r.estimate, r.parameters["goal"]
+        assert e.method.endswith("_score")
+        assert e.level == pytest.approx(1 - 2 * alpha)
+        assert (e.p < alpha) == (e.low > goal)
+        verdicts.add(bool(e.p < alpha))
+    assert verdicts == {True, False}

@@ -80,12 +80,13 @@ def _ratios(analysis: Analysis, outcome: Floats, lead: Estimate, level: float) -
     """Relative risk and odds ratio of errors from the covariance behind the primary difference."""
     fit = next(iter(analysis.fits.values()), None)
     if fit is not None:
-        mode: Mode = "or_frrc" if lead.method == "or_frrc" else FIRST_MODE
+        mode: Mode = FIRST_MODE if lead.method.startswith(FIRST_MODE) else "or_frrc"
         covariance, df = fit.mean_covariance(AIDED, UNAIDED, mode=mode), fit.reference_df(mode)
         means = fit.means
     else:
         found = analysis.centred or analysis.unbiased
         assert isinstance(found, UStatistic)
+        found = found.behind(AIDED, UNAIDED)
         covariance, df = found.mean_covariance(AIDED, UNAIDED), found.reference_df(AIDED, UNAIDED)
         means = found.means
     n = int((~np.isnan(outcome)).sum(axis=(1, 2)).min())

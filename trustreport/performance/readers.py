@@ -1,23 +1,32 @@
 """How readers perform in two arms: each endpoint, of each reader and over readers, analysed once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc, same_pair
+from trustreport.measures.mrmc.in_range import area_of_cases, by_score, difference_in_range, on_logit
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions, leading
+from trustreport.measures.mrmc.one_reader import OneReader, OneReaderYouden
 from trustreport.measures.mrmc.reader_auc import reader_auc_benefit, reader_auc_estimate
 from trustreport.measures.mrmc.reader_effects import (
     reader_benefit,
     reader_changes,
     reader_estimate,
 )
-from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
-from trustreport.measures.mrmc.youden import YoudenUStatistic, fit_youden, sum_of, youden_ustatistic
+from trustreport.measures.mrmc.ustatistic import METHOD, UStatistic, ustatistic
+from trustreport.measures.mrmc.youden import (
+    YoudenUStatistic,
+    fit_youden,
+    sum_of,
+    youden_in_range,
+    youden_ustatistic,
+)
 from trustreport.performance.keys import case_key
 from trustreport.place import Place, of_task
 from trustreport.study import Floats, Readings, Study
@@ -28,67 +37,91 @@ AIDED, UNAIDED = 0, 1
 FIRST_COVARIANCE = "jackknife"
 
 
+class Single(Protocol):
+    """The estimates of a reader who is the only one."""
+
+    def arm_mean(self, arm: int, *, level: float) -> Estimate: ...
+
+    def difference(self, compared: int, baseline: int, *, level: float) -> Estimate: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Analysis:
     """The readers of a study, or some of them, analysed together.
 
     `fits` holds an Obuchowski-Rockette fit per covariance where every reader read every case in both arms,
     and is empty elsewhere; `unbiased` serves any design. `centred` is the U-statistic about the arm means,
-    where readings are missing: it does not depend on whether right or wrong decisions are counted.
+    where readings are missing: it does not depend on whether right or wrong decisions are counted. `single`
+    is there where one reader has a method of the own.
+
+    The primary estimates have the standard error and the degrees of freedom of one of these, and limits
+    within the range: `mean_in_range` gives those of an arm, and a difference reaches `greatest` at most.
     """
 
     unbiased: UStatistic | YoudenUStatistic
+    mean_in_range: Callable[[Estimate, int], Estimate]
     fits: Mapping[str, ObuchowskiRockette] = field(default_factory=dict)
     centred: UStatistic | YoudenUStatistic | None = None
+    single: Single | None = None
+    greatest: float = 1.0
 
     def arm_means(self, arm: int, level: float) -> dict[str, Estimate]:
-        """The mean of an arm by analysis."""
+        """The mean of an arm by analysis, the primary one first."""
         found = {
             f"{mode}_{covariance}": fit.arm_mean(arm, mode=mode, level=level)
             for covariance, fit in self.fits.items()
             for mode in MODES
         }
-        found |= {name: u.arm_mean(arm, level=level) for name, u in self._ustatistics().items()}
-        return self._led(found)
+        for u in self._ustatistics():
+            e = u.arm_mean(arm, level=level)
+            found[e.method] = e
+        if self.single:
+            return _first(self.single.arm_mean(arm, level=level), found)
+        return _first(self.mean_in_range(self._lead(found), arm), found)
 
     def differences(self, level: float) -> dict[str, Estimate]:
-        """Aided minus unaided by analysis."""
+        """Aided minus unaided by analysis, the primary one first."""
         found = {
             f"{mode}_{covariance}": fit.difference(AIDED, UNAIDED, mode=mode, level=level)
             for covariance, fit in self.fits.items()
             for mode in MODES
         }
-        for name, u in self._ustatistics().items():
-            found[name] = u.difference(AIDED, UNAIDED, level=level)
-        return self._led(found)
-
-    def _ustatistics(self) -> dict[str, UStatistic | YoudenUStatistic]:
-        found = {"ustatistic_bdg": self.unbiased}
-        return {**found, "ustatistic_centred": self.centred} if self.centred else found
+        for u in self._ustatistics():
+            e = u.difference(AIDED, UNAIDED, level=level)
+            found[e.method] = e
+        if self.single:
+            return _first(self.single.difference(AIDED, UNAIDED, level=level), found)
+        return _first(difference_in_range(self._lead(found), self.greatest), found)
 
     def first(self, by_analysis: Mapping[str, Estimate]) -> str:
-        """The primary analysis: by design; under five readers the wider of random and fixed readers."""
-        if self.fits:
-            return f"{self._lead(by_analysis).method}_{FIRST_COVARIANCE}"
-        return "ustatistic_centred" if self.centred else "ustatistic_bdg"
+        """The primary analysis, by design; under five readers the wider of random and fixed readers."""
+        return next(iter(by_analysis))
 
     def lead_difference(self, level: float) -> Estimate:
         """The primary estimate of aided minus unaided."""
-        found = self.differences(level)
-        return found[self.first(found)]
+        return next(iter(self.differences(level).values()))
 
     def lead_mean(self, arm: int, level: float) -> Estimate:
         """The primary estimate of the mean of an arm."""
-        found = self.arm_means(arm, level)
-        return found[self.first(found)]
+        return next(iter(self.arm_means(arm, level).values()))
 
-    def _lead(self, by_analysis: Mapping[str, Estimate]) -> Estimate:
-        random, fixed = (by_analysis[f"{mode}_{FIRST_COVARIANCE}"] for mode in ("or_rrrc", "or_frrc"))
+    def _ustatistics(self) -> Iterator[UStatistic | YoudenUStatistic]:
+        yield self.unbiased
+        if self.centred:
+            yield self.centred
+
+    def _lead(self, found: Mapping[str, Estimate]) -> Estimate:
+        """The estimate that the primary one has its standard error from."""
+        if not self.fits:
+            return next((e for name, e in found.items() if name != METHOD), found[METHOD])
+        random, fixed = (found[f"{mode}_{FIRST_COVARIANCE}"] for mode in ("or_rrrc", "or_frrc"))
         return leading(random, fixed, self.fits[FIRST_COVARIANCE].n_readers)
 
-    def _led(self, found: dict[str, Estimate]) -> dict[str, Estimate]:
-        """The estimates, the primary one with why it is, where that is not the design alone."""
-        return {**found, self.first(found): self._lead(found)} if self.fits else found
+
+def _first(primary: Estimate, found: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """The analyses with the primary one before the others."""
+    name = f"{primary.method}_{FIRST_COVARIANCE}" if primary.method.startswith("or_") else primary.method
+    return {name: primary, **{other: e for other, e in found.items() if other != name}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,9 +204,17 @@ def proportion(name: str, correct: Floats, level: float) -> Endpoint:
     readers = range(correct.shape[1])
 
     def analyse(part: Floats) -> Analysis:
+        cases = cases_read(part)
+
+        def in_range(e: Estimate, arm: int) -> Estimate:
+            return by_score(e, cases[arm])
+
+        single = OneReader(part) if part.shape[1] == 1 else None
         if np.isnan(part).any():
-            return Analysis(ustatistic(part), centred=ustatistic(part, centred=True))
-        return Analysis(ustatistic(part), {FIRST_COVARIANCE: fit_proportions(part)})
+            centred = ustatistic(part, centred=True)
+            return Analysis(ustatistic(part), in_range, centred=centred, single=single)
+        fits = {FIRST_COVARIANCE: fit_proportions(part)}
+        return Analysis(ustatistic(part), in_range, fits, single=single)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
@@ -194,10 +235,20 @@ def youden(
     """Sensitivity + specificity - 1; `correct` (2, n_readers, n_cases) over the cases of both classes."""
 
     def analyse(part: Floats) -> Analysis:
+        classes = [part[:, :, of] for of in (truth, ~truth)]
+
+        def in_range(e: Estimate, arm: int) -> Estimate:
+            return youden_in_range(e, [of[arm] for of in classes])
+
+        one, other = (OneReader(of) for of in classes)
+        more: dict[str, Any] = {
+            "single": OneReaderYouden(one, other) if part.shape[1] == 1 else None,
+            "greatest": 2.0,
+        }
         whole = youden_ustatistic(part, truth)
         if np.isnan(part).any():
-            return Analysis(whole, centred=youden_ustatistic(part, truth, centred=True))
-        return Analysis(whole, {FIRST_COVARIANCE: fit_youden(part, truth)})
+            return Analysis(whole, in_range, centred=youden_ustatistic(part, truth, centred=True), **more)
+        return Analysis(whole, in_range, {FIRST_COVARIANCE: fit_youden(part, truth)}, **more)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         pairs = zip(sensitivity.by_reader[arm], specificity.by_reader[arm], strict=True)
@@ -220,10 +271,19 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
 
     def analyse(part: Floats) -> Analysis:
         alike = same_pair(part, truth)
+        positives, negatives = (cases_read(part[:, :, of]) for of in (truth, ~truth))
+
+        def in_range(e: Estimate, arm: int) -> Estimate:
+            return area_of_cases(on_logit(e), positives[arm], negatives[arm])
+
         whole = auc_ustatistic(part, truth, alike=alike)
         if np.isnan(part).any():
-            return Analysis(whole, centred=auc_ustatistic(part, truth, alike=alike, centred=True))
-        return Analysis(whole, {m: fit_auc(part, truth, m, alike=alike) for m in COVARIANCE_METHODS})
+            centred = auc_ustatistic(part, truth, alike=alike, centred=True)
+            return Analysis(whole, in_range, centred=centred)
+        fits: dict[str, ObuchowskiRockette] = {
+            m: fit_auc(part, truth, m, alike=alike) for m in COVARIANCE_METHODS
+        }
+        return Analysis(whole, in_range, fits)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)
@@ -236,6 +296,11 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
         tuple(reader_auc_benefit(rating[AIDED, j], rating[UNAIDED, j], truth, level=level) for j in readers),
         areas[AIDED] - areas[UNAIDED],
     )
+
+
+def cases_read(part: Floats) -> list[int]:
+    """How many of these cases anybody read, by arm."""
+    return [int(np.count_nonzero(~np.isnan(arm).all(axis=0))) for arm in part]
 
 
 def place_of_task(readings: Readings, study: Study) -> Place:

@@ -7,6 +7,7 @@ from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_part,
 from trustreport.dimensions.decision_benefit.all_arms import all_arms, all_arms_part
 from trustreport.dimensions.decision_benefit.changes import baseline_slope, change_counts, strata_results
 from trustreport.dimensions.decision_benefit.entries import results_of
+from trustreport.dimensions.decision_benefit.few_readers import few_results
 from trustreport.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
 from trustreport.dimensions.decision_benefit.narrative import part
 from trustreport.dimensions.decision_benefit.next_study import next_study, next_study_part
@@ -61,6 +62,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         own += [r for endpoint in found for r in strata_results(endpoint, readings, arms, level, place)]
         own += change_counts(readings, arms, level, place)
         own += [r for endpoint in found[:1] for r in baseline_slope(endpoint, arms, level, place)]
+        own += [r for endpoint in found[:1] for r in few_results(endpoint, readings, arms, level, place)]
         own += secondary_results(readings, arms, plan, place)
         parts += part(kept(own), found, readings, arms, number, alone=alone)
         advice = advice_of(readings, arms)

@@ -1,6 +1,6 @@
 """The advice by itself against the readers, unaided and aided, as if the device were one more reader."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
-from trustreport.estimate import Estimate
 from trustreport.finding import EstimateTable, Part, Row
 from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
-from trustreport.measures.mrmc.obuchowski_rockette import leading
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.sentences import side_of
@@ -75,10 +73,8 @@ def ai_results(
         for a in (UNAIDED, AIDED):
             if cases.any() and not np.isnan(correct[a][:, cases]).all():
                 found = fixed_against_readers(right[cases], correct[a][:, cases], level=level)
-                lead = _lead(found, correct.shape[1])
                 named = {_analysis(method): e for method, e in found.items()}
-                first = _analysis(lead.method)
-                named[first] = lead
+                first = next(iter(named))
                 of: dict[str, Any] = {
                     "endpoint": endpoint,
                     "parameters": chosen,
@@ -90,13 +86,6 @@ def ai_results(
 
 def _analysis(method: str) -> str:
     return f"{method}_{FIRST_COVARIANCE}" if method.startswith("or_") else method
-
-
-def _lead(found: Mapping[str, Estimate], n_readers: int) -> Estimate:
-    """The primary estimate, by the rule of all means over readers, with why where not by design alone."""
-    if "or_rrrc" not in found:
-        return found["ustatistic_bdg"]
-    return leading(found["or_rrrc"], found["or_frrc"], n_readers)
 
 
 # ---------------------------------------------------------------- sentences and tables

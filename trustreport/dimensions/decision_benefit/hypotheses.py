@@ -2,23 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import exp, isfinite, isnan, log, nan
+from math import isfinite, isnan, log, nan
 from typing import Any, Literal
 
 from trustreport.criteria import alpha_of, level_of, row_of, same_level, sides
+from trustreport.dimensions.decision_benefit.changes import strata_results
 from trustreport.dimensions.decision_benefit.entries import ID, results_of
 from trustreport.dimensions.decision_benefit.secondary_endpoints import secondary_results
 from trustreport.estimate import Estimate, undefined
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.finding import Figure, Part
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.interval import quantile, two_sided_p
-from trustreport.measures.mrmc.non_inferiority import (
-    equivalence,
-    non_inferiority,
-    performance_goal,
-    reference_df,
-)
+from trustreport.measures.mrmc.in_range import reference_df, statistic
+from trustreport.measures.mrmc.interval import two_sided_p
+from trustreport.measures.mrmc.non_inferiority import equivalence, non_inferiority, performance_goal
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table
@@ -168,8 +165,9 @@ def _tested(
     if why or lead is None:
         estimate = undefined(0, why or NOT_FOUND, level=level)
     else:
-        interval = _interval(lead, readings, place, needed, plan)
-        estimate = _tested_estimate(lead.estimate, criterion, hypothesis, margin, interval)
+        found = _at_level(criterion, readings, lead, place, needed, plan)
+        e = found.estimate if found else undefined(0, NOT_FOUND, level=needed)
+        estimate = _tested_estimate(e, criterion, hypothesis, margin)
     chosen: dict[str, Any] = {
         "hypothesis": hypothesis,
         "metric": criterion.measure,
@@ -194,27 +192,23 @@ def _tested(
     return Tested(criterion, result, hypothesis, sides(criterion), margin)
 
 
-def _interval(
-    lead: Result, readings: Readings, place: Place, level: float, plan: Plan
-) -> tuple[float, float, float]:
-    """The interval of the entry itself at the level that is needed, and that level."""
-    e = lead.estimate
-    if same_level(e.level, level) or isnan(e.low):
-        return e.low, e.high, level
-    if e.method == "bootstrap":
-        report = plan.report.model_copy(update={"confidence_level": level})
-        arms = place.arms or next(pair for pair in plan.contrasts if place.arm in pair)
-        task = replace(place, arms=None, arm=None)
-        again = secondary_results(
-            readings, (arms[0], arms[1]), plan.model_copy(update={"report": report}), task
-        )
-        found = leading(again, lead.id, **lead.scope)
-        return (found.estimate.low, found.estimate.high, level) if found else (nan, nan, level)
-    ratio = is_ratio(lead.id)
-    to, back = (log, exp) if ratio else (float, float)
-    se = e.details.get("log_se", nan) if ratio else e.se
-    half = quantile(reference_df(replace(e, se=se, value=to(e.value))), level) * se
-    return back(to(e.value) - half), back(to(e.value) + half), level
+def _at_level(
+    criterion: Criterion, readings: Readings, lead: Result, place: Place, level: float, plan: Plan
+) -> Result | None:
+    """The entry with the interval of the level that is needed, made anew."""
+    if same_level(lead.estimate.level, level):
+        return lead
+    plan = plan.model_copy(update={"report": plan.report.model_copy(update={"confidence_level": level})})
+    results: list[Result] = []
+    arms = place.arms or next((pair for pair in plan.contrasts if place.arm in pair), None)
+    if arms and not lead.id.startswith(f"{UTILITY}."):
+        arms, task = (arms[0], arms[1]), replace(place, arms=None, arm=None)
+        for one in every_endpoint(readings, arms, level):
+            results += results_of(one, readings, arms, level, task)
+            results += strata_results(one, readings, arms, level, task)
+        if lead.method == "bootstrap":
+            results += secondary_results(readings, arms, plan, task)
+    return _lead(criterion, readings, place, plan, results)
 
 
 def _margin(criterion: Criterion, hypothesis: str) -> tuple[Margin, str]:
@@ -246,23 +240,14 @@ def _margin(criterion: Criterion, hypothesis: str) -> tuple[Margin, str]:
     return (said if is_less_better(criterion) else -said), ""
 
 
-def _tested_estimate(
-    e: Estimate,
-    criterion: Criterion,
-    hypothesis: str,
-    margin: Margin,
-    interval: tuple[float, float, float],
-) -> Estimate:
-    """The estimate with the p of the hypothesis and this interval; a ratio by its logarithm."""
+def _tested_estimate(e: Estimate, criterion: Criterion, hypothesis: str, margin: Margin) -> Estimate:
+    """The estimate with its interval and the p of the hypothesis; a ratio by its logarithm."""
     ratio, more = is_ratio(criterion.measure or ""), not is_less_better(criterion)
     to = log if ratio else float
     usable = isfinite(e.value) and (e.value > 0 or not ratio)
-    se = e.details.get("log_se", nan) if ratio else e.se
-    low, high, level = interval
-    if not usable or not se > 0:
-        note = e.note or notes.NO_VARIATION
-        return replace(e, low=nan, high=nan, p=nan, level=level, note=note)
-    on_scale = replace(e, value=to(e.value), se=se)
+    if not usable or isnan(e.low) or e.low == e.high:
+        return replace(e, low=nan, high=nan, p=nan, note=e.note or notes.NO_VARIATION)
+    on_scale = replace(e, value=to(e.value), se=e.details.get("log_se", nan)) if ratio else e
     if isinstance(margin, tuple):
         found = equivalence(on_scale, (to(margin[0]), to(margin[1])))
     elif margin is None:
@@ -272,11 +257,11 @@ def _tested_estimate(
     elif hypothesis == "performance goal":
         found = performance_goal(on_scale, to(margin), higher_is_better=more)
     else:
-        t = (on_scale.value - to(margin)) / se * (1 if more else -1)
+        t = statistic(on_scale, to(margin)) * (1 if more else -1)
         p = _tail(t, reference_df(on_scale), sides(criterion))
         found = replace(on_scale, p=p, details={**e.details, "t": t})
-    note = notes.join(e.note, FROM_DRAWS if e.method == "bootstrap" else "")
-    return replace(found, value=e.value, low=low, high=high, se=e.se, level=level, note=note)
+    note = notes.join(found.note, FROM_DRAWS if e.method == "bootstrap" else "")
+    return replace(found, value=e.value, low=e.low, high=e.high, se=e.se, note=note)
 
 
 def _tail(t: float, df: float, tails: int) -> float:

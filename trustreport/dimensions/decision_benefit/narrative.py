@@ -7,6 +7,7 @@ from typing import Literal
 from trustreport.dimensions.decision_benefit.changes import CHANGES, strata
 from trustreport.dimensions.decision_benefit.curves import reader_roc
 from trustreport.dimensions.decision_benefit.entries import ID
+from trustreport.dimensions.decision_benefit.few_readers import FEW_READERS, few_sentences
 from trustreport.dimensions.decision_benefit.secondary_endpoints import ABSENT
 from trustreport.estimate import Estimate
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
@@ -22,8 +23,6 @@ from trustreport.place import Place
 from trustreport.results import Result, leading
 from trustreport.study import Readings
 
-# Fewer readers than this describe themselves, not readers in general.
-FEW_READERS = 5
 # A forest of more readers than this does not fit a page.
 MOST_ROWS = 40
 # Besides the endpoint: of each arm, and of the change.
@@ -105,6 +104,7 @@ def _sentences(
     yield from _cautions(results, arms)
     if n < FEW_READERS:
         yield say("few_readers", n=n)
+        yield from few_sentences(results, main, arms)
 
 
 def _by_class(results: Sequence[Result], main: Endpoint, arms: tuple[str, str]) -> Iterator[Message]:

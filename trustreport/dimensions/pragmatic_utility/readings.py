@@ -12,7 +12,9 @@ from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.gee import gee_odds_ratio
+from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
+from trustreport.measures.mrmc.one_reader import OneReader, OneReaderYouden
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.paired.table import PairedTable
 from trustreport.performance.reader_errors import reader_errors
@@ -107,6 +109,10 @@ def at_prevalence(
     if not positive.size or not negative.size:
         return []
     judged = grid[:, :, truth >= 0]
+    if judged.shape[1] == 1:
+        alone = OneReaderYouden(OneReader(positive), OneReader(negative))
+        arr = [alone.weighted((prevalence, 1 - prevalence), UNAIDED, AIDED, level=level)]
+        return contrast_results(contrast, arr=arr, leads={"arr": arr[0].method}, **of)
     if np.isnan(judged).any():
         arr = [_incomplete_at_prevalence(grid, truth, prevalence, level)]
         return contrast_results(contrast, arr=arr, leads={"arr": arr[0].method}, **of)
@@ -116,7 +122,8 @@ def at_prevalence(
     fit = obuchowski_rockette(theta, covariance, judged.shape[-1])
     arr = [fit.difference(UNAIDED, AIDED, mode=mode, level=level) for mode in MODES]
     by_method = {e.method: e for e in arr}
-    lead = leading(by_method["or_rrrc"], by_method["or_frrc"], fit.n_readers)
+    lead = difference_in_range(leading(by_method["or_rrrc"], by_method["or_frrc"], fit.n_readers))
+    arr = [lead, *(e for e in arr if e.method != lead.method)]
     return contrast_results(contrast, arr=arr, leads={"arr": lead.method}, **of)
 
 
@@ -126,6 +133,5 @@ def _incomplete_at_prevalence(
     """The same with readings missing: each class of each arm is an arm of the U-statistic."""
     classes = [np.where(truth == c, grid[arm], np.nan) for arm in (UNAIDED, AIDED) for c in (1, 0)]
     shares = np.array([prevalence, 1 - prevalence])
-    return ustatistic(np.stack(classes), centred=True).contrast(
-        np.concatenate([shares, -shares]), level=level
-    )
+    statistic = ustatistic(np.stack(classes), centred=True)
+    return difference_in_range(statistic.contrast(np.concatenate([shares, -shares]), level=level))

@@ -13,6 +13,7 @@ from trustreport.dimensions.subgroups.small import TOO_FEW_TO_COMPARE, Least, wi
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic, reader_auc
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.subgroup_effect import effect_differences, leading_mode
 from trustreport.performance.readers import FIRST_COVARIANCE, Endpoint, endpoints, place_of_task, reading_key
@@ -26,6 +27,7 @@ BENEFIT = "decision_benefit"
 NAME = "subgroups"
 # Gain in the first group less gain in the second, as arms: compared and baseline of either group.
 INTERACTION = np.array([1.0, -1.0, -1.0, 1.0])
+GREATEST = 2.0  # all readers gain everything in one group and lose everything in the other
 TOO_FEW_FOR_EFFECT = "{positives} positives and {negatives} negatives; too few for an effect"
 
 
@@ -143,15 +145,16 @@ def _difference(
 ) -> tuple[str, Estimate]:
     """Gain in the group less gain in the others: the interaction of group and aid, and its analysis."""
     if np.isnan(endpoint.outcome).any() or np.isnan(other.outcome).any():
-        return "ustatistic_centred", _unbalanced(endpoint, other, readings, group, level)
+        e = _unbalanced(endpoint, other, readings, group, level)
+        return e.method, e
     parts = [
         _fitted(one, readings.cases.truth[mask])
         for one, mask in ((endpoint, group.mask), (other, group.against))
     ]
     theta, covariance, n_cases = zip(*parts)
     found = effect_differences(theta, covariance, n_cases, level=level)
-    mode = leading_mode(found, endpoint.outcome.shape[1])
-    return f"{mode}_{FIRST_COVARIANCE}", found[mode]
+    e = difference_in_range(found[leading_mode(found, endpoint.outcome.shape[1])], GREATEST)
+    return f"{e.method}_{FIRST_COVARIANCE}", e
 
 
 def _fitted(endpoint: Endpoint, truth: NDArray[np.int8]) -> tuple[Floats, Floats, int]:
@@ -172,11 +175,13 @@ def _unbalanced(
     outcome[:2, :, :n] = endpoint.outcome
     outcome[2:, :, n:] = other.outcome
     if endpoint.name != "auc":
-        return ustatistic(outcome, centred=True).contrast(INTERACTION, level=level)
+        found = ustatistic(outcome, centred=True).contrast(INTERACTION, level=level)
+        return difference_in_range(found, GREATEST)
     truth = readings.cases.truth
     own, rest = (truth[mask] for mask in (group.mask, group.against))
     positive = np.concatenate([own[own >= 0], rest[rest >= 0]]) == 1
-    return auc_ustatistic(outcome, positive, centred=True).contrast(INTERACTION, level=level)
+    found = auc_ustatistic(outcome, positive, centred=True).contrast(INTERACTION, level=level)
+    return difference_in_range(found, GREATEST)
 
 
 def _with_endpoints(

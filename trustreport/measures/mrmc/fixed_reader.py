@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.in_range import difference_in_range, reference_df
 from trustreport.measures.mrmc.interval import two_sided_p
-from trustreport.measures.mrmc.non_inferiority import reference_df
-from trustreport.measures.mrmc.obuchowski_rockette import MODES, obuchowski_rockette
+from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
+from trustreport.measures.mrmc.one_reader import OneReader
 from trustreport.measures.mrmc.ustatistic import ustatistic
 
 
@@ -27,8 +28,9 @@ def fixed_against_readers(
         interval: mean d +- quantile x sqrt(D / r)
 
     that is the Obuchowski-Rockette analysis of one arm, of differences. The fixed reader enters every
-    difference, hence cov2, and needs no variance of its own. ``ustatistic_bdg`` does the same with readings
-    missing.
+    difference, hence cov2, and needs no variance of its own. With readings missing ``ustatistic_centred``
+    does the same (``ustatistic_bdg`` as it is published), with one reader ``tango`` of the cases that both
+    judged.
 
     Estimand: P(fixed right) - P(reader right) over readers and cases in general, of this very fixed reader.
 
@@ -42,8 +44,9 @@ def fixed_against_readers(
     Returns
     -------
     dict of Estimate
-        By method; those of Obuchowski-Rockette only where no reading of a case that counts is missing. In
-        [-1, 1], positive: the fixed reader is more often right. `details` hold both shares; `p` tests 0.
+        By method, the primary one first; those of Obuchowski-Rockette only where no reading of a case that
+        counts is missing. In [-1, 1], positive: the fixed reader is more often right. `details` hold both
+        shares; `p` tests 0.
 
     References
     ----------
@@ -65,8 +68,17 @@ def fixed_against_readers(
     if not np.isnan(arm).any():
         fit = obuchowski_rockette(proportions(arm), proportion_covariance(arm), arm.shape[-1])
         found = {mode: _against_none(fit.arm_mean(0, mode=mode, level=level)) for mode in MODES}
+        lead = leading(found["or_rrrc"], found["or_frrc"], fit.n_readers)
+    else:
+        lead = _against_none(ustatistic(arm, centred=True).arm_mean(0, level=level))
+        found = {lead.method: lead}
     found["ustatistic_bdg"] = _against_none(ustatistic(arm).arm_mean(0, level=level))
     read = ~np.isnan(difference)
+    if len(outcome) == 1 and read.any():
+        both = np.stack([np.where(read[0], fixed[known], np.nan)[None], outcome[:, known]])
+        lead = OneReader(both).difference(0, 1, level=level)
+    lead = difference_in_range(lead)
+    found = {lead.method: lead, **{name: e for name, e in found.items() if name != lead.method}}
     shares = {
         "fixed": float(np.where(read, fixed[known], 0.0).sum() / max(read.sum(), 1)),
         "readers": float(np.where(read, outcome[:, known], 0.0).sum() / max(read.sum(), 1)),

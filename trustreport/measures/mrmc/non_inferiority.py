@@ -6,7 +6,8 @@ from math import inf, isnan, nan
 from scipy.special import ndtr, stdtr
 
 from trustreport.estimate import Estimate
-from trustreport.measures.mrmc import notes, ustatistic
+from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.in_range import reference_df, statistic
 from trustreport.measures.mrmc.interval import NORMAL_FROM
 
 
@@ -47,8 +48,8 @@ def non_inferiority(difference: Estimate, margin: float, *, higher_is_better: bo
     0.032
     """
     _check_margin(margin)
-    sign = 1.0 if higher_is_better else -1.0
-    return _tested(difference, sign * difference.value + margin, {"margin": margin})
+    null = -margin if higher_is_better else margin
+    return _tested(difference, null, {"margin": margin}, more=higher_is_better)
 
 
 def superiority(difference: Estimate, *, higher_is_better: bool = True) -> Estimate:
@@ -62,7 +63,7 @@ def superiority(difference: Estimate, *, higher_is_better: bool = True) -> Estim
     >>> round(superiority(Estimate(0.05, 0.01, 0.09, 570, se=0.02, df=15)).p, 3)
     0.012
     """
-    return _tested(difference, difference.value if higher_is_better else -difference.value, {"margin": 0.0})
+    return _tested(difference, 0.0, {"margin": 0.0}, more=higher_is_better)
 
 
 def equivalence(difference: Estimate, margin: float | tuple[float, float]) -> Estimate:
@@ -91,8 +92,11 @@ def equivalence(difference: Estimate, margin: float | tuple[float, float]) -> Es
     low, high = margin if isinstance(margin, tuple) else (-margin, margin)
     if not low < 0 < high:
         raise ValueError(f"margins must lie on either side of 0, got {low:g} and {high:g}.")
-    nearer = min(difference.value - low, high - difference.value)
-    return _tested(difference, nearer, {"margin_low": low, "margin_high": high})
+    above_low, below_high = statistic(difference, low), -statistic(difference, high)
+    details = {"margin_low": low, "margin_high": high}
+    return _tested(
+        difference, low if above_low <= below_high else high, details, more=above_low <= below_high
+    )
 
 
 def performance_goal(value: Estimate, goal: float, *, higher_is_better: bool = True) -> Estimate:
@@ -111,25 +115,18 @@ def performance_goal(value: Estimate, goal: float, *, higher_is_better: bool = T
     >>> round(performance_goal(sensitivity, 0.85).p, 3)
     0.011
     """
-    beyond = value.value - goal if higher_is_better else goal - value.value
-    return _tested(value, beyond, {"goal": goal})
+    return _tested(value, goal, {"goal": goal}, more=higher_is_better)
 
 
-def _tested(estimate: Estimate, distance: float, details: dict[str, float]) -> Estimate:
-    """The estimate with the one-sided p of a distance that should be positive."""
-    if isnan(estimate.se) or not estimate.se > 0 or isnan(estimate.value):
-        why = estimate.note or notes.NO_VARIATION
+def _tested(estimate: Estimate, null: float, details: dict[str, float], *, more: bool) -> Estimate:
+    """With the one-sided p of lying above a value (`more`) or below it, on the scale of the limits."""
+    t = nan if estimate.se == 0 else statistic(estimate, null) * (1 if more else -1)
+    if isnan(t):
+        why = estimate.note or (notes.NO_TEST if estimate.low < estimate.high else notes.NO_VARIATION)
         return replace(estimate, p=nan, note=why, details={**estimate.details, **details})
-    df, t = reference_df(estimate), distance / estimate.se
-    details |= {"t": t} | ({"test_df": df} if df < inf else {})
+    df = reference_df(estimate)
+    details = details | {"t": t} | ({"test_df": df} if df < inf else {})
     return replace(estimate, p=_upper_tail(t, df), details={**estimate.details, **details})
-
-
-def reference_df(estimate: Estimate) -> float:
-    """What the quantile of an interval uses: infinite for the normal, rounded down for the U-statistic."""
-    if isnan(estimate.df):
-        return inf
-    return ustatistic.rounded_down(estimate.df) if estimate.method == ustatistic.METHOD else estimate.df
 
 
 def _upper_tail(t: float, df: float) -> float:

@@ -11,6 +11,10 @@ NO_DIFFERENT_PAIR = (
 ONE_DOMINATES = (
     "one reader or one case makes up nearly all readings: too few degrees of freedom for an interval"
 )
+CASES_ONCE = "nothing varies between readers or cases: each case counts once, whoever read it"
+PLUGGED_IN = (
+    "the unbiased variance estimate is not positive: plug-in components, with the fewest degrees of freedom"
+)
 NO_VARIATION = "nothing varies between readers or cases, so no standard error: a count, not a certainty"
 NOT_POSITIVE = "the unbiased variance estimate is not positive: too few readings for an interval"
 NEGATIVE_FIXED = (
@@ -32,6 +36,7 @@ ALL_EVENTS_EITHER = "nothing but events in both arms: the odds ratio is undefine
 ZERO_CELL = "an arm without events, or with nothing else: no interval on the logarithmic scale"
 NO_LOG_VARIANCE = "the covariance of the arms gives no positive variance of the logarithm: no interval"
 NO_DF = "degrees of freedom cannot be estimated: no interval"
+NO_TEST = "the limits of this method come from no test against a single value"
 TEST_ONLY = "a test: it has no interval"
 NO_DISCORDANT = "no case counts for either arm: no evidence of a difference"
 GEE_FAILED = "the estimating equations did not converge"

@@ -358,14 +358,14 @@ def fit_proportions(outcome: NDArray[np.float64]) -> ObuchowskiRockette:
 
 
 def leading(random_readers: Estimate, fixed_readers: Estimate, n_readers: int) -> Estimate:
-    """The interval that leads: random readers and cases; under five readers the wider of both.
+    """The primary interval: random readers and cases; under five readers the wider of both.
 
     A random-reader interval narrower than the one for these readers alone says that the readers are too few
     to judge their spread; under five readers it covers too rarely, the wider of both does not. Where
-    readers in general cannot be judged at all (one reader), the interval for these readers leads, and says
-    so.
+    readers in general cannot be judged at all (one reader, or none differs from another), the interval for
+    these readers is primary, and says so.
     """
-    if n_readers >= 5:
+    if n_readers >= 5 and random_readers.low == random_readers.low:
         return random_readers
     wide, narrow = random_readers.high - random_readers.low, fixed_readers.high - fixed_readers.low
     if narrow != narrow or wide >= narrow:

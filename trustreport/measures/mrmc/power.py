@@ -6,9 +6,9 @@ from math import ceil, inf, isnan, nan, sqrt
 
 from scipy.special import chdtri, chndtr, fdtri, ncfdtr, nctdtr, ndtr, ndtri, stdtrit
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.interval import NEGLIGIBLE, NORMAL_FROM
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, NORMAL_FROM, quantile
 from trustreport.measures.mrmc.obuchowski_rockette import Mode, ObuchowskiRockette
 
 METHOD = "noncentral_f"
@@ -16,11 +16,13 @@ LEAST_NONCENTRALITY = 1e-8
 # From here on a noncentral probability of 0 may come as NaN (all 1,176 of 400,000 drawn that did were 0).
 MOST_NONCENTRALITY = 1000.0
 METHOD_MARGIN = "noncentral_t"
+METHOD_WIDTH = "or_components"
 MOST_CASES = 1_000_000
 
 NEGATIVE_COMPONENT = "the arm-by-reader component is negative in this study and counts as 0"
 CLIPPED = "cov2 is below cov3 in this study: their difference counts as 0"
 PLANNED = "planned from the variance components of this study, whose own uncertainty it leaves out"
+PLANNED_WIDTH = "expected from the variance components of this study, whose own uncertainty it leaves out"
 TOO_FEW = "one reader: of readers in general nothing can be told"
 UNREACHABLE = "no number of cases gives this power with so few readers"
 NO_COMPONENT = "this study gives no variance components"
@@ -125,6 +127,77 @@ def power(
         value = _one_sided(details["delta"], df, alpha / 2)
     note = notes.join(PLANNED, pilot.note)
     return Estimate(value, nan, nan, n, level, method, note, details=details)
+
+
+def sources(pilot: Components, n_readers: int) -> dict[str, float]:
+    """Shares of the variance of a difference of two arms that are due to readers, to cases, and to both.
+
+    With r readers, of Var = 2 D / r, D that of `power` for readers and cases sampled::
+
+        readers: arm_reader / D   how far the aid changes one reader more than another
+        cases:   r shared / D     what all readers gain or lose on the same cases
+        both:    (own - shared) / D   one reader on one case, with the reader's own inconsistency
+
+    Returns
+    -------
+    dict of float
+        Adding up to 1; NaN where D is not positive or there is one reader.
+
+    References
+    ----------
+    Hillis, Obuchowski, Berbaum (2011), Acad. Radiol. 18, 129-142. Hillis (2014), Stat. Med. 33, 330-360.
+
+    Examples
+    --------
+    >>> pilot = Components(arm_reader=2e-4, own=4e-4, shared=1e-4, n_cases=114)
+    >>> {name: round(share, 3) for name, share in sources(pilot, 5).items()}
+    {'readers': 0.2, 'cases': 0.5, 'both': 0.3}
+    """
+    error, _ = _error(pilot, n_readers, 1.0, "or_rrrc")
+    parts = {
+        "readers": pilot.arm_reader,
+        "cases": n_readers * pilot.shared,
+        "both": pilot.own - pilot.shared,
+    }
+    return {name: part / error if error > NEGLIGIBLE else nan for name, part in parts.items()}
+
+
+def expected_width(
+    pilot: Components, n_readers: int, n_cases: int, *, level: float = 0.95, few: int = 5
+) -> Estimate:
+    """Width of the interval of a difference that a study of so many readers and cases could expect.
+
+    ::
+
+        2 t sqrt(2 D / r),  D, r and the degrees of freedom as in `power`
+
+    Under `few` readers the wider of random and fixed readers, as is primary there.
+
+    Returns
+    -------
+    Estimate
+        Of at least 0, in the unit of the endpoint, without an interval; `n` counts readings in each arm. NaN
+        with a note where the design cannot be analysed that way.
+
+    Examples
+    --------
+    >>> pilot = Components(arm_reader=2e-4, own=4e-4, shared=1e-4, n_cases=114)
+    >>> [round(expected_width(pilot, r, 114).value, 3) for r in (3, 5)]
+    [0.118, 0.085]
+    """
+    check_level(level)
+    modes: list[Mode] = ["or_rrrc", "or_frrc"] if n_readers < few else ["or_rrrc"]
+    widths = []
+    for mode in modes:
+        error, df = _error(pilot, n_readers, pilot.n_cases / n_cases, mode)
+        if error > NEGLIGIBLE:
+            widths.append(2 * quantile(df, level) * sqrt(2 * error / n_readers))
+    n = n_readers * n_cases
+    if not widths:
+        return undefined(n, NO_COMPONENT, level=level, method=METHOD_WIDTH)
+    details = {"n_readers": float(n_readers), "n_cases": float(n_cases)}
+    note = notes.join(PLANNED_WIDTH, pilot.note)
+    return Estimate(max(widths), nan, nan, n, level, METHOD_WIDTH, note, details=details)
 
 
 def power_grid(

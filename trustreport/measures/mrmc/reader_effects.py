@@ -62,18 +62,23 @@ def reader_benefit(
     >>> print(reader_benefit(np.array([[[0.0, 0, 1, 1, 0]], [[1.0, 0, 1, 1, 1]]]), 0))
     0.40 (95% CI -0.21 to 0.77; n = 5)
     """
+    table = paired_table(outcome, reader, compared=compared, baseline=baseline)
+    return tango(table, level) if table.n else undefined(0, notes.NO_PAIR, level=level, method="tango")
+
+
+def paired_table(
+    outcome: NDArray[np.float64], reader: int, *, compared: int = 1, baseline: int = 0
+) -> PairedTable:
+    """The cases that one reader read in both arms, by whether each reading counts (is right)."""
     after, before = outcome[compared, reader], outcome[baseline, reader]
     paired = ~np.isnan(after) & ~np.isnan(before)
-    if not paired.any():
-        return undefined(0, notes.NO_PAIR, level=level, method="tango")
     gained, kept = after[paired] == 1, before[paired] == 1
-    table = PairedTable(
+    return PairedTable(
         both_right=int((gained & kept).sum()),
         aided_right_unaided_wrong=int((gained & ~kept).sum()),
         aided_wrong_unaided_right=int((~gained & kept).sum()),
         both_wrong=int((~gained & ~kept).sum()),
     )
-    return tango(table, level)
 
 
 def reader_changes(

@@ -1,7 +1,7 @@
 """Unbiased variance of reader-averaged endpoints for any design: crossed, split-plot, unlinked, with gaps."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import floor, inf, nan
 
@@ -12,7 +12,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
 
-METHOD, CENTRED = "ustatistic_bdg", "ustatistic_centred"
+METHOD, CENTRED, PLUGIN = "ustatistic_bdg", "ustatistic_centred", "ustatistic_plugin"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,8 +41,8 @@ class UStatistic:
 
     which is the sum over all kinds of pairs, coefficient x moment, less the moment of unrelated pairs, in
     one line. It is unbiased, hence can be negative. `sources[s, i, k]` is the plug-in (biased) component of
-    source s, `counts` the effective number of readers and cases less one, `shared` whether two arms have
-    any of that source in common.
+    source s, `squares[s, i, k]` its part of a sum of squares by source, `counts` the effective number of
+    readers and cases less one, `shared` whether two arms have any of that source in common.
 
     Estimand: mean over readers and cases, weighed by readings; equal to the mean of readers in a crossed
     design.
@@ -52,11 +52,20 @@ class UStatistic:
     *Centred*, the outcomes are taken about the mean of their arm first, which a constant leaves alone; where
     every reader read every case, both are one.
 
+    Where the unbiased variance of a centred statistic is not positive, its plug-in components are taken,
+    which are sums of squares. With u_si what reader (or case) i adds to the weighted sum of arm means, over
+    all of its comparisons, and m_s as in `df`::
+
+        V = sum over sources s of (m_s + 1) / m_s sum over i of u_si^2,  Student's t with the smallest m_s df
+
+    What readers and cases both add to is counted in each source, so that V is rather too large.
+
     References
     ----------
     Gallas (2006), Acad. Radiol. 13, 353-362. Gallas, Pennello, Myers (2007), J. Opt. Soc. Am. A 24, B70-B80.
     Gallas, Bandos, Samuelson, Wagner (2009), Commun. Stat. Theory Methods 38, 2586-2603.
     Obuchowski, Gallas, Hillis (2012), Acad. Radiol. 19, 1508-1517 (degrees of freedom).
+    Cameron, Gelbach, Miller (2011), J. Bus. Econ. Stat. 29, 238-249 (sums of squares by source).
     """
 
     means: NDArray[np.float64]
@@ -65,6 +74,7 @@ class UStatistic:
     counts: NDArray[np.float64]
     shared: NDArray[np.bool_]
     n: NDArray[np.int64]
+    squares: NDArray[np.float64]
     method: str = METHOD
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
@@ -77,8 +87,9 @@ class UStatistic:
         Returns
         -------
         Estimate
-            `n` counts the readings of the arm with fewer. No limits, and a note, where the variance is
-            negative or nothing varies.
+            `n` counts the readings of the arm with fewer. No limits, and a note, where nothing varies, or
+            where the variance is negative; centred, the plug-in components are taken then
+            (``ustatistic_plugin``).
         """
         return self.contrast(self._unit(compared) - self._unit(baseline), level=level)
 
@@ -113,6 +124,17 @@ class UStatistic:
         pair = [compared, baseline]
         return self.covariance[np.ix_(pair, pair)]
 
+    def plugged_in(self) -> "UStatistic":
+        """The same statistic with the covariance of its plug-in components; only of a centred one."""
+        spread = np.nan_to_num(np.sqrt((self.counts + 1) / np.where(self.counts > 0, self.counts, np.nan)))
+        covariance = (self.squares * spread[:, :, None] * spread[:, None, :]).sum(axis=0)
+        return replace(self, covariance=covariance, method=PLUGIN)
+
+    def behind(self, compared: int = 1, baseline: int = 0) -> "UStatistic":
+        """What `difference` uses: this, or the one plugged in where the variance is not positive."""
+        same = self.difference(compared, baseline).method == self.method
+        return self if same else self.plugged_in()
+
     def reference_df(self, compared: int = 1, baseline: int = 0) -> float:
         """What the quantile of a difference uses: df rounded down, above 50 infinite; NaN: none."""
         weights = self._unit(compared) - self._unit(baseline)
@@ -130,6 +152,8 @@ class UStatistic:
         """
         parts = self._parts(weights)
         least = min(m for _, m in parts)
+        if self.method == PLUGIN:
+            return least, False
         total = sum((part / m) ** 2 / m if m > 0 else inf for part, m in parts)
         df = self._variance(weights) ** 2 / total if total > 0 else inf
         return max(df, least), df < least
@@ -146,6 +170,9 @@ class UStatistic:
             why = notes.ONE_READER if details["readers_less_one"] < 1 else notes.NO_DIFFERENT_PAIR
         elif variance <= NEGLIGIBLE:
             varies = max(-variance, *(part for part, _ in self._parts(weights))) > NEGLIGIBLE
+            if varies and self.method == CENTRED and details["readers_less_one"] >= 1:
+                e = self.plugged_in()._estimate(weights, level, null)
+                return replace(e, details={**e.details, "unbiased_variance": variance})
             why = notes.NOT_POSITIVE if varies else notes.NO_VARIATION
             details["variance"] = variance
         elif df < 1:
@@ -160,7 +187,7 @@ class UStatistic:
             shown_df=df,
             level=level,
             method=self.method,
-            note=notes.LOW_DF if raised else "",
+            note=notes.LOW_DF if raised else notes.PLUGGED_IN if self.method == PLUGIN else "",
             null=null,
             details=details,
         )
@@ -248,6 +275,7 @@ def from_sums(
     counts = np.full((sources, arms), np.nan)
     covariance = np.full((arms, arms), np.nan)
     component = np.full((sources, arms, arms), np.nan)
+    squares = np.zeros((sources, arms, arms))
     shared = np.zeros((sources, arms, arms), bool)
     for i in range(arms):
         own = pairs[i, i]
@@ -263,7 +291,10 @@ def from_sums(
                 shared[s, i, k] = shared[s, k, i] = True
                 moment = sums.inclusive[one] / sums.weight[one] - about[i] * about[k]
                 component[s, i, k] = component[s, k, i] = moment
-    return UStatistic(means, covariance, component, counts, shared, n, CENTRED if centred else METHOD)
+                squares[s, i, k] = squares[s, k, i] = sums.inclusive[one] / sums.weight[nothing]
+    return UStatistic(
+        means, covariance, component, counts, shared, n, squares, CENTRED if centred else METHOD
+    )
 
 
 def _inclusive(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:

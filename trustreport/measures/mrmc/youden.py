@@ -1,7 +1,8 @@
 """Youden's index of readers: sensitivity + specificity - 1, with the inference of both classes together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isnan, nan, sqrt
+from math import hypot, isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.in_range import by_score
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 
@@ -84,12 +86,41 @@ def youden_ustatistic(
     return YoudenUStatistic(ustatistic(stacked, centred=centred), len(correct))
 
 
-def sum_of(one: Estimate, other: Estimate, *, less: float = 0.0) -> Estimate:
-    """Sum of two independent estimates (of the two classes), less a constant, with the MOVER interval.
+def youden_in_range(e: Estimate, classes: Sequence[NDArray[np.float64]]) -> Estimate:
+    """J of one arm with limits from -1 to 1: `by_score`, and where nothing varies MOVER of both classes.
 
-    ::
+    (J + 1) / 2 is the mean of sensitivity and specificity; of n1 and n0 independent readings it has the
+    variance of a share of 4 / (1 / n1 + 1 / n0), where both are alike.
 
-        low  = sum - sqrt((a - low a)^2 + (b - low b)^2),  high = sum + sqrt((high a - a)^2 + (high b - b)^2)
+    Parameters
+    ----------
+    e : Estimate
+        J with its symmetric limits.
+    classes : two float arrays, shape (n_readers, n_cases)
+        What was right (1.0) and wrong (0.0) of the positive and of the negative cases, NaN no reading.
+    """
+    cases = [int(np.count_nonzero(~np.isnan(of).all(axis=0))) for of in classes]
+    n1, n0 = (int(np.count_nonzero(~np.isnan(of))) for of in classes)
+    if notes.NO_VARIATION not in e.note or not n1 * n0:
+        most = 4 / (1 / n1 + 1 / n0) if n1 * n0 else None
+        return by_score(e, min(cases), low=-1.0, high=1.0, most=most)
+    of_class = [
+        by_score(replace(e, value=float(np.nanmean(of)), n=of.size), n) for of, n in zip(classes, cases)
+    ]
+    return replace(sum_of(*of_class, less=1), n=e.n, note=notes.CASES_ONCE)
+
+
+def sum_of(
+    one: Estimate, other: Estimate, *, less: float = 0.0, weights: tuple[float, float] = (1.0, 1.0)
+) -> Estimate:
+    """Weighted sum of independent estimates of the two classes, less a constant, with the MOVER interval.
+
+    With weights v and w, none negative::
+
+        low  = sum - sqrt(v^2 (a - low a)^2 + w^2 (b - low b)^2)
+        high = sum + sqrt(v^2 (high a - a)^2 + w^2 (high b - b)^2)
+
+    The limits stay where those of the two do: |x| + |y| is never less than sqrt(x^2 + y^2).
 
     Returns
     -------
@@ -106,10 +137,11 @@ def sum_of(one: Estimate, other: Estimate, *, less: float = 0.0) -> Estimate:
     >>> print(sum_of(wilson(40, 50), wilson(45, 50), less=1))
     0.70 (95% CI 0.53 to 0.80; n = 100)
     """
-    value = one.value + other.value
+    v, w = weights
+    value = v * one.value + w * other.value
     reasons = [e.note for e in (one, other) if isnan(e.low)]
-    below = sqrt((one.value - one.low) ** 2 + (other.value - other.low) ** 2)
-    above = sqrt((one.high - one.value) ** 2 + (other.high - other.value) ** 2)
+    below = hypot(v * (one.value - one.low), w * (other.value - other.low))
+    above = hypot(v * (one.high - one.value), w * (other.high - other.value))
     return Estimate(
         value - less,
         value - below - less,

@@ -90,10 +90,10 @@ def tango(table: PairedTable, level: float = 0.95) -> Estimate:
     value = (b - c) / n
 
     def above(h: float) -> float:
-        return _variance_at(value + h, b, c, n)
+        return score_variance(value + h, b, c, n)
 
     def below(h: float) -> float:
-        return _variance_at(value - h, b, c, n)
+        return score_variance(value - h, b, c, n)
 
     low = value - score_distance(below, z, 1 + value)
     high = value + score_distance(above, z, 1 - value)
@@ -136,17 +136,14 @@ def newcombe_paired(table: PairedTable, level: float = 0.95) -> Estimate:
     one, two = wilson(wrong1, n, level), wilson(wrong2, n, level)
     if n == 0:
         return undefined(0, notes.NO_PAIR, level=level, method="newcombe_paired")
-    b, c = table.aided_right_unaided_wrong, table.aided_wrong_unaided_right
-    product = table.both_right * table.both_wrong - b * c
-    margins = wrong1 * (n - wrong1) * wrong2 * (n - wrong2)
-    phi = (max(product - n / 2, 0.0) if product > 0 else product) / sqrt(margins) if margins else 0.0
-    value = (b - c) / n
-    low = value - _third_side(one.value - one.low, two.high - two.value, phi)
-    high = value + _third_side(one.high - one.value, two.value - two.low, phi)
+    phi = correlation(table)
+    value = (table.aided_right_unaided_wrong - table.aided_wrong_unaided_right) / n
+    low = value - third_side(one.value - one.low, two.high - two.value, phi)
+    high = value + third_side(one.high - one.value, two.value - two.low, phi)
     return Estimate(value, low, high, n, level, "newcombe_paired", details={"phi": phi})
 
 
-def _variance_at(d: float, b: int, c: int, n: int) -> float:
+def score_variance(d: float, b: int, c: int, n: int) -> float:
     """Variance of (b - c) / n under the hypothesis that the difference is d (Tango 1998)."""
     if d < 0:
         b, c, d = c, b, -d
@@ -159,6 +156,15 @@ def _variance_at(d: float, b: int, c: int, n: int) -> float:
     return (2 * q + d * max(1 - d, 0.0)) / n
 
 
-def _third_side(one: float, two: float, phi: float) -> float:
+def correlation(table: PairedTable) -> float:
+    """phi of the pairs, its numerator less n/2 where that leaves it positive; 0 where an arm is all alike."""
+    n, wrong1, wrong2 = table.n, table.errors_unaided, table.errors_aided
+    b, c = table.aided_right_unaided_wrong, table.aided_wrong_unaided_right
+    product = table.both_right * table.both_wrong - b * c
+    margins = wrong1 * (n - wrong1) * wrong2 * (n - wrong2)
+    return (max(product - n / 2, 0.0) if product > 0 else product) / sqrt(margins) if margins else 0.0
+
+
+def third_side(one: float, two: float, phi: float) -> float:
     """Length of one - two, where phi is the cosine between them."""
     return sqrt(max((one - two) ** 2 + 2 * (1 - phi) * one * two, 0.0))

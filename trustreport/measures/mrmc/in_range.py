@@ -1,0 +1,213 @@
+"""Intervals of readers that stay within the range of what they estimate, and tests on the same scale.
+
+Each takes the estimate of a fit or a U-statistic with its standard error and degrees of freedom, and gives it
+other limits and another word in `method`. `statistic` is what the limits were found from, so that a p made of
+it and the limits never disagree.
+"""
+
+from dataclasses import replace
+from math import exp, inf, isnan, log, nan, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate
+from trustreport.measures.confusion.propagation import score_limit
+from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.interval import quantile, two_sided_p
+from trustreport.measures.mrmc.ustatistic import rounded_down
+from trustreport.measures.paired.difference import score_variance
+from trustreport.measures.roc.auc import newcombe_auc
+
+SCORE, LOGIT = "_score", "_logit"
+NEWCOMBE_AUC, WILSON, TANGO = "auc_newcombe", "wilson", "tango"
+
+
+def by_score(
+    e: Estimate, n_cases: int, *, low: float = 0.0, high: float = 1.0, most: float | None = None
+) -> Estimate:
+    """A mean over readers with the score limits of a share, by an effective number of readings.
+
+    With s the share of the way from `low` to `high`, V its variance, t Student's quantile with the degrees of
+    freedom of the estimate, at most `n_cases` - 1::
+
+        effective n = min(s (1 - s) / V, most)
+        limits: the two p with |s - p| = t sqrt(p (1 - p) / effective n)
+
+    Where nothing varies between readers or cases, each case counts once (effective n = `n_cases`) and t is
+    the normal quantile: all readings of a case could be one and the same.
+
+    Parameters
+    ----------
+    e : Estimate
+        As from `ObuchowskiRockette.arm_mean` or `UStatistic.arm_mean`, with its symmetric limits.
+    n_cases : int
+        Cases that were read, of the scarcer class for Youden's index.
+    low, high : float
+        The range: 0 and 1 for a share, -1 and 1 for Youden's index.
+    most : float, optional
+        The effective number if all readings were independent; the readings where not given.
+
+    Returns
+    -------
+    Estimate
+        Within the range; `details` hold `effective_n`. As it came where there is no interval for another
+        reason.
+
+    References
+    ----------
+    Wilson (1927), J. Am. Stat. Assoc. 22, 209-212. Korn, Graubard (1998), Surv. Methodol. 24, 193-201
+    (effective sample size from a design's variance). Saha, Miller, Wang (2016), Int. J. Biostat. 12.
+
+    Examples
+    --------
+    >>> print(by_score(Estimate(0.95, 0.87, 1.03, 180, method="or_rrrc", se=0.04, df=20), 60))
+    0.95 (95% CI 0.80 to 0.99; n = 180)
+    """
+    wide = high - low
+    share = (e.value - low) / wide
+    if not isnan(e.low):
+        effective, note = (
+            min(share * (1 - share) / (e.se / wide) ** 2, float(e.n) if most is None else most),
+            e.note,
+        )
+        df = min(inf if isnan(e.df) else e.df, n_cases - 1.0)
+    elif notes.NO_VARIATION in e.note and n_cases:
+        effective, note, df = float(n_cases), notes.CASES_ONCE, nan
+    else:
+        return replace(e, method=e.method + SCORE)
+    ends = {} if (low, high) == (0, 1) else {"range_low": low, "range_high": high}
+    made = replace(
+        e, method=e.method + SCORE, note=note, df=df, details={**e.details, "effective_n": effective, **ends}
+    )
+    return _with_score_limits(made)
+
+
+def on_logit(e: Estimate) -> Estimate:
+    """A mean area with the same standard error and degrees of freedom on the logit scale.
+
+    ::
+
+        logit A +- t SE / (A (1 - A)), turned back
+
+    Parameters
+    ----------
+    e : Estimate
+        As from `ObuchowskiRockette.arm_mean` or `UStatistic.arm_mean` of areas.
+
+    Returns
+    -------
+    Estimate
+        In (0, 1). As it came, but for its method, where it has no interval.
+
+    References
+    ----------
+    Pepe (2003), The Statistical Evaluation of Medical Tests, section 5.2 (logit of an area).
+    Hillis (2014), Stat. Med. 33, 330-360 (variance and degrees of freedom of one arm).
+
+    Examples
+    --------
+    >>> print(on_logit(Estimate(0.95, 0.87, 1.03, 180, method="or_rrrc", se=0.04, df=20)))
+    0.95 (95% CI 0.77 to 0.99; n = 180)
+    """
+    made = replace(e, method=e.method + LOGIT)
+    if isnan(e.low):
+        return made
+    half = quantile(reference_df(e), e.level) * e.se / (e.value * (1 - e.value))
+    low, high = (_expit(_logit(e.value) + side) for side in (-half, half))
+    return replace(made, low=low, high=high)
+
+
+def area_of_cases(e: Estimate, positives: int, negatives: int) -> Estimate:
+    """An area of 0 or 1 of all readers: Newcombe's limits for one reader of these cases, each counted once.
+
+    Where every reader ranks every case right nothing varies, and the readers may be as one; the limits of a
+    single curve hold for the mean then.
+
+    References
+    ----------
+    Newcombe (2006), Stat. Med. 25, 559-573, method 5.
+
+    Examples
+    --------
+    >>> e = Estimate(1.0, nan, nan, 180, method="or_rrrc_logit", note=notes.NO_VARIATION)
+    >>> print(area_of_cases(e, 20, 40))
+    1.00 (95% CI 0.92 to 1.00; n = 180)
+    """
+    if notes.NO_VARIATION not in e.note or e.value not in (0.0, 1.0) or not min(positives, negatives):
+        return e
+    truth = np.arange(positives + negatives) < positives
+    ranks: NDArray[np.bool_] = truth if e.value else ~truth
+    one = newcombe_auc(truth, ranks.astype(np.float64), level=e.level)
+    return replace(e, low=one.low, high=one.high, method=NEWCOMBE_AUC, note=notes.CASES_ONCE)
+
+
+def difference_in_range(e: Estimate, greatest: float = 1.0) -> Estimate:
+    """A difference as it is, or with score limits where the symmetric ones leave what is possible.
+
+    From -`greatest` to `greatest` taken as 0 to 1 the limits are those of `by_score`, without its bounds of
+    readings and cases; p tests no difference on the same scale.
+
+    Examples
+    --------
+    >>> print(difference_in_range(Estimate(0.6, 0.2, 1.0, 60, method="or_rrrc", se=0.19, df=10)))
+    0.60 (95% CI 0.20 to 1.00; n = 60)
+    >>> print(difference_in_range(Estimate(0.6, 0.1, 1.1, 60, method="or_rrrc", se=0.22, df=10)))
+    0.60 (95% CI -0.01 to 0.89; n = 60)
+    """
+    if isnan(e.low) or (e.low >= -greatest and e.high <= greatest) or abs(e.value) >= greatest:
+        return e
+    share = (e.value + greatest) / (2 * greatest)
+    effective = share * (1 - share) / (e.se / (2 * greatest)) ** 2
+    ends = {"range_low": -greatest, "range_high": greatest}
+    details = {**e.details, "effective_n": effective, **ends}
+    made = replace(e, method=e.method + SCORE, details=details)
+    return _with_score_limits(replace(made, p=two_sided_p(statistic(made, 0.0), reference_df(made))))
+
+
+def statistic(e: Estimate, null: float) -> float:
+    """How many standard errors an estimate is above a value, on the scale of its limits.
+
+    At either limit of the interval it is the quantile of the level, so that a test and the interval agree
+    about every value. NaN where the limits come from no such statistic.
+    """
+    if "effective_n" in e.details:
+        low, high = e.details.get("range_low", 0.0), e.details.get("range_high", 1.0)
+        share, supposed = ((x - low) / (high - low) for x in (e.value, null))
+        if not 0 < supposed < 1:
+            return inf if supposed <= 0 else -inf
+        return (share - supposed) / sqrt(supposed * (1 - supposed) / e.details["effective_n"])
+    if e.method == TANGO and "gained" in e.details:
+        b, c = (int(e.details[name]) for name in ("gained", "lost"))
+        variance = score_variance(null, b, c, e.n)
+        return (e.value - null) / sqrt(variance) if variance > 0 else 0.0 if e.value == null else nan
+    if isnan(e.se):
+        return nan
+    if e.method.endswith(LOGIT):
+        if not 0 < null < 1:
+            return inf if null <= 0 else -inf
+        return (_logit(e.value) - _logit(null)) * e.value * (1 - e.value) / e.se
+    return (e.value - null) / e.se
+
+
+def reference_df(estimate: Estimate) -> float:
+    """What the quantile of an interval uses: infinite for the normal, rounded down for the U-statistic."""
+    if isnan(estimate.df):
+        return inf
+    return rounded_down(estimate.df) if estimate.method.startswith("ustatistic") else estimate.df
+
+
+def _with_score_limits(e: Estimate) -> Estimate:
+    low, high = e.details.get("range_low", 0.0), e.details.get("range_high", 1.0)
+    share, effective = (e.value - low) / (high - low), e.details["effective_n"]
+    t = quantile(reference_df(e), e.level)
+    ends = score_limit(share * effective, effective, np.array([-t, t]))
+    return replace(e, low=low + (high - low) * float(ends[0]), high=low + (high - low) * float(ends[1]))
+
+
+def _logit(x: float) -> float:
+    return log(x / (1 - x))
+
+
+def _expit(x: float) -> float:
+    return 1 / (1 + exp(-x)) if x > -700 else 0.0
