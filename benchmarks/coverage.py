@@ -186,11 +186,17 @@ def _verdict(row: Mapping[str, Any], mean: float) -> str:
     return "listed" if listed else "fails"
 
 
-def written(found: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """The rows as a table."""
+def written(found: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """The rows as a table; those of topics that were not run stay as they are in it."""
+    kept: list[dict[str, Any]] = []
+    if path.exists():
+        with path.open(encoding="utf-8") as lines:
+            ran = {row["topic"] for row in found}
+            kept = [row for row in csv.DictReader(lines) if row["topic"] not in ran]
     with path.open("w", newline="", encoding="utf-8") as lines:
         writer = csv.DictWriter(lines, FIELDS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
+        writer.writerows(kept)
         for row in found:
             shown = {k: f"{v:.4f}" if isinstance(v, float) else v for k, v in row.items()}
             writer.writerow({**shown, "due": "yes" if row["due"] else "no"})

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri
 from scipy.stats import binom
 
-from trustreport.dimensions import pragmatic_utility, source_reliability, subgroups, vigilance
+from trustreport.dimensions import (
+    potential_robustness,
+    pragmatic_utility,
+    source_reliability,
+    subgroups,
+    vigilance,
+)
 from trustreport.dimensions.advice_accuracy.utility import yield_results
 from trustreport.dimensions.advice_value.entries import results_of as advice_values
 from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_results
@@ -706,6 +712,40 @@ def gains() -> Iterator[Regime]:
         yield Regime("gain of a group", f"{n_readers} readers, {n}+{m} cases, {kind}", true, study, cost=0.05)
 
 
+OVER_SITES = {"sensitivity": "typical site, sensitivity", "auc": "typical site, area"}
+
+
+def sites() -> Iterator[Regime]:
+    """Sites whose sensitivity and area differ: the typical site."""
+    for k, n, spread in product((4, 6, 12), (60, 200), (0.0, 0.5)):
+
+        def study(rng: np.random.Generator, k: int = k, n: int = n, spread: float = spread) -> Found:
+            truth = np.tile(np.arange(n) % 3 == 0, k)
+            away = spread * np.repeat(rng.normal(0, 1, k), n)
+            score = np.where(truth, 1.4 + away, 0.0) + rng.logistic(0, 1, k * n)
+            made = tuple(
+                dataset(truth[of], expit(score[of]), name=f"site {i}")
+                for i, of in enumerate(np.split(np.arange(k * n), k))
+            )
+            declared = plan(operating_point={"threshold": 0.5})
+            for r in potential_robustness.DIMENSION.answer(Study(datasets=made), declared).results:
+                if (
+                    r.primary
+                    and r.id == "potential_robustness.pooled_performance"
+                    and r.endpoint in OVER_SITES
+                ):
+                    yield OVER_SITES[r.endpoint], r.estimate
+
+        def true() -> Truths:
+            # The area at the median site: positives 1.4 above negatives, both logistic.
+            x = np.linspace(-40, 40, 400_001)
+            density = expit(x) * expit(-x)
+            area = float((density * expit(x + 1.4)).sum() * (x[1] - x[0]))
+            return {"typical site, sensitivity": float(expit(1.4)), "typical site, area": area}
+
+        yield Regime("over sites", f"{k} sites of {n} cases, spread {spread:g}", true, study, cost=0.1)
+
+
 TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "shares": shares,
     "areas": areas,
@@ -719,4 +759,5 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "candidates": candidates,
     "device": device_and_readers,
     "gains": gains,
+    "sites": sites,
 }
