@@ -68,8 +68,8 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
     .95), 95% intervals of the median cover in .920 to 1.000 of the studies that have one, on average .974,
     and those of tau^2 in .948 to 1.000. Prediction intervals cover in .818 to 1.000: they are too narrow
     where the spread between sites is not found, and wider than need be with three sites. With three sites of
-    20 cases at .98 every site is at 100% in a third of studies. All designs:
-    `benchmarks/results/binomial_normal_coverage.csv`.
+    20 cases at .98 every site is at 100% in a third of studies.
+    `benchmarks/results/coverage.csv` has the designs that are simulated again.
 
     References
     ----------

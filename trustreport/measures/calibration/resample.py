@@ -48,7 +48,7 @@ def pivot_interval(
 
     and the interval holds them all. Coverage of the 95 % interval in simulated sets, scores right or wrong by
     various amounts: .87 to .94 with 100 cases, .89 to .99 with 400 and 2,000; of percentiles 0 to .94, of the
-    basic bootstrap .39 to .94 (benchmarks/results/calibration_coverage.csv).
+    basic bootstrap .39 to .94.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def clustered(
 
     Notes
     -----
-    Too narrow with few clusters; coverage: benchmarks/confusion_coverage.py.
+    Too narrow with few clusters; coverage: benchmarks/coverage.py.
 
     References
     ----------

@@ -50,7 +50,7 @@ def propagated(
     Notes
     -----
     Stays in the range of the measure and needs no cell above zero; coverage:
-    benchmarks/confusion_coverage.py.
+    benchmarks/coverage.py.
 
     References
     ----------
