@@ -124,9 +124,9 @@ def two_sets() -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
     rng = np.random.default_rng(2)
     made = []
     for n, share in ((150, 0.6), (200, 0.3)):
-        cluster = rng.integers(0, 18, n)
+        cluster = rng.integers(0, 18, n) + 100 * len(made)  # other clusters in either set
         stratum = (rng.random(n) < share).astype(np.int64)
-        shift = rng.normal(0, 0.2, 18)[cluster]
+        shift = rng.normal(0, 0.2, 18)[cluster % 100]
         made.append((rng.random(n) < 0.75 - 0.15 * stratum + shift, stratum, cluster))
     return made[0], made[1]
 

@@ -22,6 +22,8 @@ Counts = NDArray[np.int64]
 SNB_MOVER, SNB_JACKKNIFE = "snb_mover", "snb_jackknife"
 CLUSTERS_WITH_POSITIVE = 10  # with fewer, the spread between clusters is not known well enough
 LOW, HIGH = 1, 2  # of `mean_limits`
+UNBOUNDED = 1e9  # a lower limit this far off does not exist: the share of positives may be as good as 0
+NO_LOWER_LIMIT = "too few cases have the condition: the interval has no lower limit"
 
 NO_POSITIVE = "no case has the condition"
 FEW_CLUSTERS = "fewer than 10 clusters hold a case with the condition: no interval"
@@ -219,7 +221,7 @@ def snb_mover(
     -------
     Estimate
         ``snb_mover``, at most 1, limits too; NaN with a note when no case has the condition; no limits at
-        threshold 1.
+        threshold 1, nor where so few cases have the condition that there is no lower one.
 
     Notes
     -----
@@ -249,8 +251,10 @@ def snb_mover(
         return mean_limits(share, n, np.array([1 - at, -odds, -at, 0.0]), z)[side]
 
     below = 1.0
-    while limit(plain.value - below, LOW) <= 0:
+    while below < UNBOUNDED and limit(plain.value - below, LOW) <= 0:
         below *= 2
+    if below >= UNBOUNDED:
+        return replace(plain, low=nan, high=nan, se=nan, method=SNB_MOVER, note=NO_LOWER_LIMIT)
     low = float(brentq(limit, plain.value - below, plain.value, args=(LOW,), xtol=1e-13, rtol=1e-13))
     high = 1.0
     if plain.value < 1 and limit(1.0, HIGH) < 0:

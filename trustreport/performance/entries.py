@@ -38,6 +38,11 @@ def as_entries(
     ]  # fmt: skip
 
 
+def each_alone(case: ScoredCases, part: ScoredCases) -> dict[str, bool]:
+    """That every case of a part is a cluster of its own, where cases of the whole are not."""
+    return {"each_case_a_cluster": True} if case.cluster is not None and part.cluster is None else {}
+
+
 def pair(alone: Estimate, in_clusters: Estimate | None) -> list[Estimate]:
     """The estimate that respects clusters, where there are any, before that of independent cases."""
     return [alone] if in_clusters is None else [in_clusters, alone]

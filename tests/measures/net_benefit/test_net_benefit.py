@@ -195,3 +195,9 @@ def test_wrong_use_is_refused():
         nb.decision_curve(TRUTH, SCORE, [0.5, 1])
     with pytest.raises(ValueError, match="needs cases"):
         nb.decision_curve(TRUTH[:0], SCORE[:0], [0.5])
+
+
+def test_one_positive_of_three_leaves_the_lower_limit_open():
+    found = nb.snb_mover(np.array([True, False, False]), np.array([0.9, 0.8, 0.1]), 0.5)
+    assert (found.value, found.note) == (0.0, nb.NO_LOWER_LIMIT)
+    assert np.isnan([found.low, found.high]).all()

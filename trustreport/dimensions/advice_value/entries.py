@@ -19,7 +19,7 @@ from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
 from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
 from trustreport.messages import Message
 from trustreport.performance.cases import ScoredCases
-from trustreport.performance.entries import entries
+from trustreport.performance.entries import each_alone, entries
 from trustreport.performance.measures import CALIBRATION, METHODS, why_no_risk, without_interval
 from trustreport.place import Place
 from trustreport.plan import Plan
@@ -172,25 +172,27 @@ def _advice(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     positive = np.zeros(len(case), bool) if case.score is None else case.score >= 0.5
     for name, of in zip(CLASSES, (positive, ~positive)):
         part = case.part(of & case.scored, case.place.at(class_=name))
-        yield _advisory(part, plan, none=NO_ADVICE)
+        yield _advisory(part, plan, none=NO_ADVICE, details=each_alone(case, part))
 
 
 def _of_groups(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     """The advisory value of each declared group."""
     for name, members in _groups(case, plan):
         part = case.part(members & case.scored, case.place.at(subgroup=name))
-        yield _advisory(part, plan, none=NO_CASE_OF_GROUP)
+        yield _advisory(part, plan, none=NO_CASE_OF_GROUP, details=each_alone(case, part))
 
 
-def _advisory(case: ScoredCases, plan: Plan, local: Local = "absolute_gap", none: str = "") -> Result:
+def _advisory(
+    case: ScoredCases, plan: Plan, local: Local = "absolute_gap", none: str = "", **more: Any
+) -> Result:
     """The advisory value of some cases, calibrated among themselves."""
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
     chosen = {"bins": BINS, "local_calibration": local}
     if none and not truth.size:
-        return _entry("advisory_value", case, undefined(0, none, level=level), parameters=chosen)
+        return _entry("advisory_value", case, undefined(0, none, level=level), parameters=chosen, **more)
     given: dict[str, Any] = {"interval": BOUNDS, "cluster": cluster, "level": level}
     found = advisory_value(truth, score, bins=BINS, local=local, **given)
-    return _entry("advisory_value", case, found, parameters=chosen)
+    return _entry("advisory_value", case, found, parameters=chosen, **more)
 
 
 def _groups(case: ScoredCases, plan: Plan) -> Iterator[tuple[str, NDArray[np.bool_]]]:

@@ -27,6 +27,7 @@ from trustreport.measures.subgroup_difference import (
     share_difference,
 )
 from trustreport.performance.cases import ScoredCases, scored_cases
+from trustreport.performance.entries import each_alone
 from trustreport.performance.measures import lead
 from trustreport.performance.small_cells import closed, public_cell, suppressed
 from trustreport.performance.worst import worst_of
@@ -121,7 +122,7 @@ def _worst(
                 e,
                 endpoint=name,
                 parameters={"groups": len(shown)},
-                details={"group": group, **_alone(case, part)},
+                details={"group": group, **each_alone(case, part)},
                 cases=part.key,
                 primary=True,
             )
@@ -149,7 +150,7 @@ def _one(case: ScoredCases, group: CaseGroup, plan: Plan, *, shut: bool) -> Meas
         "positives": positives,
         "negatives": negatives,
         "prespecified": prespecified,
-        **_alone(case, part),
+        **each_alone(case, part),
     }
 
     def entry(name: str, e: Estimate, *, short: bool = False) -> Result:
@@ -172,11 +173,6 @@ def _one(case: ScoredCases, group: CaseGroup, plan: Plan, *, shut: bool) -> Meas
     if shut:
         positives = negatives = 0
     return Measured(group, tuple(results), positives, negatives, shut)
-
-
-def _alone(case: ScoredCases, part: ScoredCases) -> dict[str, bool]:
-    """That every case of a part is a cluster of its own, where cases of the whole are not."""
-    return {"each_case_a_cluster": True} if case.cluster is not None and part.cluster is None else {}
 
 
 def _classes(truth: NDArray[np.bool_]) -> tuple[int, int]:

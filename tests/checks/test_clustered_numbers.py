@@ -73,7 +73,8 @@ def test_every_primary_number_of_clustered_cases_allows_for_it_or_is_named(asses
         if not (r.primary and r.cases and r.estimate.low < r.estimate.high) or r.unit in ("p", "count"):
             continue
         judged += 1
-        of_clusters = "cluster" in r.method or "obuchowski" in r.method or r.analysis == "clustered"
+        of_clusters = "clusters" in r.estimate.details or "cluster" in r.method or "obuchowski" in r.method
+        of_clusters |= r.analysis == "clustered"
         assert of_clusters or r.quantity.id in said, (r.id, r.endpoint, r.method)
     assert judged > 200
     shares = "bootstrap_share"  # of resamples: no interval
@@ -104,6 +105,6 @@ def test_a_number_of_independent_cases_is_named(assessed: Assessment, id: str, e
         for r in every
         if r.id == id and r.endpoint == endpoint and r.primary and r.estimate.low < r.estimate.high
     )
-    plain = replace(wrong, estimate=replace(wrong.estimate, method="wilson"), analysis="")
+    plain = replace(wrong, estimate=replace(wrong.estimate, method="wilson", details={}), analysis="")
     others = [r for r in every if r is not wrong]
     assert named(replace(evidence, results=[*others, plain])) == {wrong.quantity.id}
