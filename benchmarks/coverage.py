@@ -5,7 +5,7 @@ Monte Carlo error. Estimates come from what a report calls, so a change of metho
 
 A row is accepted where
 
-- shares, whose outcomes are few: at least .90, and .94 on average over neighbouring shares;
+- shares, whose outcomes are few: at least .90, and .94 on average over those within .02;
 - others: at least .93 less two Monte Carlo errors;
 - a missing interval counts as covered where the report says why, and no more than 10 % of studies lack one
   where there are ten cases of the rarer class (in ten clusters).
@@ -35,6 +35,7 @@ DOCS = FOLDER.parent / "docs" / "statistics.md"
 SEED = 20261122
 BATCH = 100
 LEAST, LEAST_SHARE, MEAN_SHARE, MOST_WITHOUT = 0.93, 0.90, 0.94, 0.10
+NEAR = 0.021  # shares are averaged with those so near, else with the next on either side
 FIELDS = (
     "topic design quantity methods true runs covered below above without said width error due verdict".split()
 )
@@ -155,6 +156,7 @@ def rows(
                     "due": regime.due,
                     "share": name in regime.shares,
                     "neighbours": regime.neighbours,
+                    "beside": regime.beside,
                     "none": not found.get(name),
                 }
             )
@@ -171,8 +173,10 @@ def judged(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for together in near.values():
         together.sort(key=lambda row: row["neighbours"][1])
         for i, row in enumerate(together):
-            beside = together[max(i - 1, 0) : i + 2]
+            near_by = [one for one in together if abs(one["neighbours"][1] - row["neighbours"][1]) < NEAR]
+            beside = near_by if len(near_by) > 2 else together[max(i - 1, 0) : i + 2]
             mean[id(row)] = sum(one["covered"] for one in beside) / len(beside)
+    found = [row for row in found if not row.get("beside")]
     for row in found:
         row["verdict"] = _verdict(row, mean.get(id(row), row["covered"]))
     return found

@@ -75,6 +75,7 @@ class Regime:
     outcomes : every outcome with its probability, in place of drawn studies
     shares : quantities whose outcomes are few; they are judged together with their neighbours
     neighbours : what regimes have in common whose shares are averaged, and where this one is among them
+    beside : whether it is there for its neighbours alone
     due : whether there are ten cases of the rarer class (in ten clusters), so that an interval is due
     """
 
@@ -85,6 +86,7 @@ class Regime:
     outcomes: Callable[[], Iterable[tuple[float, Found]]] | None = None
     shares: frozenset[str] = frozenset()
     neighbours: tuple[str, float] | None = None
+    beside: bool = False
     due: bool = True
     cost: float = field(default=0.02, compare=False)  # seconds a study, roughly
 
@@ -164,7 +166,8 @@ def binomial(n: int, p: float) -> Floats:
     return found
 
 
-GRID = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99)
+LARGEST = 0.99
+GRID = tuple(k / 200 for k in range(100, 200))
 
 
 @cache
@@ -177,7 +180,7 @@ def share_of(n: int) -> tuple[Estimate, ...]:
 
 
 def shares() -> Iterator[Regime]:
-    """One share, every outcome: sizes 20 to 1,000, shares of .5 to .99."""
+    """One share, every outcome: sizes 20 to 1,000, shares of .5 to .995 by .005."""
     for n, p in product((20, 50, 100, 300, 1000), GRID):
 
         def outcomes(n: int = n, p: float = p) -> Iterator[tuple[float, Found]]:
@@ -191,6 +194,7 @@ def shares() -> Iterator[Regime]:
             outcomes=outcomes,
             shares=frozenset(["sensitivity"]),
             neighbours=(f"{n} cases", p),
+            beside=p > LARGEST,
         )
 
 
