@@ -1,4 +1,4 @@
-"""One number has one primary estimate: on the examples, and on many studies that are drawn.
+"""One number has one primary estimate, whose p and interval agree: on the examples, and on drawn studies.
 
 Every other assessment that a test makes in its own process obeys the same rule (`conftest.py`), so the
 studies of tests/reference do too.
@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,25 @@ def unclear(results: Iterable[Result]) -> list[str]:
     return twice + [f"{n} primary entries of {key}" for key, n in primary.items() if n != 1]
 
 
+def undecided(results: Iterable[Result]) -> list[str]:
+    """Primary entries whose p and interval disagree about no difference; a margin has a p of its own."""
+    said = []
+    for r in results:
+        e, row = r.estimate, r.quantity
+        null = 0.5 if row.id == "auc" else row.no_effect if row.target is None else row.target
+        if not r.primary or null is None or "margin" in r.parameters or isnan(e.p + e.low + e.high):
+            continue
+        if (e.p >= 1 - e.level) != (e.low <= null <= e.high):
+            said.append(f"{r.id} {r.scope} {r.method}: p {e.p}, {e.low} to {e.high}")
+    return said
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
 def test_no_example_contradicts_itself(path: Path) -> None:
     study, plan = read_study(path)
-    assert not conflicts(assess(study, plan))
+    assessment = assess(study, plan)
+    assert not conflicts(assessment)
+    assert not undecided(assessment.results)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -56,7 +72,7 @@ def test_no_drawn_study_contradicts_itself(part: int, tmp_path: Path) -> None:
         folder.mkdir()
         study, plan = read_study(drawn_study(seed, folder))
         assessment = assess(study, plan)
-        said = [*conflicts(assessment), *unclear(assessment.results)]
+        said = [*conflicts(assessment), *unclear(assessment.results), *undecided(assessment.results)]
         assert not said, f"seed {seed}: {said}"
 
 
