@@ -30,6 +30,7 @@ from trustreport.estimate import Estimate
 from trustreport.performance.cases import ScoredCases, scored_cases
 from trustreport.performance.differences import difference
 from trustreport.performance.measures import lead
+from trustreport.performance.reader_errors import reader_errors
 from trustreport.performance.readers import AIDED, endpoints, every_endpoint
 from trustreport.place import Place
 from trustreport.plan import Plan
@@ -305,7 +306,8 @@ def sets() -> Iterator[Regime]:
 
 # ---------------------------------------------------------------- readers
 
-UNAIDED_MU = 1.5
+# Variances, how far both arms tell the classes apart, and where a reading is positive.
+LEVELS = (("HL", (1.5, 1.5), 0.75), ("LH", (1.5, 2.2), 0.75), ("HL", (2.8, 3.6), 1.6))
 GAPS = ("complete", "10% missing", "30% missing", "missing by reader", "split plot")
 
 
@@ -363,28 +365,21 @@ def reader_truths(structure: str, mu: tuple[float, float], cut: float, n1: int, 
     return found
 
 
-RATIOS = {
-    "pragmatic_utility.rr": "relative risk of errors",
-    "pragmatic_utility.odds_ratio": "odds ratio of errors",
-}
-
-
 def of_readers(readings: Readings) -> Found:
     """Changes, means of the aided arm, and ratios of errors."""
     compared = (ARMS[1], ARMS[0])
     for one in every_endpoint(readings, compared, LEVEL):
         yield f"{one.name}, change", one.whole.lead_difference(LEVEL)
         yield f"{one.name}, aided", one.whole.lead_mean(AIDED, LEVEL)
-    study = Study(arms=ARMS, readings=(readings,))
-    yield from primary(pragmatic_utility.DIMENSION.answer(study, plan()).results, RATIOS, analysis="mrmc")
+    errors = reader_errors(readings, compared, LEVEL)
+    yield "relative risk of errors", errors.rr
+    yield "odds ratio of errors", errors.odds_ratio
 
 
 def readers() -> Iterator[Regime]:
     """Readers and cases of the Roe-Metz model, complete and with readings missing."""
-    for structure, (n1, n0), n_readers, kind in product(
-        ("HL", "LH"), ((20, 40), (30, 70)), (3, 4, 5, 10), GAPS
-    ):
-        for mu, cut in (((UNAIDED_MU, UNAIDED_MU), 0.75), ((1.5, 2.2), 0.75), ((2.8, 3.6), 1.6)):
+    for (n1, n0), n_readers, kind in product(((20, 40), (30, 70)), (3, 4, 5, 10), GAPS):
+        for structure, mu, cut in LEVELS:
             if kind == "split plot" and n_readers < 4:
                 continue
 

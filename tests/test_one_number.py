@@ -19,7 +19,7 @@ from trustreport.assessment import Assessment
 from trustreport.estimate import Estimate
 from trustreport.one_number import contradictions, number
 from trustreport.place import Place
-from trustreport.results import Result
+from trustreport.results import CUT, Result
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted(ROOT.glob("examples/*/study.yaml"))
@@ -57,12 +57,18 @@ def undecided(results: Iterable[Result]) -> list[str]:
     return said
 
 
+def cut(results: Iterable[Result]) -> list[str]:
+    """Primary entries whose interval was cut at the end of what is possible."""
+    return [f"{r.id} {r.scope} {r.method}" for r in results if r.primary and CUT in r.estimate.note]
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
 def test_no_example_contradicts_itself(path: Path) -> None:
     study, plan = read_study(path)
     assessment = assess(study, plan)
     assert not conflicts(assessment)
     assert not undecided(assessment.results)
+    assert not cut(assessment.results)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -72,7 +78,8 @@ def test_no_drawn_study_contradicts_itself(part: int, tmp_path: Path) -> None:
         folder.mkdir()
         study, plan = read_study(drawn_study(seed, folder))
         assessment = assess(study, plan)
-        said = [*conflicts(assessment), *unclear(assessment.results), *undecided(assessment.results)]
+        results = assessment.results
+        said = [*conflicts(assessment), *unclear(results), *undecided(results), *cut(results)]
         assert not said, f"seed {seed}: {said}"
 
 

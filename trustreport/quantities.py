@@ -12,7 +12,7 @@ from math import inf
 from typing import Any, Literal
 
 Unit = Literal["proportion", "difference", "ratio", "decisions", "count", "score", "seconds", "p", "utility"]
-Scale = Literal["identity", "logit", "log", "atanh"]
+Scale = Literal["identity", "logit", "log", "log_shortfall", "atanh"]
 Need = Literal[
     "positives",
     "negatives",
@@ -177,6 +177,7 @@ ROWS: tuple[Quantity, ...] = (
         by_prevalence=True,
         counts_decisions=True,
         high=1.0,
+        scale="log_shortfall",
         **_RISKS,
     ),
     *_rows("weighted_utility", "utility", "up", counts_decisions=True, **_RISKS),
@@ -191,7 +192,8 @@ ROWS: tuple[Quantity, ...] = (
     ),
     *_rows("failure_rate", better="down", **_OF_SHARE),
     # advice value: calibration, and what advice is worth
-    *_rows("brier ece ici e50 e90 emax gici_over gici_under", "score", "down", low=0.0, high=1.0, **_RISKS),
+    *_rows("brier", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
+    *_rows("ece ici e50 e90 emax gici_over gici_under", "score", "down", low=0.0, high=1.0, **_RISKS),
     *_rows("eci", "score", "down", low=0.0, high=100.0, **_RISKS),
     *_rows("gici", "score", "up", low=0.0, high=1.0, **_RISKS),
     *_rows("advice_value", "score", "up", low=-1.0, high=1.0, **_RISKS),

@@ -10,6 +10,7 @@ from trustreport.estimate import Estimate
 from trustreport.place import Place
 from trustreport.quantities import OF_METRIC, Quantity, Unit, endpoint_row, is_named, quantity_of
 
+ROUNDING = 1e-12
 CUT = "the interval is cut at the end of what is possible"
 
 
@@ -110,7 +111,8 @@ def answers(
 
 def within_range(e: Estimate, row: Quantity) -> Estimate:
     """The interval cut at the ends of what is possible, where its method reaches beyond; the note says so."""
-    if isnan(e.low) or not (e.low < row.low or e.high > row.high):
+    beyond = max(row.low - e.low, e.high - row.high)
+    if isnan(e.low) or not beyond > 0:
         return e
-    note = "; ".join(filter(None, (e.note, CUT)))
+    note = "; ".join(filter(None, (e.note, CUT))) if beyond > ROUNDING else e.note
     return replace(e, low=max(e.low, row.low), high=min(e.high, row.high), note=note)

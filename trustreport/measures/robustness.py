@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import atanh, exp, inf, isnan, log, nan, sqrt, tanh
+from math import atanh, exp, expm1, inf, isnan, log, nan, sqrt, tanh
 from typing import Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.proportion import normal_quantile
 
 Floats = NDArray[np.float64]
-Scale = Literal["identity", "log", "logit"]
+Scale = Literal["identity", "log", "logit", "log_shortfall"]
 TauMethod = Literal["reml", "dl"]
 
 COMBINED = "combines two p-values: it has no interval"
@@ -291,9 +291,9 @@ def heterogeneity(
         prediction interval = mean +- t_{k-2} sqrt(tau^2 + SE^2)
         I^2 = tau^2 / (tau^2 + s^2),   s^2 = (k - 1) sum 1/v / ((sum 1/v)^2 - sum 1/v^2)
 
-    tau^2 by restricted maximum likelihood or DerSimonian-Laird, its interval by the Q profile. On a log or
-    logit scale values and variances are carried there (delta method), and mean and prediction interval
-    back; tau^2 stays on the scale.
+    tau^2 by restricted maximum likelihood or DerSimonian-Laird, its interval by the Q profile. On another
+    scale than the measure's own values and variances are carried there (delta method), and mean and
+    prediction interval back; tau^2 stays on the scale.
 
     Estimand: mean and spread over the sites from which these were sampled, each weighing alike but for its
     precision.
@@ -302,8 +302,9 @@ def heterogeneity(
     ----------
     value, variance : float array, shape (n_sites,)
         The measure at each site and the square of its standard error, independent sites.
-    scale : {"identity", "log", "logit"}
-        Where sites are taken as normal: logit for areas and proportions, log for ratios.
+    scale : {"identity", "log", "logit", "log_shortfall"}
+        Where sites are taken as normal: logit for areas and proportions, log for ratios, -log(1 - x) for what
+        has an upper limit of 1 and no lower one.
     tau_method : {"reml", "dl"}
     level : float in (0, 1)
 
@@ -353,7 +354,7 @@ def heterogeneity(
         none = undefined(k, why, level=level, method=method)
         return Heterogeneity(none, *(undefined(k, why, level=level, method=tau_method),) * 2, none)
     y, v = _onto(value, variance, scale)
-    back = BACK[scale]
+    back = ON[scale].back
     tau2 = _reml(y, v) if tau_method == "reml" else _dersimonian_laird(y, v)
     weight = 1 / (v + tau2)
     mean = float(weight @ y / weight.sum())
@@ -379,10 +380,24 @@ def heterogeneity(
     return Heterogeneity(pooled, spread, of_all, new)
 
 
-BACK: dict[str, Callable[[float], float]] = {
-    "identity": float,
-    "log": exp,
-    "logit": lambda x: float(expit(x)),
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """A scale: what it takes (open range), values onto it, its slope there, and the way back."""
+
+    low: float
+    high: float
+    onto: Callable[[Floats], Floats]
+    slope: Callable[[Floats], Floats]
+    back: Callable[[float], float]
+
+
+ON: dict[str, _Carried] = {
+    "identity": _Carried(-inf, inf, lambda x: x, np.ones_like, float),
+    "log": _Carried(0.0, inf, np.log, lambda x: 1 / x, exp),
+    "logit": _Carried(0.0, 1.0, logit, lambda x: 1 / (x * (1 - x)), lambda y: float(expit(y))),
+    "log_shortfall": _Carried(
+        -inf, 1.0, lambda x: -np.log1p(-x), lambda x: 1 / (1 - x), lambda y: -expm1(-y)
+    ),
 }
 
 
@@ -401,16 +416,13 @@ def _combined(p: float, p_similarity: float, name: str, n: int, level: float) ->
 
 
 def _inside(value: Floats, scale: Scale) -> bool:
-    low, high = {"identity": (-inf, inf), "log": (0.0, inf), "logit": (0.0, 1.0)}[scale]
-    return bool(((value > low) & (value < high)).all())
+    on = ON[scale]
+    return bool(((value > on.low) & (value < on.high)).all())
 
 
 def _onto(value: Floats, variance: Floats, scale: Scale) -> tuple[Floats, Floats]:
-    if scale == "log":
-        return np.log(value), variance / value**2
-    if scale == "logit":
-        return logit(value), variance / (value * (1 - value)) ** 2
-    return value, variance
+    on = ON[scale]
+    return on.onto(value), variance * on.slope(value) ** 2
 
 
 def _q(tau2: float, y: Floats, v: Floats) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from trustreport.estimate import Estimate
 from trustreport.measures.case_mean import case_mean
+from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.net_benefit import net_benefit_difference
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.table import PairedTable
@@ -47,7 +48,7 @@ def differences(
         # The baseline is kept beside its estimates, so that no other may take its identity.
         row = quantity(f"{name}{DIFFERENCE}")
         made = _differences(compared, baseline, name, level, threshold)
-        found = tuple(within_range(e, row) for e in made)
+        found = tuple(difference_in_range(e) if i == 0 else within_range(e, row) for i, e in enumerate(made))
         compared.memo[at] = (baseline, found)
     return compared.memo[at][1]
 

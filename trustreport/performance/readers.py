@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc, same_pair
-from trustreport.measures.mrmc.in_range import area_of_cases, by_score, difference_in_range, on_logit
+from trustreport.measures.mrmc.in_range import (
+    area_of_cases,
+    by_score,
+    change_of_areas,
+    difference_in_range,
+    on_logit,
+)
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions, leading
 from trustreport.measures.mrmc.one_reader import OneReader, OneReaderYouden
 from trustreport.measures.mrmc.reader_auc import reader_auc_benefit, reader_auc_estimate
@@ -64,6 +70,7 @@ class Analysis:
     centred: UStatistic | YoudenUStatistic | None = None
     single: Single | None = None
     greatest: float = 1.0
+    of_areas: bool = False
 
     def arm_means(self, arm: int, level: float) -> dict[str, Estimate]:
         """The mean of an arm by analysis, the primary one first."""
@@ -91,7 +98,10 @@ class Analysis:
             found[e.method] = e
         if self.single:
             return _first(self.single.difference(AIDED, UNAIDED, level=level), found)
-        return _first(difference_in_range(self._lead(found), self.greatest), found)
+        lead = self._lead(found)
+        if self.of_areas:
+            lead = change_of_areas(lead, self.lead_mean(AIDED, level), self.lead_mean(UNAIDED, level))
+        return _first(difference_in_range(lead, self.greatest), found)
 
     def first(self, by_analysis: Mapping[str, Estimate]) -> str:
         """The primary analysis, by design; under five readers the wider of random and fixed readers."""
@@ -279,11 +289,11 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
         whole = auc_ustatistic(part, truth, alike=alike)
         if np.isnan(part).any():
             centred = auc_ustatistic(part, truth, alike=alike, centred=True)
-            return Analysis(whole, in_range, centred=centred)
+            return Analysis(whole, in_range, centred=centred, of_areas=True)
         fits: dict[str, ObuchowskiRockette] = {
             m: fit_auc(part, truth, m, alike=alike) for m in COVARIANCE_METHODS
         }
-        return Analysis(whole, in_range, fits)
+        return Analysis(whole, in_range, fits, of_areas=True)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)
@@ -293,7 +303,10 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
         rating,
         analyse,
         (of(AIDED), of(UNAIDED)),
-        tuple(reader_auc_benefit(rating[AIDED, j], rating[UNAIDED, j], truth, level=level) for j in readers),
+        tuple(
+            difference_in_range(reader_auc_benefit(rating[AIDED, j], rating[UNAIDED, j], truth, level=level))
+            for j in readers
+        ),
         areas[AIDED] - areas[UNAIDED],
     )
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
-from math import inf, isnan, sqrt
+from math import inf, isnan, nan, sqrt
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from trustreport.measures.mrmc.auc import auc_ustatistic
 from trustreport.measures.mrmc.in_range import (
     area_of_cases,
     by_score,
+    change_of_areas,
     difference_in_range,
     on_logit,
     reference_df,
@@ -137,6 +138,39 @@ def test_differences_stay_in_range_and_agree_with_their_p(
     for margin in (0.1, 0.4):
         one_sided = non_inferiority(e, margin).p
         assert (one_sided < (1 - level) / 2) == (e.low > -margin)
+
+
+AREAS = st.tuples(*[st.floats(0.951, 0.999)] * 2)
+
+
+@given(
+    AREAS, st.floats(0.002, 0.05), st.floats(0.002, 0.05), st.floats(-0.9, 0.95), st.sampled_from([3.0, inf])
+)
+def test_a_change_of_areas_near_1_has_the_limits_of_both(
+    areas: tuple[float, float], one: float, other: float, r: float, df: float
+) -> None:
+    value = areas[0] - areas[1]
+    variance = one**2 + other**2 - 2 * r * one * other
+    plain = symmetric(value, variance, 60, df=df, level=0.95, method="or_rrrc", null=0.0)
+    arms = [Estimate(a, nan, nan, 60, se=se, df=df) for a, se in zip(areas, (one, other))]
+    e = change_of_areas(plain, *arms)
+    assert e.method == "or_rrrc_mover"
+    assert -1 < e.low <= value <= e.high < 1
+    own, theirs = (on_logit(replace(plain, value=a, se=se)) for a, se in zip(areas, (one, other)))
+    below, above = value - e.low, e.high - value
+    parts = [(areas[0] - own.low, theirs.high - areas[1]), (own.high - areas[0], areas[1] - theirs.low)]
+    for found, (mine, yours) in zip((below, above), parts):
+        assert found**2 == pytest.approx(mine**2 + yours**2 - 2 * r * mine * yours, rel=1e-6, abs=1e-12)
+    if abs(value) > 1e-6:
+        assert (e.p < 0.05) == (not e.low <= 0 <= e.high)
+    assert abs(statistic(e, value)) < 1e-6
+
+
+def test_a_change_of_areas_away_from_1_is_as_it_was() -> None:
+    plain = symmetric(0.1, 0.02**2, 60, df=9.0, level=0.95, method="or_rrrc", null=0.0)
+    arms = [Estimate(a, nan, nan, 60, se=0.02) for a in (0.949, 0.849)]
+    assert change_of_areas(plain, *arms) is plain
+    assert change_of_areas(plain, replace(arms[0], value=1.0, se=nan), arms[1]) is plain
 
 
 def test_degrees_of_freedom_of_a_u_statistic_are_rounded_down_whatever_its_limits() -> None:

@@ -255,6 +255,12 @@ def test_scales_carry_there_and_back() -> None:
     y, v = bcg()
     ratios = heterogeneity(np.exp(y), v * np.exp(y) ** 2, scale="log")
     assert ratios.mean.value == pytest.approx(np.exp(heterogeneity(y, v).mean.value))
+    carried = heterogeneity(1 - np.exp(-y), v * np.exp(-2 * y), scale="log_shortfall")
+    of_y = heterogeneity(y, v)
+    for name in ("mean", "prediction_interval"):
+        there, here = getattr(of_y, name), getattr(carried, name)
+        wanted = [1 - np.exp(-x) for x in (there.value, there.low, there.high)]
+        assert [here.value, here.low, here.high] == pytest.approx(wanted)
     areas = heterogeneity(np.array([0.95, 0.9, 0.99]), np.array([4e-4, 4e-4, 1e-4]), scale="logit")
     assert areas.prediction_interval.high < 1
     assert 0.9 < areas.mean.value < 0.99
@@ -268,6 +274,7 @@ def test_scales_carry_there_and_back() -> None:
         ([0.8, 0.9], [0.01, 0.0], "identity", robustness.NO_SITE_VARIANCE),
         ([0.8, 0.9], [0.01, float("nan")], "identity", robustness.NO_SITE_VARIANCE),
         ([0.8, 1.0], [0.01, 0.01], "logit", robustness.AT_THE_END),
+        ([0.8, 1.0], [0.01, 0.01], "log_shortfall", robustness.AT_THE_END),
         ([0.8, float("nan")], [0.01, 0.01], "identity", robustness.NO_VALUE),
     ],
 )

@@ -58,5 +58,5 @@ def variance(name: str, e: Estimate) -> float:
 def weighable(name: str, e: Estimate) -> bool:
     """Whether a site can be weighed: it has a value inside the scale, and a variance."""
     row = quantity(name)
-    low, high = (row.low, row.high) if row.scale in ("logit", "log") else (-inf, inf)
+    low, high = (row.low, row.high) if row.scale != "identity" else (-inf, inf)
     return isfinite(e.value) and low < e.value < high and variance(name, e) > 0

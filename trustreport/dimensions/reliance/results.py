@@ -9,6 +9,7 @@ import numpy as np
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.mrmc.clustered import Clustering, clustered_difference
+from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.proportion import wilson
@@ -242,8 +243,8 @@ def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Re
         for endpoint, of_class in classes.items():
             codes = np.where((found.advice_right == right) & of_class, found.patterns, np.nan)
             correct = np.where(np.isnan(codes), np.nan, found.correct)
-            clustered = clustered_difference(
-                correct, CLUSTERED, compared=AIDED, baseline=UNAIDED, level=level
+            clustered = difference_in_range(
+                clustered_difference(correct, CLUSTERED, compared=AIDED, baseline=UNAIDED, level=level)
             )
             paired = tango(_paired(pattern_counts(codes), advice), level)
             alone = clustered.n > 0 and isnan(clustered.low)

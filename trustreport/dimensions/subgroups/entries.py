@@ -19,6 +19,7 @@ from trustreport.dimensions.subgroups.small import (
 from trustreport.estimate import Estimate
 from trustreport.measures.association import equal_shares
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.roc.difference import unpaired_difference
 from trustreport.measures.subgroup_difference import (
     areas_alike,
@@ -236,7 +237,8 @@ def _difference(case: ScoredCases, group: Mask, against: Mask, name: str, level:
     event, among = _event_of(case, name)
     first, second = group & among, against & among
     if case.cluster is not None:
-        return clustered_share_difference(event, first, second, case.cluster, level=level)
+        found = clustered_share_difference(event, first, second, case.cluster, level=level)
+        return difference_in_range(found)
     x1, x2 = int((event & first).sum()), int((event & second).sum())
     return share_difference(x1, int(first.sum()), x2, int(second.sum()), level=level)
 
@@ -246,8 +248,10 @@ def _area_difference(case: ScoredCases, group: Mask, against: Mask, level: float
     of = case.scored | case.failed
     first, second = group[of], against[of]
     if cluster is not None:
-        return clustered_auc_difference(truth, score, first, second, cluster, level=level)
-    return unpaired_difference(truth[first], score[first], truth[second], score[second], level=level)
+        found = clustered_auc_difference(truth, score, first, second, cluster, level=level)
+    else:
+        found = unpaired_difference(truth[first], score[first], truth[second], score[second], level=level)
+    return difference_in_range(found)
 
 
 def _tests(

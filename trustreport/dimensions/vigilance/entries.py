@@ -17,6 +17,7 @@ from trustreport.measures.monitoring.standardisation import (
     clustered_standardised_change,
     standardised_change,
 )
+from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.notes import join
 from trustreport.measures.roc.clustered import clustered_auc, clustered_unpaired_difference
 from trustreport.measures.roc.difference import unpaired_difference
@@ -134,7 +135,10 @@ def _change(
     if endpoint == "auc" and not (isnan(one.value) or isnan(other.value)):
         found = _area_change(now, then, both, level)
         # A perfect separation has no variance of its own, but its limits.
-        return mover_change(one, other, correlation=r, level=level) if isnan(found.low) else found
+        by_limits = isnan(found.low)
+        return (
+            mover_change(one, other, correlation=r, level=level) if by_limits else difference_in_range(found)
+        )
     if endpoint == "oe_ratio":
         return ratio_change(one, other, correlation=r, clusters=of, level=level)
     if endpoint in CALIBRATION:

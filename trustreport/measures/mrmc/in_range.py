@@ -10,6 +10,7 @@ from math import exp, inf, isnan, log, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.propagation import score_limit
@@ -19,7 +20,9 @@ from trustreport.measures.mrmc.ustatistic import rounded_down
 from trustreport.measures.paired.difference import score_variance
 from trustreport.measures.roc.auc import newcombe_auc
 
-SCORE, LOGIT = "_score", "_logit"
+SCORE, LOGIT, MOVER = "_score", "_logit", "_mover"
+NEAR_ONE = 0.95  # from such a mean area on, in either arm, a change of it is far from symmetric
+MOST = 100.0  # standard errors beyond which a test asks no further
 NEWCOMBE_AUC, WILSON, TANGO = "auc_newcombe", "wilson", "tango"
 
 
@@ -165,6 +168,66 @@ def difference_in_range(e: Estimate, greatest: float = 1.0) -> Estimate:
     return _with_score_limits(replace(made, p=two_sided_p(statistic(made, 0.0), reference_df(made))))
 
 
+def change_of_areas(e: Estimate, compared: Estimate, baseline: Estimate) -> Estimate:
+    """A change of the mean area as it is, or by the logit limits of both arms where an area is near 1.
+
+    From a mean area of .95 on in either arm, l and u being the distances of a mean to its limits (`on_logit`)
+    at t standard errors, t of the change, and r the correlation of the two means::
+
+        r = (SE_1^2 + SE_2^2 - SE_d^2) / (2 SE_1 SE_2)
+        d - sqrt(l_1^2 + u_2^2 - 2 r l_1 u_2)  to  d + sqrt(u_1^2 + l_2^2 - 2 r u_1 l_2)
+
+    Parameters
+    ----------
+    e : Estimate
+        Compared minus baseline, with its symmetric limits.
+    compared, baseline : Estimate
+        The means of both arms.
+
+    Returns
+    -------
+    Estimate
+        ``..._mover``; `p` tests no difference on the same scale. As it came where no area is near 1, and
+        where a mean has no standard error (every reader's area is 1).
+
+    References
+    ----------
+    Zou, Donner (2008), Stat. Med. 27, 1693-1702 (limits of a difference from those of its parts).
+
+    Examples
+    --------
+    >>> change = Estimate(0.03, -0.01, 0.07, 180, method="or_rrrc", se=0.019, df=20)
+    >>> one, other = (Estimate(a, nan, nan, 180, se=s) for a, s in ((0.98, 0.01), (0.95, 0.02)))
+    >>> print(change_of_areas(change, one, other))
+    0.03 (95% CI -0.01 to 0.09; n = 180)
+    """
+    near = max(compared.value, baseline.value) >= NEAR_ONE
+    if not near or isnan(e.low) or not (compared.se > 0 and baseline.se > 0):
+        return e
+    both = compared.se * baseline.se
+    r = (compared.se**2 + baseline.se**2 - e.se**2) / (2 * both)
+    details = {
+        "area_compared": compared.value, "area_baseline": baseline.value, "se_compared": compared.se,
+        "se_baseline": baseline.se, "correlation": min(1.0, max(-1.0, r)),
+    }  # fmt: skip
+    made = replace(e, method=e.method + MOVER, details={**e.details, **details})
+    t = quantile(reference_df(made), e.level)
+    low, high = e.value - _away(made, t, -1), e.value + _away(made, t, 1)
+    return replace(made, low=low, high=high, p=two_sided_p(statistic(made, 0.0), reference_df(made)))
+
+
+def _away(e: Estimate, t: float, side: int) -> float:
+    """How far the limit of a change of areas on one side is from it, at `t` standard errors."""
+    found = e.details
+
+    def reach(arm: str, side: int) -> float:
+        area, se = found[f"area_{arm}"], found[f"se_{arm}"]
+        return side * (_expit(_logit(area) + side * t * se / (area * (1 - area))) - area)
+
+    one, other = reach("compared", side), reach("baseline", -side)
+    return sqrt(max(0.0, one**2 + other**2 - 2 * found["correlation"] * one * other))
+
+
 def statistic(e: Estimate, null: float) -> float:
     """How many standard errors an estimate is above a value, on the scale of its limits.
 
@@ -181,6 +244,15 @@ def statistic(e: Estimate, null: float) -> float:
         b, c = (int(e.details[name]) for name in ("gained", "lost"))
         variance = score_variance(null, b, c, e.n)
         return (e.value - null) / sqrt(variance) if variance > 0 else 0.0 if e.value == null else nan
+    if e.method.endswith(MOVER):
+        side = -1 if null < e.value else 1
+
+        def beyond(t: float) -> float:
+            return abs(e.value - null) - _away(e, t, side)
+
+        if beyond(0.0) <= 0:
+            return 0.0
+        return -side * inf if beyond(MOST) > 0 else -side * float(brentq(beyond, 0.0, MOST))
     if isnan(e.se):
         return nan
     if e.method.endswith(LOGIT):
