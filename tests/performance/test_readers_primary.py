@@ -101,12 +101,14 @@ def test_readers_who_make_no_error_have_limits() -> None:
             assert isnan(one.whole.lead_difference(0.95).low)
 
 
-def test_few_readers_are_said_where_the_variance_comes_from() -> None:
+@pytest.mark.parametrize("share_missing", [0.0, 0.1])
+def test_few_readers_are_said_where_the_variance_comes_from(share_missing: float) -> None:
     found: list[Result] = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
         correct = rng.random((2, 3, 60)) < rng.normal([[0.7], [0.75]], 0.1, (2, 3))[:, :, None]
-        study, declared = readings(correct), plan()
+        missing = rng.random(correct.shape) < share_missing if share_missing else None
+        study, declared = readings(correct, missing), plan()
         found = [r for r in assess(study, declared).results if r.endpoint == "accuracy"]
         if any(r.name == "variance_share" for r in found):
             break

@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import auc_ustatistic
+from trustreport.measures.mrmc.auc import auc_ustatistic, fit_auc
 from trustreport.measures.mrmc.in_range import (
     area_of_cases,
     by_score,
@@ -28,7 +28,7 @@ from trustreport.measures.mrmc.interval import no_interval, symmetric
 from trustreport.measures.mrmc.non_inferiority import non_inferiority, performance_goal
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
 from trustreport.measures.mrmc.one_reader import OneReader, OneReaderYouden
-from trustreport.measures.mrmc.power import components, expected_width, sources
+from trustreport.measures.mrmc.power import components, components_with_gaps, expected_width, sources
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 from trustreport.measures.mrmc.youden import youden_in_range
 from trustreport.measures.paired.difference import newcombe_paired
@@ -374,6 +374,41 @@ def test_sources_add_up_to_the_variance_of_the_change() -> None:
         assert expected_width(pilot, 4, 80).value >= e.high - e.low - 1e-12
         return
     pytest.fail("no study without a negative component drawn")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_components_with_gaps_are_those_of_a_crossed_study_without(seed: int) -> None:
+    """Two models of one variance (Obuchowski, Gallas and Hillis 2012), each estimated without bias."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(50) < 20
+    of_readers = rng.normal(0, 0.4, (2, 4, 1)) + rng.normal(0, 0.7, 50)
+    rating = rng.normal(truth * np.array([1.0, 1.6])[:, None, None] + of_readers, 1, (2, 4, 50))
+    correct = ((rating > 0.7) == truth).astype(float)
+    pairs = (
+        (components(fit_proportions(correct)), components_with_gaps(ustatistic(correct, centred=True), [50])),
+        (
+            components(fit_auc(rating, truth, "unbiased")),
+            components_with_gaps(auc_ustatistic(rating, truth, centred=True), [20, 30]),
+        ),
+    )
+    for crossed, moments in pairs:
+        for name in ("arm_reader", "own", "shared"):
+            assert getattr(moments, name) == pytest.approx(getattr(crossed, name), abs=1e-12)
+        assert (moments.n_cases, moments.note) == (crossed.n_cases, crossed.note)
+
+
+def test_components_with_gaps_vary_about_those_without() -> None:
+    """The mean over patterns of gaps, 30% of the readings at random."""
+    rng = np.random.default_rng(1)
+    correct = (rng.random((2, 4, 60)) < rng.normal([[0.5], [0.7]], 0.3, (2, 4))[:, :, None]).astype(float)
+    whole = components(fit_proportions(correct))
+    found = []
+    for _ in range(300):
+        gaps = np.where(rng.random(correct.shape) < 0.3, np.nan, correct)
+        found.append(components_with_gaps(ustatistic(gaps, centred=True), [60]))
+    for name in ("arm_reader", "own"):
+        values = np.array([getattr(one, name) for one in found])
+        assert abs(values.mean() - getattr(whole, name)) < 0.1 * getattr(whole, name)
 
 
 def test_no_component_is_no_source() -> None:

@@ -4,12 +4,22 @@ from collections.abc import Iterator, Sequence
 from math import nan
 from typing import Any
 
+import numpy as np
+
 from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.estimate import Estimate
-from trustreport.measures.mrmc.power import METHOD_WIDTH, components, expected_width, sources
+from trustreport.measures.mrmc.power import (
+    METHOD_WIDTH,
+    Components,
+    components,
+    components_with_gaps,
+    expected_width,
+    sources,
+)
+from trustreport.measures.mrmc.ustatistic import UStatistic
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
-from trustreport.performance.readers import FIRST_COVARIANCE, Endpoint, reading_key
+from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, Endpoint, reading_key
 from trustreport.place import Place
 from trustreport.results import Result, leading
 from trustreport.study import Readings
@@ -25,25 +35,42 @@ def few_results(
 ) -> Iterator[Result]:
     """Shares of the variance of the change, and the expected width with more readers of the same cases.
 
-    Nothing where there are five readers or more, one, or readings missing: then there are no such components.
+    Nothing where there are five readers or more, or one. Where readings are missing the width is that of a
+    study without gaps.
     """
-    fit = endpoint.whole.fits.get(FIRST_COVARIANCE)
-    if fit is None or not 2 <= fit.n_readers < FEW_READERS:
+    n_readers = endpoint.outcome.shape[1]
+    if not 2 <= n_readers < FEW_READERS:
         return
-    pilot = components(fit)
+    pilot = _components(endpoint, readings)
+    n = int((~np.isnan(endpoint.outcome)).sum(axis=(1, 2)).min())
     of: dict[str, Any] = {"endpoint": endpoint.name, "primary": True, "cases": reading_key(readings)}
     contrast = place.at(arms=arms)
-    shares = sources(pilot, fit.n_readers)
+    shares = sources(pilot, n_readers)
     if not all(share >= 0 for share in shares.values()):
         return
     for source, share in shares.items():
-        e = Estimate(share, nan, nan, fit.n, level, METHOD_WIDTH, SHARE)
+        e = Estimate(share, nan, nan, n, level, METHOD_WIDTH, SHARE)
         yield Result(f"{ID}.variance_share", contrast, e, parameters={"source": source}, **of)
     for more in (0, MORE_READERS):
-        n = fit.n_readers + more
-        e = expected_width(pilot, n, fit.n_cases, level=level, few=FEW_READERS)
-        chosen = {"n_readers": n, "n_cases": fit.n_cases}
+        chosen = {"n_readers": n_readers + more, "n_cases": pilot.n_cases}
+        e = expected_width(pilot, **chosen, level=level, few=FEW_READERS)
         yield Result(f"{ID}.expected_width", contrast, e, parameters=chosen, **of)
+
+
+def _components(endpoint: Endpoint, readings: Readings) -> Components:
+    """Of the change: by Obuchowski and Rockette, or from the U-statistic where readings are missing."""
+    fit = endpoint.whole.fits.get(FIRST_COVARIANCE)
+    if fit is not None:
+        return components(fit)
+    statistic = endpoint.whole.centred
+    assert isinstance(statistic, UStatistic)
+    read = ~np.isnan(endpoint.outcome).all(axis=(0, 1))
+    if endpoint.name != "auc":
+        return components_with_gaps(statistic, [int(read.sum())], AIDED, UNAIDED)
+    truth = readings.cases.truth
+    positive = truth[truth >= 0] == 1
+    sizes = [int((read & of).sum()) for of in (positive, ~positive)]
+    return components_with_gaps(statistic, sizes, AIDED, UNAIDED)
 
 
 def few_sentences(results: Sequence[Result], main: Endpoint, arms: tuple[str, str]) -> Iterator[Message]:

@@ -1,15 +1,18 @@
 """How many readers and cases the next study needs, from the variance components of this one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import ceil, inf, isnan, nan, sqrt
 
+import numpy as np
 from scipy.special import chdtri, chndtr, fdtri, ncfdtr, nctdtr, ndtr, ndtri, stdtrit
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, NORMAL_FROM, quantile
 from trustreport.measures.mrmc.obuchowski_rockette import Mode, ObuchowskiRockette
+from trustreport.measures.mrmc.ustatistic import UStatistic
 
 METHOD = "noncentral_f"
 LEAST_NONCENTRALITY = 1e-8
@@ -58,6 +61,47 @@ def components(fit: ObuchowskiRockette) -> Components:
         NEGATIVE_COMPONENT if arm_reader < -NEGLIGIBLE else "", CLIPPED if shared < -NEGLIGIBLE else ""
     )
     return Components(max(arm_reader, 0.0), own, max(shared, 0.0), fit.n_cases, note)
+
+
+def components_with_gaps(
+    statistic: UStatistic, n_cases: Sequence[int], compared: int = 1, baseline: int = 0
+) -> Components:
+    """The same from readings with gaps, for a study of these cases that all readers read in both arms.
+
+    With Q the `UStatistic.moments` of the difference, n_s the cases of class s, and c_k the share of pairs of
+    comparisons of one reader that share the cases k, product of 1 / n_s and 1 - 1 / n_s::
+
+        arm_reader = Q[reader] / 2
+        shared = sum of c_k Q[k] / 2,  own = sum of c_k Q[reader, k] / 2 - Q[reader] / 2
+
+    Parameters
+    ----------
+    statistic : UStatistic
+        Centred.
+    n_cases : sequence of int
+        The cases, or the positive and the negative ones for an area.
+
+    Returns
+    -------
+    Components
+        As `components` finds them where nothing is missing. NaN where no two readers read one case, or none
+        read two.
+
+    References
+    ----------
+    Gallas (2006), Acad. Radiol. 13, 353-362 (moments). Obuchowski, Gallas, Hillis (2012), Acad. Radiol. 19,
+    1508-1517 (what they are in the other model).
+    """
+    moments = statistic.moments(compared, baseline)
+    chance = reduce(np.multiply.outer, [np.array([1 - 1 / n, 1 / n]) for n in n_cases])
+    of_others, of_reader = (float((chance * part).sum()) / 2 for part in moments)
+    arm_reader = float(moments[1].flat[0]) / 2
+    own = of_reader - arm_reader
+    arm_reader += max(-of_others, 0.0)  # as `components` does where it counts as 0
+    note = notes.join(
+        NEGATIVE_COMPONENT if arm_reader < -NEGLIGIBLE else "", CLIPPED if of_others < -NEGLIGIBLE else ""
+    )
+    return Components(max(arm_reader, 0.0), own, max(of_others, 0.0), sum(n_cases), note)
 
 
 def power(

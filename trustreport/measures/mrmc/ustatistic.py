@@ -1,8 +1,7 @@
 """Unbiased variance of reader-averaged endpoints for any design: crossed, split-plot, unlinked, with gaps."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from math import floor, inf, nan
 
 import numpy as np
@@ -76,6 +75,7 @@ class UStatistic:
     n: NDArray[np.int64]
     squares: NDArray[np.float64]
     method: str = METHOD
+    pairs: Mapping[tuple[int, int], Sums] = field(default_factory=dict)
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """Mean of one arm, readers and cases sampled; Student's t with the degrees of freedom of `df`."""
@@ -118,6 +118,23 @@ class UStatistic:
             for name, component in zip(sources, self.sources, strict=True)
         }
         return {**found, "variance": self._variance(weights)}
+
+    def moments(self, compared: int = 1, baseline: int = 0) -> NDArray[np.float64]:
+        """Mean product of two comparisons' differences between arms, by what exactly the two share.
+
+        Axis s is 1 where source s is shared, 0 where not; those that share nothing are taken off, so that
+        ``moments[0, 0]`` is 0. NaN where no two comparisons share just that.
+        """
+        signs = (
+            (compared, compared, 1),
+            (baseline, baseline, 1),
+            (min(compared, baseline), max(compared, baseline), -2),
+        )
+        found: NDArray[np.float64] = np.zeros(self.pairs[0, 0].inclusive.shape)
+        for i, k, sign in signs:
+            of, pairs = _exact(self.pairs[i, k].inclusive), _exact(self.pairs[i, k].weight)
+            found += sign * of / np.where(pairs > 0.5, pairs, nan)
+        return found - found[(0,) * found.ndim]
 
     def mean_covariance(self, compared: int = 1, baseline: int = 0) -> NDArray[np.float64]:
         """Covariance of two arms' means, compared arm first, for functions of both such as an odds ratio."""
@@ -292,9 +309,8 @@ def from_sums(
                 moment = sums.inclusive[one] / sums.weight[one] - about[i] * about[k]
                 component[s, i, k] = component[s, k, i] = moment
                 squares[s, i, k] = squares[s, k, i] = sums.inclusive[one] / sums.weight[nothing]
-    return UStatistic(
-        means, covariance, component, counts, shared, n, squares, CENTRED if centred else METHOD
-    )
+    method = CENTRED if centred else METHOD
+    return UStatistic(means, covariance, component, counts, shared, n, squares, method, pairs)
 
 
 def _inclusive(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -309,7 +325,16 @@ def _inclusive(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArr
 
 def _unrelated(inclusive: NDArray[np.float64]) -> float:
     """Sum over pairs that share nothing, by inclusion and exclusion."""
-    return float(sum((-1) ** sum(mask) * inclusive[mask] for mask in product((0, 1), repeat=inclusive.ndim)))
+    return float(_exact(inclusive)[(0,) * inclusive.ndim])
+
+
+def _exact(inclusive: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sums over pairs that share just these sources, from those over pairs that share at least these."""
+    found = inclusive.copy()
+    for axis in range(found.ndim):
+        whole, part = (np.take(found, i, axis) for i in (0, 1))
+        found = np.stack([whole - part, part], axis)
+    return found
 
 
 def _single(sources: int) -> Iterator[tuple[int, ...]]:
