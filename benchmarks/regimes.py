@@ -430,6 +430,31 @@ def one_reader() -> Iterator[Regime]:
             cost=0.02,
         )
 
+    for (n1, n0), mu, kind in product(((20, 40), (30, 70)), ((1.5, 1.5), (1.5, 2.2)), (GAPS[0], GAPS[2])):
+
+        def areas_of_one(
+            rng: np.random.Generator,
+            n1: int = n1,
+            n0: int = n0,
+            mu: tuple[float, float] = mu,
+            kind: str = kind,
+        ) -> Found:
+            truth = np.arange(n1 + n0) < n1
+            case = rng.normal(0, sqrt(0.5), n1 + n0)
+            rating = np.array(mu)[:, None, None] * truth + case + rng.normal(0, sqrt(0.5), (2, 1, n1 + n0))
+            readings = read(truth, rating, 0.5, gaps(kind, rating.shape, rng), rng)
+            (area,) = (e for e in endpoints(readings, (ARMS[1], ARMS[0]), LEVEL) if e.name == "auc")
+            yield "auc, aided", area.whole.lead_mean(AIDED, LEVEL)
+            yield "auc, change", area.whole.lead_difference(LEVEL)
+
+        unaided, aided = (float(ndtr(m / sqrt(2))) for m in mu)
+        yield Regime(
+            "one reader",
+            f"{n1}+{n0} cases, {kind}, areas {unaided:.2f} and {aided:.2f}",
+            partial(dict, {"auc, aided": aided, "auc, change": aided - unaided}),
+            areas_of_one,
+        )
+
 
 # ---------------------------------------------------------------- published counts
 

@@ -18,7 +18,7 @@ from trustreport.measures.mrmc.in_range import (
     on_logit,
 )
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions, leading
-from trustreport.measures.mrmc.one_reader import OneReader, OneReaderYouden
+from trustreport.measures.mrmc.one_reader import OneReader, OneReaderArea, OneReaderYouden
 from trustreport.measures.mrmc.reader_auc import reader_auc_benefit, reader_auc_estimate
 from trustreport.measures.mrmc.reader_effects import (
     reader_benefit,
@@ -97,8 +97,9 @@ class Analysis:
             e = u.difference(AIDED, UNAIDED, level=level)
             found[e.method] = e
         if self.single:
-            return _first(self.single.difference(AIDED, UNAIDED, level=level), found)
-        lead = self._lead(found)
+            lead = self.single.difference(AIDED, UNAIDED, level=level)
+        else:
+            lead = self._lead(found)
         if self.of_areas:
             lead = change_of_areas(lead, self.lead_mean(AIDED, level), self.lead_mean(UNAIDED, level))
         return _first(difference_in_range(lead, self.greatest), found)
@@ -286,14 +287,15 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
         def in_range(e: Estimate, arm: int) -> Estimate:
             return area_of_cases(on_logit(e), positives[arm], negatives[arm])
 
+        single = OneReaderArea(part, truth) if part.shape[1] == 1 else None
         whole = auc_ustatistic(part, truth, alike=alike)
         if np.isnan(part).any():
             centred = auc_ustatistic(part, truth, alike=alike, centred=True)
-            return Analysis(whole, in_range, centred=centred, of_areas=True)
+            return Analysis(whole, in_range, centred=centred, single=single, of_areas=True)
         fits: dict[str, ObuchowskiRockette] = {
             m: fit_auc(part, truth, m, alike=alike) for m in COVARIANCE_METHODS
         }
-        return Analysis(whole, in_range, fits, of_areas=True)
+        return Analysis(whole, in_range, fits, single=single, of_areas=True)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)

@@ -27,13 +27,15 @@ from trustreport.measures.mrmc.in_range import (
 from trustreport.measures.mrmc.interval import no_interval, symmetric
 from trustreport.measures.mrmc.non_inferiority import non_inferiority, performance_goal
 from trustreport.measures.mrmc.obuchowski_rockette import fit_proportions
-from trustreport.measures.mrmc.one_reader import OneReader, OneReaderYouden
+from trustreport.measures.mrmc.one_reader import OneReader, OneReaderArea, OneReaderYouden
 from trustreport.measures.mrmc.power import components, components_with_gaps, expected_width, sources
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 from trustreport.measures.mrmc.youden import youden_in_range
 from trustreport.measures.paired.difference import newcombe_paired
 from trustreport.measures.paired.overlap import newcombe_overlap
 from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.roc.auc import auc_logit_larger
+from trustreport.measures.roc.difference import paired_difference, unpaired_difference
 from trustreport.measures.two_arm.difference import newcombe
 
 MANY = 10**9  # cases: Student's t is then the normal distribution
@@ -374,6 +376,23 @@ def test_sources_add_up_to_the_variance_of_the_change() -> None:
         assert expected_width(pilot, 4, 80).value >= e.high - e.low - 1e-12
         return
     pytest.fail("no study without a negative component drawn")
+
+
+def test_the_area_of_one_reader_is_that_of_a_set_and_its_change_that_of_pairs() -> None:
+    rng = np.random.default_rng(4)
+    truth = np.arange(40) < 15
+    rating = rng.normal(truth * np.array([1.0, 1.6])[:, None, None] + rng.normal(0, 0.7, 40), 1, (2, 1, 40))
+    e, paired = OneReaderArea(rating, truth).difference(1, 0), paired_difference(truth, *rating[::-1, 0])
+    assert (e.value, e.low, e.high, e.p) == pytest.approx((paired.value, paired.low, paired.high, paired.p))
+    assert OneReaderArea(rating, truth).arm_mean(0).low == auc_logit_larger(truth, rating[0, 0]).low
+    # No case read in both arms: two sets of cases.
+    rating[0, 0, ::2], rating[1, 0, 1::2] = np.nan, np.nan
+    e, half = OneReaderArea(rating, truth).difference(1, 0), np.arange(40) % 2 == 0
+    apart = unpaired_difference(truth[half], rating[1, 0, half], truth[~half], rating[0, 0, ~half])
+    assert e.value == pytest.approx(apart.value)
+    assert e.se == pytest.approx(apart.se, rel=0.02)
+    assert OneReaderArea(rating[:, :, truth], truth[truth]).difference(1, 0).note == notes.ONE_CLASS
+    assert isnan(OneReaderArea(np.full((2, 1, 40), np.nan), truth).difference(1, 0).value)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -1,6 +1,7 @@
 """One reader in several arms: the intervals of one share and of two, cases sampled."""
 
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,13 +9,16 @@ from scipy.special import ndtr
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
+from trustreport.measures.mrmc.reader_auc import reader_auc_estimate
 from trustreport.measures.mrmc.reader_effects import paired_table, reader_estimate
 from trustreport.measures.mrmc.youden import sum_of
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.overlap import newcombe_overlap
 from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.roc.auc import placements
 
-METHOD = "tango"
+METHOD, DELONG = "tango", "delong"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +83,62 @@ class OneReaderYouden:
         """The weighted sum of the changes in sensitivity and in specificity."""
         both = [of.difference(compared, baseline, level=level) for of in (self.sensitivity, self.specificity)]
         return _only(sum_of(*both, weights=weights))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneReaderArea:
+    """Areas under the curve of one reader; `rating` (n_arms, 1, n_cases), NaN no reading.
+
+    Examples
+    --------
+    >>> truth = np.arange(8) > 3
+    >>> rating = np.array([[[1.0, 2, 1, 3, 2, 4, 4, 5]], [[1, 3, 2, 3, 2, 4, 1, np.nan]]])
+    >>> print(OneReaderArea(rating, truth).difference(0, 1))
+    0.41 (95% CI -0.12 to 0.94; n = 7)
+    """
+
+    rating: NDArray[np.float64]
+    truth: NDArray[np.bool_]
+
+    def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
+        """The area in one arm: that of one set of cases."""
+        return _only(reader_auc_estimate(self.rating[arm, 0], self.truth, level=level))
+
+    def difference(self, compared: int, baseline: int, *, level: float = 0.95) -> Estimate:
+        """The change between two arms, over all cases read in either.
+
+        With X of `delong` and A the area in one arm, X' and A' in the other, and n, n' the cases of a class
+        in each; a case adds nothing in an arm in which it was not read::
+
+            V = sum over classes of m / (m - 1) sum ((X - A) / n - (X' - A') / n')^2,  m the smaller of n, n'
+            A - A' +- z sqrt(V)
+
+        Where all cases were read in both arms this is `paired_difference`.
+        """
+        rated = ~np.isnan(self.rating[[compared, baseline], 0])
+        n = int(rated.sum(axis=1).min())
+        sizes = [(int((of & self.truth).sum()), int((of & ~self.truth).sum())) for of in rated]
+        if not n or not min(min(pair) for pair in sizes):
+            why = notes.ONE_CLASS if n else notes.NO_READING
+            return undefined(n, why, level=level, method=DELONG)
+        areas, added = [], np.zeros(len(self.truth))
+        for arm, of, sign in zip((compared, baseline), rated, (1, -1)):
+            score, positive = self.rating[arm, 0, of], self.truth[of]
+            of_positive, of_negative = placements(positive, score)
+            area = float(of_positive.mean())
+            parts = np.empty(len(score))
+            parts[positive] = (of_positive - area) / len(of_positive)
+            parts[~positive] = (of_negative - area) / len(of_negative)
+            added[of] += sign * parts
+            areas.append(area)
+        value, fewest = areas[0] - areas[1], np.min(sizes, axis=0)
+        if fewest.min() < 2:
+            return no_interval(value, n, notes.ONE_CASE, level=level, method=DELONG)
+        squares = [float((added[of] ** 2).sum()) for of in (self.truth, ~self.truth)]
+        variance = sum(m / (m - 1) * square for m, square in zip(fewest.tolist(), squares))
+        if not variance > NEGLIGIBLE:
+            return no_interval(value, n, notes.NO_VARIATION, level=level, method=DELONG)
+        return _only(symmetric(value, variance, n, df=inf, level=level, method=DELONG, null=0.0))
 
 
 def _only(e: Estimate) -> Estimate:
