@@ -101,7 +101,8 @@ def test_other_numbers_of_bins_have_values_only() -> None:
     for bins in entries.OTHER_BINS:
         e = value(found, "gici", bins=bins, binning="equal_width")
         assert 0 < e.value <= 1
-        assert e.note == notes.NO_RESAMPLING
+        assert isnan(e.low)
+        assert e.note == notes.NO_INTERVAL
 
 
 OF_PROBABILITIES = (

@@ -1,7 +1,6 @@
 """Calibration, standardised changes and values of advice of cases in clusters.
 
-References: statsmodels with cluster-robust covariances (computed here), and leaving out one cluster after the
-other by a loop.
+References: statsmodels with cluster-robust covariances (computed here).
 """
 
 from math import isnan, log
@@ -15,7 +14,7 @@ from statsmodels.regression.linear_model import OLS, WLS
 
 from trustreport.estimate import Estimate
 from trustreport.measures.calibration.advice import advice_values
-from trustreport.measures.calibration.bins import equal_width
+from trustreport.measures.calibration.bins import equal_width, places
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.ece import ece
 from trustreport.measures.calibration.gici import gici as gici_of
@@ -81,17 +80,17 @@ def test_observed_over_expected_is_a_ratio_of_means_in_clusters() -> None:
     assert log(found.high / found.value) == pytest.approx(log(found.value / found.low))
 
 
-@pytest.mark.parametrize("measure", [ece, gici])
-def test_measures_of_bins_leave_out_one_cluster_after_the_other(measure) -> None:
-    found = measure(TRUTH, SCORE, bins=5, cluster=CLUSTER)
-    without = []
-    for one in range(CLUSTERS):
-        kept = one != CLUSTER
-        assert equal_width(TRUTH[kept], SCORE[kept], 5).n.min() > 0, "the bins are those of all cases"
-        without.append(measure(TRUTH[kept], SCORE[kept], bins=5).value)
-    variance = (CLUSTERS - 1) / CLUSTERS * ((np.array(without) - np.mean(without)) ** 2).sum()
-    assert found.value == measure(TRUTH, SCORE, bins=5).value
-    assert (found.se, found.method) == (pytest.approx(variance**0.5, rel=1e-9), "cluster_jackknife")
+def test_the_error_of_bins_has_the_variance_of_a_mean_in_clusters() -> None:
+    # With the signs of the gaps known the error is the mean of sign x (truth - score).
+    bins = equal_width(TRUTH, SCORE, 5)
+    sign = np.sign(bins.events - bins.total)[places(SCORE, bins)]
+    params, errors = robust(OLS(sign * (TRUTH - SCORE), np.ones(N)))
+    found, alone = ece(TRUTH, SCORE, bins=5, cluster=CLUSTER), ece(TRUTH, SCORE, bins=5)
+    assert (found.value, found.se) == pytest.approx((params[0], errors[0]), rel=1e-6)
+    with_events = len(set(CLUSTER[TRUTH]))
+    assert (found.method, found.df) == ("gap_bounds", with_events - 1)
+    assert found.se > alone.se
+    assert found.details["bias_bound"] > alone.details["bias_bound"]
 
 
 @pytest.mark.parametrize("measure", [brier, calibration_slope, calibration_intercept, oe_ratio, ece, gici])

@@ -39,7 +39,7 @@ OF_SETS: dict[str, Callable[..., Estimate]] = {
     "logit_t": lambda y, s, g: brier(y, s, interval="logit_t"),
     "oe_delta": lambda y, s, g: oe_ratio(y, s, interval="oe_delta"),
     "sandwich": lambda y, s, g: calibration_intercept(y, s, interval="sandwich"),
-    "gap_bounds": lambda y, s, g: ece(y, s, interval="gap_bounds"),
+    "gap_bounds": lambda y, s, g: ece(y, s),
     "snb_mover": lambda y, s, g, t: snb_mover(y, s, t),
     "net_benefit": lambda y, s, g, t: net_benefit_mover(y, s, t),
     "snb_jackknife": lambda y, s, g, t: snb_jackknife(y, s, t, g),

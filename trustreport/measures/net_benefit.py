@@ -22,7 +22,7 @@ Counts = NDArray[np.int64]
 SNB_MOVER, SNB_JACKKNIFE = "snb_mover", "snb_jackknife"
 CLUSTERS_WITH_POSITIVE = 10  # with fewer, the spread between clusters is not known well enough
 LOW, HIGH = 1, 2  # of `mean_limits`
-UNBOUNDED = 1e9  # a lower limit this far off does not exist: the share of positives may be as good as 0
+UNBOUNDED = 1e9  # a lower limit this far off does not exist: the prevalence may be close to 0
 NO_LOWER_LIMIT = "too few cases have the condition: the interval has no lower limit"
 
 NO_POSITIVE = "no case has the condition"

@@ -15,7 +15,6 @@ from trustreport.estimate import Estimate, undefined
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
 from trustreport.measures.calibration.oe import oe_ratio
-from trustreport.measures.calibration.resample import LARGE
 from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.confusion.formulas import FORMULAS
@@ -59,6 +58,7 @@ OTHER_INTERVALS = {
     "calibration_slope": ("profile",),
     "oe_ratio": ("log_wald",),
 }
+LARGE = 200_000  # with more cases the profile interval is Wald's to the digits printed
 
 NO_DECISION = "no decisions, and no operating point that would make them"
 NO_SCORE = "no scores"
@@ -185,7 +185,7 @@ def _of_risks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
     measure, primary = CALIBRATION[name], METHODS[name]
     wanted = [primary, *OTHER_INTERVALS[name]]
     if len(score) > LARGE and "profile" in wanted:
-        wanted.remove("profile")  # with so many cases it is Wald's to the digits printed
+        wanted.remove("profile")
     found = [measure(truth, score, interval=interval, level=level) for interval in wanted]
     if cluster is not None:
         found.insert(0, measure(truth, score, cluster=cluster, level=level))

@@ -9,7 +9,7 @@ from trustreport.report.compare import compare, lines
 from trustreport.report.document import canonical
 from trustreport.report.files import Line
 
-MOST_NAMED = 3  # differences that are told
+MOST_NAMED = 3  # differences that are listed
 
 
 def as_built(plan: Plan, written: Mapping[str, Any]) -> Plan:
@@ -41,9 +41,10 @@ def reproduced(written: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator
     if found.alike:
         yield Line(RESULTS, "ok", "computed again, the same numbers")
         return
-    told = list(lines(found))
-    more = f"; and {len(told) - MOST_NAMED - 1} more" if len(told) > MOST_NAMED + 1 else ""
-    yield Line(RESULTS, "wrong", f"computed again, is not the same: {'; '.join(told[:MOST_NAMED])}{more}")
+    differences = list(lines(found))
+    more = f"; and {len(differences) - MOST_NAMED - 1} more" if len(differences) > MOST_NAMED + 1 else ""
+    listed = "; ".join(differences[:MOST_NAMED])
+    yield Line(RESULTS, "wrong", f"computed again, is not the same: {listed}{more}")
 
 
 def _inputs(old: list[Mapping[str, Any]], new: list[Mapping[str, Any]]) -> Iterator[Line]:

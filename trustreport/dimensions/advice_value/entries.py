@@ -1,7 +1,7 @@
 """Every number of advice value for the scores of one candidate on one data set."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.advice import AdviceBin, Local, advice_values, advisory_value
 from trustreport.measures.calibration.bins import Bins, equal_width
 from trustreport.measures.calibration.curve import CurvePoint, calibration_curve
 from trustreport.measures.calibration.ece import ece
+from trustreport.measures.calibration.gap_bounds import BOUNDS
 from trustreport.measures.calibration.gici import gici
-from trustreport.measures.calibration.resample import BOUNDS
 from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
 from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
 from trustreport.messages import Message
@@ -138,7 +139,7 @@ def _in_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
     for binning in ("equal_width", "equal_mass"):
         chosen = {"bins": BINS, "binning": binning}
-        given: dict[str, Any] = {"binning": binning, "interval": BOUNDS, "cluster": cluster, "level": level}
+        given: dict[str, Any] = {"binning": binning, "cluster": cluster, "level": level}
         yield _entry("ece", case, ece(truth, score, **given), parameters=chosen)
         index = gici(truth, score, **given)
         for name, one in (("gici", index.overall), ("gici_over", index.over), ("gici_under", index.under)):
@@ -150,8 +151,16 @@ def _other_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     (truth, score, _), level = case.with_scores, plan.report.confidence_level
     for bins in OTHER_BINS:
         chosen = {"bins": bins, "binning": "equal_width"}
-        yield _entry("ece", case, ece(truth, score, bins=bins, level=level), parameters=chosen)
-        yield _entry("gici", case, gici(truth, score, bins=bins, level=level).overall, parameters=chosen)
+        error = ece(truth, score, bins=bins, level=level)
+        index = gici(truth, score, bins=bins, level=level).overall
+        for name, one in (("ece", error), ("gici", index)):
+            yield _entry(name, case, _without_bounds(one), parameters=chosen)
+
+
+def _without_bounds(e: Estimate) -> Estimate:
+    """The estimate without its interval and what was computed for it."""
+    kept = {name: number for name, number in e.details.items() if name != "bias_bound"}
+    return replace(without_interval(e, notes.NO_INTERVAL), details=kept)
 
 
 def _advice(case: ScoredCases, plan: Plan) -> Iterator[Result]:
@@ -190,8 +199,7 @@ def _advisory(
     chosen = {"bins": BINS, "local_calibration": local}
     if none and not truth.size:
         return _entry("advisory_value", case, undefined(0, none, level=level), parameters=chosen, **more)
-    given: dict[str, Any] = {"interval": BOUNDS, "cluster": cluster, "level": level}
-    found = advisory_value(truth, score, bins=BINS, local=local, **given)
+    found = advisory_value(truth, score, bins=BINS, local=local, cluster=cluster, level=level)
     return _entry("advisory_value", case, found, parameters=chosen, **more)
 
 

@@ -190,7 +190,7 @@ def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, 
 
 
 def _informative(found: Heterogeneity) -> Heterogeneity:
-    """The same without what few sites cannot tell.
+    """The same without what so few sites cannot show.
 
     Over three sites the interval for a new site rests on one degree of freedom (t = 12.7), that of I^2 runs
     over nearly all there is (.6 to .997). The mean keeps its interval, which covers.

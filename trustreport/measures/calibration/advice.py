@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import Bins, check, equal_width, places
-from trustreport.measures.calibration.resample import REPLICATES, Counts, Interval, with_interval
+from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.proportion import wilson
@@ -36,9 +36,6 @@ def advisory_value(
     *,
     bins: int = 10,
     local: Local = "absolute_gap",
-    rng: np.random.Generator | None = None,
-    interval: Interval = "bootstrap_pivot",
-    replicates: int = REPLICATES,
     cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
@@ -62,21 +59,15 @@ def advisory_value(
     bins : int
     local : {"absolute_gap", "gici"}
         How a gap is turned into a calibration.
-    rng : numpy.random.Generator, optional
-        Without it there is no resampled interval.
-    interval : {"bootstrap_pivot", "gap_bounds"}
-        By resampled cases (`resample.pivot_interval`), or by bounds (`resample.gap_bounds`), the primary one.
-    replicates : int
     cluster : int array, shape (n_cases,), optional
-        Which cluster (patient, video) a case belongs to: then the resampled interval is that of
-        `resample.jackknife`.
+        Which cluster (patient, video) a case belongs to.
     level : float in (0, 1)
 
     Returns
     -------
     Estimate
-        In [0, 1], 1 = always sure and always right. Bootstrap interval (`pivot_interval`); `details` hold
-        the least, the median and the greatest value of a piece of advice. NaN with a note without cases.
+        In [0, 1], 1 = always sure and always right, with the interval of `gap_bounds`; `details` hold the
+        least, the median and the greatest value of a piece of advice. NaN with a note without cases.
 
     Notes
     -----
@@ -86,6 +77,7 @@ def advisory_value(
     ----------
     Cabitza, Campagner et al. (2023), HEALTHINF 2023, section 2.4 (advice value, advisory value).
     Cabitza, Campagner, Famiglini (2022), CD-MAKE, LNCS 13480 (local calibration of the GICI).
+    The interval is our own (`gap_bounds`).
 
     Examples
     --------
@@ -96,9 +88,10 @@ def advisory_value(
     right, confidence = _advice(truth, score)
     check_level(level)
     if not score.size:
-        return undefined(0, notes.NO_CASE, level=level, method=interval)
+        return undefined(0, notes.NO_CASE, level=level, method=BOUNDS)
     within = equal_width(right, confidence, bins, low=0.5)
-    each = confidence * _local_of(within, local)[places(confidence, within)]
+    place = places(confidence, within)
+    each = confidence * _local_of(within, local)[place]
     details = {
         "mean_confidence": float(within.total.sum() / within.n.sum()),
         "share_right": float(within.events.sum() / within.n.sum()),
@@ -106,18 +99,8 @@ def advisory_value(
         "median": float(np.median(each)),
         "greatest": float(each.max()),
     }
-    return with_interval(
-        _of_bins_gici if local == "gici" else _of_bins,
-        within,
-        right,
-        confidence,
-        rng,
-        cluster=cluster,
-        interval=interval,
-        replicates=replicates,
-        level=level,
-        details=details,
-    )
+    measure = _of_bins_gici if local == "gici" else _of_bins
+    return gap_bounds(measure, within, place, right, confidence, cluster, level=level, details=details)
 
 
 def advice_of_cases(

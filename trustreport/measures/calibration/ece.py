@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import check, equal_mass, equal_width
-from trustreport.measures.calibration.resample import REPLICATES, Counts, Interval, with_interval
+from trustreport.measures.calibration.bins import check, equal_mass, equal_width, places
+from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
 
 Binning = Literal["equal_width", "equal_mass"]
@@ -21,9 +21,6 @@ def ece(
     *,
     binning: Binning = "equal_width",
     bins: int = 10,
-    rng: np.random.Generator | None = None,
-    interval: Interval = "bootstrap_pivot",
-    replicates: int = REPLICATES,
     cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
@@ -44,21 +41,15 @@ def ece(
     binning : {"equal_width", "equal_mass"}
         Bins of [low, high), the last closed, or of equal numbers of cases (`bins.equal_mass`).
     bins : int
-    rng : numpy.random.Generator, optional
-        Without it there is no resampled interval.
-    interval : {"bootstrap_pivot", "gap_bounds"}
-        By resampled cases (`resample.pivot_interval`), or by bounds (`resample.gap_bounds`), the primary one.
-    replicates : int
     cluster : int array, shape (n_cases,), optional
-        Which cluster (patient, video) a case belongs to: then the resampled interval is that of
-        `resample.jackknife`.
+        Which cluster (patient, video) a case belongs to.
     level : float in (0, 1)
 
     Returns
     -------
     Estimate
-        In [0, 1], 0 = calibrated in every bin; `details` hold the largest gap of a bin. Bootstrap
-        interval (`pivot_interval`). NaN with a note without cases.
+        In [0, 1], 0 = calibrated in every bin, with the interval of `gap_bounds`; `details` hold the largest
+        gap of a bin. NaN with a note without cases.
 
     Notes
     -----
@@ -67,7 +58,7 @@ def ece(
 
     References
     ----------
-    Huang et al. (2020), J. Am. Med. Inform. Assoc. 27, 621-633.
+    Huang et al. (2020), J. Am. Med. Inform. Assoc. 27, 621-633. The interval is our own (`gap_bounds`).
 
     Examples
     --------
@@ -78,23 +69,13 @@ def ece(
     check(truth, score)
     check_level(level)
     if not score.size:
-        return undefined(0, notes.NO_CASE, level=level, method=interval)
+        return undefined(0, notes.NO_CASE, level=level, method=BOUNDS)
     mass = binning == "equal_mass"
     within = equal_mass(truth, score, bins) if mass else equal_width(truth, score, bins)
     gap = np.abs(within.observed - within.mean_score)
-    return with_interval(
-        of_bins,
-        within,
-        truth,
-        score,
-        rng,
-        mass=mass,
-        cluster=cluster,
-        interval=interval,
-        replicates=replicates,
-        level=level,
-        details={"largest_gap": float(np.nanmax(gap)), "filled_bins": float((within.n > 0).sum())},
-    )
+    details = {"largest_gap": float(np.nanmax(gap)), "filled_bins": float((within.n > 0).sum())}
+    place = places(score, within, mass=mass)
+    return gap_bounds(of_bins, within, place, truth, score, cluster, level=level, details=details)
 
 
 def of_bins(n: Counts, events: Counts, total: Floats) -> Floats:

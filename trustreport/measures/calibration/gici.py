@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import check, equal_mass, equal_width
+from trustreport.measures.calibration.bins import check, equal_mass, equal_width, places
 from trustreport.measures.calibration.ece import Binning
-from trustreport.measures.calibration.resample import REPLICATES, Counts, Interval, with_interval
+from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
 
 Floats = NDArray[np.float64]
@@ -31,9 +31,6 @@ def gici(
     *,
     binning: Binning = "equal_width",
     bins: int = 10,
-    rng: np.random.Generator | None = None,
-    interval: Interval = "bootstrap_pivot",
-    replicates: int = REPLICATES,
     cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Gici:
@@ -50,16 +47,16 @@ def gici(
 
     Parameters
     ----------
-    truth, score, binning, bins, rng, interval, replicates, cluster, level
+    truth, score, binning, bins, cluster, level
         As in `ece`.
 
     Returns
     -------
     Gici
-        Each in [0, 1], 1 = calibrated; `n` counts the cases in the bins. The overall index has a bootstrap
-        interval (`pivot_interval`); the `direction` among its details is the mean distance of the
-        overestimating less that of the underestimating bins. `over` or `under` is NaN with a note when no bin
-        is of that kind, all are without cases.
+        Each in [0, 1], 1 = calibrated; `n` counts the cases in the bins. The overall index has the interval
+        of `gap_bounds`; the `direction` among its details is the mean distance of the overestimating less
+        that of the underestimating bins. `over` or `under` is NaN with a note when no bin is of that kind,
+        all are without cases.
 
     Notes
     -----
@@ -68,6 +65,7 @@ def gici(
     References
     ----------
     Cabitza, Campagner, Famiglini (2022), CD-MAKE, LNCS 13480, "Global interpretable calibration index".
+    The interval is our own (`gap_bounds`).
 
     Examples
     --------
@@ -79,26 +77,16 @@ def gici(
     check(truth, score)
     check_level(level)
     if not score.size:
-        none = undefined(0, notes.NO_CASE, level=level, method=interval)
+        none = undefined(0, notes.NO_CASE, level=level, method=BOUNDS)
         return Gici(none, none, none)
     mass = binning == "equal_mass"
     within = equal_mass(truth, score, bins) if mass else equal_width(truth, score, bins)
     held = within.n, within.events, within.total
     over, under = float(over_of_bins(*held)), float(under_of_bins(*held))
     direction = (0 if np.isnan(over) else 1 - over) - (0 if np.isnan(under) else 1 - under)
-    overall = with_interval(
-        of_bins,
-        within,
-        truth,
-        score,
-        rng,
-        mass=mass,
-        cluster=cluster,
-        interval=interval,
-        replicates=replicates,
-        level=level,
-        details={"direction": direction, "filled_bins": float((within.n > 0).sum())},
-    )
+    details = {"direction": direction, "filled_bins": float((within.n > 0).sum())}
+    place = places(score, within, mass=mass)
+    overall = gap_bounds(of_bins, within, place, truth, score, cluster, level=level, details=details)
     return Gici(
         overall,
         _side(over, within.n[within.events < within.total], notes.NO_OVER, level),

@@ -44,7 +44,8 @@ def sandwich(
         V = G / (G - 1) sum over g of I_g^2,   value +- t(H - 1) sqrt(V)
 
     with H the clusters that hold a case of the class found in fewer of them: where positives lie in few
-    clusters, so many tell how the estimate varies. Without `cluster` each case is one, and H is their number.
+    clusters, only those show how the estimate varies. Without `cluster` each case is a cluster, and H is the
+    number of cases.
 
     Parameters
     ----------

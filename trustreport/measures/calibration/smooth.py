@@ -13,7 +13,6 @@ from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
 from trustreport.measures.calibration.loess import loess
 from trustreport.measures.calibration.lowess import lowess
-from trustreport.measures.calibration.resample import pivot_interval
 
 Floats = NDArray[np.float64]
 SPAN = 2 / 3
@@ -23,6 +22,8 @@ LEAST_CASES = 10
 REPLICATES = 200
 GROUPED, GROUPS = 200_000, 50_000  # with more cases the curve runs through means of so many groups
 KEPT = 500  # cases of a resample, evenly spread over its scores, that stand for all
+SIZES = np.concatenate([np.linspace(0, 2, 21), [2.5, 3, 4, 6]])
+"""By how much the gaps found between scores and events are multiplied, to see what gaps might be there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,3 +261,57 @@ def _estimate(
     se = float(resampled(1).std(ddof=1))
     details = {"replicates": float(len(drawn.score))}
     return Estimate(value, low, high, n, level, "lowess", se=se, details=details)
+
+
+def pivot_interval(
+    value: float,
+    measured: Callable[[float], float],
+    resampled: Callable[[float], Floats],
+    level: float,
+) -> tuple[float, float]:
+    """Interval of a measure of absolute gaps, which is biased, the more so the smaller the gaps are.
+
+    Where scores are right, chance still makes gaps, and resampling makes them twice: percentiles of the
+    resamples then lie beyond the truth every time. So the gaps are multiplied by k, from 0 to 6; for each k
+    under which the value found is not surprising, and for k = 1::
+
+        low  = value - (upper quantile of the resampled measure - measure itself)
+        high = value - (lower quantile of the resampled measure - measure itself)
+
+    and the interval holds them all. Coverage of the 95 % interval of ECE, GICI and advisory value in
+    simulated sets, scores right or wrong by various amounts: .87 to .94 with 100 cases, .89 to .99 with 400
+    and 2,000; of percentiles 0 to .94, of the basic bootstrap .39 to .94.
+
+    Parameters
+    ----------
+    value : float
+        The measure found, in [0, 1].
+    measured, resampled : function of k
+        The measure with gaps k times as large in the set, and in each resample.
+    level : float in (0, 1)
+
+    References
+    ----------
+    Davison, Hinkley (1997), Bootstrap Methods and their Application, section 5.2 (k = 1 alone is the basic
+    bootstrap). The range of k is our own.
+    """
+    lows, highs = [], []
+    for k in SIZES:
+        itself, drawn = measured(float(k)), resampled(float(k))
+        lower, upper = _tails(drawn, level)
+        if lower <= value <= upper or k == 1:
+            lows.append(value - upper + itself)
+            highs.append(value - lower + itself)
+    return min(1.0, max(0.0, min(lows))), max(0.0, min(1.0, max(highs)))
+
+
+def _tails(drawn: Floats, level: float) -> tuple[float, float]:
+    """What numpy.quantile finds, at a fifth of its cost for a thousand values."""
+    ranked, last = np.sort(drawn), len(drawn) - 1
+
+    def at(share: float) -> float:
+        below = min(int(share * last), last - 1)
+        part = share * last - below
+        return float(ranked[below] * (1 - part) + ranked[below + 1] * part)
+
+    return at((1 - level) / 2), at((1 + level) / 2)

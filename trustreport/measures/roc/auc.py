@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
@@ -94,7 +94,7 @@ def logit_delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
     details = {"positives": float(n1), "negatives": float(n0)}
     if area != area:
         return undefined(n1 + n0, note, level=level, method="logit_delong")
-    normal_quantile(level)
+    check_level(level)
     if note:
         return Estimate(area, nan, nan, n1 + n0, level, "logit_delong", note, details=details)
     se = sqrt(variance)
@@ -116,15 +116,7 @@ def auc_logit_larger(truth: NDArray[np.bool_], score: NDArray[Any], *, level: fl
 
     Where the area is 0 or 1 the interval is that of `newcombe_auc`, which rests on H alone.
 
-    Estimand: as `delong`.
-
-    Parameters
-    ----------
-    truth : bool array, shape (n_cases,)
-        True = condition present.
-    score : array of numbers, shape (n_cases,)
-        Higher = more suspicious; no NaN.
-    level : float in (0, 1)
+    Estimand and parameters: as `delong`.
 
     Returns
     -------
@@ -152,7 +144,7 @@ def auc_logit_larger(truth: NDArray[np.bool_], score: NDArray[Any], *, level: fl
     0.84 (95% CI 0.36 to 0.98; n = 8)
     """
     area, variance, n1, n0, note = area_and_variance(truth, score)
-    normal_quantile(level)
+    check_level(level)
     details = {"positives": float(n1), "negatives": float(n0)}
     if area != area:
         return undefined(n1 + n0, note, level=level, method=AUC_LARGER)
@@ -218,7 +210,7 @@ def newcombe_auc(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
     """
     positive, negative = split(truth, score)
     n1, n0 = len(positive), len(negative)
-    normal_quantile(level)
+    check_level(level)
     details = {"positives": float(n1), "negatives": float(n0)}
     if n1 == 0 or n0 == 0:
         note = notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
