@@ -17,15 +17,16 @@ from scipy.special import expit, ndtr, ndtri
 from scipy.stats import binom
 
 from trustreport.dimensions import (
-    potential_robustness,
     pragmatic_utility,
-    source_reliability,
     subgroups,
     vigilance,
 )
 from trustreport.dimensions.advice_accuracy.utility import yield_results
 from trustreport.dimensions.advice_value.entries import results_of as advice_values
 from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_results
+from trustreport.dimensions.potential_robustness.scores import between_sites
+from trustreport.dimensions.potential_robustness.sites import sites_of
+from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, leading_agreement
 from trustreport.estimate import Estimate
 from trustreport.performance.cases import ScoredCases, scored_cases
 from trustreport.performance.differences import difference
@@ -50,7 +51,6 @@ from trustreport.study import (
     Dataset,
     Floats,
     Labels,
-    Ratings,
     Readers,
     Readings,
     Scores,
@@ -497,22 +497,13 @@ def counts() -> Iterator[Regime]:
 
 # ---------------------------------------------------------------- raters, periods, groups, candidates
 
-COEFFICIENTS = ("percent_agreement", "krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac1")
+AGREEMENT = ("percent_agreement", "krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac1")
 
 
 def labelled(n: int, raters: int, share: float, rng: np.random.Generator) -> NDArray[Any]:
     """Labels (n_cases, n_raters): the raters see a common finding, each with a spread of its own."""
     seen = rng.normal(0, 1, n)[:, None] + rng.normal(0, 0.6, (n, raters))
     return (seen > sqrt(1.36) * float(ndtri(1 - share))).astype(np.int64)
-
-
-def panel(codes: NDArray[Any]) -> Study:
-    """A study of these labels."""
-    n, raters = codes.shape
-    rater, case = (index.astype(np.int32) for index in np.nonzero(codes.T >= 0))
-    cases = Cases(Labels(n=n), np.full(n, -1, np.int8))
-    labels = codes[case, rater].astype(np.int32)
-    return Study(raters=(Ratings("", Labels(n=raters), cases, rater, case, labels, ("0", "1")),))
 
 
 def agreement_of(share: float) -> dict[str, float]:
@@ -522,7 +513,7 @@ def agreement_of(share: float) -> dict[str, float]:
     same = float(weight @ (label**2 + (1 - label) ** 2) / weight.sum())
     by_chance = share**2 + (1 - share) ** 2
     kappa, chance = (same - by_chance) / (1 - by_chance), 2 * share * (1 - share)
-    found = dict.fromkeys(COEFFICIENTS, kappa)
+    found = dict.fromkeys(AGREEMENT, kappa)
     return found | {"percent_agreement": same, "gwet_ac1": (same - chance) / (1 - chance)}
 
 
@@ -531,9 +522,9 @@ def raters() -> Iterator[Regime]:
     for n, k, share in product((20, 50, 100), (2, 3, 5), (0.02, 0.1, 0.5)):
 
         def study(rng: np.random.Generator, n: int = n, k: int = k, share: float = share) -> Found:
-            wanted = {f"source_reliability.{name}": name for name in COEFFICIENTS}
-            results = source_reliability.DIMENSION.answer(panel(labelled(n, k, share, rng)), plan()).results
-            return primary(results, wanted, raters=None)
+            codes = labelled(n, k, share, rng)
+            for name in AGREEMENT:
+                yield name, leading_agreement(name, COEFFICIENTS[name](codes, 2, level=LEVEL), codes, 2)
 
         design = f"{k} raters, {n} cases, label of {share:.0%}"
         true = partial(agreement_of, share)
@@ -752,13 +743,13 @@ def sites() -> Iterator[Regime]:
                 for i, of in enumerate(np.split(np.arange(k * n), k))
             )
             declared = plan(operating_point={"threshold": 0.5})
-            for r in potential_robustness.DIMENSION.answer(Study(datasets=made), declared).results:
-                if (
-                    r.primary
-                    and r.id == "potential_robustness.pooled_performance"
-                    and r.endpoint in OVER_SITES
-                ):
-                    yield OVER_SITES[r.endpoint], r.estimate
+            cases = scored_cases(Study(datasets=made), declared)
+            of_sites = [site for case in cases for site in sites_of(case, declared)]
+            for name, wanted in OVER_SITES.items():
+                found = between_sites(
+                    name, of_sites, k, Place(datasets=tuple(d.name for d in made)), declared
+                )
+                yield from primary(found, {"potential_robustness.pooled_performance": wanted})
 
         def true() -> Truths:
             # The area at the median site: positives 1.4 above negatives, both logistic.

@@ -132,7 +132,7 @@ def over_sets(scored: Sequence[ScoredSet], candidate: str | None, plan: Plan) ->
     sites = [site for one in sets for site in one.sites]
     results += _worst_site(sites, place, level)
     for name in COMPARED_OVER_SITES:
-        results += _between_sites(name, sites, len(sets), place, plan)
+        results += between_sites(name, sites, len(sets), place, plan)
     return results
 
 
@@ -149,7 +149,7 @@ def _worst_site(sites: Sequence[Site], place: Place, level: float) -> Iterator[R
         yield Result(f"{ID}.worst_site", place, e, endpoint="auc", cases=case.key, primary=True, **more)
 
 
-def _between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, plan: Plan) -> list[Result]:
+def between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, plan: Plan) -> list[Result]:
     """Each site's value where sets hold several, the mean over sites, their spread, and a new site."""
     row = quantity(name)
     at = plan.operating_point.threshold if row.counts_decisions else None

@@ -7,6 +7,7 @@ from math import isnan, nan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustreport.dimensions.source_reliability.rater_panel import Panel
 from trustreport.estimate import Estimate, undefined
@@ -76,11 +77,7 @@ def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator
     for name, coefficient in COEFFICIENTS.items():
         others = [of[name] for of in drawn if name in of]
         plain = coefficient(codes, q, level=level)
-        if name == "percent_agreement":
-            primary = percent_agreement(codes, q, interval="score", level=level)
-            yield from _entry(panel, name, [primary, plain, *others])
-        else:
-            yield from _entry(panel, name, _intervals(panel, name, plain, others))
+        yield from _entry(panel, name, _intervals(panel, name, plain, others))
     if panel.ordered and q > 2:
         ranks = {"weights": "ordinal"}
         drawn = _drawn(panel, level, rng, "ordinal")
@@ -92,12 +89,19 @@ def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator
             yield from _entry(panel, name, _intervals(panel, name, one, others), parameters=ranks)
 
 
+def leading_agreement(name: str, plain: Estimate, codes: NDArray[np.int64], n_categories: int) -> Estimate:
+    """The primary estimate of a coefficient, from the one with Gwet's variance."""
+    if name == "percent_agreement":
+        return percent_agreement(codes, n_categories, interval="score", level=plain.level)
+    return coefficient_interval(plain, codes, n_categories, by_chance_of_labels=name not in BY_USE)
+
+
 def _intervals(panel: Panel, name: str, plain: Estimate, others: Iterable[Estimate]) -> list[Estimate]:
     """A coefficient with its primary interval first; none by any method where the rarer label is too rare."""
-    by_chance = name not in BY_USE
-    primary = coefficient_interval(plain, panel.codes, panel.n_categories, by_chance_of_labels=by_chance)
-    why = why_none(panel.codes, panel.n_categories, by_chance_of_labels=by_chance)
-    rest = [plain, *others]
+    primary, rest = leading_agreement(name, plain, panel.codes, panel.n_categories), [plain, *others]
+    if name == "percent_agreement":
+        return [primary, *rest]
+    why = why_none(panel.codes, panel.n_categories, by_chance_of_labels=name not in BY_USE)
     return [primary, *((without(e, why) for e in rest) if why and not isnan(primary.value) else rest)]
 
 

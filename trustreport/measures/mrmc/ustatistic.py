@@ -134,7 +134,8 @@ class UStatistic:
         for i, k, sign in signs:
             of, pairs = _exact(self.pairs[i, k].inclusive), _exact(self.pairs[i, k].weight)
             found += sign * of / np.where(pairs > 0.5, pairs, nan)
-        return found - found[(0,) * found.ndim]
+        found -= found[(0,) * found.ndim]
+        return found
 
     def mean_covariance(self, compared: int = 1, baseline: int = 0) -> NDArray[np.float64]:
         """Covariance of two arms' means, compared arm first, for functions of both such as an odds ratio."""
