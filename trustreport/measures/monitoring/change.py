@@ -6,10 +6,9 @@ two estimates (`measures.monitoring.shared`), and the degrees of freedom are no 
 
 from math import exp, hypot, inf, isfinite, log, nan, sqrt
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.monitoring import notes
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
-from trustreport.measures.proportion import normal_quantile
 
 
 def wald_change(
@@ -40,7 +39,7 @@ def wald_change(
     0.60 (95% CI -0.23 to 1.43; n = 100)
     """
     method, n = "wald_independent", now.n + then.n
-    normal_quantile(level)
+    check_level(level)
     for part in (now, then):
         if part.value != part.value:
             return undefined(n, part.note, level=level, method=method)
@@ -78,7 +77,7 @@ def ratio_change(
     2.00 (95% CI 0.87 to 4.59; n = 100)
     """
     method, n = "log_wald_independent", now.n + then.n
-    normal_quantile(level)
+    check_level(level)
     for part in (now, then):
         if part.value != part.value:
             return undefined(n, part.note, level=level, method=method)
@@ -143,7 +142,7 @@ def mover_change(
     0.2000 [0.0524, 0.3339]
     """
     method, n = "log_mover" if ratio else "mover", now.n + then.n
-    normal_quantile(level)
+    check_level(level)
     for part in (now, then):
         if part.value != part.value:
             return undefined(n, part.note, level=level, method=method)
