@@ -149,8 +149,8 @@ ROWS: tuple[Quantity, ...] = (
         "mcc", "positives", "negatives", "called_positive", "called_negative", mix=True, **_FROM_MINUS_ONE
     ),
     *_cells("cohen_kappa", "two_cells", mix=True, **_FROM_MINUS_ONE),
-    *_cells("youden_j", "positives", "negatives", **_FROM_MINUS_ONE),
-    *_cells("balanced_accuracy", "positives", "negatives"),
+    *_cells("youden_j", "positives", "negatives", clustered="cluster_mover", **_FROM_MINUS_ONE),
+    *_cells("balanced_accuracy", "positives", "negatives", clustered="cluster_mover"),
     *_cells("lr_positive", "positives", "negatives", "called_positive", **_LIKELIHOOD),
     *_cells("lr_negative", "positives", "negatives", "called_negative", **{**_LIKELIHOOD, "better": "down"}),
     *_cells(

@@ -432,10 +432,10 @@ def test_all_cases_are_as_many_as_those_of_the_groups_together(rule: str | None,
 
 
 def test_the_worst_group_has_limits_that_allow_for_its_choice() -> None:
-    """Wilson's limits of statsmodels at .95^(1/2): with that chance both groups are within theirs."""
+    """Exact limits of statsmodels at .95^(1/2): with that chance both groups are within theirs."""
     found = answer(counted(**TWO))
     worst = entry(found, "subgroups.worst_group", endpoint="sensitivity")
-    low, high = proportion_confint(30, 50, alpha=1 - 0.95**0.5, method="wilson")
+    low, high = proportion_confint(30, 50, alpha=1 - 0.95**0.5, method="beta")
     e = worst.estimate
     assert (e.value, e.low, e.high, e.level) == (0.6, pytest.approx(low), pytest.approx(high), 0.95)
     assert worst.details["group"] == "sex: F"

@@ -57,6 +57,17 @@ def test_one_case_per_cluster_is_nearly_independent():
         assert got == pytest.approx(wanted, abs=5e-4), name
 
 
+def test_limits_of_youden_are_made_of_those_of_both_classes():
+    """With no false negative the delta method leaves sensitivity out; each part here by its own function."""
+    cells = np.array([[2, 1, 0, 9], [1, 0, 0, 12], [3, 2, 0, 8], [1, 4, 0, 6], [0, 1, 0, 11]])
+    e, half = clustered("youden_j", cells), clustered("balanced_accuracy", cells)
+    parts = [clustered(name, cells) for name in ("sensitivity", "specificity")]
+    assert e.low == pytest.approx(e.value - sqrt(sum((p.value - p.low) ** 2 for p in parts)))
+    assert e.high == pytest.approx(e.value + sqrt(sum((p.high - p.value) ** 2 for p in parts)))
+    assert (half.low, half.high) == pytest.approx(((e.low + 1) / 2, (e.high + 1) / 2))
+    assert e.low < clustered("specificity", cells).low
+
+
 def test_copies_of_a_case_add_nothing():
     rng = np.random.default_rng(6)
     truth, decision = rng.random((2, 60)) < 0.5

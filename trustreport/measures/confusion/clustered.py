@@ -1,5 +1,6 @@
 """Measures of the four cells when cases come in clusters: images of a patient, patients of a site."""
 
+from dataclasses import replace
 from math import atanh, exp, log, nan, sqrt, tanh
 
 import numpy as np
@@ -14,7 +15,7 @@ from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 from trustreport.quantities import quantity
 
 Floats = NDArray[np.float64]
-WILSON, DELTA = "cluster_wilson", "cluster_delta"
+WILSON, DELTA, MOVER = "cluster_wilson", "cluster_delta", "cluster_mover"
 STEP = 1e-30  # of the derivative by an imaginary step, which has no rounding error
 
 
@@ -64,8 +65,14 @@ def clustered(
 
     Shares: Wilson's interval with the number of cases at which a binomial share would vary by V (not more
     than there are) and Student's t. Others: t interval of atanh f (range -1 to 1), logit f (0 to 1) or log f
-    (ratios), by the delta method, turned back. Degrees of freedom: clusters less one, counting those that
-    hold a case of the denominator; where both classes matter, those of the class found in fewer clusters.
+    (ratios), by the delta method, turned back. Youden's index J and balanced accuracy, with l the distances
+    of sensitivity and specificity to their lower limits, u to their upper ones, and r the correlation of the
+    two over clusters::
+
+        J - sqrt(l_1^2 + l_2^2 + 2 r l_1 l_2)  to  J + sqrt(u_1^2 + u_2^2 + 2 r u_1 u_2)
+
+    Degrees of freedom: clusters less one, counting those that hold a case of the denominator; where both
+    classes matter, those of the class found in fewer clusters.
 
     Estimand: the measure in the population from which the clusters were sampled, each case weighing alike.
 
@@ -93,6 +100,7 @@ def clustered(
     ----------
     Rao, Scott (1992), Biometrics 48, 577-585 (ratio estimator, design effect).
     Saha, Miller, Wang (2016), Int. J. Biostat. 12 (Wilson's interval with an effective sample size).
+    Zou, Donner (2008), Stat. Med. 27, 1693-1702 (limits of a sum from those of its parts).
 
     Examples
     --------
@@ -104,7 +112,7 @@ def clustered(
     totals = [int(total) for total in cells.sum(axis=0)]
     counts = ConfusionCounts(*totals)
     share = quantity(name).clustered == WILSON and prevalence is None
-    method = WILSON if share else DELTA
+    method = WILSON if share else MOVER if quantity(name).clustered == MOVER else DELTA
     note = why_undefined(name, counts, by_class=prevalence is not None)
     n = _denominator(name, counts) if share else counts.n
     if note:
@@ -121,6 +129,11 @@ def clustered(
     details = {"clusters": float(held)}
     if share:
         return _wilson(value, variance, n, held, t, level, details)
+    if method == MOVER:
+        whole = Estimate(
+            value, nan, nan, n, level, MOVER, se=sqrt(variance), df=float(held - 1), details=details
+        )
+        return _of_classes(whole, cells, 1.0 if name == "youden_j" else 0.5)
     return _transformed(name, value, variance, n, held, t, level, details)
 
 
@@ -169,6 +182,24 @@ def _wilson(
         value, float(low), float(high), n, level, WILSON, note,
         se=sqrt(variance), df=float(held - 1), details=details,
     )  # fmt: skip
+
+
+def _of_classes(e: Estimate, cells: NDArray[np.int64], weight: float) -> Estimate:
+    """The weighted sum of sensitivity and specificity with limits made of theirs."""
+    names = ("sensitivity", "specificity")
+    one, other = (clustered(name, cells, level=e.level) for name in names)
+    influence = [cells @ value_and_gradient(name, cells.sum(axis=0), None)[1] for name in names]
+    size = sqrt(float(influence[0] @ influence[0]) * float(influence[1] @ influence[1]))
+    r = float(influence[0] @ influence[1]) / size if size > NEGLIGIBLE else 0.0
+    below, above = (
+        sqrt(max(0.0, a * a + b * b + 2 * r * a * b))
+        for a, b in (
+            (one.value - one.low, other.value - other.low),
+            (one.high - one.value, other.high - other.value),
+        )
+    )
+    note = one.note or other.note
+    return replace(e, low=e.value - weight * below, high=e.value + weight * above, note=note)
 
 
 def _transformed(
