@@ -90,8 +90,11 @@ def test_ten_cases_by_hand() -> None:
 def test_readings_may_be_missing() -> None:
     gaps = DECISIONS.copy()
     gaps[RNG.random(gaps.shape) < 0.1] = np.nan
-    (e,) = voi_of_readings(gaps, TRUTH, ERRORS)
-    assert e.method == "ustatistic_bdg"
+    e, published = voi_of_readings(gaps, TRUTH, ERRORS)
+    assert (e.method, published.method) == ("ustatistic_centred", "ustatistic_bdg")
+    assert e.value == published.value
+    moved = voi_of_readings(gaps, TRUTH, np.asarray(ERRORS) + 3.0)[0]
+    assert (moved.low, moved.high) == pytest.approx((e.low, e.high), rel=1e-9)
     read = ~np.isnan(gaps)
     wrong = np.where(read, gaps != TRUTH, 0).sum(axis=(1, 2)) / read.sum(axis=(1, 2))
     assert e.value == pytest.approx(wrong[1] - wrong[0])

@@ -50,10 +50,10 @@ def voi_of_readings(
     Returns
     -------
     list of Estimate
-        The one that leads first: where every reader read every case in both arms Obuchowski-Rockette (under
-        five readers the wider interval), else the U-statistic. Positive: the advice adds utility. `details`
-        hold the expected utility of each arm. NaN with a note without a reading, or with a prevalence
-        and no case of a class.
+        The primary one first: where every reader read every case in both arms Obuchowski-Rockette (under
+        five readers the wider interval), else the U-statistic about the means of the arms. Positive: the
+        advice adds utility. `details` hold the expected utility of each arm. NaN with a note without a
+        reading, or with a prevalence and no case of a class.
 
     References
     ----------
@@ -83,10 +83,11 @@ def voi_of_readings(
         reason = notes.NO_CASE if prevalence is None else CLASS_ABSENT
         return [undefined(n, reason, level=level, method=USTATISTIC)]
     shares = np.array([share for share, _ in parts])
-    unbiased = ustatistic(np.stack([np.where(of, arm, np.nan) for arm in worth for _, of in parts]))
+    stacked = np.stack([np.where(of, arm, np.nan) for arm in worth for _, of in parts])
+    unbiased, weights = ustatistic(stacked), np.concatenate([shares, -shares])
     expected = unbiased.means.reshape(2, len(parts)) @ shares
     details = {"aided": float(expected[AIDED]), "unaided": float(expected[UNAIDED])}
-    found = [unbiased.contrast(np.concatenate([shares, -shares]), level=level)]
+    found = [unbiased.contrast(weights, level=level)]
     if read.all():
         theta = sum(share * proportions(worth[:, :, of]) for share, of in parts)
         covariance = sum(share**2 * proportion_covariance(worth[:, :, of]) for share, of in parts)
@@ -95,6 +96,8 @@ def voi_of_readings(
         by_method = {e.method: e for e in modes}
         first = leading(by_method["or_rrrc"], by_method["or_frrc"], fit.n_readers)
         found = [first, *(e for e in modes if e.method != first.method), *found]
+    else:
+        found = [ustatistic(stacked, centred=True).contrast(weights, level=level), *found]
     return [replace(e, n=n, details={**e.details, **details}) for e in found]
 
 
