@@ -14,6 +14,7 @@ from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 from trustreport.estimate import Estimate
+from trustreport.measures.mrmc import notes
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
@@ -94,7 +95,7 @@ def test_shares_are_averaged_with_their_neighbours(coverage: ModuleType) -> None
 
 
 def test_what_is_listed_is_not_hidden(coverage: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coverage, "LISTED", {("t", "q*"): "no method"})
+    monkeypatch.setattr(coverage, "LISTED", {("t", "*", "q*"): "no method"})
     assert [one["verdict"] for one in coverage.judged([row(covered=0.8), row()])] == ["listed", "accepted"]
 
 
@@ -104,6 +105,24 @@ def test_docs_have_the_table_of_the_last_run(coverage: ModuleType) -> None:
     with coverage.RESULTS.open(encoding="utf-8") as lines:
         found = list(csv.DictReader(lines))
     assert {one["verdict"] for one in found} <= {"accepted", "listed"}
+
+
+@pytest.mark.parametrize(
+    ("note", "quantity"),
+    [
+        (notes.AREA_NEAR_ONE, "auc, aided"),
+        (notes.AREAS_NEAR_ONE, "auc, change"),
+        (notes.SHARE_NEAR_ONE, "sensitivity, change"),
+    ],
+)
+def test_a_report_says_what_was_simulated(coverage: ModuleType, note: str, quantity: str) -> None:
+    with coverage.RESULTS.open(encoding="utf-8") as lines:
+        found = [
+            float(one["covered"])
+            for one in csv.DictReader(lines)
+            if one["quantity"] == quantity and one["design"].endswith("skilled")
+        ]
+    assert f"{min(found):.0%} to {max(found):.0%} of 95% intervals" in note
 
 
 @pytest.mark.slow

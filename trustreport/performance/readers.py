@@ -1,16 +1,19 @@
 """How readers perform in two arms: each endpoint, of each reader and over readers, analysed once."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isnan
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
+from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc, same_pair
 from trustreport.measures.mrmc.in_range import (
+    NEAR_ONE,
     area_of_cases,
     by_score,
     change_of_areas,
@@ -41,6 +44,8 @@ from trustreport.study import Floats, Readings, Study
 AIDED, UNAIDED = 0, 1
 # The covariance of the primary analysis where there are several.
 FIRST_COVARIANCE = "jackknife"
+# Up to so many cases, of the scarcer class, intervals of means near 1 covered too rarely when simulated.
+FEW_CASES = 30
 
 
 class Single(Protocol):
@@ -58,7 +63,8 @@ class Analysis:
     `fits` holds an Obuchowski-Rockette fit per covariance where every reader read every case in both arms,
     and is empty elsewhere; `unbiased` serves any design. `centred` is the U-statistic about the arm means,
     where readings are missing: it does not depend on whether right or wrong decisions are counted. `single`
-    is there where one reader has a method of the own.
+    is there where one reader has a method of the own. `near_one` are the notes of a mean, and of a change,
+    where a mean is close to 1.
 
     The primary estimates have the standard error and the degrees of freedom of one of these, and limits
     within the range: `mean_in_range` gives those of an arm, and a difference reaches `greatest` at most.
@@ -71,6 +77,7 @@ class Analysis:
     single: Single | None = None
     greatest: float = 1.0
     of_areas: bool = False
+    near_one: tuple[str, str] = ("", "")
 
     def arm_means(self, arm: int, level: float) -> dict[str, Estimate]:
         """The mean of an arm by analysis, the primary one first."""
@@ -84,7 +91,10 @@ class Analysis:
             found[e.method] = e
         if self.single:
             return _first(self.single.arm_mean(arm, level=level), found)
-        return _first(self.mean_in_range(self._lead(found), arm), found)
+        lead = self.mean_in_range(self._lead(found), arm)
+        return _first(
+            _with_note(lead, self.near_one[0] if lead.value >= NEAR_ONE and lead.se > 0 else ""), found
+        )
 
     def differences(self, level: float) -> dict[str, Estimate]:
         """Aided minus unaided by analysis, the primary one first."""
@@ -100,9 +110,16 @@ class Analysis:
             lead = self.single.difference(AIDED, UNAIDED, level=level)
         else:
             lead = self._lead(found)
+        means = [self.lead_mean(arm, level) for arm in (AIDED, UNAIDED)] if self._may_be_near_one else []
         if self.of_areas:
-            lead = change_of_areas(lead, self.lead_mean(AIDED, level), self.lead_mean(UNAIDED, level))
+            lead = change_of_areas(lead, *means)
+        near = any(mean.value >= NEAR_ONE for mean in means) and not isnan(lead.low)
+        lead = _with_note(lead, self.near_one[1] if near else "")
         return _first(difference_in_range(lead, self.greatest), found)
+
+    @property
+    def _may_be_near_one(self) -> bool:
+        return self.of_areas or any(self.near_one)
 
     def first(self, by_analysis: Mapping[str, Estimate]) -> str:
         """The primary analysis, by design; under five readers the wider of random and fixed readers."""
@@ -127,6 +144,10 @@ class Analysis:
             return next((e for name, e in found.items() if name != METHOD), found[METHOD])
         random, fixed = (found[f"{mode}_{FIRST_COVARIANCE}"] for mode in ("or_rrrc", "or_frrc"))
         return leading(random, fixed, self.fits[FIRST_COVARIANCE].n_readers)
+
+
+def _with_note(e: Estimate, note: str) -> Estimate:
+    return replace(e, note=notes.join(e.note, note)) if note and not isnan(e.low) else e
 
 
 def _first(primary: Estimate, found: Mapping[str, Estimate]) -> dict[str, Estimate]:
@@ -220,12 +241,12 @@ def proportion(name: str, correct: Floats, level: float) -> Endpoint:
         def in_range(e: Estimate, arm: int) -> Estimate:
             return by_score(e, cases[arm])
 
-        single = OneReader(part) if part.shape[1] == 1 else None
+        more: dict[str, Any] = {"single": OneReader(part) if part.shape[1] == 1 else None}
+        if part.shape[1] > 1 and min(cases) <= FEW_CASES:
+            more["near_one"] = "", notes.SHARE_NEAR_ONE
         if np.isnan(part).any():
-            centred = ustatistic(part, centred=True)
-            return Analysis(ustatistic(part), in_range, centred=centred, single=single)
-        fits = {FIRST_COVARIANCE: fit_proportions(part)}
-        return Analysis(ustatistic(part), in_range, fits, single=single)
+            return Analysis(ustatistic(part), in_range, centred=ustatistic(part, centred=True), **more)
+        return Analysis(ustatistic(part), in_range, {FIRST_COVARIANCE: fit_proportions(part)}, **more)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
@@ -287,15 +308,19 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
         def in_range(e: Estimate, arm: int) -> Estimate:
             return area_of_cases(on_logit(e), positives[arm], negatives[arm])
 
-        single = OneReaderArea(part, truth) if part.shape[1] == 1 else None
+        more: dict[str, Any] = {"of_areas": True}
+        if part.shape[1] == 1:
+            more["single"] = OneReaderArea(part, truth)
+        elif min(*positives, *negatives) <= FEW_CASES:
+            more["near_one"] = notes.AREA_NEAR_ONE, notes.AREAS_NEAR_ONE
         whole = auc_ustatistic(part, truth, alike=alike)
         if np.isnan(part).any():
             centred = auc_ustatistic(part, truth, alike=alike, centred=True)
-            return Analysis(whole, in_range, centred=centred, single=single, of_areas=True)
+            return Analysis(whole, in_range, centred=centred, **more)
         fits: dict[str, ObuchowskiRockette] = {
             m: fit_auc(part, truth, m, alike=alike) for m in COVARIANCE_METHODS
         }
-        return Analysis(whole, in_range, fits, single=single, of_areas=True)
+        return Analysis(whole, in_range, fits, **more)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)
