@@ -730,7 +730,7 @@ class Plan(Group):
 
     @property
     def expected_prevalence(self) -> float | None:
-        """The share of positives that the intended use expects, where it is declared."""
+        """The prevalence that the intended use expects, where it is declared."""
         population = self.intended_use.intended_patient_population
         declared = population.prevalence_expected if population else None
         return self.intended_use.prevalence_expected if declared is None else declared

@@ -124,7 +124,7 @@ def data_set(place: Place, rng: np.random.Generator) -> list[Row]:
 def scores(
     truth: NDArray[np.bool_], separation: float, noise: NDArray[np.float64], shift: float = 0.0
 ) -> NDArray[np.float64]:
-    """Scores that are calibrated at the separation and share of positives of the training data."""
+    """Scores that are calibrated at the separation and prevalence of the training data."""
     signal = np.where(truth, separation, -separation) / 2 + noise
     odds = log(PREVALENCE / (1 - PREVALENCE)) + SEPARATION * signal + shift
     score: NDArray[np.float64] = np.clip(np.round(1 / (1 + np.exp(-odds)), 3), 0.001, 0.999)

@@ -27,6 +27,7 @@ from trustreport.dimensions.advice_value.tables import ADVICE, ADVICE_GICI, MASS
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.gap_bounds import BOUNDS
 from trustreport.messages import catalogue
 from trustreport.performance import measures
 from trustreport.plan import Plan
@@ -96,13 +97,13 @@ def test_slope_and_intercept_come_with_both_intervals_and_one_leads() -> None:
         assert {r.method: r.primary for r in found.results if r.id == f"advice_value.{name}"} == methods
 
 
-def test_other_numbers_of_bins_have_values_only() -> None:
+def test_other_numbers_of_bins_have_the_same_interval() -> None:
     found = told(calibrated())
     for bins in entries.OTHER_BINS:
         e = value(found, "gici", bins=bins, binning="equal_width")
         assert 0 < e.value <= 1
-        assert isnan(e.low)
-        assert e.note == notes.NO_INTERVAL
+        assert 0 <= e.low <= e.value <= e.high <= 1
+        assert e.method == BOUNDS
 
 
 OF_PROBABILITIES = (

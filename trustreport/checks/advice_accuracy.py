@@ -1,4 +1,4 @@
-"""Pitfalls of advice accuracy: one-sided reports, other class mixes, cases left out, figures that are off."""
+"""Pitfalls of advice accuracy: one-sided reports, other prevalences, cases left out, figures that are off."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def _tables(evidence: Evidence) -> list[Table]:
 
 
 def _estimate(evidence: Evidence, table: Table, name: str) -> Estimate:
-    """A measure of a table at its own class mix."""
+    """A measure of a table at its own prevalence."""
     wanted = {"parameters": None, "threshold": None, "candidate": None, **table.place.scope}
     found = leading(evidence.results, f"{DIMENSION}.{name}", **wanted)
     return found.estimate if found else MEASURES[name](table.counts)
@@ -132,7 +132,7 @@ def _mixes(evidence: Evidence) -> list[_Mix]:
 
 
 def other_class_mix(evidence: Evidence) -> Iterator[Remark]:
-    """P02: tuned at one share of positives, tested at another, and no range of it declared."""
+    """P02: tuned at one prevalence, tested at another, and no range of it declared."""
     mixes = _mixes(evidence)
     tuned = [m for m in mixes if m.role == "tuning"] or [m for m in mixes if m.role == "training"]
     if not tuned:

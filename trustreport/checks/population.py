@@ -1,4 +1,4 @@
-"""Pitfalls of the population: another share of positives, easy cases, cases the device is not meant for."""
+"""Pitfalls of the population: another prevalence, easy cases, cases the device is not meant for."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -58,7 +58,7 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
 
 
 def _expected(plan: Plan) -> float | None:
-    """The share of positives where the device is to be used: here, else as the intended use says."""
+    """The prevalence where the device is to be used: here, else as the intended use says."""
     local = plan.site_context.local_prevalence if plan.site_context else None
     return plan.expected_prevalence if local is None else local
 

@@ -48,6 +48,9 @@ FIRST_COVARIANCE = "jackknife"
 FEW_CASES = 30
 
 
+ChangeInRange = Callable[[Estimate, Callable[[int], Estimate]], Estimate]
+
+
 class Single(Protocol):
     """The estimates of a reader who is the only one."""
 
@@ -63,8 +66,8 @@ class Analysis:
     `fits` holds an Obuchowski-Rockette fit per covariance where every reader read every case in both arms,
     and is empty elsewhere; `unbiased` serves any design. `centred` is the U-statistic about the arm means,
     where readings are missing: it does not depend on whether right or wrong decisions are counted. `single`
-    is there where one reader has a method of the own. `near_one` are the notes of a mean, and of a change,
-    where a mean is close to 1.
+    is there where one reader has a method of the own. `mean_in_range` and `change_in_range` give the primary
+    estimates their limits; the latter may ask for the mean of an arm.
 
     The primary estimates have the standard error and the degrees of freedom of one of these, and limits
     within the range: `mean_in_range` gives those of an arm, and a difference reaches `greatest` at most.
@@ -75,9 +78,7 @@ class Analysis:
     fits: Mapping[str, ObuchowskiRockette] = field(default_factory=dict)
     centred: UStatistic | YoudenUStatistic | None = None
     single: Single | None = None
-    greatest: float = 1.0
-    of_areas: bool = False
-    near_one: tuple[str, str] = ("", "")
+    change_in_range: ChangeInRange = lambda e, mean: difference_in_range(e)
 
     def arm_means(self, arm: int, level: float) -> dict[str, Estimate]:
         """The mean of an arm by analysis, the primary one first."""
@@ -91,10 +92,7 @@ class Analysis:
             found[e.method] = e
         if self.single:
             return _first(self.single.arm_mean(arm, level=level), found)
-        lead = self.mean_in_range(self._lead(found), arm)
-        return _first(
-            _with_note(lead, self.near_one[0] if lead.value >= NEAR_ONE and lead.se > 0 else ""), found
-        )
+        return _first(self.mean_in_range(self._lead(found), arm), found)
 
     def differences(self, level: float) -> dict[str, Estimate]:
         """Aided minus unaided by analysis, the primary one first."""
@@ -106,20 +104,9 @@ class Analysis:
         for u in self._ustatistics():
             e = u.difference(AIDED, UNAIDED, level=level)
             found[e.method] = e
-        if self.single:
-            lead = self.single.difference(AIDED, UNAIDED, level=level)
-        else:
-            lead = self._lead(found)
-        means = [self.lead_mean(arm, level) for arm in (AIDED, UNAIDED)] if self._may_be_near_one else []
-        if self.of_areas:
-            lead = change_of_areas(lead, *means)
-        near = any(mean.value >= NEAR_ONE for mean in means) and not isnan(lead.low)
-        lead = _with_note(lead, self.near_one[1] if near else "")
-        return _first(difference_in_range(lead, self.greatest), found)
-
-    @property
-    def _may_be_near_one(self) -> bool:
-        return self.of_areas or any(self.near_one)
+        single = self.single
+        lead = single.difference(AIDED, UNAIDED, level=level) if single else self._lead(found)
+        return _first(self.change_in_range(lead, lambda arm: self.lead_mean(arm, level)), found)
 
     def first(self, by_analysis: Mapping[str, Estimate]) -> str:
         """The primary analysis, by design; under five readers the wider of random and fixed readers."""
@@ -146,8 +133,10 @@ class Analysis:
         return leading(random, fixed, self.fits[FIRST_COVARIANCE].n_readers)
 
 
-def _with_note(e: Estimate, note: str) -> Estimate:
-    return replace(e, note=notes.join(e.note, note)) if note and not isnan(e.low) else e
+def _with_note(e: Estimate, note: str, *means: Estimate) -> Estimate:
+    """The interval with its note where one of the means is close to 1, but not by a count of cases alone."""
+    near = any(mean.value >= NEAR_ONE and mean.se > 0 for mean in means)
+    return replace(e, note=notes.join(e.note, note)) if near and note and not isnan(e.low) else e
 
 
 def _first(primary: Estimate, found: Mapping[str, Estimate]) -> dict[str, Estimate]:
@@ -241,9 +230,16 @@ def proportion(name: str, correct: Floats, level: float) -> Endpoint:
         def in_range(e: Estimate, arm: int) -> Estimate:
             return by_score(e, cases[arm])
 
-        more: dict[str, Any] = {"single": OneReader(part) if part.shape[1] == 1 else None}
-        if part.shape[1] > 1 and min(cases) <= FEW_CASES:
-            more["near_one"] = "", notes.SHARE_NEAR_ONE
+        few = part.shape[1] > 1 and min(cases) <= FEW_CASES
+
+        def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
+            said = _with_note(e, notes.SHARE_NEAR_ONE, mean(AIDED), mean(UNAIDED)) if few else e
+            return difference_in_range(said)
+
+        more: dict[str, Any] = {
+            "change_in_range": change_in_range,
+            "single": OneReader(part) if part.shape[1] == 1 else None,
+        }
         if np.isnan(part).any():
             return Analysis(ustatistic(part), in_range, centred=ustatistic(part, centred=True), **more)
         return Analysis(ustatistic(part), in_range, {FIRST_COVARIANCE: fit_proportions(part)}, **more)
@@ -275,7 +271,7 @@ def youden(
         one, other = (OneReader(of) for of in classes)
         more: dict[str, Any] = {
             "single": OneReaderYouden(one, other) if part.shape[1] == 1 else None,
-            "greatest": 2.0,
+            "change_in_range": lambda e, mean: difference_in_range(e, 2.0),
         }
         whole = youden_ustatistic(part, truth)
         if np.isnan(part).any():
@@ -304,15 +300,21 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
     def analyse(part: Floats) -> Analysis:
         alike = same_pair(part, truth)
         positives, negatives = (cases_read(part[:, :, of]) for of in (truth, ~truth))
+        few = part.shape[1] > 1 and min(*positives, *negatives) <= FEW_CASES
 
         def in_range(e: Estimate, arm: int) -> Estimate:
-            return area_of_cases(on_logit(e), positives[arm], negatives[arm])
+            found = area_of_cases(on_logit(e), positives[arm], negatives[arm])
+            return _with_note(found, notes.AREA_NEAR_ONE if few else "", found)
 
-        more: dict[str, Any] = {"of_areas": True}
-        if part.shape[1] == 1:
-            more["single"] = OneReaderArea(part, truth)
-        elif min(*positives, *negatives) <= FEW_CASES:
-            more["near_one"] = notes.AREA_NEAR_ONE, notes.AREAS_NEAR_ONE
+        def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
+            means = mean(AIDED), mean(UNAIDED)
+            said = _with_note(e, notes.AREAS_NEAR_ONE if few else "", *means)
+            return difference_in_range(change_of_areas(said, *means))
+
+        more: dict[str, Any] = {
+            "change_in_range": change_in_range,
+            "single": OneReaderArea(part, truth) if part.shape[1] == 1 else None,
+        }
         whole = auc_ustatistic(part, truth, alike=alike)
         if np.isnan(part).any():
             centred = auc_ustatistic(part, truth, alike=alike, centred=True)

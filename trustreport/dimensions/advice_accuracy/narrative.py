@@ -253,7 +253,7 @@ def _strategy(result: Result, name: str) -> Message:
 
 
 def _at_prevalences(shifted: Sequence[Result], number: int) -> PlainTable:
-    """A row for each measure, a column for each share of positives; of many shares some, evenly spread."""
+    """A row for each measure, a column for each prevalence; of many shares some, evenly spread."""
     shares = sorted({r.parameters["prevalence"] for r in shifted})
     if len(shares) > MOST_SHARES:
         shares = [shares[round(i * (len(shares) - 1) / (MOST_SHARES - 1))] for i in range(MOST_SHARES)]

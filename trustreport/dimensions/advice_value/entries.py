@@ -1,7 +1,7 @@
 """Every number of advice value for the scores of one candidate on one data set."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import nan
 from typing import Any
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.advice import AdviceBin, Local, advice_values, advisory_value
 from trustreport.measures.calibration.bins import Bins, equal_width
 from trustreport.measures.calibration.curve import CurvePoint, calibration_curve
@@ -147,20 +146,13 @@ def _in_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
 
 
 def _other_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
-    """ECE and GICI with other numbers of bins, without intervals."""
-    (truth, score, _), level = case.with_scores, plan.report.confidence_level
+    """ECE and GICI with other numbers of bins."""
+    (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
     for bins in OTHER_BINS:
         chosen = {"bins": bins, "binning": "equal_width"}
-        error = ece(truth, score, bins=bins, level=level)
-        index = gici(truth, score, bins=bins, level=level).overall
-        for name, one in (("ece", error), ("gici", index)):
-            yield _entry(name, case, _without_bounds(one), parameters=chosen)
-
-
-def _without_bounds(e: Estimate) -> Estimate:
-    """The estimate without its interval and what was computed for it."""
-    kept = {name: number for name, number in e.details.items() if name != "bias_bound"}
-    return replace(without_interval(e, notes.NO_INTERVAL), details=kept)
+        given: dict[str, Any] = {"bins": bins, "cluster": cluster, "level": level}
+        yield _entry("ece", case, ece(truth, score, **given), parameters=chosen)
+        yield _entry("gici", case, gici(truth, score, **given).overall, parameters=chosen)
 
 
 def _advice(case: ScoredCases, plan: Plan) -> Iterator[Result]:

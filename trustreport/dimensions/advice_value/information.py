@@ -20,7 +20,7 @@ from trustreport.study import Floats, Readings, Study
 # Names of utilities that the manifest gives by other means than a matrix of its own.
 COSTS, EXPECTED = "costs of errors", "mean of the matrices"
 ANALYSIS = "mrmc"
-SAME = 1e-3  # a declared share of positives as near as this is that of the cases
+SAME = 1e-3  # a declared prevalence as near as this is that of the cases
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Informed:
 
     @property
     def leads(self) -> tuple[Result, ...]:
-        """The primary entry for each utility, and for each share of positives."""
+        """The primary entry for each utility, and for each prevalence."""
         return tuple(r for r in self.results if r.primary)
 
 

@@ -1,4 +1,4 @@
-"""Any measure in a population with another class mix, from sensitivity and specificity."""
+"""Any measure in a population with another prevalence, from sensitivity and specificity."""
 
 from dataclasses import replace
 from math import inf

@@ -1,4 +1,4 @@
-"""Sensitivity and specificity in one number, free of the class mix: Youden's J and balanced accuracy."""
+"""Sensitivity and specificity in one number, free of the prevalence: Youden's J and balanced accuracy."""
 
 from dataclasses import replace
 

@@ -83,7 +83,7 @@ def clustered(
     cells : int array, shape (n_clusters, 4)
         tp, fp, fn, tn of each cluster (`cluster_cells`).
     prevalence : float in (0, 1), optional
-        The class mix for which the measure is wanted; the sample's own when not given.
+        The prevalence for which the measure is wanted; the sample's own when not given.
     level : float in (0, 1)
 
     Returns

@@ -12,7 +12,7 @@ def mcc(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
 
         (tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn))
 
-    Estimand: the same in the population, cases sampled as they come; depends on the class mix.
+    Estimand: the same in the population, cases sampled as they come; depends on the prevalence.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def cohen_kappa(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
 
         (p - e) / (1 - e),   p = accuracy, e = share expected to agree if decision and truth were unrelated
 
-    Estimand: the same in the population, cases sampled as they come; depends on the class mix.
+    Estimand: the same in the population, cases sampled as they come; depends on the prevalence.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Every measure as a function of the four cells.
 
-Cells may be whole numbers (the value is then rounded once), shares, or arrays of them; a class mix other than
-the sample's is a matter of weighing the cells.
+Cells may be whole numbers (the value is then rounded once), shares, or arrays of them; a prevalence other
+than the sample's is a matter of weighing the cells.
 """
 
 from collections.abc import Callable

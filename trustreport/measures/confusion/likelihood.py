@@ -68,7 +68,7 @@ def lr_negative(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
 
 
 def diagnostic_odds_ratio(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Odds of a positive decision with the condition over those without it; free of the class mix.
+    """Odds of a positive decision with the condition over those without it; free of the prevalence.
 
     ::
 

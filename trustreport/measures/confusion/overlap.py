@@ -42,7 +42,7 @@ def f1(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
 
     F1 says nothing that the threat score does not say.
 
-    Estimand: the same in the population, cases sampled as they come; depends on the class mix.
+    Estimand: the same in the population, cases sampled as they come; depends on the prevalence.
 
     References
     ----------

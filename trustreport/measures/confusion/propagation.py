@@ -32,14 +32,14 @@ def propagated(
                     u1^2 + u2^2 + u3^2 = z^2
 
     Estimand: the measure in the population, cases sampled as they come; at a stated prevalence, that in a
-    population with this class mix and the same sensitivity and specificity, the third part then being fixed.
+    population with this prevalence and the same sensitivity and specificity, the third part then being fixed.
 
     Parameters
     ----------
     name : str
         A key of `FORMULAS`.
     prevalence : float in (0, 1), optional
-        The class mix; the sample's own, uncertain, when not given.
+        The prevalence; the sample's own, uncertain, when not given.
     level : float in (0, 1)
 
     Returns

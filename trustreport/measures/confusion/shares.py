@@ -23,7 +23,7 @@ def prevalence(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
 
 
 def accuracy(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Share of right decisions, (tp + tn) / n; Wilson interval. Depends on the class mix.
+    """Share of right decisions, (tp + tn) / n; Wilson interval. Depends on the prevalence.
 
     >>> print(accuracy(ConfusionCounts(97, 12, 46, 55)))
     0.72 (95% CI 0.66 to 0.78; n = 210)
@@ -50,7 +50,7 @@ def specificity(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
 
 
 def ppv(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Share of positive decisions that are right, tp / (tp + fp); Wilson interval. Depends on the class mix.
+    """Share of positive decisions that are right, tp / (tp + fp); Wilson interval. Depends on the prevalence.
 
     >>> print(ppv(ConfusionCounts(97, 12, 46, 55)))
     0.89 (95% CI 0.82 to 0.94; n = 109)
@@ -59,7 +59,7 @@ def ppv(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
 
 
 def npv(counts: ConfusionCounts, *, level: float = 0.95) -> Estimate:
-    """Share of negative decisions that are right, tn / (fn + tn); Wilson interval. Depends on the class mix.
+    """Share of negative decisions that are right, tn / (fn + tn); Wilson interval. Depends on the prevalence.
 
     >>> print(npv(ConfusionCounts(97, 12, 46, 55)))
     0.54 (95% CI 0.45 to 0.64; n = 101)

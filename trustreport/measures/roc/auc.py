@@ -18,7 +18,7 @@ from trustreport.measures.two_arm.score import score_distance
 def delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
     """Chance that a case with the condition scores higher than one without it.
 
-    With X_i the share of negatives that positive i outscores, Y_j the share of positives that outscore
+    With X_i the share of negatives that positive i outscores, Y_j the share of the positives that outscore
     negative j, ties counting half::
 
         AUC = mean X = mean Y

@@ -33,7 +33,7 @@ def logit_binomial(truth: NDArray[np.bool_], score: NDArray[Any], *, level: floa
         logit AP +- z / sqrt(n1 AP (1 - AP)),   turned back
 
     Estimand: the area under the population's precision-recall curve, cases sampled as they come. Depends on
-    the class mix: the value of a useless score is the prevalence (in `details`).
+    the prevalence: the value of a useless score is the prevalence (in `details`).
 
     Parameters
     ----------

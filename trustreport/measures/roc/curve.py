@@ -84,7 +84,7 @@ class YoudenOptimum:
 def youden_optimum(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> YoudenOptimum:
     """The threshold that separates these cases best; among equals the highest.
 
-    For description, not for use: it weighs both errors alike whatever the class mix, and what is measured at
+    For description, not for use: it weighs both errors alike whatever the prevalence, and what is measured at
     a threshold on the cases that chose it is optimistic, which the estimate's note says.
 
     Examples
