@@ -2,6 +2,7 @@
 
 import datetime as dt
 import logging
+import re
 import subprocess
 import sys
 import threading
@@ -13,9 +14,11 @@ import page as conformance
 import pikepdf
 import pydyf
 import pytest
-from made_up import HASH, HOSTILE, Bars, about, assessment, manifest, part
+from made_up import HASH, HOSTILE, Bars, about, assessment, manifest, part, words
 
 from trustreport.errors import MissingLibrary
+from trustreport.estimate import Estimate
+from trustreport.finding import Column, PlainTable
 from trustreport.plan import Plan
 from trustreport.report import figures, pdf
 
@@ -77,6 +80,21 @@ def test_the_summary_of_the_widest_names_takes_one_page():
     one = assessment(tuple(part(f"{i}{wide}") for i in range(4)), plan, tuple(f"{i}{wide}" for i in range(4)))
     texts = pages(pdf.render(one, **about(one)))
     assert sum("How to read this page" in text and "What was tested" in text for text in texts) == 1
+
+
+def test_a_table_of_many_intervals_stays_within_the_margins():
+    """Five columns of intervals: they go below their estimates; an interval itself is never broken."""
+    columns = (Column(words("Group")), Column(words("Cases"), "count"))
+    columns += tuple(Column(words(f"Measure {i}, per cent"), "number") for i in range(5))
+    row = ("a group of readers", 164, *[Estimate(0.912, 0.851, 0.949, 164)] * 5)
+    table = PlainTable("wide", words("Each group."), columns, (row,) * 4)
+    one = assessment((replace(part("Knee"), tables=(table,)),), Plan.model_validate(manifest()))
+    data = pdf.render(one, **about(one))
+    found = subprocess.run(["pdftotext", "-bbox", "-", "-"], input=data, capture_output=True, check=True)
+    ends = re.findall(r'xMax="([\d.]+)" yMax="[\d.]+">(.*)</word>', found.stdout.decode())
+    assert sum("0.949)" in word for _, word in ends) == 20
+    edge = 595.28 - 20 / 25.4 * 72
+    assert [word for end, word in ends if float(end) > edge + 0.5] == []
 
 
 def test_every_page_has_head_foot_and_number(made):

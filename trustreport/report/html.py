@@ -14,7 +14,7 @@ from trustreport.messages import catalogue
 from trustreport.plan import Kind
 from trustreport.report import cover, outline, summary
 from trustreport.report.figures import Drawn
-from trustreport.report.wording import breakable, shorten
+from trustreport.report.wording import breakable, shorten, together
 from trustreport.resources import folder
 
 HASH_DIGITS = 8
@@ -122,6 +122,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters["breakable"] = breakable
+    environment.filters["together"] = together
     return environment
 
 

@@ -32,6 +32,12 @@ def breakable(text: str) -> Markup:
     return out + Markup.escape(text[end:])
 
 
+def together(text: str) -> str:
+    """A number of a table: what is in brackets may go below what is before them; nothing else breaks."""
+    before, bracket, within = text.replace(" ", "\u00a0").partition("\u00a0(")
+    return f"{before} ({within}" if bracket else before
+
+
 def plain(number: float) -> str:
     """A number as it was declared, with a minus sign for a minus."""
     return f"{number:.12g}".replace("-", MINUS)
