@@ -1,4 +1,4 @@
-"""How often the primary intervals of a report hold the true value, in every regime of `regimes.py`.
+"""How often the primary intervals of a report hold the true value, in every regime of `regimes`.
 
 One row for a quantity of a regime: studies, covered, missed below and above, without an interval, mean width,
 Monte Carlo error. Estimates come from what a report calls, so a change of method there is a change here.

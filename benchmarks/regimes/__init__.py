@@ -1,0 +1,27 @@
+"""The studies on which the intervals of a report are tried, each drawn from a model whose truth is known.
+
+A regime draws studies of one design, has them estimated by what a report calls, and knows the true value of
+each quantity. Where outcomes are few (shares, small tables) they are enumerated in place of drawn.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from regimes.of_cases import areas, candidates, groups, periods, sets, shares, sites
+from regimes.of_readers import counts, device_and_readers, gains, one_reader, raters, readers
+from regimes.regime import Regime
+
+TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
+    "shares": shares,
+    "areas": areas,
+    "sets": sets,
+    "readers": readers,
+    "one reader": one_reader,
+    "counts": counts,
+    "raters": raters,
+    "periods": periods,
+    "groups": groups,
+    "candidates": candidates,
+    "device": device_and_readers,
+    "gains": gains,
+    "sites": sites,
+}
