@@ -6,7 +6,8 @@ reorder and reformat::
     [pragmatic_utility]
     rates = "With the aid {aided:percent} of decisions were wrong, without it {unaided:percent}."
 
-A text with plural forms is a table of ``one`` and ``other``, chosen by its value ``n``.
+A text with plural forms is a table of ``one`` and ``other``, chosen by its value ``n``. A language is a
+folder of ``templates/messages``, with a file for each group of texts.
 """
 
 import string
@@ -213,6 +214,8 @@ class Catalogue:
 
 @cache
 def catalogue(language: str = "en") -> Catalogue:
-    """The catalogue of a language, read once."""
-    text = (folder("templates") / "messages" / f"{language}.toml").read_text(encoding="utf-8")
-    return Catalogue(language, tomllib.loads(text))
+    """The catalogue of a language, read once: one file for each group of texts."""
+    texts: dict[str, Any] = {}
+    for file in sorted((folder("templates") / "messages" / language).glob("*.toml")):
+        texts |= tomllib.loads(file.read_text(encoding="utf-8"))
+    return Catalogue(language, texts)

@@ -85,7 +85,12 @@ def test_every_key_that_the_report_names_is_in_the_catalogue():
 
 @cache
 def written():
-    return tomllib.loads((folder("templates") / "messages" / "en.toml").read_text(encoding="utf-8"))
+    texts = {}
+    for file in (folder("templates") / "messages" / "en").glob("*.toml"):
+        own = tomllib.loads(file.read_text(encoding="utf-8"))
+        assert not own.keys() & texts.keys(), f"{file.name} repeats a group of another file"
+        texts |= own
+    return texts
 
 
 def texts():
