@@ -100,7 +100,7 @@ def write_report(
     assessment: Assessment,
     out: str | PathLike[str],
     *,
-    formats: Iterable[str] = DEFAULT_FORMATS,
+    formats: Iterable[str] | None = None,
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
     drawing: Drawing | None = None,

@@ -24,7 +24,7 @@ FAILED = 3
 VERDICTS = ("fail", "inconclusive", "not-assessable", "not-tested")
 KINDS = ("certification", "procurement", "vigilance")
 BACKENDS = ("loky", "threading", "dask", "ray")
-FORMATS = ("html", "pdf", "json", "xlsx", "csv")
+FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv")
 DEFAULT_FORMATS = ("html", "pdf", "json")
 RELEASES = ("internal", "public")
 
@@ -93,9 +93,9 @@ def check(study: Path, allow_outside: bool) -> None:
 @click.option("--kind", type=click.Choice(KINDS), help="Kind of report, in place of the manifest's.")
 @click.option(
     "--formats",
-    default=",".join(DEFAULT_FORMATS),
-    show_default=True,
-    help=f"What to write, separated by commas: {', '.join(FORMATS)}.",
+    default=None,
+    help=f"What to write, separated by commas: {', '.join(FORMATS)}. "
+    f"[default: {','.join(DEFAULT_FORMATS)}; annex too for a certification dossier with criteria]",
 )
 @click.option(
     "--release",
@@ -123,7 +123,7 @@ def build(
     study: Path,
     out: Path,
     kind: str | None,
-    formats: str,
+    formats: str | None,
     release: str | None,
     seed: int | None,
     jobs: int,
@@ -137,9 +137,9 @@ def build(
     if unknown:
         known = ", ".join(VERDICTS)
         raise click.BadParameter(f"{', '.join(unknown)}; known are {known}", param_hint="--fail-on")
-    wanted = [word.strip() for word in formats.split(",") if word.strip()]
-    unknown = [word for word in wanted if word not in FORMATS]
-    if unknown or not wanted:
+    wanted = None if formats is None else [word.strip() for word in formats.split(",") if word.strip()]
+    unknown = [word for word in wanted or () if word not in FORMATS]
+    if unknown or wanted == []:
         raise click.BadParameter(
             f"{', '.join(unknown) or 'nothing'}; known are {', '.join(FORMATS)}", param_hint="--formats"
         )
@@ -168,9 +168,9 @@ def build(
     from trustreport.report.drawing import Drawing
     from trustreport.report.write import prepare
 
-    prepare(wanted)
+    prepare(wanted or DEFAULT_FORMATS)
     imported = perf_counter()
-    with steps() as tell, Drawing() if {"html", "pdf"} & set(wanted) else nullcontext() as drawing:
+    with steps() as tell, Drawing() if {"html", "pdf", "annex"} & set(wanted or DEFAULT_FORMATS) else nullcontext() as drawing:
         tell("read", 0.0)
         with problems_on_stderr():
             read, plan = reading()
@@ -212,7 +212,7 @@ def build(
             raise click.ClickException(f"cannot write to {out}: {error.strerror or error}") from error
     for name, reason in written.failed.items():
         click.echo(f"{name} was not written. {reason}", err=True)
-    for name in ("report.pdf", "report.html", "results.json", "results.xlsx", "results.csv"):
+    for name in ("report.pdf", "annex.pdf", "report.html", "results.json", "results.xlsx", "results.csv"):
         if (out / name).is_file():
             click.echo(out / name)
     failed = [v for v in assessment.verdicts if v.word.replace(" ", "-") in fatal]

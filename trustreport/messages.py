@@ -23,6 +23,7 @@ from trustreport.resources import folder
 MINUS = "\N{MINUS SIGN}"
 PLURALS = frozenset(("zero", "one", "two", "few", "many", "other"))
 INFINITY = "\N{INFINITY}"
+FIRST_IN_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,11 @@ class _Formatter(string.Formatter):
                 return numbers.fixed(value, 0 if abs(value) >= 10 else 1)
             case "size":
                 return numbers.fixed(value, decimals(value, value, value))
+            case "numeral":
+                return self._catalogue.numeral(value)
+            case "numeral_first":
+                text = self._catalogue.numeral(value)
+                return text[:1].upper() + text[1:]
             case "list":
                 return self._catalogue.listed(value)
             case "title":
@@ -198,6 +204,10 @@ class Catalogue:
 
         texts = [self(item) if isinstance(item, Message) else str(item) for item in items]
         return format_list(texts, locale=self.language)
+
+    def numeral(self, n: int) -> str:
+        """A count within a sentence: as a word below ten, else in digits."""
+        return self(f"word.numeral.n{n}") if 0 <= n < FIRST_IN_DIGITS else self.numbers.count(n)
 
     def keys(self, prefix: str = "") -> list[str]:
         """All keys of texts, for the tests that look for what is missing or unused."""

@@ -736,19 +736,24 @@ class Plan(Group):
         return self.intended_use.prevalence_expected if declared is None else declared
 
 
-def undeclared(group: BaseModel, kind: Kind, path: str = "") -> Iterator[str]:
+def undeclared(group: BaseModel, kind: Kind) -> Iterator[str]:
     """Paths of the fields that a report of this kind requires and that the manifest leaves out."""
+    return (path for path, is_declared in required(group, kind) if not is_declared)
+
+
+def required(group: BaseModel, kind: Kind, path: str = "") -> Iterator[tuple[str, bool]]:
+    """Paths of the fields that a report of this kind requires, and whether the manifest declares each."""
     for name, info in type(group).model_fields.items():
         value = getattr(group, name)
         here = f"{path}.{name}" if path else name
         extra = info.json_schema_extra
         mandatory = extra.get("mandatory_for", ()) if isinstance(extra, dict) else ()
-        if value is None or (value in ("", ()) and name not in EMPTY_IS_SAID):
-            if kind in mandatory:  # type: ignore[operator]
-                yield here
-        elif isinstance(value, BaseModel):
-            yield from undeclared(value, kind, here)
+        empty = value is None or (value in ("", ()) and name not in EMPTY_IS_SAID)
+        if kind in mandatory:  # type: ignore[operator]
+            yield here, not empty
+        if isinstance(value, BaseModel):
+            yield from required(value, kind, here)
         elif isinstance(value, tuple):
             for i, item in enumerate(value):
                 if isinstance(item, BaseModel):
-                    yield from undeclared(item, kind, f"{here}[{i}]")
+                    yield from required(item, kind, f"{here}[{i}]")

@@ -67,7 +67,7 @@ def _with_changes(row: Held, verdict: Verdict | None, bearing: Sequence[lock.Cha
     key = "changed" if any(c.how == "undeclared" for c in bearing) else "amended"
     aside = say(f"verdicts.lock.{key}_mark") if bearing else ""
     if verdict is not None and verdict.locked is not None:
-        bound = _locked_bound(verdict, say)
+        bound = locked_bound(verdict, say)
         word = say(f"verdict.{verdict.locked.word.replace(' ', '_')}")
         said.append(say("verdicts.lock.against", bound=bound, word=word))
         aside = say("verdicts.lock.against_mark", mark=aside, bound=bound, word=word)
@@ -99,7 +99,7 @@ def _amended(change: lock.Change, say: Catalogue) -> str:
     return say("verdicts.lock.amended_reason", said=said, reason=reason.rstrip(".")) if reason else said
 
 
-def _locked_bound(verdict: Verdict, say: Catalogue) -> str:
+def locked_bound(verdict: Verdict, say: Catalogue) -> str:
     """The locked bound, as the unit of the result is written; the criterion, where its bound is the same."""
     bound = verdict.locked.bound if verdict.locked else None
     if bound is None or bound == verdict.criterion.bound_or_margin:

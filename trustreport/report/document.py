@@ -15,6 +15,7 @@ from trustreport.finding import CheckOutcome, Unanswered
 from trustreport.messages import Catalogue
 from trustreport.plan import NOT_DECLARED
 from trustreport.report.acceptance import sentence
+from trustreport.report.answer import answer
 from trustreport.results import Result
 from trustreport.verdicts import Verdict as Judged
 
@@ -222,11 +223,34 @@ class StudySummary(Model):
     not_declared: list[str]
 
 
+class AnswerResult(Model):
+    """Which result a sentence of the answer states."""
+
+    id: str
+    scope: Scope
+    method: str
+
+
+class AnswerPart(Model):
+    text: str
+    results: list[AnswerResult]
+
+
+class AnswerEntry(Model):
+    """The answer that the report opens with."""
+
+    question: str
+    sentence: str
+    support: str
+    parts: list[AnswerPart] = Field(description="the sentences of both, with the results that they state")
+
+
 class Document(Model):
     """results.json as a whole."""
 
     schema_version: Literal["2"]
     study: StudySummary
+    answer: AnswerEntry
     results: list[Entry]
     verdicts: list[Verdict]
     criteria: Criteria
@@ -241,6 +265,7 @@ def document(assessment: Assessment, provenance: Mapping[str, Any], say: Catalog
     return {
         "schema_version": SCHEMA_VERSION,
         "study": _summary(assessment),
+        "answer": _answer(assessment, say),
         "results": [_entry(result, say) for result in assessment.results],
         "verdicts": [_verdict(verdict, say) for verdict in assessment.verdicts],
         "criteria": _criteria(assessment),
@@ -303,6 +328,22 @@ def _summary(assessment: Assessment) -> dict[str, Any]:
         ],
         "sets": list(dict.fromkeys(getattr(s, "set", None) or s.name for group in named for s in group)),
         "not_declared": list(assessment.not_declared),
+    }
+
+
+def _answer(assessment: Assessment, say: Catalogue) -> dict[str, Any]:
+    found = answer(assessment, say)
+    return {
+        "question": found.question,
+        "sentence": found.sentence,
+        "support": found.supporting,
+        "parts": [
+            {
+                "text": said.text,
+                "results": [{"id": r.id, "scope": r.scope, "method": r.method} for r in said.results],
+            }
+            for said in (*found.sentences, *found.support)
+        ],
     }
 
 

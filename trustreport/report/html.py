@@ -1,8 +1,9 @@
-"""The report as one HTML file; `body` builds the same document for the PDF."""
+"""The report as one HTML file; `Source` makes the same documents for the PDF."""
 
 from base64 import b64encode
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -10,9 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from trustreport.assessment import Assessment
-from trustreport.messages import catalogue
-from trustreport.plan import Kind
-from trustreport.report import cover, outline, summary
+from trustreport.messages import Catalogue, catalogue
+from trustreport.report import cover, front, glossary, outline, tested
 from trustreport.report.figures import Drawn
 from trustreport.report.wording import breakable, shorten, together
 from trustreport.resources import folder
@@ -21,12 +21,13 @@ HASH_DIGITS = 8
 NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 85  # characters
 
 Medium = Literal["screen", "page"]
+Volume = Literal["report", "annex", "both"]
 
 
 def render(
     assessment: Assessment, *, results_hash: str, provenance: Mapping[str, Any], drawn: Mapping[str, Drawn]
 ) -> str:
-    """The report as one HTML file that loads nothing from anywhere.
+    """The report as one HTML file that loads nothing from anywhere, its annex in sections that open.
 
     Parameters
     ----------
@@ -37,77 +38,85 @@ def render(
     sheets = style(_faces(), assessment.plan.report.page, "report.css", "page.css", "screen.css") + _margins(
         assessment, results_hash
     )
-    return body(
-        assessment,
-        medium="screen",
-        results_hash=results_hash,
-        provenance=provenance,
-        drawn={name: figure.svg for name, figure in drawn.items()},
-        sheets=sheets,
-        policy=_policy(sheets),
-        room=summary.FOR_BROWSERS,
-    )
+    document = Source(assessment, results_hash, provenance, {n: f.svg for n, f in drawn.items()}, "screen")
+    return document.text("both", sheets, _policy(sheets))
 
 
-def body(
-    assessment: Assessment,
-    *,
-    medium: Medium,
-    results_hash: str,
-    provenance: Mapping[str, Any],
-    drawn: Mapping[str, bytes],
-    sheets: Markup,
-    policy: str = "",
-    room: summary.Room = summary.ROOMS[0],
-    summary_only: bool = False,
-) -> str:
-    """The document as HTML for a medium; nothing in it depends on time or place.
+@dataclass(frozen=True)
+class Source:
+    """What the documents of an assessment are made from, on one medium; `drawn` is the SVG of each figure."""
 
-    `drawn` is the SVG of each figure, `room` what the summary may take; `summary_only` leaves out what
-    follows it.
-    """
-    plan = assessment.plan
-    say = catalogue(plan.report.language)
-    device = summary.device_name(plan, say)
-    shown = device if plan.device.trade_name else say("word.not_declared")
-    running_head, running_notice, running_foot = _running(assessment, results_hash)
-    chapters = (
-        ()
-        if summary_only
-        else outline.chapters(assessment, drawn, say, on_screen=medium == "screen", provenance=provenance)
-    )
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            say=say,
-            medium=medium,
-            style=sheets,
-            policy=policy,
-            lang=plan.report.language,
-            kind=plan.report.kind,
-            plan=plan,
-            level=plan.report.confidence_level,
-            title=plan.report.title or say("report.default_title", device=device),
-            device=shown,
-            notice=plan.report.notice or "",
-            running_head=running_head,
-            running_notice=running_notice,
-            running_foot=running_foot,
-            results_hash=results_hash,
-            cover=cover.cover(assessment, results_hash, say),
-            approvals=cover.approvals(assessment, say),
-            summary=summary.summary(assessment, say, room, _chapter_of("E31", plan.report.kind)),
-            summary_only=summary_only,
-            chapters=chapters,
+    assessment: Assessment
+    results_hash: str
+    provenance: Mapping[str, Any]
+    drawn: Mapping[str, bytes]
+    medium: Medium
+
+    @cached_property
+    def chapters(self) -> outline.Chapters:
+        """The chapters of report and annex, made once."""
+        return outline.chapters(
+            self.assessment,
+            self.drawn,
+            self._say,
+            on_screen=self.medium == "screen",
+            provenance=self.provenance,
         )
-    )
+
+    @cached_property
+    def _say(self) -> Catalogue:
+        return catalogue(self.assessment.plan.report.language)
+
+    def text(self, volume: Volume, sheets: Markup, policy: str = "") -> str:
+        """Report, annex or both as HTML; nothing in it depends on time or place."""
+        plan, say = self.assessment.plan, self._say
+        device = tested.device_name(plan, say)
+        shown = device if plan.device.trade_name else say("word.not_declared")
+        running_head, running_notice, running_foot = _running(self.assessment, self.results_hash)
+        chapters = self.chapters
+        report = chapters.report if volume != "annex" else ()
+        annex = chapters.annex if volume != "report" else ()
+        return (
+            _environment()
+            .get_template("report.html.j2")
+            .render(
+                say=say,
+                medium=self.medium,
+                volume=volume,
+                style=sheets,
+                policy=policy,
+                lang=plan.report.language,
+                kind=plan.report.kind,
+                plan=plan,
+                level=plan.report.confidence_level,
+                title=plan.report.title or say("report.default_title", device=device),
+                device=shown,
+                notice=plan.report.notice or "",
+                running_head=running_head,
+                running_notice=running_notice,
+                running_foot=running_foot,
+                results_hash=self.results_hash,
+                cover=cover.cover(self.assessment, self.results_hash, say),
+                approvals=cover.approvals(self.assessment, say),
+                front=front.front(self.assessment, say),
+                tested=[(say(f"report.tested.{k}"), v) for k, v in tested.tested(self.assessment, say) if v],
+                glossary=glossary.terms(self.assessment, say),
+                report=report,
+                annex=annex,
+                anchors=_anchors((*report, *annex)) | ({"answer"} if volume != "annex" else set()),
+            )
+        )
 
 
-def _chapter_of(word: str, kind: Kind) -> str:
-    """The number of the chapter in which an element or the answer of a dimension stands; empty: none."""
-    chapters = enumerate(outline.OUTLINES[kind].values(), 1)
-    return next((str(i) for i, names in chapters if word in names), "")
+def _anchors(chapters: Iterable[outline.Chapter]) -> set[str]:
+    """Where a link within a document may point."""
+    found = set()
+    for chapter in chapters:
+        found |= {chapter.anchor, *(item.anchor for item in chapter.items)}
+        for item in chapter.items:
+            rows = item.element.extra.get("rows", ()) if isinstance(item, outline.ElementView) else ()
+            found |= {row.anchor for row in rows if hasattr(row, "anchor")}
+    return found
 
 
 @cache
@@ -123,7 +132,13 @@ def _environment() -> Environment:
     )
     environment.filters["breakable"] = breakable
     environment.filters["together"] = together
+    environment.filters["data_url"] = _data_url
     return environment
+
+
+def _data_url(picture: str) -> str:
+    """An SVG as the address of an image."""
+    return "data:image/svg+xml;base64," + b64encode(picture.encode()).decode()
 
 
 # ---------------------------------------------------------------- style
@@ -172,7 +187,7 @@ def _running(assessment: Assessment, results_hash: str) -> tuple[str, str, str]:
     report = assessment.plan.report
     say = catalogue(report.language)
     named = bool(assessment.plan.device.trade_name)
-    device = summary.device_name(assessment.plan, say) if named else say("word.not_declared")
+    device = tested.device_name(assessment.plan, say) if named else say("word.not_declared")
     device = shorten(device, NAME_IN_HEAD, say)
     return (
         say("report.running", device=device, kind=say(f"report.running_kind.{report.kind}")),

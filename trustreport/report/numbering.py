@@ -57,13 +57,13 @@ class Numbering:
     def __init__(
         self, chapter: str, drawn: Mapping[str, bytes], say: Catalogue, most: int | None = None
     ) -> None:
-        self._chapter, self._drawn, self._say, self._most = chapter, drawn, say, most
+        self.chapter, self._drawn, self._say, self._most = chapter, drawn, say, most
         self._tables = self._figures = 0
 
     def table(self, source: Table) -> NumberedTable:
         """The next table."""
         self._tables += 1
-        number = f"{self._chapter}.{self._tables}"
+        number = f"{self.chapter}.{self._tables}"
         n, cut = len(source.lines), ""
         if self._most is not None and n > self._most:
             cut = self._say("table.cut", shown=self._most, n=n)
@@ -73,7 +73,7 @@ class Numbering:
     def figure(self, figure: Figure) -> NumberedFigure:
         """The next figure."""
         self._figures += 1
-        number = f"{self._chapter}.{self._figures}"
+        number = f"{self.chapter}.{self._figures}"
         return NumberedFigure(
             number,
             f"figure-{number.replace('.', '-')}",

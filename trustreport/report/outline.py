@@ -1,83 +1,23 @@
-"""The outlines of the three kinds of report: chapters in order, and what stands in each."""
+"""The chapters of the report and of its annex: what stands in each, in order, with its number."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from trustreport.assessment import Assessment
 from trustreport.finding import Part
 from trustreport.messages import Catalogue
-from trustreport.plan import Kind
 from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element, Place
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
+from trustreport.report.outlines import ANNEX, REPORT, is_printed
 from trustreport.report.sections import PartView, Section, part_view, section
 
-# What stands in each chapter: elements by id, answers of a dimension by its name. A part of a dimension that
-# carries the id of an element stands there if the outline has that element, else with its dimension.
-# "rest" is what was declared and stands nowhere else.
-OUTLINES: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
-    "certification": {
-        "device": ("E01", "E02"),
-        "prespecification": ("E05", "E44"),
-        "data": ("E03", "E06", "E07", "E08", "source_reliability", "E09", "E10", "E11"),
-        "technical": ("advice_accuracy", "reported", "advice_value", "candidates", "E22"),
-        "external": ("potential_robustness", "vigilance"),
-        "readers": ("E04", "E24", "pragmatic_utility", "decision_benefit", "reliance"),
-        "groups": ("subgroups", "E23"),
-        "acceptance": ("E31", "E34"),
-        "limits": ("E45", "feedback", "open", "undeclared"),
-        "annexes": ("local_readers", "E46", "E47", "E48", "E49", "E50", "rest"),
-    },
-    "procurement": {
-        "fit": ("E01", "E02", "E07"),
-        "claims": ("E34", "advice_accuracy", "reported", "advice_value"),
-        "candidates": ("candidates", "E09"),
-        "readers": ("local_readers", "E04", "E24", "pragmatic_utility", "decision_benefit", "reliance"),
-        "groups": ("subgroups", "potential_robustness", "E23"),
-        "patients": ("E35",),
-        "evidence": ("E03", "E06", "E08", "source_reliability", "E10", "E11", "E45", "open", "undeclared"),
-        "conditions": ("E31", "E05", "E44", "vigilance"),
-        "elsewhere": ("E22", "feedback", "E50", "E46", "E47", "E48", "E49", "rest"),
-    },
-    "vigilance": {
-        "exposure": ("E36", "E44", "E01", "E02"),
-        "data": ("E03", "E06", "E08", "source_reliability", "E09"),
-        "performance": (
-            "vigilance",
-            "E31",
-            "E34",
-            "advice_accuracy",
-            "reported",
-            "advice_value",
-            "candidates",
-        ),
-        "warnings": ("E38", "E07", "potential_robustness"),
-        "charts": ("E39",),
-        "people": ("E41", "E04", "E24", "pragmatic_utility", "decision_benefit", "reliance"),
-        "groups": ("subgroups", "E23"),
-        "incidents": ("E42",),
-        "signals": ("E43",),
-        "feedback": (
-            "feedback",
-            "E22",
-            "local_readers",
-            "E45",
-            "open",
-            "undeclared",
-            "E05",
-            "E10",
-            "E11",
-            "E46",
-            "E47",
-            "E48",
-            "E49",
-            "E50",
-            "rest",
-        ),
-    },
-}
+# These say where the others stand, so they are made when those are.
+LAST = ("matrix", "E46")
+SENTENCES = 4  # of a part that the report prints; the others stand in the annex
+ROWS_IN_REPORT = 20  # of a table; a longer one is cut, and whole in the annex
 
-LAST = "E46"  # says where the others stand, so it is made when they are
+Volume = Literal["report", "annex"]
 
 
 @dataclass(frozen=True)
@@ -100,9 +40,12 @@ class ElementView:
         return self.element.template
 
 
+Items = list[Section | ElementView]
+
+
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter: its question, what stands in it, what of it stays open, and what it does not show."""
+    """A chapter: its question, what stands in it, what of it stays open, and its limitations."""
 
     anchor: str
     number: str
@@ -110,7 +53,25 @@ class Chapter:
     question: str
     items: tuple[Section | ElementView, ...]
     open: tuple[tuple[str, str], ...]
-    not_shown: str
+    limitations: str
+
+
+@dataclass(frozen=True)
+class Chapters:
+    """The chapters of the report, and those of its annex."""
+
+    report: tuple[Chapter, ...]
+    annex: tuple[Chapter, ...]
+
+
+@dataclass
+class _Draft:
+    """A chapter while the others are made: the words of the outline, and what stands under each."""
+
+    name: str
+    words: tuple[str, ...]
+    context: Context
+    items: dict[str, Items]
 
 
 def chapters(
@@ -120,62 +81,121 @@ def chapters(
     *,
     on_screen: bool,
     provenance: Mapping[str, Any],
-) -> tuple[Chapter, ...]:
-    """The chapters of a report of this kind, numbered from 1."""
+) -> Chapters:
+    """The chapters of a report of this kind and of its annex; a table or figure stands in one of them."""
     kind = assessment.plan.report.kind
-    outline = OUTLINES[kind]
-    placed = {name for names in outline.values() for name in names}
     standing: dict[str, Place] = {}
-    contexts, made = [], []
-    for number, names in enumerate(outline.values(), 1):
-        numbering = Numbering(str(number), drawn, say, None if on_screen else ROWS_ON_PAPER)
-        context = Context(assessment, drawn, say, numbering, on_screen, provenance, standing, placed)
-        items = {word: _items(word, context, placed) for word in names if word != LAST}
-        standing |= {word: _place(str(number), view) for word, views in items.items() for view in views}
-        contexts.append(context)
-        made.append(items)
-    found = []
-    for number, (name, names) in enumerate(outline.items(), 1):
-        context, items = contexts[number - 1], made[number - 1]
-        if LAST in names:
-            items[LAST] = _items(LAST, context, placed)
+    context = Context(assessment, drawn, say, Numbering("", drawn, say), on_screen, provenance, standing)
+    report = _drafts("report", REPORT[kind], context)
+    annex = _drafts("annex", ANNEX[kind], context)
+    for volume, drafts in (("report", report), ("annex", annex)):
+        for draft in drafts:
+            draft.items |= {w: _items(w, volume, draft.context) for w in draft.words if w in LAST}
+    return Chapters(_volume("report", report, assessment, say), _volume("annex", annex, assessment, say))
+
+
+def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Context) -> list[_Draft]:
+    """Every chapter that holds something; the numbers leave the others out."""
+    say, drafts = context.say, []
+    placed = frozenset(name for names in outline.values() for name in names)
+    most = ROWS_IN_REPORT if volume == "report" else None if context.on_screen else ROWS_ON_PAPER
+    for name, words in outline.items():
+        number = str(len(drafts) + 1)
+        if volume == "annex":
+            number = say("report.annex.number", number=number)
+        own = replace(context, numbering=Numbering(number, context.drawn, say, most), placed=placed)
+        items = {word: _items(word, volume, own) for word in words if word not in LAST}
+        open_ = volume == "annex" and any(u.dimension in words for u in context.assessment.unanswered)
+        if any(items.values()) or set(words) & set(LAST) or open_:
+            drafts.append(_Draft(name, words, own, items))
+            for word, views in items.items():
+                for view in views:
+                    # `standing` is one for both volumes: what the report holds is pointed to there.
+                    context.standing.setdefault(word, _place(number, view))
+    return drafts
+
+
+def _volume(
+    volume: Volume, drafts: list[_Draft], assessment: Assessment, say: Catalogue
+) -> tuple[Chapter, ...]:
+    kind, found = assessment.plan.report.kind, []
+    for draft in drafts:
+        items = tuple(item for word in draft.words for item in draft.items[word])
+        in_report = volume == "report"
+        key = f"outline.{kind}.{draft.name}" if in_report else f"outline.annex.{kind}.{draft.name}"
         open_ = tuple(
             (say(f"{u.dimension}.title"), say(u.reason))
             for u in assessment.unanswered
-            if u.dimension in names
+            if u.dimension in draft.words and not in_report
         )
-        found.append(
-            Chapter(
-                f"chapter-{name}",
-                str(number),
-                say(f"outline.{kind}.{name}.title"),
-                say(f"outline.{kind}.{name}.question"),
-                tuple(item for word in names for item in items[word]),
-                open_,
-                say(f"outline.{kind}.{name}.not_shown"),
+        if items or open_:
+            found.append(
+                Chapter(
+                    f"chapter-{draft.name}" if in_report else f"annex-{draft.name}",
+                    draft.context.numbering.chapter,
+                    say(f"{key}.title"),
+                    say(f"{key}.question") if in_report else "",
+                    items,
+                    open_,
+                    say(f"{key}.limitations") if in_report else "",
+                )
             )
-        )
     return tuple(found)
 
 
-def _items(word: str, context: Context, placed: set[str]) -> list[Section | ElementView]:
+def _items(word: str, volume: Volume, context: Context) -> Items:
     """What stands under one word of an outline; nothing where the study has nothing for it."""
-    assessment, say = context.assessment, context.say
+    assessment, say, placed = context.assessment, context.say, context.placed
     for finding in assessment.findings:
         if finding.dimension == word:
-            parts = tuple(part for part in finding.parts if part.element not in placed)
-            return [section(replace(finding, parts=parts), assessment, context.numbering, say)]
-    element = (
-        _rest(context, placed) if word == "rest" else ELEMENTS[word](context) if word in ELEMENTS else None
-    )
+            own = [part for part in finding.parts if part.element not in placed]
+            parts = tuple(shown for part in own if (shown := _of_volume(part, volume)))
+            whole = replace(finding, parts=parts)
+            return [section(whole, context.assessment, context.numbering, say, volume)] if parts else []
+    element = None
+    if word == "rest":
+        element = _rest(context)
+    elif word in ELEMENTS and not (volume == "annex" and word in _printed(assessment)):
+        element = ELEMENTS[word](context)
     tagged = [part for finding in assessment.findings for part in finding.parts if part.element == word]
+    tagged = [shown for part in tagged if (shown := _of_volume(part, volume))]
     if element is None and not tagged:
         return []
-    views = tuple(_tagged(part, f"{word}-{i}", context) for i, part in enumerate(tagged, 1))
+    anchor = word if volume == "report" or word not in _printed(assessment) else f"annex-{word}"
+    views = tuple(
+        part_view(part, f"{anchor}-{i}", context.numbering, say) for i, part in enumerate(tagged, 1)
+    )
     bare = element is None or not (element.finding or element.holds or element.groups)
     if bare and len(views) == 1:
         views = (replace(views[0], title=""),)  # under its own heading the only part needs no second one
-    return [ElementView(word, say(f"element.{word}.title"), element or Element(), views)]
+    return [ElementView(anchor, say(f"element.{word}.title"), element or Element(), views)]
+
+
+def _printed(assessment: Assessment) -> set[str]:
+    """The words of the report's own outline."""
+    return {word for words in REPORT[assessment.plan.report.kind].values() for word in words}
+
+
+def _of_volume(part: Part, volume: Volume) -> Part | None:
+    """What a volume shows of a part: the report the chosen tables and figures, the annex all others.
+
+    Of a part of which the report prints something it prints the first sentences too.
+    """
+    in_report = volume == "report"
+    tables = tuple(t for t in part.tables if is_printed(t.id) == in_report)
+    tables += tuple(
+        t for t in part.tables if not in_report and is_printed(t.id) and len(t.rows) > ROWS_IN_REPORT
+    )
+    figures = tuple(f for f in part.figures if is_printed(f.id) == in_report)
+    told = any(map(is_printed, (*(t.id for t in part.tables), *(f.id for f in part.figures))))
+    told = told or not (part.tables or part.figures or not part.element)
+    if in_report:
+        finding = part.finding[:SENTENCES] if told else ()
+    else:
+        finding = part.finding[SENTENCES:] if told else part.finding
+    if not (tables or figures or (finding and (told or not in_report))):
+        return None
+    return replace(part, finding=finding, tables=tables, figures=figures)
 
 
 def _place(chapter: str, view: Section | ElementView) -> Place:
@@ -184,12 +204,8 @@ def _place(chapter: str, view: Section | ElementView) -> Place:
     return Place(chapter, view.anchor, view.short, bool(view.parts) or view.element.holds)
 
 
-def _tagged(part: Part, anchor: str, context: Context) -> PartView:
-    return part_view(part, anchor, context.numbering, context.say)
-
-
-def _rest(context: Context, placed: set[str]) -> Element | None:
+def _rest(context: Context) -> Element | None:
     """Groups of the manifest that no element of this outline prints."""
-    printed = {group for element in placed for group in GROUPS_OF.get(element, ())}
+    printed = {group for element in context.placed for group in GROUPS_OF.get(element, ())}
     groups = tuple(group for name, group in context.groups.items() if name not in printed)
     return Element(groups=groups) if groups else None

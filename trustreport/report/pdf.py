@@ -13,7 +13,6 @@ from trustreport.figures.style import SIGNS_FACE, TEXT_FACE
 from trustreport.report import html
 from trustreport.report.doctor import INSTALL
 from trustreport.report.figures import Drawn
-from trustreport.report.summary import ROOMS, Room, rooms
 from trustreport.resources import folder
 
 Attached = tuple[str, bytes, str]  # name, content, description
@@ -61,8 +60,9 @@ def render(
     provenance: Mapping[str, Any],
     drawn: Mapping[str, Drawn],
     attachments: Sequence[Attached] = (),
+    volume: html.Volume = "report",
 ) -> bytes:
-    """The report as PDF, with files attached.
+    """The report or its annex as PDF, with files attached.
 
     Parameters
     ----------
@@ -83,20 +83,11 @@ def render(
     }
     lacking: set[int] = set()
 
-    def laid_out(room: Room, *, summary_only: bool = False) -> Any:
-        shown = {} if summary_only else drawn
-        pages = {name: _legible(figure.page.decode(), lacking).encode() for name, figure in shown.items()}
-        text = html.body(
-            assessment,
-            medium="page",
-            results_hash=results_hash,
-            provenance=provenance,
-            drawn=pages,
-            sheets=html.style(_faces(), assessment.plan.report.page, "report.css", "page.css"),
-            room=room,
-            summary_only=summary_only,
-        )
-        text = _legible(text, lacking)
+    def laid_out(volume: html.Volume) -> Any:
+        pages = {name: _legible(figure.page.decode(), lacking).encode() for name, figure in drawn.items()}
+        source = html.Source(assessment, results_hash, provenance, pages, "page")
+        sheets = html.style(_faces(), assessment.plan.report.page, "report.css", "page.css")
+        text = _legible(source.text(volume, sheets), lacking)
         return weasyprint.HTML(string=text, url_fetcher=fetcher).render(**options)
 
     def written(document: Any) -> bytes:
@@ -114,11 +105,9 @@ def render(
         _settle(pdf, spare)
 
     try:
-        fits = (room for room in rooms(assessment) if _summary_pages(laid_out(room, summary_only=True)) == 1)
-        room = next(fits, ROOMS[-1])
-        pdf = written(laid_out(room))
+        pdf = written(laid_out(volume))
         # A sign that no font has would be an empty box, which PDF/A forbids.
-        return written(laid_out(room)) if lacking else pdf
+        return written(laid_out(volume)) if lacking else pdf
     except weasyprint.urls.FatalURLFetchingError as error:  # a BaseException: it would pass by every handler
         raise RuntimeError(f"the report asked for something outside itself: {error}") from error
 
@@ -144,11 +133,6 @@ def _attachments(assessment: Assessment, attached: Sequence[Attached], fetcher: 
 def _legible(text: str, lacking: set[int]) -> str:
     """The text with a sign of its own in place of those that no font has."""
     return text.translate(dict.fromkeys(lacking, NO_SIGN))
-
-
-def _summary_pages(document: Any) -> int:
-    """How many pages the summary takes; each of them holds its anchor."""
-    return sum("summary" in page.anchors for page in document.pages)
 
 
 def _weasyprint() -> Any:

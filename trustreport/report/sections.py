@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from trustreport.assessment import Assessment
 from trustreport.finding import Finding, Part
 from trustreport.messages import Catalogue
-from trustreport.report import summary
+from trustreport.report.limits import Limit, limits, listed
 from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.tables import table
 
@@ -31,22 +31,29 @@ class Section:
     question: str
     template: str
     parts: tuple[PartView, ...]
-    limits: tuple[summary.Limit, ...]
+    limits: tuple[Limit, ...]
     not_shown: tuple[str, ...]
 
 
-def section(finding: Finding, assessment: Assessment, numbering: Numbering, say: Catalogue) -> Section:
-    """What a dimension found, its tables and figures numbered in the order in which they stand."""
-    name = finding.dimension
+def section(
+    finding: Finding, assessment: Assessment, numbering: Numbering, say: Catalogue, volume: str
+) -> Section:
+    """What a dimension found, its tables and figures numbered in the order in which they stand.
+
+    In the annex with what checks found and what the numbers do not show; the report has a chapter for the
+    one, and a line in each chapter for the other.
+    """
+    name, in_annex = finding.dimension, volume == "annex"
+    anchor = f"annex-{name}" if in_annex else name
     return Section(
-        name,
+        anchor,
         say(f"{name}.short"),
         say(f"{name}.title"),
-        say(f"{name}.question"),
-        f"dimensions/{name}.html.j2",
-        tuple(part_view(part, f"{name}-{i}", numbering, say) for i, part in enumerate(finding.parts, 1)),
-        tuple(summary.listed(summary.limits(assessment.fired(name), say), say)),
-        tuple(say(text) for text in finding.not_shown),
+        say(f"{name}.question") if in_annex else "",
+        f"dimensions/{name}.html.j2" if in_annex else "report/section.html.j2",
+        tuple(part_view(part, f"{anchor}-{i}", numbering, say) for i, part in enumerate(finding.parts, 1)),
+        tuple(listed(limits(assessment.fired(name), say), say)) if in_annex else (),
+        tuple(say(text) for text in finding.not_shown) if in_annex else (),
     )
 
 

@@ -54,3 +54,13 @@ def _pieces(word: str) -> list[str]:
     if len(word) <= 2 * PIECE:
         return [word]
     return [word[i : i + PIECE] for i in range(0, len(word), PIECE)]
+
+
+def month(period: str, say: Catalogue) -> str:
+    """The name of a period; one that is a month by the name of the month ("2026-08": "August 2026")."""
+    found = re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", period)
+    if found is None:
+        return period
+    from babel.dates import format_date
+
+    return format_date(dt.date(int(found[1]), int(found[2]), 1), "MMMM y", locale=say.language)

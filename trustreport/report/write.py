@@ -18,6 +18,7 @@ from trustreport.assessment import Assessment
 from trustreport.errors import MissingLibrary
 from trustreport.messages import Catalogue, catalogue
 from trustreport.report import csv
+from trustreport.plan import Plan
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.drawing import Drawing
@@ -25,8 +26,9 @@ from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.seeds import DEFAULT
 
-FORMATS = ("html", "pdf", "json", "xlsx", "csv")
+FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv")
 DEFAULT_FORMATS = ("html", "pdf", "json")
+DOCUMENTS = {"pdf": "report", "annex": "annex"}  # what each of the two PDF files holds
 # What reading and assessing import; a test compares it with the imports.
 LIBRARIES = (
     "babel",
@@ -57,7 +59,7 @@ def write(
     assessment: Assessment,
     out: Path,
     *,
-    formats: Iterable[str] = DEFAULT_FORMATS,
+    formats: Iterable[str] | None = None,
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
     drawing: Drawing | None = None,
@@ -72,7 +74,7 @@ def write(
     ValueError : an unknown format
     OSError : `out` cannot be written
     """
-    wanted = tuple(formats)
+    wanted = default_formats(assessment.plan) if formats is None else tuple(formats)
     unknown = sorted(set(wanted) - set(FORMATS))
     if unknown:
         raise ValueError(f"unknown format {', '.join(unknown)}; known are {', '.join(FORMATS)}")
@@ -90,6 +92,12 @@ def write(
     return written
 
 
+def default_formats(plan: Plan) -> tuple[str, ...]:
+    """What is written where nobody chose: the annex as a file too where criteria are declared for a dossier."""
+    annexed = plan.report.kind == "certification" and bool(plan.endpoints)
+    return (*DEFAULT_FORMATS, "annex") if annexed else DEFAULT_FORMATS
+
+
 def as_data(assessment: Assessment) -> dict[str, Any]:
     """What results.json holds of an assessment, after the way through its bytes."""
     assessment = released(assessment)
@@ -100,7 +108,7 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
 
 def prepare(formats: Iterable[str]) -> None:
     """Import what writing takes time to import, for whoever has to wait anyway."""
-    if "pdf" in formats:
+    if set(DOCUMENTS) & set(formats):
         with suppress(OSError):  # `write` says what is missing
             import weasyprint  # noqa: F401
 
@@ -187,21 +195,22 @@ def _fill(
             step(form, 0.05)
             renderer = import_module(f"trustreport.report.{form}")
             (work / f"results.{form}").write_bytes(renderer.render(json.loads(results)))
-    if "html" in wanted or "pdf" in wanted:
+    if {"html", *DOCUMENTS} & set(wanted):
         step("figures", 0.1)
         from trustreport.report import figures
 
         drawn = drawing.drawn(assessment.figures, say.language) if drawing else figures.draw_all(assessment)
         about: dict[str, Any] = {"results_hash": digest(results), "provenance": origin, "drawn": drawn}
-        if "pdf" in wanted:
-            step("pdf", 0.2)
+        for i, form in enumerate(form for form in DOCUMENTS if form in wanted):
+            step(form, 0.2 + 0.3 * i)
             from trustreport.report import pdf
 
             try:
-                attached = attachments(assessment, results, say)
-                (work / "report.pdf").write_bytes(pdf.render(assessment, **about, attachments=attached))
+                attached = attachments(assessment, results, say) if form == "pdf" else []
+                made = pdf.render(assessment, **about, attachments=attached, volume=DOCUMENTS[form])
+                (work / f"{DOCUMENTS[form]}.pdf").write_bytes(made)
             except MissingLibrary as error:
-                written.failed["pdf"] = str(error)
+                written.failed[form] = str(error)
         if "html" in wanted:
             step("html", 0.85)
             from trustreport.report import html
@@ -229,7 +238,7 @@ def _move(work: Path, out: Path, written: Written) -> None:
     if old.is_dir():
         shutil.rmtree(old)
     results = [f"results.{form}" for form in ("json", "xlsx", "csv")]
-    for name in (*results, "report.html", "report.pdf", "run.json", HASHES):
+    for name in (*results, "report.html", "report.pdf", "annex.pdf", "run.json", HASHES):
         (out / name).unlink(missing_ok=True)
     for item in sorted(work.iterdir()):
         os.replace(item, out / item.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from trustreport.report.elements import annexes, data, feedback, frameworks, plan, results
+from trustreport.report.elements import annexes, conclusions, data, feedback, frameworks, plan, results
 from trustreport.report.elements.element import Context, Element, Place
 
 __all__ = ["ELEMENTS", "GROUPS_OF", "Context", "Element", "Place"]
@@ -17,4 +17,5 @@ ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
     **feedback.ELEMENTS,
     **annexes.ELEMENTS,
     **frameworks.ELEMENTS,
+    **conclusions.ELEMENTS,
 }

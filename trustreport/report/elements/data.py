@@ -11,7 +11,7 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.follow_up import immature
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.summary import limits, listed
+from trustreport.report.limits import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day
 

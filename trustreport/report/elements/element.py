@@ -1,6 +1,6 @@
 """What an element of a report is, and what it is made from."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, MutableMapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,7 @@ from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.report import declared
 from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
-from trustreport.report.summary import Limit
+from trustreport.report.limits import Limit
 from trustreport.report.tables import Table
 
 
@@ -30,7 +30,7 @@ class Place:
 class Context:
     """All that an element may look at; `numbering` is that of the chapter it stands in.
 
-    `standing` is what stands in the report, by the word of the outline; it is whole only for the element
+    `standing` is what stands in report and annex, by the word of the outline; it is whole only for an element
     that is made last. `placed` holds the words of the whole outline.
     """
 
@@ -40,7 +40,7 @@ class Context:
     numbering: Numbering
     on_screen: bool
     provenance: Mapping[str, Any]
-    standing: Mapping[str, Place] = field(default_factory=dict)
+    standing: MutableMapping[str, Place] = field(default_factory=dict)
     placed: Set[str] = frozenset()
 
     @cached_property

@@ -181,7 +181,7 @@ class Finder:
         """Where an element stands with something in it, computed if that is asked; None where it does not."""
         context, standing = self._context, self._context.standing
         if element == SUMMARY:
-            return Place("", "summary", context.say("report.summary.name"))
+            return Place("", "answer", context.say("answer.name"))
         own = standing.get(element)
         if computed and element in DECLARATIONS:
             own = None

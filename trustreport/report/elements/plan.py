@@ -9,7 +9,7 @@ from trustreport.narrative.names import quantity_name
 from trustreport.plan import Endpoint, Plan
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.summary import limits, listed
+from trustreport.report.limits import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day, plain
 
@@ -88,7 +88,7 @@ def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
             Cell(quantity, aside=", ".join(_places(endpoint, say))),
             Cell(endpoint.population or none),
             Cell(
-                say("report.summary.bound_of", hypothesis=hypothesis, value=bound_text),
+                say("element.E05.bound_of", hypothesis=hypothesis, value=bound_text),
                 aside=endpoint.margin_rationale or "",
             ),
             Cell(rule, aside=alpha),

@@ -11,7 +11,7 @@ from trustreport.plan import Claim
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.data import CHECKED
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.summary import Limit, limits, listed
+from trustreport.report.limits import Limit, limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 
 GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}

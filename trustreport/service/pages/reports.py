@@ -23,7 +23,7 @@ from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 
 DOCUMENT = "report.html"
-LEADING = ("report.pdf", DOCUMENT, "results.json", "results.xlsx", "results.csv")
+LEADING = ("report.pdf", DOCUMENT, "annex.pdf", "results.json", "results.xlsx", "results.csv")
 ORDER = {"B": 0, "W": 1, "N": 2}
 
 router = APIRouter(prefix="/reports")

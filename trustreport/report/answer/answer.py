@@ -1,0 +1,58 @@
+"""The answer of each kind of report, by rule."""
+
+from dataclasses import dataclass
+
+from trustreport.assessment import Assessment
+from trustreport.messages import Catalogue
+from trustreport.report.answer import by_candidate, by_criteria, over_time, without_criteria
+from trustreport.report.answer.said import Said, text_of
+
+MOST_NAMED = 4  # candidates in the question
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question, the sentences that answer it, and what supports or qualifies them."""
+
+    question: str
+    sentences: tuple[Said, ...]
+    support: tuple[Said, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The answer as one text."""
+        return text_of(self.sentences)
+
+    @property
+    def supporting(self) -> str:
+        """What supports it, as one text."""
+        return text_of(self.support)
+
+
+def answer(assessment: Assessment, say: Catalogue) -> Answer:
+    """What the report answers to the question of its kind.
+
+    A periodic audit says what changed. Elsewhere declared criteria decide; without any, the primary results
+    of the data that are there. Numbers of training and tuning data never speak here.
+    """
+    kind = assessment.plan.report.kind
+    if kind == "vigilance":
+        found = over_time.answer(assessment, say)
+    elif not assessment.verdicts:
+        found = without_criteria.answer(assessment, say)
+    elif kind == "procurement" and by_candidate.named(assessment):
+        found = by_candidate.answer(assessment, say)
+    else:
+        found = by_criteria.answer(assessment, say)
+    sentences, support = found
+    return Answer(question(assessment, say), tuple(sentences), tuple(support))
+
+
+def question(assessment: Assessment, say: Catalogue) -> str:
+    """The question of this kind of report; of several candidates their names."""
+    plan = assessment.plan
+    names = [one.candidate for one in plan.candidates]
+    if plan.report.kind == "procurement" and 1 < len(names):
+        several = "several" if len(names) <= MOST_NAMED else "many"
+        return say(f"answer.question.procurement_{several}", names=names, n=len(names))
+    return say(f"answer.question.{plan.report.kind}")

@@ -1,0 +1,119 @@
+"""The answer from declared criteria: how many are met, which are not, and the worst data set."""
+
+from collections.abc import Iterator, Sequence
+
+from trustreport.assessment import Assessment
+from trustreport.messages import Catalogue
+from trustreport.report.answer.said import (
+    MOST_NAMED,
+    Said,
+    first_letter,
+    in_short,
+    results_of,
+    title,
+    with_requirement,
+    within,
+)
+from trustreport.report.answer.worst import worst_data
+from trustreport.verdicts import Verdict
+from trustreport.verdicts.verdict import ROLES
+
+OPEN = ("inconclusive", "not assessable", "not tested")
+TIMES = "oe_ratio"
+
+
+def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Said]]:
+    """Sentences, and what supports them."""
+    verdicts = assessment.verdicts
+    failed = _by_role(v for v in verdicts if v.word == "fail")
+    sentences = [_met(verdicts, assessment, say)]
+    if failed:
+        sentences.append(_failed(failed, len(verdicts), assessment, say))
+    support = list(_open(verdicts, assessment, say))
+    support += _safe(verdicts, assessment, say)
+    worst = worst_data(assessment, say)
+    return sentences, support + ([worst] if worst else [])
+
+
+def _by_role(verdicts: Iterator[Verdict]) -> list[Verdict]:
+    return sorted(verdicts, key=lambda v: ROLES.index(v.criterion.role))
+
+
+def _met(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Said:
+    met = [v for v in verdicts if v.word == "pass"]
+    n, k = len(verdicts), len(met)
+    if n == 1 and k == 0:
+        word = verdicts[0].word
+        if word in OPEN:
+            return Said(
+                say(
+                    f"answer.criteria.only_{word.replace(' ', '_')}",
+                    criterion=with_requirement(verdicts[0], assessment, say),
+                ),
+                results_of(verdicts),
+            )
+        return Said(say("answer.criteria.only_fail"))
+    if n == k:
+        return Said(say("answer.criteria.all", n=n), results_of(met))
+    if k:
+        return Said(say("answer.criteria.some", n=k, all=n), results_of(met))
+    words = {v.word for v in verdicts}
+    if len(words) == 1 and "fail" not in words:
+        return Said(say(f"answer.criteria.none_{words.pop().replace(' ', '_')}", n=n))
+    return Said(say("answer.criteria.none", n=n))
+
+
+def _failed(failed: Sequence[Verdict], n: int, assessment: Assessment, say: Catalogue) -> Said:
+    named = [_failure(v, assessment, say) for v in failed[:MOST_NAMED]]
+    if n == 1:
+        return Said(say("answer.criteria.failure", clause=first_letter(named[0])), results_of(failed))
+    more = len(failed) - len(named)
+    key = "failed_more" if more else "failed"
+    text = say(f"answer.criteria.{key}", n=len(failed), clauses=say("answer.clauses", items=named), more=more)
+    return Said(text, results_of(failed[:MOST_NAMED]))
+
+
+def _failure(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
+    """What was found where a criterion is not met, as a clause."""
+    found = verdict.result
+    if found is not None and found.name == TIMES and found.estimate.value > 1:
+        place = found.place.dataset or found.place.set or ""
+        key = "answer.criteria.more_than_predicted" + ("_at" if place else "")
+        return say(key, place=place, value=found.estimate.value)
+    clause = with_requirement(verdict, assessment, say)
+    return say("answer.criteria.safety", clause=clause) if verdict.criterion.role == "safety" else clause
+
+
+def _open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Said]:
+    """What is inconclusive, cannot be assessed or was not tested; safety criteria by name."""
+    if len(verdicts) == 1:
+        return
+    for word in OPEN:
+        own = _by_role(v for v in verdicts if v.word == word)
+        if not own:
+            continue
+        key = f"answer.criteria.{word.replace(' ', '_')}"
+        if len(own) <= MOST_NAMED - 1:
+            names = [_named(v, assessment, say) for v in own]
+            yield Said(say(f"{key}_named", n=len(own), names=names), results_of(own))
+            continue
+        safety = [v for v in own if v.criterion.role == "safety"][:1]
+        if safety:
+            name = _named(safety[0], assessment, say)
+            yield Said(say(f"{key}_among", n=len(own), name=name), results_of(safety))
+        else:
+            yield Said(say(key, n=len(own)))
+
+
+def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
+    """A criterion in a list: of what can be judged with its number, safety criteria called so."""
+    short = verdict.word == "inconclusive"
+    name = in_short(verdict, assessment, say) if short else within(title(verdict, assessment, say))
+    return say("answer.criteria.safety", clause=name) if verdict.criterion.role == "safety" else name
+
+
+def _safe(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Said]:
+    own = [v for v in verdicts if v.word == "pass" and v.criterion.role == "safety"]
+    if own and len(own) < len(verdicts):
+        names = [within(title(v, assessment, say)) for v in own]
+        yield Said(say("answer.criteria.safety_met", n=len(own), names=names), results_of(own))

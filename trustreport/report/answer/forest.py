@@ -1,0 +1,225 @@
+"""The verdict forest: a row for each criterion with estimate, interval, bound and verdict, on a scale of its own."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite, isnan, log
+
+from markupsafe import Markup
+
+from trustreport import criteria
+from trustreport.assessment import Assessment
+from trustreport.criteria import Bound
+from trustreport.messages import Catalogue
+from trustreport.report import acceptance
+from trustreport.report.answer.said import candidate_of, estimate_of, title
+from trustreport.report.tables import in_words
+from trustreport.results import Result
+from trustreport.verdicts import Verdict
+
+WIDTH, HEIGHT, MARGIN = 150.0, 14.0, 8.0  # points
+MARK = 3.2
+SPARE = 0.12  # of the span, beyond what is drawn
+COLOURS = {"pass": "#0f7b7b", "fail": "#b3452c", "inconclusive": "#946200", "none": "#7b8794"}
+SHADE, TICK = "#e6f1f1", "#1f2933"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The ends of a scale, in the quantity's own unit or its logarithm."""
+
+    low: float
+    high: float
+    logarithmic: bool
+
+    def x(self, value: float) -> float:
+        """Where a value is drawn; beyond an end, at the end."""
+        at = log(value) if self.logarithmic and value > 0 else value
+        if self.logarithmic and value <= 0:
+            at = self.low
+        share = (at - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+        return MARGIN + min(max(share, 0.0), 1.0) * (WIDTH - 2 * MARGIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A criterion as the forest prints it; `mark` is the class of its verdict, `picture` its SVG."""
+
+    title: str
+    name: str
+    about: str
+    estimate: str
+    required: str
+    mark: str
+    word: str
+    anchor: str
+    picture: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows under one heading."""
+
+    heading: str
+    rows: tuple[Row, ...]
+
+
+def forest(assessment: Assessment, say: Catalogue) -> tuple[Group, ...]:
+    """Every criterion that asks for a verdict: by candidate, else by what it is about, in declared order."""
+    about = {row.name: row for row in acceptance.held(assessment, say)}
+    scales = _scales(assessment)
+    grouped: dict[str, list[Row]] = {}
+    for i, verdict in enumerate(assessment.verdicts, 1):
+        row = _row(verdict, f"criterion-{i}", about.get(verdict.criterion.endpoint), scales, assessment, say)
+        grouped.setdefault(_heading(verdict, assessment, say), []).append(row)
+    return tuple(Group(heading, tuple(rows)) for heading, rows in grouped.items())
+
+
+def _heading(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
+    candidate = candidate_of(verdict)
+    if candidate:
+        return candidate
+    found = estimate_of(verdict, assessment)
+    if found is None:
+        return say("answer.forest.other")
+    at = found.place
+    if at.candidates:
+        return say("answer.forest.between")
+    if at.arms or at.arm:
+        return say("answer.forest.readers")
+    roles = {d.name: d.role for d in assessment.study.datasets}
+    role = roles.get(at.dataset or "", "")
+    if role in ("external", "local", "period"):
+        return say(f"answer.forest.{role}")
+    return say("answer.forest.device")
+
+
+def _row(
+    verdict: Verdict,
+    anchor: str,
+    held: acceptance.Held | None,
+    scales: dict[str, Scale],
+    assessment: Assessment,
+    say: Catalogue,
+) -> Row:
+    found, bound = estimate_of(verdict, assessment), _bound(verdict)
+    mark = acceptance.MARKS.get(verdict.word, "none")
+    estimate = in_words(found, say) if found is not None else say("table.empty")
+    required = acceptance.bound_text(verdict, say)
+    word = say(f"verdict.{verdict.word.replace(' ', '_')}")
+    alt = say("answer.forest.alt", estimate=estimate, required=required, word=word)
+    scale = scales.get(_key(verdict, found))
+    return Row(
+        title(verdict, assessment, say),
+        verdict.criterion.endpoint,
+        ", ".join(_about(verdict, found, held, assessment, say)),
+        estimate,
+        required,
+        mark,
+        word,
+        anchor,
+        picture(found, bound, mark, scale, alt),
+    )
+
+
+def _about(
+    verdict: Verdict,
+    found: Result | None,
+    held: acceptance.Held | None,
+    assessment: Assessment,
+    say: Catalogue,
+) -> Iterator[str]:
+    """Role, level where it is not the report's, how many, and what was changed since the lock."""
+    if verdict.criterion.role:
+        yield say(f"answer.role.{verdict.criterion.role}")
+    level = found.estimate.level if found is not None else None
+    if level is not None and not criteria.same_level(level, assessment.plan.report.confidence_level):
+        yield say("answer.forest.level", level=level)
+    if verdict.word == "not tested" and verdict.family is not None:
+        yield say("answer.forest.behind")
+    if held is not None and held.aside:
+        yield held.aside
+
+
+def _bound(verdict: Verdict) -> Bound | None:
+    if verdict.bound is not None:
+        return verdict.bound
+    asked = criteria.bound_of(verdict.criterion)
+    return None if isinstance(asked, str) else asked
+
+
+def _key(verdict: Verdict, found: Result | None) -> str:
+    """Criteria on one quantity with one bound are drawn on one scale."""
+    return f"{found.quantity.id if found else ''} {verdict.criterion.bound_or_margin}"
+
+
+def _scales(assessment: Assessment) -> dict[str, Scale]:
+    values: dict[str, list[float]] = {}
+    logarithmic: dict[str, bool] = {}
+    for verdict in assessment.verdicts:
+        found = estimate_of(verdict, assessment)
+        if found is None:
+            continue
+        bound, e, key = _bound(verdict), found.estimate, _key(verdict, found)
+        ends = [bound.low, bound.high] if bound else []
+        drawn = [x for x in (e.value, e.low, e.high, *ends) if x is not None and isfinite(x)]
+        values.setdefault(key, []).extend(drawn)
+        ratio = found.quantity.scale == "log" and all(x > 0 for x in drawn)
+        logarithmic[key] = logarithmic.get(key, True) and ratio
+    return {key: _scale(drawn, logarithmic[key]) for key, drawn in values.items() if drawn}
+
+
+def _scale(drawn: Sequence[float], logarithmic: bool) -> Scale:
+    ends = [log(x) for x in drawn] if logarithmic else list(drawn)
+    spare = SPARE * (max(ends) - min(ends)) or 0.05
+    return Scale(min(ends) - spare, max(ends) + spare, logarithmic)
+
+
+# ---------------------------------------------------------------- the picture of a row
+
+
+def picture(found: Result | None, bound: Bound | None, mark: str, scale: Scale | None, alt: str) -> Markup:
+    """Interval and estimate as SVG, where the bound is met shaded, the bound a tick.
+
+    Colours are those of paper; on the screen the classes of the marks give them.
+    """
+    inner = Markup("")
+    if scale is not None and found is not None:
+        inner = Markup("").join([*_shaded(bound, scale), *_marks(found, mark, scale)])
+    return Markup(
+        '<svg xmlns="http://www.w3.org/2000/svg" role="img" class="forest-row" width="{w}pt" height="{h}pt" '
+        'viewBox="0 0 {w} {h}" aria-label="{alt}">{inner}</svg>'
+    ).format(w=f"{WIDTH:g}", h=f"{HEIGHT:g}", alt=alt, inner=inner)
+
+
+def _shaded(bound: Bound | None, scale: Scale) -> Iterable[Markup]:
+    if bound is None:
+        return
+    left = scale.x(bound.low) if bound.low is not None else MARGIN
+    right = scale.x(bound.high) if bound.high is not None else WIDTH - MARGIN
+    yield Markup('<rect class="met" x="{x}" y="1" width="{w}" height="{h}" fill="{fill}"/>').format(
+        x=f"{left:.1f}", w=f"{max(right - left, 0):.1f}", h=f"{HEIGHT - 2:g}", fill=SHADE
+    )
+    for end in (bound.low, bound.high):
+        if end is not None:
+            yield Markup(
+                '<path class="bound" d="M{x} 0V{h}" stroke="{colour}" stroke-width="1.2" fill="none"/>'
+            ).format(x=f"{scale.x(end):.1f}", h=f"{HEIGHT:g}", colour=TICK)
+
+
+def _marks(found: Result, mark: str, scale: Scale) -> Iterable[Markup]:
+    e, middle, colour = found.estimate, HEIGHT / 2, COLOURS[mark]
+    if not (isnan(e.low) or isnan(e.high)):
+        yield Markup(
+            '<path class="{mark}" d="M{a} {y}H{b}" stroke="{colour}" stroke-width="1.4" fill="none"/>'
+        ).format(mark=mark, a=f"{scale.x(e.low):.1f}", b=f"{scale.x(e.high):.1f}", y=f"{middle:g}", colour=colour)
+    if isnan(e.value):
+        return
+    x = scale.x(e.value)
+    shapes = {
+        "pass": f"M{x - MARK:.1f} {middle:g}a{MARK} {MARK} 0 1 0 {2 * MARK} 0a{MARK} {MARK} 0 1 0 {-2 * MARK} 0Z",
+        "fail": f"M{x - MARK:.1f} {middle - MARK:g}h{2 * MARK}v{2 * MARK}h{-2 * MARK}Z",
+    }
+    diamond = f"M{x:.1f} {middle - MARK - 0.8:g}l{MARK + 0.8} {MARK + 0.8}l{-MARK - 0.8} {MARK + 0.8}l{-MARK - 0.8} {-MARK - 0.8}Z"
+    yield Markup('<path class="{mark}" d="{d}" fill="{colour}"/>').format(
+        mark=mark, d=shapes.get(mark, diamond), colour=colour
+    )

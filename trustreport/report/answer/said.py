@@ -1,0 +1,128 @@
+"""Pieces of an answer: a sentence with the results that it rests on, and how criteria are named in it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from trustreport import criteria
+from trustreport.assessment import Assessment
+from trustreport.messages import Catalogue
+from trustreport.narrative.names import quantity_name
+from trustreport.place import Place
+from trustreport.quantities import DIFFERENCE, is_named
+from trustreport.report.acceptance import bound_text
+from trustreport.report.tables import in_words
+from trustreport.results import Result
+from trustreport.verdicts import Verdict
+from trustreport.verdicts.entries import entry
+from trustreport.verdicts.judge import amount
+
+UNSEEN = ("training", "tuning")  # roles of data sets that never speak in an answer
+MOST_NAMED = 3  # criteria named one by one in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence, and the results whose numbers it states."""
+
+    text: str
+    results: tuple[Result, ...] = ()
+
+
+def first_letter(text: str) -> str:
+    """The text with a capital where it begins."""
+    return text[:1].upper() + text[1:]
+
+
+def within(text: str) -> str:
+    """A title as it stands within a sentence: a capital only where the word is a name or an abbreviation."""
+    word = text.split(" ", 1)[0]
+    return text if word[1:] != word[1:].lower() else text[:1].lower() + text[1:]
+
+
+def estimate_of(verdict: Verdict, assessment: Assessment) -> Result | None:
+    """The result of a criterion; of one that was not tested, what it would have been compared with."""
+    if verdict.result is not None:
+        return verdict.result
+    found = entry(verdict.criterion, assessment.study, assessment.plan, assessment.results)
+    return found if isinstance(found, Result) else None
+
+
+def measure_of(id: str, endpoint: str, place: Place, say: Catalogue) -> str:
+    """What was measured: a measure, its change with the aid, or its difference between candidates."""
+    if id.endswith(DIFFERENCE) and is_named(id.removesuffix(DIFFERENCE)):
+        measure = say(quantity_name(id.removesuffix(DIFFERENCE)))
+        if place.candidates:
+            one, other = place.candidates
+            return say("answer.difference", measure=measure, one=one, other=other)
+        return say("answer.change_in", measure=measure)
+    return first_letter(say(quantity_name(id, endpoint or None)))
+
+
+def where(place: Place) -> str:
+    """The data and the part of them that a title names."""
+    names = (place.task, place.set, place.dataset, place.site, place.subgroup)
+    return ", ".join(dict.fromkeys(name for name in names if name))
+
+
+def title(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
+    """What a criterion is about, without the candidate: "Sensitivity, internal test"."""
+    criterion, found = verdict.criterion, estimate_of(verdict, assessment)
+    if found is not None:
+        measure = measure_of(_id(found), "", found.place, say)
+        place = where(found.place)
+    elif criterion.measure:
+        measure = first_letter(say(quantity_name(criteria.quantity(criterion), criterion.of)))
+        place = criterion.dataset or criterion.set or criterion.subgroup or criterion.site or ""
+    else:
+        return criterion.endpoint
+    return say("word.pair", first=measure, second=place) if place else measure
+
+
+def _id(found: Result) -> str:
+    """The quantity by which a result is named; one of a kind of its own keeps the name of its kind."""
+    of_endpoint = found.endpoint and found.quantity.base == found.endpoint
+    return found.quantity.id if of_endpoint or not is_named(found.name) else found.name
+
+
+def candidate_of(verdict: Verdict) -> str:
+    """The candidate that a criterion is about; empty for a comparison and where there is none."""
+    criterion = verdict.criterion
+    if verdict.result is not None:
+        return verdict.result.place.candidate or ""
+    return criterion.candidate if isinstance(criterion.candidate, str) else ""
+
+
+def with_requirement(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
+    """Title, estimate with interval, and what was required."""
+    name, found = within(title(verdict, assessment, say)), verdict.result
+    if found is None:
+        return name
+    return say(
+        "answer.with_requirement",
+        title=name,
+        estimate=in_words(found, say),
+        required=bound_text(verdict, say),
+    )
+
+
+def in_short(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
+    """Title, estimate and what was required, without the interval."""
+    name, found = within(title(verdict, assessment, say)), verdict.result
+    if found is None:
+        return name
+    return say(
+        "answer.in_short",
+        title=name,
+        value=amount(found, found.estimate.value),
+        required=bound_text(verdict, say),
+    )
+
+
+def results_of(verdicts: Iterable[Verdict]) -> tuple[Result, ...]:
+    """The results that verdicts rest on."""
+    return tuple(v.result for v in verdicts if v.result is not None)
+
+
+def text_of(sentences: Sequence[Said]) -> str:
+    """Sentences one after another."""
+    return " ".join(one.text for one in sentences)

@@ -1,0 +1,162 @@
+"""What would change the answer: another bound, another method, another data set against the same bound."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isnan
+
+from trustreport.assessment import Assessment
+from trustreport.messages import Catalogue
+from trustreport.place import Place
+from trustreport.report import acceptance
+from trustreport.report.answer.said import UNSEEN, first_letter, title, within
+from trustreport.report.tables import in_words, method_text
+from trustreport.results import Result
+from trustreport.verdicts import WORDS, Verdict
+from trustreport.verdicts.judge import held
+
+MOST = 4  # rows
+DECIDED = ("pass", "fail", "inconclusive")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What would be otherwise: of what, and what would follow."""
+
+    name: str
+    text: str
+    results: tuple[Result, ...] = ()
+
+
+def what_would_change_it(assessment: Assessment, say: Catalogue) -> tuple[Change, ...]:
+    """First amended bounds, then other methods on the same cases, then other data and groups.
+
+    Only where another verdict would follow; of amended bounds also where none would.
+    """
+    found = [
+        *_amended(assessment, say),
+        *_other_methods(assessment, say),
+        *_other_places(assessment, say),
+    ]
+    return tuple(found[:MOST])
+
+
+def _amended(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
+    for v in sorted(assessment.verdicts, key=lambda v: v.locked is None or v.locked.word == v.word):
+        if v.locked is None:
+            continue
+        bound = acceptance.locked_bound(v, say)
+        word = say(f"answer.would.{v.locked.word.replace(' ', '_')}")
+        same = v.locked.word == v.word
+        text = say("answer.change.locked_same" if same else "answer.change.locked", bound=bound, word=word)
+        yield Change(title(v, assessment, say), text, tuple(r for r in (v.result,) if r))
+
+
+def _judged(assessment: Assessment) -> Iterator[tuple[Verdict, Result]]:
+    for v in assessment.verdicts:
+        if v.word in DECIDED and v.result is not None and v.bound is not None:
+            yield v, v.result
+
+
+def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
+    """Another interval of the same number, or the number with another rule, that would be judged otherwise."""
+    for v, lead in _judged(assessment):
+        for r in assessment.results:
+            e = r.estimate
+            same = r.id == lead.id and r.endpoint == lead.endpoint and r.place == lead.place
+            if not same or r is lead or r.primary or isnan(e.low) or isnan(e.high):
+                continue
+            if r.parameters != lead.parameters or e.level != lead.estimate.level:
+                continue
+            word = held(e.low, e.high, v.bound) if v.bound else v.word
+            if word != v.word:
+                yield Change(
+                    title(v, assessment, say),
+                    say(
+                        "answer.change.method",
+                        method=method_text(r.method, say),
+                        estimate=in_words(r, say),
+                        word=say(f"answer.would.{word}"),
+                    ),
+                    (r,),
+                )
+                break
+
+
+def _other_places(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
+    """The worst other data set, then the worst group, that the same bound would not pass."""
+    seen: set[tuple[str, str]] = set()
+    rows: list[tuple[int, Change]] = []
+    for v, lead in _judged(assessment):
+        if v.word != "pass":
+            continue
+        for kind, others in (("data", _other_data(lead, assessment)), ("group", _groups(lead, assessment))):
+            worst = _worst(others, v)
+            if worst is None or (kind, name := _place(worst)) in seen:
+                continue
+            seen.add((kind, name))
+            e = worst.estimate
+            word = held(e.low, e.high, v.bound) if v.bound else "pass"
+            text = say(
+                "answer.change.place",
+                title=within(title(v, assessment, say)),
+                required=acceptance.bound_text(v, say),
+                estimate=in_words(worst, say),
+                word=say(f"answer.would.{word}"),
+            )
+            rows.append((WORDS.index(word), Change(first_letter(name), text, (worst,))))
+    for _, change in sorted(rows, key=lambda row: row[0]):
+        yield change
+
+
+def _other_data(lead: Result, assessment: Assessment) -> list[Result]:
+    """The same measure, by the same device, on other data sets outside training."""
+    roles = {d.name: d.role for d in assessment.study.datasets}
+    judged = {(v.result.id, v.result.place) for v in assessment.verdicts if v.result is not None}
+    return [
+        r
+        for r in assessment.results
+        if r.id == lead.id
+        and r.primary
+        and r.endpoint == lead.endpoint
+        and r.place.dataset not in (None, lead.place.dataset)
+        and roles.get(r.place.dataset or "") not in UNSEEN
+        and r.place.at(dataset=lead.place.dataset) == lead.place
+        and r.parameters == lead.parameters
+        and (r.id, r.place) not in judged
+    ]
+
+
+def _groups(lead: Result, assessment: Assessment) -> list[Result]:
+    """The same quantity in groups of the same data."""
+    at = lead.place
+    return [
+        r
+        for r in assessment.results
+        if r.dimension == "subgroups"
+        and r.primary
+        and r.name == "group_performance"
+        and r.endpoint == lead.quantity.id
+        and r.place.dataset == at.dataset
+        and r.place.candidate == at.candidate
+        and r.place.subgroup
+    ]
+
+
+def _worst(others: Sequence[Result], v: Verdict) -> Result | None:
+    """Of those that the bound would not pass, the one furthest on the wrong side."""
+    bound = v.bound
+    if bound is None:
+        return None
+    known = [r for r in others if not (isnan(r.estimate.low) or isnan(r.estimate.high))]
+    short = [r for r in known if held(r.estimate.low, r.estimate.high, bound) != "pass"]
+    if not short:
+        return None
+    if bound.low is not None:
+        return min(short, key=lambda r: r.estimate.value)
+    return max(short, key=lambda r: r.estimate.value)
+
+
+def _place(r: Result) -> str:
+    at: Place = r.place
+    names = (at.candidate, at.subgroup or at.dataset or at.set or "")
+    return ", ".join(name for name in names if name)

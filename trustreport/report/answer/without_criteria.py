@@ -1,0 +1,203 @@
+"""The answer where no criteria were declared: the primary result of each kind of data that is there."""
+
+from collections.abc import Callable
+from math import isnan
+
+from trustreport.assessment import Assessment
+from trustreport.messages import Catalogue
+from trustreport.narrative.names import quantity_name
+from trustreport.report.answer.said import UNSEEN, Said, first_letter
+from trustreport.report.answer.worst import of_data_sets, worst_data
+from trustreport.report.tables import in_words
+from trustreport.results import Result
+from trustreport.verdicts.judge import amount
+
+MOST_PAIRS = 3
+
+
+def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Said]]:
+    """Sentences, and what supports them: utility first where one is declared, published figures last."""
+    found: list[Said] = []
+    support: list[Said] = []
+    for one in SPEAKERS:
+        said = one(assessment, say)
+        found += said[:1]
+        support += said[1:]
+    if not found:
+        return [Said(say("answer.open.nothing"))], [Said(say("answer.open.no_criteria"))]
+    head, rest = found[:1], found[1:]
+    return head, [*rest, *support, Said(say("answer.open.no_criteria"))]
+
+
+def _utility(assessment: Assessment, say: Catalogue) -> list[Said]:
+    """Of candidates whose decisions have a declared utility: which yields most, and by how much."""
+    found = [
+        r
+        for r in assessment.results
+        if r.id == "advice_accuracy.utility_difference" and r.primary and not isnan(r.estimate.value)
+    ]
+    said: list[Said] = []
+    for r in found[:MOST_PAIRS]:
+        e, (one, other) = r.estimate, r.place.candidates or ("", "")
+        utility = str(r.parameters.get("utility", ""))
+        apart = e.low > 0 or e.high < 0
+        more, less = (one, other) if e.value > 0 else (other, one)
+        low, high = sorted((abs(e.low), abs(e.high)))
+        key = "more" if apart else "alike"
+        text = say(
+            f"answer.open.utility_{key}",
+            utility=utility,
+            more=more,
+            less=less,
+            value=abs(e.value),
+            low=low if apart else e.low,
+            high=high if apart else e.high,
+            level=e.level,
+            one=one,
+            other=other,
+        )
+        said.append(Said(text, (r,)))
+    return said
+
+
+def _readers(assessment: Assessment, say: Catalogue) -> list[Said]:
+    """The change of the primary endpoint of the readers, and how many readers did better and worse."""
+    task = _first(assessment, "decision_benefit.mean_benefit")
+    if task is None:
+        return []
+    e = task.estimate
+    own = [
+        r
+        for r in assessment.results
+        if r.id == "decision_benefit.benefit"
+        and r.primary
+        and r.endpoint == task.endpoint
+        and r.place.task == task.place.task
+        and not isnan(r.estimate.value)
+    ]
+    measure = say(quantity_name(task.endpoint))
+    said = [
+        Said(
+            say(
+                f"answer.open.readers_{_side(task)}",
+                measure=measure,
+                title=first_letter(measure),
+                change=in_words(task, say),
+                n=len(own),
+                level=e.level,
+            ),
+            (task,),
+        )
+    ]
+    if own:
+        better = sum(r.estimate.value > 0 for r in own)
+        worse = sum(r.estimate.value < 0 for r in own)
+        said.append(Said(say("answer.open.gained", better=better, worse=worse, n=len(own), measure=measure)))
+    return said
+
+
+def _errors(assessment: Assessment, say: Catalogue) -> list[Said]:
+    """Errors with and without the aid, from counts alone."""
+    if _first(assessment, "decision_benefit.mean_benefit") is not None:
+        return []
+    arr = _first(assessment, "pragmatic_utility.arr")
+    if arr is None:
+        return []
+    rates = {
+        r.place.arm: r
+        for r in assessment.results
+        if r.id == "pragmatic_utility.error_rate" and r.primary and r.place.set == arr.place.set
+    }
+    aided, unaided = (rates.get(arm) for arm in arr.place.arms or ("", ""))
+    if aided is None or unaided is None:
+        return []
+    values = {
+        "aided": amount(aided, aided.estimate.value),
+        "unaided": amount(unaided, unaided.estimate.value),
+        "change": in_words(arr, say),
+    }
+    return [Said(say(f"answer.open.errors_{_side(arr)}", **values), (arr, aided, unaided))]
+
+
+def _data_sets(assessment: Assessment, say: Catalogue) -> list[Said]:
+    """Area, sensitivity and specificity on test data, and the worst of several sets."""
+    roles = {d.name: d.role for d in assessment.study.datasets}
+    if len(assessment.plan.candidates) > 1 or all(role in UNSEEN for role in roles.values()):
+        return _by_candidate(assessment, say)
+    kinds = [of_data_sets(assessment, f"advice_accuracy.{m}") for m in ("auc", "sensitivity", "specificity")]
+    sets = list(dict.fromkeys(r.place.dataset for own in kinds for r in own))
+    said = []
+    for name in sets[:MOST_PAIRS]:
+        own = [r for kind in kinds for r in kind if r.place.dataset == name]
+        parts = [_measured(r, say) for r in own]
+        said.append(Said(say("answer.open.on_data", data=name, measures=parts), tuple(own)))
+    worst = worst_data(assessment, say)
+    return said + ([worst] if worst else [])
+
+
+def _by_candidate(assessment: Assessment, say: Catalogue) -> list[Said]:
+    said = []
+    for one in assessment.plan.candidates:
+        own = [
+            r
+            for m in ("sensitivity", "specificity")
+            for r in of_data_sets(assessment, f"advice_accuracy.{m}", one.candidate)
+        ]
+        if own:
+            parts = [_measured(r, say) for r in own]
+            said.append(Said(say("answer.open.on_data", data=one.candidate, measures=parts), tuple(own)))
+    return said
+
+
+def _measured(r: Result, say: Catalogue) -> str:
+    return say("answer.open.measured", measure=say(quantity_name(r.name)), estimate=in_words(r, say))
+
+
+def _published(assessment: Assessment, say: Catalogue) -> list[Said]:
+    """Declared figures that contradict each other, and those that the counts do not bear out."""
+    own = [r for r in assessment.results if r.id == "reported.conflict"]
+    checked = {r.place.set for r in assessment.results if r.id == "reported.consistent_matrices"}
+    if not checked:
+        return []
+    key = "conflicts" if own else "no_conflicts"
+    names = [str(r.place.set).removesuffix(", reported") for r in own[:MOST_PAIRS]]
+    return [Said(say(f"answer.open.{key}", n=len(own), all=len(checked | {r.place.set for r in own}), names=names), tuple(own))]
+
+
+def _raters(assessment: Assessment, say: Catalogue) -> list[Said]:
+    """Agreement of those who set the reference, and what accuracy can be reached against them."""
+    agreement = _first(assessment, "source_reliability.krippendorff_alpha")
+    reached = _first(assessment, "source_reliability.actual_accuracy")
+    said = []
+    if agreement is not None:
+        said.append(Said(say("answer.open.raters", estimate=in_words(agreement, say)), (agreement,)))
+    if reached is not None:
+        said.append(Said(say("answer.open.actual_accuracy", value=amount(reached, reached.estimate.value)), (reached,)))
+    return said
+
+
+def _first(assessment: Assessment, id: str) -> Result | None:
+    """The first primary entry of an id that is of no part of the data."""
+    for r in assessment.results:
+        special = set(r.scope) & {"subgroup", "site", "reader", "parameters"}
+        if r.id == id and r.primary and not special and not isnan(r.estimate.value):
+            return r
+    return None
+
+
+def _side(change: Result) -> str:
+    """Whether a change is shown to be for the better or the worse, or not shown."""
+    e = change.estimate
+    if not (e.low > 0 or e.high < 0):
+        return "unclear"
+    return "better" if e.low > 0 else "worse"
+
+
+SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Said]], ...] = (
+    _utility,
+    _readers,
+    _errors,
+    _data_sets,
+    _published,
+    _raters,
+)

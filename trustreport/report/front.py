@@ -1,0 +1,220 @@
+"""The first page: question, answer, verdicts, what would change them, and the limits that matter most."""
+
+from dataclasses import dataclass
+from math import isnan
+
+from markupsafe import Markup
+
+from trustreport.assessment import Assessment
+from trustreport.criteria import Bound
+from trustreport.messages import Catalogue
+from trustreport.narrative.names import endpoint_name
+from trustreport.quantities import endpoint_row
+from trustreport.report.answer import Answer, answer
+from trustreport.report.answer.by_candidate import standings
+from trustreport.report.answer.forest import Group, Scale, forest, picture
+from trustreport.report.answer.over_time import Course, courses, side, worse
+from trustreport.report.answer.said import first_letter
+from trustreport.report.answer.what_if import Change, what_would_change_it
+from trustreport.report.due import Due, due
+from trustreport.report.limits import Limit, ranked
+from trustreport.report.tables import in_words
+from trustreport.report.wording import month, shorten
+from trustreport.results import Result
+from trustreport.verdicts.judge import amount
+
+LIMITS = 3
+LONG, SHORT = 190, 60  # characters of a limit and of a place
+MANY_ROWS = 12  # criteria; with more the page is set smaller
+PER = 1000
+MOST_DUE = 5
+COUNTED = ("missed_rate", "false_alarm_rate", "failure_rate")
+
+
+@dataclass(frozen=True, slots=True)
+class Indicator:
+    """An indicator of an audit: baseline, period before, this period, and whether it has changed."""
+
+    title: str
+    about: str
+    baseline: str
+    before: str
+    now: str
+    required: str
+    mark: str
+    word: str
+    picture: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class PerThousand:
+    """What to expect of a candidate in 1,000 local patients."""
+
+    name: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Everything that the first page prints."""
+
+    answer: Answer
+    style: str
+    groups: tuple[Group, ...]
+    indicators: tuple[Indicator, ...]
+    period: str
+    before: str
+    changes: tuple[Change, ...]
+    limits: tuple[Limit, ...]
+    limits_more: int
+    per_thousand: tuple[PerThousand, ...]
+    prevalence: str
+    due: tuple[Due, ...]
+    due_more: int
+
+
+def front(assessment: Assessment, say: Catalogue) -> Front:
+    """The first page of the report."""
+    found = answer(assessment, say)
+    groups = forest(assessment, say)
+    changes = what_would_change_it(assessment, say)
+    shown = [r for said in (*found.sentences, *found.support) for r in said.results]
+    shown += [r for change in changes for r in change.results]
+    limits = ranked(assessment, shown, say)
+    followed = courses(assessment) if assessment.plan.report.kind == "vigilance" else []
+    per, prevalence = _per_thousand(assessment, say)
+    waiting = _due(assessment, say)
+    rows = sum(len(group.rows) for group in groups) + len(followed)
+    return Front(
+        found,
+        "tight" if rows > MANY_ROWS else "",
+        groups,
+        tuple(_indicator(c, assessment, say) for c in followed if c.latest or c.values),
+        *_periods(followed, say),
+        changes,
+        tuple(_limit(own, say) for own in limits[:LIMITS]),
+        max(len(limits) - LIMITS, 0),
+        per,
+        prevalence,
+        tuple(waiting[:MOST_DUE]),
+        max(len(waiting) - MOST_DUE, 0),
+    )
+
+
+def _limit(own: list[Limit], say: Catalogue) -> Limit:
+    """The first remark of a check: the same pitfall in four sets is one limit, of the worst."""
+    names = list(dict.fromkeys(name for limit in own for name in limit.names))
+    where = shorten(own[0].names[0], SHORT, say) if own[0].names else ""
+    if where and len(names) > 1:
+        where = say("report.section.where_more", name=where, n=len(names) - 1)
+    text = shorten(own[0].text, LONG, say).removesuffix(".")
+    return Limit(own[0].check, own[0].severity, tuple(names), where, text)
+
+
+# ---------------------------------------------------------------- procurement
+
+
+def _per_thousand(assessment: Assessment, say: Catalogue) -> tuple[tuple[PerThousand, ...], str]:
+    """Missed, false alarms and failures of each candidate in 1,000 patients at the local prevalence."""
+    if assessment.plan.report.kind != "procurement":
+        return (), ""
+    rows, prevalence = [], ""
+    names = [s.name for s in standings(assessment)] or [c.candidate for c in assessment.plan.candidates]
+    for name in names:
+        found = [_rate(quantity, name, assessment) for quantity in COUNTED]
+        if any(found):
+            cells = tuple(_in_thousand(r, say) if r else say("table.empty") for r in found)
+            rows.append(PerThousand(name, cells))
+            share = next((r.parameters.get("prevalence") for r in found if r), None)
+            prevalence = say.numbers.level(share) if share is not None else prevalence
+    return tuple(rows), prevalence
+
+
+def _rate(quantity: str, candidate: str, assessment: Assessment) -> Result | None:
+    own = [
+        r
+        for r in assessment.results
+        if r.id == f"candidates.{quantity}" and r.primary and r.place.candidate == candidate
+    ]
+    return next((r for r in own if "prevalence" in r.parameters), None)
+
+
+def _in_thousand(r: Result, say: Catalogue) -> str:
+    e = r.estimate
+    if isnan(e.value):
+        return say("table.empty")
+    low, high = (say.numbers.count(PER * end) for end in (e.low, e.high))
+    return say("word.interval", value=say.numbers.count(PER * e.value), interval=say("word.to", low=low, high=high))
+
+
+# ---------------------------------------------------------------- vigilance
+
+
+def _periods(followed: list[Course], say: Catalogue) -> tuple[str, str]:
+    """The names of the latest period and of the one before it."""
+    names = [r.place.period or "" for course in followed[:1] for r in course.values]
+    latest = followed[0].latest if followed else None
+    at = names.index(latest.place.period or "") if latest and latest.place.period in names else len(names) - 1
+    now = month(names[at], say) if names else ""
+    return now, month(names[at - 1], say) if at > 0 else ""
+
+
+def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> Indicator:
+    """One row: values, the level of alarm where one is declared, and whether the latest change is shown."""
+    latest = course.latest
+    now = course.value_in(latest.place.period) if latest else (course.values[-1] if course.values else None)
+    order = list(course.values)
+    before = order[order.index(now) - 1] if now in order and order.index(now) else None
+    declared = _alarm(course.endpoint, assessment)
+    better = endpoint_row(course.endpoint).better
+    bound = None
+    if declared is not None and better in ("up", "down"):
+        bound = Bound(low=declared) if better == "up" else Bound(high=declared)
+    changed = latest is not None and side(latest) != 0
+    word = "changed" if changed else "unchanged" if latest else "unknown"
+    mark = "fail" if latest is not None and changed and worse(latest) else "none"
+    title = first_letter(say(endpoint_name(course.endpoint)))
+    required = ""
+    if declared is not None and now is not None:
+        required = say("answer.indicator.alarm", value=amount(now, declared))
+    return Indicator(
+        say("word.pair", first=course.candidate, second=title) if course.candidate else title,
+        _analysed(now, say),
+        in_words(course.baseline, say) if course.baseline else say("table.empty"),
+        in_words(before, say) if before else say("table.empty"),
+        in_words(now, say) if now else say("table.empty"),
+        required,
+        mark,
+        say(f"answer.indicator.{word}"),
+        picture(now, bound, mark, _scale(course, now, declared), in_words(now, say) if now else ""),
+    )
+
+
+def _analysed(now: Result | None, say: Catalogue) -> str:
+    return say("answer.indicator.n", n=now.estimate.n) if now else ""
+
+
+def _alarm(endpoint: str, assessment: Assessment) -> float | None:
+    vigilance = assessment.plan.vigilance
+    declared = (vigilance.indicators if vigilance else None) or ()
+    return next((i.to_detect for i in declared if i.measure.rpartition(".")[2] == endpoint), None)
+
+
+def _scale(course: Course, now: Result | None, declared: float | None) -> Scale | None:
+    if now is None:
+        return None
+    ends = [now.estimate.value, now.estimate.low, now.estimate.high]
+    ends += [declared] if declared is not None else []
+    ends += [course.baseline.estimate.value] if course.baseline else []
+    known = [x for x in ends if not isnan(x)]
+    if not known:
+        return None
+    spare = 0.12 * (max(known) - min(known)) or 0.05
+    return Scale(min(known) - spare, max(known) + spare, False)
+
+
+def _due(assessment: Assessment, say: Catalogue) -> list[Due]:
+    """What is due, where the report asks that."""
+    if assessment.plan.report.kind != "vigilance":
+        return []
+    return [one for f in assessment.findings if f.dimension == "vigilance" for one in due(f, say)]

@@ -1,0 +1,122 @@
+"""What stands where: the chapters of the report of each kind, and those of its annex."""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+from trustreport.plan import Kind
+
+# The report: what a decision rests on. Elements by their names, sections of a dimension by its name.
+REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
+    "certification": {
+        "claims": ("matrix", "E34"),
+        "accuracy": ("advice_accuracy", "reported", "source_reliability"),
+        "external": ("potential_robustness", "advice_value"),
+        "readers": ("pragmatic_utility", "decision_benefit", "reliance"),
+        "groups": ("group_differences", "where"),
+        "limits": ("found", "feedback", "left_out"),
+    },
+    "procurement": {
+        "grid": ("grid",),
+        "questions": ("questions",),
+        "candidates": ("candidate_table", "candidates", "advice_accuracy", "reported"),
+        "claims": ("E34",),
+        "workload": ("E35",),
+        "readers": ("pragmatic_utility", "decision_benefit", "reliance"),
+        "risks": ("group_differences", "where", "found"),
+        "conditions": ("conditions", "left_out"),
+    },
+    "vigilance": {
+        "since": ("since",),
+        "where": ("where", "group_differences"),
+        "charts": ("vigilance", "E39"),
+        "incidents": ("E42", "E43"),
+        "reliance": ("E41", "reliance", "decision_benefit"),
+        "limits": ("found",),
+        "due": ("feedback", "left_out"),
+    },
+}
+
+# Tables and figures of the dimensions that the report prints, by their ids; all others stand in the annex.
+PRINTED = (
+    *("advice_accuracy_sets", "advice_accuracy_declared", "roc_*", "reported_sets"),
+    *("utility_space_*", "utility_ranking_*"),
+    *("source_reliability_labels_*",),
+    *("external_performance_*", "potential_robustness_performance_*"),
+    *("calibration_*", "advice_value_sets"),
+    *("error_rates_*", "pragmatic_utility_[0-9]*"),
+    *("benefit_*", "decision_benefit_readers_*", "decision_benefit_hypotheses", "decision_benefit_few_*"),
+    *("trust_*", "reliance_flow_*", "reliance_[0-9]*"),
+    *("group_differences*", "where*"),
+    *("grid*", "questions*", "candidate_table*", "conditions*", "candidates_rates_*", "candidates_claims_*"),
+    *("since*", "timeline*", "vigilance_trend_*", "vigilance_changes_*", "vigilance_charts_*"),
+    *("vigilance_log_*", "vigilance_signals_*", "vigilance_people_*"),
+)
+
+
+def is_printed(id: str) -> bool:
+    """Whether the report prints a table or figure of a dimension."""
+    return any(fnmatchcase(id, pattern) for pattern in PRINTED)
+
+
+# The annex: everything else. "rest" is what was declared and stands nowhere else.
+ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
+    "certification": {
+        "device": ("E01", "E02"),
+        "prespecification": ("E05", "E44"),
+        "data": ("E03", "E06", "E07", "E08", "source_reliability", "E09", "E10", "E11"),
+        "technical": ("advice_accuracy", "reported", "advice_value", "candidates", "E22"),
+        "external": ("potential_robustness", "vigilance"),
+        "readers": ("E04", "E24", "pragmatic_utility", "decision_benefit", "reliance"),
+        "groups": ("subgroups", "E23"),
+        "acceptance": ("E31", "E34"),
+        "limits": ("E45", "feedback", "open", "undeclared"),
+        "annexes": ("local_readers", "E46", "E47", "E48", "E49", "E50", "rest"),
+    },
+    "procurement": {
+        "fit": ("E01", "E02", "E07"),
+        "claims": ("E34", "advice_accuracy", "reported", "advice_value"),
+        "candidates": ("candidates", "E09"),
+        "readers": ("local_readers", "E04", "E24", "pragmatic_utility", "decision_benefit", "reliance"),
+        "groups": ("subgroups", "potential_robustness", "E23"),
+        "patients": ("E35",),
+        "evidence": ("E03", "E06", "E08", "source_reliability", "E10", "E11", "E45", "open", "undeclared"),
+        "conditions": ("E31", "E05", "E44", "vigilance"),
+        "elsewhere": ("E22", "feedback", "E50", "E46", "E47", "E48", "E49", "rest"),
+    },
+    "vigilance": {
+        "exposure": ("E36", "E44", "E01", "E02"),
+        "data": ("E03", "E06", "E08", "source_reliability", "E09"),
+        "performance": (
+            "vigilance",
+            "E31",
+            "E34",
+            "advice_accuracy",
+            "reported",
+            "advice_value",
+            "candidates",
+        ),
+        "warnings": ("E38", "E07", "potential_robustness"),
+        "charts": ("E39",),
+        "people": ("E41", "E04", "E24", "pragmatic_utility", "decision_benefit", "reliance"),
+        "groups": ("subgroups", "E23"),
+        "incidents": ("E42",),
+        "signals": ("E43",),
+        "feedback": (
+            "feedback",
+            "E22",
+            "local_readers",
+            "E45",
+            "open",
+            "undeclared",
+            "E05",
+            "E10",
+            "E11",
+            "E46",
+            "E47",
+            "E48",
+            "E49",
+            "E50",
+            "rest",
+        ),
+    },
+}
