@@ -131,7 +131,7 @@ def _consequence(
         return ABOUT_A_CRITERION
     if any(_names(o, r) for o in told for r in shown):
         return ABOUT_THE_PAGE
-    return OTHER
+    return ABOUT_THE_PAGE if any(o.severity == "B" for o in own) else OTHER
 
 
 def _names(outcome: CheckOutcome, result: Result) -> bool:

@@ -9,7 +9,7 @@ from trustreport.finding import Part
 from trustreport.messages import Catalogue
 from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element, Place
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
-from trustreport.report.outlines import ANNEX, REPORT, is_printed
+from trustreport.report.outlines import ANNEX, REPORT, WHOLE_IN_ANNEX, is_printed
 from trustreport.report.sections import PartView, Section, part_view, section
 
 # These say where the others stand, so they are made when those are.
@@ -103,7 +103,7 @@ def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Con
         number = str(len(drafts) + 1)
         if volume == "annex":
             number = say("report.annex.number", number=number)
-        own = replace(context, numbering=Numbering(number, context.drawn, say, most), placed=placed)
+        own = replace(context, numbering=Numbering(number, context.drawn, say, most), placed=placed, in_annex=volume == "annex")
         items = {word: _items(word, volume, own) for word in words if word not in LAST}
         open_ = volume == "annex" and any(u.dimension in words for u in context.assessment.unanswered)
         if any(items.values()) or set(words) & set(LAST) or open_:
@@ -155,13 +155,14 @@ def _items(word: str, volume: Volume, context: Context) -> Items:
     element = None
     if word == "rest":
         element = _rest(context)
-    elif word in ELEMENTS and not (volume == "annex" and word in _printed(assessment)):
+    elif word in ELEMENTS and (volume == "report" or word not in _printed(assessment)):
         element = ELEMENTS[word](context)
     tagged = [part for finding in assessment.findings for part in finding.parts if part.element == word]
     tagged = [shown for part in tagged if (shown := _of_volume(part, volume))]
     if element is None and not tagged:
         return []
-    anchor = word if volume == "report" or word not in _printed(assessment) else f"annex-{word}"
+    shared = word in _printed(assessment) or word in WHOLE_IN_ANNEX
+    anchor = f"annex-{word}" if volume == "annex" and shared else word
     views = tuple(
         part_view(part, f"{anchor}-{i}", context.numbering, say) for i, part in enumerate(tagged, 1)
     )
@@ -173,7 +174,8 @@ def _items(word: str, volume: Volume, context: Context) -> Items:
 
 def _printed(assessment: Assessment) -> set[str]:
     """The words of the report's own outline."""
-    return {word for words in REPORT[assessment.plan.report.kind].values() for word in words}
+    words = {word for words in REPORT[assessment.plan.report.kind].values() for word in words}
+    return words - set(WHOLE_IN_ANNEX)
 
 
 def _of_volume(part: Part, volume: Volume) -> Part | None:

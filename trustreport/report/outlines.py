@@ -38,7 +38,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
 
 # Tables and figures of the dimensions that the report prints, by their ids; all others stand in the annex.
 PRINTED = (
-    *("advice_accuracy_sets", "advice_accuracy_declared", "roc_*", "reported_sets"),
+    *("advice_accuracy_sets", "roc_*", "reported_sets"),
     *("utility_space_*", "utility_ranking_*"),
     *("source_reliability_labels_*",),
     *("external_performance_*", "potential_robustness_performance_*"),
@@ -57,6 +57,9 @@ def is_printed(id: str) -> bool:
     """Whether the report prints a table or figure of a dimension."""
     return any(fnmatchcase(id, pattern) for pattern in PRINTED)
 
+
+# What the report prints in part and the annex whole.
+WHOLE_IN_ANNEX = ("E34", "feedback")
 
 # The annex: everything else. "rest" is what was declared and stands nowhere else.
 ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {

@@ -11,6 +11,7 @@ from trustreport.report.answer.said import (
     Said,
     candidate_of,
     first_letter,
+    in_brackets,
     results_of,
     title,
     within,
@@ -99,18 +100,18 @@ def _undecided(one: Standing, assessment: Assessment, say: Catalogue) -> Said:
 
 
 def _open(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
-    name = within(_requirement(verdict, assessment, say))
+    name = within(title(verdict, assessment, say))
     if verdict.result is None or verdict.word != "inconclusive":
         word = say(f"verdict.{verdict.word.replace(' ', '_')}")
         return say("word.interval", value=name, interval=word)
-    estimate, required = in_words(verdict.result, say), bound_text(verdict, say)
+    estimate, required = in_brackets(verdict.result, say), bound_text(verdict, say)
     return say("answer.candidates.open", title=name, estimate=estimate, required=required)
 
 
 def _fails(one: Standing, assessment: Assessment, say: Catalogue) -> Said:
     clauses = []
     for v in one.failed[:MOST_NAMED]:
-        name = within(_requirement(v, assessment, say))
+        name = within(title(v, assessment, say))
         found = v.result
         counted = COUNTED.get(found.quantity.id) if found is not None else None
         if found is not None and counted:
@@ -123,14 +124,6 @@ def _fails(one: Standing, assessment: Assessment, say: Catalogue) -> Said:
         clauses.append(say("answer.candidates.failure", title=name, what=what) if what else name)
     text = say("answer.candidates.fails", name=one.name, on=say("answer.clauses", items=clauses))
     return Said(text, results_of(one.failed))
-
-
-def _requirement(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
-    """What is required; the data set only where there are several."""
-    name = title(verdict, assessment, say)
-    place = verdict.result.place.dataset if verdict.result is not None else None
-    one = len({v.result.place.dataset for v in assessment.verdicts if v.result is not None}) == 1
-    return name.removesuffix(f", {place}") if one and place else name
 
 
 def _between(meets: Sequence[Standing], assessment: Assessment, say: Catalogue) -> list[Said]:
@@ -152,7 +145,7 @@ def _between(meets: Sequence[Standing], assessment: Assessment, say: Catalogue) 
                     one=a,
                     other=b,
                     measure=measure,
-                    estimate=in_words(found, say),
+                    estimate=in_brackets(found, say),
                 )
                 said.append(Said(text, (found,)))
     return said[:MOST_NAMED]
@@ -172,7 +165,7 @@ def _comparisons(assessment: Assessment, say: Catalogue) -> list[Said]:
     own = [v for v in assessment.verdicts if not candidate_of(v)]
     said = []
     for v in own[:MOST_NAMED]:
-        name = _requirement(v, assessment, say)
+        name = title(v, assessment, say)
         word = say(f"verdict.{v.word.replace(' ', '_')}")
         if v.result is None:
             said.append(Said(say("answer.candidates.comparison_open", title=name, word=word)))
@@ -181,7 +174,7 @@ def _comparisons(assessment: Assessment, say: Catalogue) -> list[Said]:
             "answer.candidates.comparison",
             title=name,
             word=word,
-            estimate=in_words(v.result, say),
+            estimate=in_brackets(v.result, say),
             required=bound_text(v, say),
         )
         said.append(Said(text, (v.result,)))

@@ -16,8 +16,8 @@ from trustreport.report.tables import in_words
 from trustreport.results import Result
 from trustreport.verdicts import Verdict
 
-WIDTH, HEIGHT, MARGIN = 150.0, 14.0, 8.0  # points
-MARK = 3.2
+WIDTH, HEIGHT, MARGIN = 120.0, 12.0, 6.0  # points
+MARK = 2.8
 SPARE = 0.12  # of the span, beyond what is drawn
 COLOURS = {"pass": "#0f7b7b", "fail": "#b3452c", "inconclusive": "#946200", "none": "#7b8794"}
 SHADE, TICK = "#e6f1f1", "#1f2933"

@@ -10,7 +10,7 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.names import endpoint_name
 from trustreport.plan import Incident
 from trustreport.quantities import endpoint_row
-from trustreport.report.answer.said import Said, first_letter
+from trustreport.report.answer.said import Said, first_letter, in_brackets
 from trustreport.report.tables import in_words
 from trustreport.report.wording import month
 from trustreport.results import Result
@@ -126,7 +126,8 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Sai
         word = "unknown"
     sentences = [Said(say(f"answer.vigilance.{word}"))]
     sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
-    sentences += [_past(c, say) for c in past[: MOST_SAID - len(changed)]]
+    if not changed:
+        sentences += [_past(c, say) for c in past[:MOST_SAID]]
     if word == "no":
         sentences.append(_unchanged(known, say))
     if not changed and not past and alerts:
@@ -135,6 +136,7 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Sai
         sentences += _where(assessment, charted | {c.endpoint for c in (*harmful, *past)}, say)
     sentences += _open(incidents, signals, bool(changed or past or alerts), say)
     support = [_changed(c, say) for c in changed[MOST_SAID:]]
+    support += [_past(c, say) for c in past] if changed else []
     support += _first_alerts(alerts, assessment, say)
     support += [Said(say("answer.vigilance.proposed", signal=s.signal, action=s.action.rstrip("."))) for s in signals if s.action]
     if word == "yes" and not changed and known:
@@ -184,7 +186,7 @@ def _past(course: Course, say: Catalogue) -> Said:
     text = say(
         f"answer.vigilance.{'fell' if side(change) < 0 else 'rose'}_before",
         latest=month(latest.place.period or "", say),
-        change=in_words(latest, say),
+        change=in_brackets(latest, say),
         **values,
     )
     return Said(text, tuple(r for r in (course.value_in(change.place.period), change, latest) if r))

@@ -58,10 +58,17 @@ def measure_of(id: str, endpoint: str, place: Place, say: Catalogue) -> str:
     return first_letter(say(quantity_name(id, endpoint or None)))
 
 
-def where(place: Place) -> str:
-    """The data and the part of them that a title names."""
-    names = (place.task, place.set, place.dataset, place.site, place.subgroup)
+def where(place: Place, *, data: bool = True) -> str:
+    """The part of the data that a title names, and the data set where there are several."""
+    group = (place.subgroup or "").rpartition(": ")[2]
+    names = (place.task, place.set, place.dataset if data else None, place.site, group)
     return ", ".join(dict.fromkeys(name for name in names if name))
+
+
+def _several_data(assessment: Assessment) -> bool:
+    """Whether criteria are about more than one data set."""
+    named = {v.result.place.dataset for v in assessment.verdicts if v.result is not None}
+    return len(named) > 1
 
 
 def title(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
@@ -69,7 +76,7 @@ def title(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     criterion, found = verdict.criterion, estimate_of(verdict, assessment)
     if found is not None:
         measure = measure_of(_id(found), "", found.place, say)
-        place = where(found.place)
+        place = where(found.place, data=_several_data(assessment))
     elif criterion.measure:
         measure = first_letter(say(quantity_name(criteria.quantity(criterion), criterion.of)))
         place = criterion.dataset or criterion.set or criterion.subgroup or criterion.site or ""
@@ -116,6 +123,11 @@ def in_short(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
         value=amount(found, found.estimate.value),
         required=bound_text(verdict, say),
     )
+
+
+def in_brackets(found: Result, say: Catalogue) -> str:
+    """An estimate with its interval, as it stands within brackets: "87.1%, 79.8% to 92.0%"."""
+    return in_words(found, say).replace(" (", ", ", 1).replace(")", "", 1)
 
 
 def results_of(verdicts: Iterable[Verdict]) -> tuple[Result, ...]:

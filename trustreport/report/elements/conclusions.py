@@ -1,7 +1,7 @@
 """What only the report has: criteria with the place of their evidence, what checks found, and what is left out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trustreport.plan import required
 from trustreport.report import acceptance
@@ -10,7 +10,9 @@ from trustreport.report.answer.forest import forest
 from trustreport.report.answer.said import estimate_of
 from trustreport.report.elements.element import Context, Element, Place
 from trustreport.report.limits import ranked
+from trustreport.report.wording import shorten
 
+LONG = 260  # characters of a remark; whole in the annex
 MOST_FOUND = 12  # remarks of checks in the report; the register in the annex has all
 
 
@@ -45,7 +47,7 @@ def matrix(context: Context) -> Element | None:
             Evidence(
                 shown[name].title,
                 name,
-                own.sentence,
+                own.estimate if verdict.word == "pass" else own.sentence,
                 own.amended,
                 own.mark,
                 own.word,
@@ -68,7 +70,7 @@ def found(context: Context) -> Element | None:
         return Element((say("report.found.none"),))
     notes = len(every) - len(heavy[:MOST_FOUND])
     quiet = (say("report.found.more", n=notes),) if notes else ()
-    return Element(limits=tuple(heavy[:MOST_FOUND]), quiet=quiet)
+    return Element(limits=tuple(replace(one, text=shorten(one.text, LONG, say)) for one in heavy[:MOST_FOUND]), quiet=quiet)
 
 
 def left_out(context: Context) -> Element | None:

@@ -31,7 +31,8 @@ class Context:
     """All that an element may look at; `numbering` is that of the chapter it stands in.
 
     `standing` is what stands in report and annex, by the word of the outline; it is whole only for an element
-    that is made last. `placed` holds the words of the whole outline.
+    that is made last. `placed` holds the words of the whole outline of the volume, report or
+    annex.
     """
 
     assessment: Assessment
@@ -42,6 +43,7 @@ class Context:
     provenance: Mapping[str, Any]
     standing: MutableMapping[str, Place] = field(default_factory=dict)
     placed: Set[str] = frozenset()
+    in_annex: bool = False
 
     @cached_property
     def groups(self) -> dict[str, declared.Group]:

@@ -6,6 +6,7 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.plan import Incident, Plan, Vigilance
 from trustreport.report import declared
+from trustreport.report.answer.said import title
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day
@@ -25,18 +26,30 @@ def feedback(context: Context) -> Element | None:
         "signals": list(_signals(plan, say)),
         "incidents": list(_incidents(plan, say)),
         "criteria": list(_criteria(context)),
-        "checks": list(_checks(context)),
+        "checks": list(_checks(context)) if context.in_annex else [],
     }
     lines = tuple(line for of_kind in kinds.values() for line in of_kind)
     counts = [say(f"element.feedback.{kind}", n=len(of_kind)) for kind, of_kind in kinds.items() if of_kind]
     finding = say("element.feedback.none")
     if lines:
         finding = say("element.feedback.finding", n=len(lines), counts=counts)
-    heads = tuple(Head(say(f"element.feedback.{key}")) for key in ("point", "why", "owner", "due"))
-    table = Table(say("element.feedback.caption"), heads, lines)
+    if not lines and not context.in_annex:
+        return None
+    table = _without_empty(lines, say)
     vigilant = plan.report.kind == "vigilance"
-    more = (_update(context), _next(plan, say)) if vigilant else ()
+    more = (_next(plan, say),) if vigilant else ()
+    more = (_update(context), *more) if vigilant and context.in_annex else more
     return Element((finding,), tables=numbered(context, table, *more))
+
+
+def _without_empty(lines: tuple[Line, ...], say: Catalogue) -> Table:
+    """The points as a table; owner and day only where one of them is declared."""
+    none = say("word.not_declared")
+    keys = ("point", "why", "owner", "due")
+    kept = [i for i, key in enumerate(keys) if i < 2 or any(line.cells[i].text != none for line in lines)]
+    heads = tuple(Head(say(f"element.feedback.{keys[i]}")) for i in kept)
+    rows = tuple(Line(tuple(line.cells[i] for i in kept)) for line in lines)
+    return Table(say("element.feedback.caption"), heads, rows)
 
 
 def _line(name: str, aside: str, why: str, owner: str | None, due: str | None, say: Catalogue) -> Line:
@@ -70,7 +83,7 @@ def _criteria(context: Context) -> Iterator[Line]:
         if verdict.word != "pass":
             word = say(f"verdict.{verdict.word.replace(' ', '_')}")
             why = say("element.feedback.criterion", word=word)
-            yield _line(verdict.criterion.endpoint, "", why, None, None, say)
+            yield _line(title(verdict, context.assessment, say), "", why, None, None, say)
 
 
 def _checks(context: Context) -> Iterator[Line]:

@@ -14,6 +14,7 @@ from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.limits import Limit, limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 
+FEW_CLAIMS = 8  # declared figures; of more the report prints those that do not hold
 GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}
 
 
@@ -40,6 +41,9 @@ def claims(context: Context) -> Element | None:
         for line in (*_claim_lines(claim, those, say), *later)
     )
     spoken = [one for _, those in found for one in those]
+    if not context.in_annex and len(lines) > FEW_CLAIMS:
+        unmet = [(claim, [one for one in those if not one.agrees]) for claim, those in found]
+        lines = tuple(line for claim, those in unmet if those for line in _claim_lines(claim, those, say))
     finding = say(
         "element.E34.finding",
         n=sum(one.agrees for one in spoken),
