@@ -1,14 +1,33 @@
 """Where an axis gets its ticks: round numbers, as many as the width holds without crowding."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from math import ceil, floor, log10
+from math import ceil, floor, inf, isfinite, log10
 
 from trustreport.figures import style
 
 Ticks = tuple[tuple[float, ...], tuple[str, ...]]
 MOST = 8
+NARROWEST = 0.02  # an axis shows at least so much
 ROOM = 3.0  # between two tick labels, millimetres
+
+
+def ends(values: Iterable[float], least: float = -inf, most: float = inf) -> tuple[float, float]:
+    """The ends of an axis that holds these values with some air, but not more than is possible.
+
+    NaN and infinite values are left out. A mark at the end of what is possible keeps the room of half its
+    width.
+
+    >>> ends([0.82, 0.95], 0, 1), ends([0.7, 1.0], 0, 1), ends([])
+    ((0.8135, 0.9565), (0.685, 1.015), (0.0, 1.0))
+    """
+    shown = [min(max(x, least), most) for x in values if isfinite(x)]
+    if not shown:
+        return (least, most) if isfinite(most - least) else (0.0, 1.0)
+    low, high = min(shown), max(shown)
+    room = max(0.05 * (high - low), (NARROWEST - (high - low)) / 2)
+    low, high = max(low - room, least - 0.05 * (high - low)), min(high + room, most + 0.05 * (high - low))
+    return round(low, 6), round(high, 6)
 
 
 def linear(
