@@ -233,8 +233,11 @@ def test_measures_stand_where_they_are_and_what_is_undefined_says_so(say: Catalo
 
 def test_limits_beyond_the_axis_end_at_its_edge(say: Catalogue) -> None:
     row = MeasureRow("a", (Cell(estimate(0.99, 0.9, 1.02)), Cell(estimate(0.5, nan, nan))))
-    lines = drawn(MeasuresChart((MeasureColumn("x"), MeasureColumn("y")), (row,)).draw(say))
-    assert list(lines["interval-0-0"].get_xdata()) == [0.9, 1.0]
+    figure = MeasuresChart((MeasureColumn("x"), MeasureColumn("y")), (row,)).draw(say)
+    lines = drawn(figure)
+    low, high = lines["interval-0-0"].get_xdata()
+    assert (low, high) == (0.9, lines["interval-0-0"].axes.get_xlim()[1])
+    assert 1.0 < high < 1.01
     assert "interval-0-1" not in lines
 
 
@@ -256,3 +259,13 @@ def test_groups_of_sets_stand_where_they_are_and_differ_in_shape(say: Catalogue)
     shapes = [lines[f"mark-1-0-0-{g}"].get_marker() for g in range(4)]
     assert len(set(shapes)) == 4
     assert len(shown.values(say)) == 3 * (2 + 4) * 3 - 2 * 3  # a set lacks a group in either block
+
+
+def test_axes_of_measures_fit_their_values(say: Catalogue) -> None:
+    rows = tuple(
+        MeasureRow(f"set {i}", (Cell(estimate(v, v - 0.03, v + 0.02)),)) for i, v in enumerate((0.85, 0.9))
+    )
+    lines = drawn(MeasuresChart((MeasureColumn("Sensitivity"),), rows).draw(say))
+    low, high = lines["mark-0-0"].axes.get_xlim()
+    assert 0.8 < low < 0.82
+    assert 0.92 < high < 0.94

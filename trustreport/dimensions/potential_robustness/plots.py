@@ -103,13 +103,11 @@ def _similarity(results: Sequence[Result], compared: Sequence[Dataset], plan: Pl
         d for d in compared if not isnan(estimate(results, "degree_of_correspondence", dataset=d.name).value)
     ]
     rows = []
-    furthest = 0.1
     for dataset in known:
         degree = _with_limits(estimate(results, "degree_of_correspondence", dataset=dataset.name))
         energy = estimate(results, "energy_distance", dataset=dataset.name)
         by_method = effects(results, dataset.name)
         distance = by_method.get("influence", MISSING)
-        furthest = max(furthest, distance.value, distance.high)
         p = replace(energy, value=energy.p, low=nan, high=nan)
         found = (degree, fixed_size(results, dataset.name), p, distance)
         cells = (*found, by_method.get("domain_classifier", MISSING))
@@ -118,8 +116,8 @@ def _similarity(results: Sequence[Result], compared: Sequence[Dataset], plan: Pl
         MeasureColumn(say(f"{ID}.chart.similarity")),
         MeasureColumn(say(f"{ID}.chart.fixed", n=_fixed_cases(results))),
         MeasureColumn(say(f"{ID}.chart.energy_p")),
-        MeasureColumn(say(f"{ID}.chart.distance"), min(0.0, *_lows(rows)), ceil(10 * furthest) / 10),
-        MeasureColumn(say(f"{ID}.chart.classifier"), 0.5 if all(_at_chance(r) for r in rows) else 0.0),
+        MeasureColumn(say(f"{ID}.chart.distance"), -1.0),  # about nothing it may be negative
+        MeasureColumn(say(f"{ID}.chart.classifier")),
     )
     for start in range(0, len(rows), MOST_ROWS):
         part = tuple(rows[start : start + MOST_ROWS])
@@ -134,17 +132,6 @@ def _similarity(results: Sequence[Result], compared: Sequence[Dataset], plan: Pl
 def _fixed_cases(results: Sequence[Result]) -> int | None:
     sizes = (r.parameters.get("subsample") for r in results if r.id == f"{ID}.degree_of_correspondence")
     return next((size for size in sizes if size), None)
-
-
-def _lows(rows: Sequence[MeasureRow]) -> list[float]:
-    """Lower ends of the distances, rounded down to a tenth: about nothing they may be negative."""
-    values = [e for r in rows if r.cells[3] for e in (r.cells[3].estimate.value, r.cells[3].estimate.low)]
-    return [floor(10 * v) / 10 for v in values if isfinite(v)] or [0.0]
-
-
-def _at_chance(row: MeasureRow) -> bool:
-    cell = row.cells[4]
-    return cell is None or not cell.estimate.low < 0.5
 
 
 def _forest(
