@@ -19,8 +19,7 @@ WIDEST, NARROWEST = 38.0, 14.0  # the column of labels
 GAP, RIGHT, BELOW = 7.0, 3.0, 6.5
 GLYPH, SPACE = 3.2, 5.0  # of an entry of a key, before and after its text
 
-SHAPES = ("o", "s", "^", "D", "v", "P", "X")
-COLOURS = (style.BLUE, style.RUST, style.TEAL, style.AMBER, style.INK)
+MARK = 4.0  # points
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class GroupRows:
         for left, head in zip(lefts, heads):
             how: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD, "va": "bottom"}
             style.write(sheet, left, top - 0.6, head, **how)
-        ends = [self._ends(c) for c in range(k)]
+        axes = [self._axis(say, c, width) for c in range(k)]
         y = top
         for b, (block, key, height) in enumerate(zip(self.blocks, keys, tall)):
             key.write(sheet, y)
@@ -115,8 +114,9 @@ class GroupRows:
             plots = [style.panel(figure, left, y, width, below - y) for left in lefts]
             last = b == len(self.blocks) - 1
             for c, plot in enumerate(plots):
-                plot.set(xlim=ends[c], ylim=(below, y))
-                self._frame(say, plot, c, width, ticked=last)
+                ends, found = axes[c]
+                plot.set(xlim=ends, ylim=(below, y))
+                self._frame(plot, c, found, ticked=last)
             for i, row in enumerate(block.rows):
                 sheet.plot([0, style.TEXT_WIDTH], [y, y], color=style.HAIRLINE, lw=style.HAIR, zorder=0)
                 text = style.wrap(style.said(say, row.label), names - 1.0, style.TICK)
@@ -129,24 +129,29 @@ class GroupRows:
         style.write(sheet, 3.0, line, style.said(say, self.overall), size=style.SMALL, color=style.MUTE)
         return figure
 
-    def _ends(self, c: int) -> tuple[float, float]:
+    def _axis(self, say: Catalogue, c: int, width: float) -> tuple[tuple[float, float], ticks.Ticks]:
         measure = self.measures[c]
         own = [groups[c] for block in self.blocks for row in block.rows for groups in row.groups]
         own += [row.overall[c] for block in self.blocks for row in block.rows]
         shown = [x for e in own if e is not None for x in (e.value, e.low, e.high)]
-        return ticks.ends([*shown, measure.null], measure.least, measure.most)
+        return ticks.fitted(
+            [*shown, measure.null],
+            width,
+            lambda x: numbers.plain(say, round(x, 10)),
+            measure.least,
+            measure.most,
+        )
 
-    def _frame(self, say: Catalogue, plot: "Axes", c: int, width: float, *, ticked: bool) -> None:
-        low, high = plot.get_xlim()
-        at, labels = ticks.linear(low, high, width, lambda x: numbers.plain(say, x))
-        for x in at:
+    def _frame(self, plot: "Axes", c: int, found: ticks.Ticks, *, ticked: bool) -> None:
+        for x in found[0]:
             plot.axvline(x, color=style.HAIRLINE, lw=style.HAIR, zorder=0)
+        low, high = plot.get_xlim()
         null = self.measures[c].null
         if low <= null <= high:
             plot.axvline(null, color=style.INK, lw=style.THIN, zorder=0.5)
         plot.spines["bottom"].set_visible(ticked)
         if ticked:
-            plot.set_xticks(at, labels)
+            plot.set_xticks(*found)
             plot.tick_params(axis="x", length=2, width=style.HAIR, color=style.MUTE)
 
 
@@ -161,18 +166,12 @@ def _row(plot: "Axes", row: GroupRow, c: int, y: float, height: float, name: str
         e = estimates[c]
         if e is None or isnan(e.value):
             continue
-        at, glyph = first + g * LINE, glyph_of(g)
+        at, glyph = first + g * LINE, style.series(g)
         if isfinite(e.low) and isfinite(e.high):
             how = {"color": glyph["mec"], "lw": style.THIN, "zorder": 2}
             low, high = plot.get_xlim()
             plot.plot([max(e.low, low), min(e.high, high)], [at, at], gid=f"interval-{name}-{g}", **how)
-        style.mark(plot, e.value, at, f"mark-{name}-{g}", **glyph)
-
-
-def glyph_of(g: int) -> dict[str, Any]:
-    """The mark of a group by its place among those of its attribute: no two of the first 35 are alike."""
-    colour = COLOURS[g % len(COLOURS)]
-    return {"marker": SHAPES[g % len(SHAPES)], "ms": 4.0, "mfc": colour, "mec": colour, "mew": 0.4}
+        style.mark(plot, e.value, at, f"mark-{name}-{g}", ms=MARK, **glyph)
 
 
 class _Key:
@@ -199,6 +198,6 @@ class _Key:
         style.write(sheet, 0, y, self.title, size=style.TICK, weight=style.SEMIBOLD)
         for line in self.lines:
             for x, g, text in line:
-                sheet.plot([x + 1.0], [y], ls="none", **glyph_of(g))
+                sheet.plot([x + 1.0], [y], ls="none", ms=MARK, **style.series(g))
                 style.write(sheet, x + GLYPH, y, text, size=style.TICK, color=style.MUTE)
             y += HEAD

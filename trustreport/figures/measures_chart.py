@@ -107,8 +107,11 @@ class MeasuresChart:
             style.write(sheet, left + width / 2, top - 1.6, head, multialignment="center", **how)
             plot = style.panel(figure, left, top, width, bottom - top)
             own = [row.cells[k] for row in self.rows]
-            plot.set(xlim=_ends(column, own), ylim=(bottom, top))
-            _frame(say, plot, width)
+            ends, found = ticks.fitted(
+                _values(own), width, lambda x: numbers.plain(say, round(x, 10)), column.least, column.most
+            )
+            plot.set(xlim=ends, ylim=(bottom, top))
+            _frame(plot, found)
             for i, cell in enumerate(own):
                 if cell is not None:
                     self._mark(say, plot, cell, y[i], f"{i}-{k}", heights[i])
@@ -158,15 +161,12 @@ class MeasuresChart:
         )
 
 
-def _ends(column: MeasureColumn, cells: Sequence[Cell | None]) -> tuple[float, float]:
-    shown = [x for c in cells if c for x in (c.estimate.value, c.estimate.low, c.estimate.high, c.reference)]
-    return ticks.ends(shown, column.least, column.most)
+def _values(cells: Sequence[Cell | None]) -> list[float]:
+    return [x for c in cells if c for x in (c.estimate.value, c.estimate.low, c.estimate.high, c.reference)]
 
 
-def _frame(say: Catalogue, plot: "Axes", width: float) -> None:
-    low, high = plot.get_xlim()
-    at, labels = ticks.linear(low, high, width, lambda x: numbers.plain(say, x))
-    plot.set_xticks(at, labels)
+def _frame(plot: "Axes", found: ticks.Ticks) -> None:
+    plot.set_xticks(*found)
     plot.tick_params(axis="x", length=2, width=style.HAIR, color=style.MUTE)
-    for x in at:
+    for x in found[0]:
         plot.axvline(x, color=style.HAIRLINE, lw=style.HAIR, zorder=0)

@@ -17,7 +17,7 @@ from trustreport.figures.meta_validation import Correlated, MetaValidation
 from trustreport.figures.sample_size import MOST_SITES, SampleSizes, SizeRow
 from trustreport.finding import Figure
 from trustreport.measures.proportion import normal_quantile
-from trustreport.messages import Message, say
+from trustreport.messages import say
 from trustreport.performance.features import ID
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -147,11 +147,13 @@ def _forest(
     for start in range(0, len(sites) if drawn else 0, MOST_OF_FOREST):
         some = sites[start : start + MOST_OF_FOREST]
         columns = tuple(_column(results, name, some, candidate, plan) for name in drawn)
+        chart = Forest(tuple(site.label for site in some), columns)
+        new = "" if chart.expects else "_mean"
         yield Figure(
             f"forest_{number}_{start // MOST_OF_FOREST + 1}",
-            Forest(tuple(site.label for site in some), columns),
-            say(f"{ID}.figure.forest", n=len(sites)),
-            say(f"{ID}.figure.forest_alt", n=len(some)),
+            chart,
+            say(f"{ID}.figure.forest{new}", n=len(sites)),
+            say(f"{ID}.figure.forest{new}_alt", n=len(some)),
         )
 
 
@@ -173,10 +175,8 @@ def _column(
 
 
 def _meta(results: Sequence[Result], drawn: Sequence[ScoredSet], number: int) -> Iterator[Figure]:
-    """Performance against similarity, from three external sets on."""
-    if len(drawn) < 3:
-        return
-    candidate = drawn[0].case.place.candidate
+    """Performance against similarity, where the sets are enough for a correlation to mean something."""
+    candidate = drawn[0].case.place.candidate if drawn else None
     measures = []
     for name in AXES:
         correlation = over(results, "similarity_performance_correlation", METRIC_IDS[name], candidate)
@@ -191,6 +191,8 @@ def _meta(results: Sequence[Result], drawn: Sequence[ScoredSet], number: int) ->
                 best,
             )
         )
+    if all(isnan(one.correlation.value) for one in measures):
+        return
     yield Figure(
         f"meta_validation_{number}",
         MetaValidation(
@@ -245,24 +247,8 @@ def _diagram(results: Sequence[Result], drawn: Sequence[ScoredSet], plan: Plan, 
     return Figure(
         f"external_performance_{number}",
         diagram.ExternalPerformance(axes, sites),
-        say(f"{ID}.figure.diagram", rule=_rule(drawn)),
+        say(f"{ID}.figure.diagram"),
         say(f"{ID}.figure.diagram_alt", n=len(drawn), k=len(unlike)),
-    )
-
-
-def _rule(known: Sequence[ScoredSet]) -> Message:
-    """The rule of the authors, as theirs: acceptable in all three measures on one set under 0.4."""
-
-    def acceptable(one: ScoredSet, name: str) -> bool:
-        worst, best, bands = AXES[name]
-        value = getattr(one.reached, name).value
-        return bool(value >= bands[0] if worst < best else value <= bands[0])
-
-    met = [one for one in known if one.similarity < UNLIKE and all(acceptable(one, name) for name in AXES)]
-    return (
-        say(f"{ID}.rule", n=len(met), names=[o.case.dataset.name for o in met])
-        if met
-        else say(f"{ID}.rule_none")
     )
 
 
