@@ -12,6 +12,7 @@ import pytest
 from drawn_studies import LONG, estimate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from test_drawings import boxes, texts
 
 from trustreport.figures import style
@@ -245,9 +246,9 @@ def test_a_mark_is_pale_below_the_minimum_and_shapes_differ() -> None:
 
 
 def test_sites_carry_their_names_in_every_panel() -> None:
-    figure = figure_of("external-3")
+    figure = figure_of("external-8")
     for axes in figure.axes[1:]:
-        assert {"hospital 0", "hospital 1", "hospital 2"} <= {t.get_text() for t in axes.texts}
+        assert {"hospital 4", "hospital 5", "hospital 6"} <= {t.get_text() for t in axes.texts}
 
 
 def test_names_stand_over_nothing_or_are_left_to_the_key() -> None:
@@ -376,8 +377,8 @@ def test_bars_are_as_long_as_the_share_reached() -> None:
             bar = areas[f"bar-{i}-{m}"]
             assert bar.get_xy()[:, 0].max() == pytest.approx(min(reached, CUT))
             assert (f"beyond-{i}-{m}" in drawn) == (reached > CUT)
-            filled = tuple(bar.get_facecolor()[:3]) != (1.0, 1.0, 1.0)
-            assert filled == (reached >= 1)
+            pale = to_hex(bar.get_facecolor()) == style.FAINT
+            assert pale == (reached < 1)
     assert {tuple(drawn[f"minimum-{i}-0"].get_xdata()) for i in range(8)} == {(1, 1)}
 
 
