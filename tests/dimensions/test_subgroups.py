@@ -19,7 +19,7 @@ from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.multiplicity import holm
 from trustreport.measures.proportion import wilson
 from trustreport.measures.subgroup_difference import share_difference
-from trustreport.messages import catalogue
+from trustreport.messages import Message, catalogue
 from trustreport.performance.readers import endpoints
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -293,6 +293,45 @@ def test_data_of_making_are_left_out() -> None:
     assert DIMENSION.lacks(counted(**TWO), declared()) is None
 
 
+# ---------------------------------------------------------------- all sets together
+
+
+def two_sets() -> Study:
+    one, other = counted(**TWO), counted(F=(48, 12, 2, 60), M=(50, 10, 4, 70))
+    far = Dataset("far", "external", other.datasets[0].cases, other.datasets[0].scores)
+    return Study(datasets=(*one.datasets, far))
+
+
+def test_the_largest_difference_of_all_sets_is_named_first() -> None:
+    found = answer(two_sets())
+    first = found.parts[0]
+    assert first.element == "group_differences"
+    said = [EN(one) for one in first.finding]
+    wanted = share_difference(30, 50, 45, 54)
+    assert said[0].startswith(
+        "The largest difference between groups is in sensitivity, site: "
+        "23.3 points lower for sex: F than for M "
+        f"(95% CI {-100 * wanted.high:.1f} to {-100 * wanted.low:.1f}; adjusted p"
+    )
+    rows = [[EN(c) if isinstance(c, Message) else c for c in row] for row in first.tables[0].rows]
+    sizes = [abs(row[3].value) for row in rows]
+    assert sizes == sorted(sizes, reverse=True)
+    assert rows[0][:3] == ["Sensitivity", "site", "sex: F minus M"]
+    # Each difference once, the lower group first: sensitivity and specificity of two sets, by either name.
+    assert sum(row[0] in ("Sensitivity", "Specificity") for row in rows) == 4
+    assert all(row[3].value <= 0 for row in rows)
+    (figure,) = first.figures
+    assert {row["label"] for row in figure.drawing.values(EN)} == {"site", "far"}
+
+
+def test_groups_too_small_are_named_and_nothing_is_compared() -> None:
+    found = answer(counted(F=(4, 2, 5, 6), M=(45, 10, 9, 70)))
+    assert not [part for part in found.parts if part.element]
+    three = answer(counted(F=(4, 2, 5, 6), M=(45, 10, 9, 70), X=(30, 10, 20, 60)))
+    said = [EN(one) for one in three.parts[0].finding]
+    assert said[-1] == "Too few cases for a comparison: sex: F in site (9 positives, 8 negatives)."
+
+
 # ---------------------------------------------------------------- readers
 
 
@@ -443,9 +482,7 @@ def test_the_worst_group_has_limits_that_allow_for_its_choice() -> None:
     assert worst.place.subgroup is None
     own = share(found, "sensitivity", "sex: F").estimate
     assert e.low < own.low < own.high < e.high
-    assert any(
-        "Lowest sensitivity of the 2 groups:" in text for text in texts(found)
-    )
+    assert any("Lowest sensitivity of the 2 groups:" in text for text in texts(found))
     one = answer(counted(F=TWO["F"]))
     assert not [r for r in one.results if r.id == "subgroups.worst_group"]
 

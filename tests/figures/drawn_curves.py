@@ -6,6 +6,7 @@ import numpy as np
 from drawn_studies import LONG, estimate
 
 from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
+from trustreport.figures.group_rows import GroupBlock, GroupMeasure, GroupRow, GroupRows
 from trustreport.figures.measures_chart import Cell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.figures.roc import OperatingPoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.measures.net_benefit import decision_curve
@@ -91,6 +92,29 @@ def chart(n: int, names: tuple[str, ...] = MEASURES) -> MeasuresChart:
     return MeasuresChart(columns, tuple(rows), "what a rule would reach that always says the same")
 
 
+def group_rows(n_sets: int, *n_groups: int, measures: int = 3) -> GroupRows:
+    draw = np.random.default_rng(14)
+
+    def some() -> tuple:
+        values = draw.uniform(0.6, 0.95, measures)
+        return tuple(estimate(v, v - 0.1, v + 0.04) for v in values)
+
+    def row(i: int, n: int) -> GroupRow:
+        groups = [some() for _ in range(n)]
+        if i == 1:
+            groups[0] = (None,) * measures
+        return GroupRow(f"set {i} {LONG[: (5, 20, 40)[i % 3]]}", tuple(groups), some())
+
+    blocks = [
+        GroupBlock(
+            f"attribute {a}", tuple(f"group {g}" for g in range(n)), tuple(row(i, n) for i in range(n_sets))
+        )
+        for a, n in enumerate(n_groups)
+    ]
+    heads = tuple(GroupMeasure(name) for name in ("Sensitivity", "Specificity", "AUC")[:measures])
+    return GroupRows(heads, tuple(blocks), "all cases together")
+
+
 ALONE = roc_panels(1)[0]
 CURVES = {
     **{f"roc-{n}": RocFigure(roc_panels(n)) for n in (1, 2, 3, 4, 5, 9, 12)},
@@ -105,6 +129,9 @@ CURVES = {
     **{f"decision-{n}": DecisionCurves(decision_panels(n)) for n in (1, 2, 3, 5, 9, 12)},
     "decision-3-candidates": DecisionCurves(decision_panels(1, 3)),
     "decision-4-sets-3-candidates": DecisionCurves(decision_panels(4, 3)),
+    "groups-one": group_rows(1, 2, measures=1),
+    "groups-many": group_rows(4, 2, 3, 5),
+    "groups-twelve": group_rows(3, 12),
     **{f"measures-{n}": chart(n) for n in (1, 5, 12, 20, 40)},
     "measures-two": chart(20, ("accuracy",)),
 }

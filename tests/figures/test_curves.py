@@ -14,6 +14,7 @@ from drawn_curves import (
     cases,
     chart,
     decision_panels,
+    group_rows,
     roc_line,
     roc_panels,
     some_readers,
@@ -232,6 +233,39 @@ def test_measures_stand_where_they_are_and_what_is_undefined_says_so(say: Catalo
 
 def test_limits_beyond_the_axis_end_at_its_edge(say: Catalogue) -> None:
     row = MeasureRow("a", (Cell(estimate(0.99, 0.9, 1.02)), Cell(estimate(0.5, nan, nan))))
-    lines = drawn(MeasuresChart((MeasureColumn("x"), MeasureColumn("y")), (row,)).draw(say))
-    assert list(lines["interval-0-0"].get_xdata()) == [0.9, 1.0]
+    figure = MeasuresChart((MeasureColumn("x"), MeasureColumn("y")), (row,)).draw(say)
+    lines = drawn(figure)
+    low, high = lines["interval-0-0"].get_xdata()
+    assert (low, high) == (0.9, lines["interval-0-0"].axes.get_xlim()[1])
+    assert 1.0 < high < 1.01
     assert "interval-0-1" not in lines
+
+
+def test_groups_of_sets_stand_where_they_are_and_differ_in_shape(say: Catalogue) -> None:
+    shown = group_rows(3, 2, 4)
+    lines = drawn(shown.draw(say))
+    for b, block in enumerate(shown.blocks):
+        for i, row in enumerate(block.rows):
+            for c, whole in enumerate(row.overall):
+                assert whole is not None
+                assert set(lines[f"overall-{b}-{i}-{c}"].get_xdata()) == {whole.value}
+                for g, found in enumerate(row.groups):
+                    e = found[c]
+                    if e is None:
+                        assert f"mark-{b}-{i}-{c}-{g}" not in lines
+                        continue
+                    assert list(lines[f"mark-{b}-{i}-{c}-{g}"].get_xdata()) == [e.value]
+                    assert list(lines[f"interval-{b}-{i}-{c}-{g}"].get_xdata()) == [e.low, e.high]
+    shapes = [lines[f"mark-1-0-0-{g}"].get_marker() for g in range(4)]
+    assert len(set(shapes)) == 4
+    assert len(shown.values(say)) == 3 * (2 + 4) * 3 - 2 * 3  # a set lacks a group in either block
+
+
+def test_axes_of_measures_fit_their_values(say: Catalogue) -> None:
+    rows = tuple(
+        MeasureRow(f"set {i}", (Cell(estimate(v, v - 0.03, v + 0.02)),)) for i, v in enumerate((0.85, 0.9))
+    )
+    lines = drawn(MeasuresChart((MeasureColumn("Sensitivity"),), rows).draw(say))
+    low, high = lines["mark-0-0"].axes.get_xlim()
+    assert 0.8 < low < 0.82
+    assert 0.92 < high < 0.94

@@ -80,7 +80,7 @@ def test_what_leaves_the_axis_gets_an_arrow_and_what_is_undefined_a_reason(e: An
         return
     inside = left <= e.value <= right
     assert ("value-beyond-0" in lines) != inside
-    assert (lines["mark-0"].get_markerfacecolor() == style.PAPER) != inside
+    assert (lines["mark-0"].get_markerfacecolor() == style.FAINT) != inside
     if inside:
         assert list(lines["mark-0"].get_xdata()) == [e.value]
     if isfinite(e.low):
@@ -185,14 +185,14 @@ def test_more_strata_than_shapes_share_the_cross_and_say_so(say: Catalogue) -> N
 def test_slopes_run_from_unaided_to_aided_and_ways_differ_without_colour(say: Catalogue) -> None:
     rows = slopes(12)
     lines = drawn(SlopePlot(rows, MEAN_SLOPE).draw(say))
-    dashes: dict[int, set[Any]] = {}
+    widths: dict[int, set[float]] = {}
     for i, row in enumerate(rows):
         assert list(lines[f"line-{i}"].get_ydata()) == [row.unaided.value, row.aided.value]
         change = row.aided.value - row.unaided.value
-        dashes.setdefault((change > 0) - (change < 0), set()).add(str(lines[f"line-{i}"]._dash_pattern))
-    assert set(dashes) == {-1, 0, 1}
-    assert all(len(kinds) == 1 for kinds in dashes.values())
-    assert len(set().union(*dashes.values())) == 3
+        widths.setdefault((change > 0) - (change < 0), set()).add(lines[f"line-{i}"].get_linewidth())
+    assert set(widths) == {-1, 0, 1}
+    assert all(len(kinds) == 1 for kinds in widths.values())
+    assert len(set().union(*widths.values())) == 3
     assert list(lines["mean"].get_ydata()) == [MEAN_SLOPE.unaided.value, MEAN_SLOPE.aided.value]
 
 

@@ -12,6 +12,7 @@ from test_drawings import boxes
 from trustreport.estimate import Estimate
 from trustreport.figures import style
 from trustreport.figures.trust import LEFTS, SIDE, TOP, TrustDiagram, TrustPoint
+from trustreport.figures.trust_flow import TrustFlow
 from trustreport.messages import Catalogue
 
 WHY = "no reader was right where the advice was wrong"
@@ -54,7 +55,7 @@ def test_marks_and_intervals_stand_where_the_shares_are(say: Catalogue) -> None:
 def test_the_leading_shares_are_written_in_figures(say: Catalogue) -> None:
     written = texts(TrustDiagram((*readers(3), POOLED)).draw(say))
     assert "right before (RSR): 41.0% (31.0 to 51.0)" in written
-    assert "a reader (3 of them)" in written
+    assert "a reader (3 of them); area: 80 readings each" in written
     assert "all readings, 95% CI" in written
 
 
@@ -142,4 +143,64 @@ def test_nothing_leaves_the_sheet_and_names_do_not_collide(n: int, named: bool, 
 def test_the_panels_fit_side_by_side() -> None:
     assert LEFTS["wrong"] + SIDE < LEFTS["right"] - 10
     assert LEFTS["right"] + SIDE < style.TEXT_WIDTH
-    assert TOP > 8
+    assert TOP > 5
+
+
+COUNTS = {"101": 49, "100": 39, "001": 13, "000": 33, "111": 459, "110": 12, "011": 94, "010": 0}
+
+
+def test_the_flow_shows_what_became_of_every_decision(say: Catalogue) -> None:
+    flow = TrustFlow(COUNTS)
+    figure = TrustDiagram((POOLED,), flow=flow).draw(say)
+    written = texts(figure)
+    for text in (
+        "88 decisions were right before",
+        "49 stayed right",
+        "39 turned wrong",
+        "46 decisions were wrong before",
+        "13 turned right",
+        "33 stayed wrong",
+        "471 decisions were right before",
+        "94 turned right",
+        "0 stayed wrong",
+    ):
+        assert text in written
+    bars = {p.get_gid(): p.get_xy()[:, 0] for axes in figure.axes for p in axes.patches if p.get_gid()}
+    kept = bars["flow-wrong-right-right"]
+    assert (kept.max() - kept.min()) / SIDE == pytest.approx(49 / 88)
+    assert "flow-right-wrong-wrong" not in bars
+    rows = [row for row in TrustDiagram((POOLED,), flow=flow).values(say) if "right_after" in row]
+    assert [(row["right_after"], row["wrong_after"]) for row in rows] == [
+        (49, 39),
+        (13, 33),
+        (459, 12),
+        (94, 0),
+    ]
+
+
+def test_of_separate_readings_no_decision_is_said_to_have_turned(say: Catalogue) -> None:
+    written = texts(TrustDiagram((POOLED,), flow=TrustFlow(COUNTS, separate=True)).draw(say))
+    assert "88 readings were right without the aid" in written
+    assert "39 wrong with it" in written
+    assert not any("turned" in text or "before" in text or "afterwards" in text for text in written)
+
+
+def test_marks_are_as_large_as_the_readings_behind_them(say: Catalogue) -> None:
+    one, other = readers(2)
+    few = replace(one, rbod=replace(one.rbod, n=5), rsr=replace(one.rsr, n=5))
+    drawn = lines(TrustDiagram((few, other, POOLED)).draw(say))
+    area = [drawn[f"mark-wrong-{i}"].get_markersize() ** 2 for i in range(2)]
+    assert area[0] / area[1] == pytest.approx(10 / 80)
+
+
+@pytest.mark.parametrize("n", [1, 12])
+def test_quadrants_have_their_names_inside(n: int, say: Catalogue) -> None:
+    with style.settings():
+        figure = TrustDiagram((*readers(n), POOLED), flow=TrustFlow(COUNTS)).draw(say)
+        for axes in figure.axes[1:]:
+            frame = axes.get_window_extent()
+            assert len(axes.texts) >= 4
+            for text in axes.texts[:4]:
+                box = text.get_window_extent()
+                assert frame.x0 <= box.x0 < box.x1 <= frame.x1
+                assert frame.y0 <= box.y0 < box.y1 <= frame.y1

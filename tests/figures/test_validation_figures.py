@@ -1,5 +1,6 @@
 """Calibration curves, external performance, sample sizes: values drawn, nothing over anything else."""
 
+from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from itertools import combinations
@@ -11,6 +12,7 @@ import pytest
 from drawn_studies import LONG, estimate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from test_drawings import boxes, texts
 
 from trustreport.figures import style
@@ -24,7 +26,7 @@ from trustreport.figures.external_performance import (
     Performance,
     Site,
     apart,
-    letter,
+    beside,
 )
 from trustreport.figures.forest import MOST_SITES, Forest, ForestColumn
 from trustreport.figures.meta_validation import Correlated, MetaValidation
@@ -116,6 +118,12 @@ def forest(n: int) -> Forest:
     return Forest(labels, tuple(columns))
 
 
+def forest_without_a_new_site(n: int) -> Forest:
+    whole = forest(n)
+    none = estimate(nan, nan, nan, n)
+    return Forest(whole.labels, tuple(replace(column, new=none) for column in whole.columns))
+
+
 def meta(n: int) -> MetaValidation:
     draw = np.random.default_rng(8)
     labels = tuple(LONG if i == 1 else f"hospital {i}" for i in range(n))
@@ -137,6 +145,7 @@ VALIDATION: dict[str, Any] = {
     **{f"calibration-{n}": CalibrationFigure(panels(n)) for n in (1, 2, 3, 4, 8, 12)},
     **{f"sizes-{n}": SampleSizes(MEASURES, sizes(n)) for n in (1, 3, 8, 12, 20)},
     **{f"forest-{n}": forest(n) for n in (2, 8, 12, MOST_SITES)},
+    "forest-no-new-site": forest_without_a_new_site(3),
     **{f"meta-{n}": meta(n) for n in (2, 3, 8, 12)},
 }
 
@@ -222,16 +231,37 @@ def test_sites_stand_where_performance_and_similarity_say() -> None:
     assert list(span) == [sites(3)[0].performances[0].estimate.low, sites(3)[0].performances[0].estimate.high]
 
 
-def test_a_disc_is_filled_from_the_minimum_on_and_edged_above_it() -> None:
+def test_a_mark_is_pale_below_the_minimum_and_shapes_differ() -> None:
     drawn = lines(figure_of("external-12"))
     seen = set()
     for i, site in enumerate(sites(12)):
         for p, shown in enumerate(site.performances):
             mark = drawn[f"mark-{p}-{i}"]
-            assert (mark.get_markerfacecolor() == style.TEAL) == (shown.reached >= 1)
-            assert (mark.get_markeredgecolor() == style.INK) == (shown.reached > 1.1)
-            seen.add((shown.reached >= 1, shown.reached > 1.1))
-    assert len(seen) >= 2
+            assert (mark.get_markerfacecolor() == style.FAINT) == (shown.reached < 1)
+            seen.add(shown.reached >= 1)
+    assert len(seen) == 2
+    shapes = {drawn[f"mark-0-{i}"].get_marker() for i in range(7)}
+    assert len(shapes) == 7
+    assert shapes == {drawn[f"mark-2-{i}"].get_marker() for i in range(7)}
+
+
+def test_sites_carry_their_names_in_every_panel() -> None:
+    figure = figure_of("external-8")
+    for axes in figure.axes[1:]:
+        assert {"hospital 4", "hospital 5", "hospital 6"} <= {t.get_text() for t in axes.texts}
+
+
+def test_names_stand_over_nothing_or_are_left_to_the_key() -> None:
+    marks = [(10.0, 10.0), (10.0, 14.0), (40.0, 30.0)]
+    found = beside(["one", "two", "a name far too long for the panel that it is in"], marks, 45.0, 60.0)
+    assert found[0] is not None
+    assert found[0][0] > 10.0  # to the right of its mark, where there is room
+    assert found[1] is not None
+    assert found[2] is None
+    crossed = beside(["one"], marks[:1], 45.0, 60.0, [(0.0, 45.0, 9.7, 10.3)])[0]
+    assert crossed is not None
+    assert crossed[1] != 10.0  # over the bar, not across it
+    assert beside(["site"] * 20, [(20.0, 3.0 * i) for i in range(20)], 45.0, 60.0) == [None] * 20
 
 
 @pytest.mark.parametrize("n", [3, 8, 12, 30])
@@ -260,7 +290,7 @@ def test_fields_darken_toward_good_performance_on_dissimilar_data() -> None:
 
 def test_what_has_no_place_is_named_and_an_empty_panel_says_why() -> None:
     written = " ".join(t.get_text().replace("\n", " ") for t in texts(figure_of("external-missing")))
-    assert "Without a place in some panel: A and B." in written
+    assert "Without a place in some panel: no net benefit and no similarity." in written
     assert "no case has the condition" in written
     assert "mark-0-0" in lines(figure_of("external-missing"))
     assert not any(str(gid).startswith("mark") for gid in lines(figure_of("external-none")))
@@ -272,10 +302,6 @@ def test_an_interval_beyond_the_panel_ends_in_an_arrow_head(say: Catalogue) -> N
     figure = ExternalPerformance(AXES, (Site("a", one.similarity, (far, *one.performances[1:])),)).draw(say)
     assert lines(figure)["beyond-0-0"].get_marker() == "<"
     assert list(lines(figure)["interval-0-0"].get_xdata()) == [0.5, 0.7]
-
-
-def test_letters_go_on_after_z() -> None:
-    assert [letter(i) for i in (0, 25, 26, 51, 52)] == ["A", "Z", "AA", "AZ", "BA"]
 
 
 PLACES = st.lists(st.tuples(st.floats(0, WIDTH), st.floats(0, HEIGHT)), min_size=1, max_size=15)
@@ -351,8 +377,8 @@ def test_bars_are_as_long_as_the_share_reached() -> None:
             bar = areas[f"bar-{i}-{m}"]
             assert bar.get_xy()[:, 0].max() == pytest.approx(min(reached, CUT))
             assert (f"beyond-{i}-{m}" in drawn) == (reached > CUT)
-            filled = tuple(bar.get_facecolor()[:3]) != (1.0, 1.0, 1.0)
-            assert filled == (reached >= 1)
+            pale = to_hex(bar.get_facecolor()) == style.FAINT
+            assert pale == (reached < 1)
     assert {tuple(drawn[f"minimum-{i}-0"].get_xdata()) for i in range(8)} == {(1, 1)}
 
 
@@ -365,3 +391,14 @@ def test_the_mean_of_a_forest_that_leaves_the_panel_ends_in_arrow_heads(say: Cat
     assert not any(
         str(gid).startswith("beyond") for gid in lines(Forest(("a", "b", "c"), (whole,)).draw(say))
     )
+
+
+def test_without_an_interval_for_a_new_site_nothing_mentions_one(say: Catalogue) -> None:
+    figure = figure_of("forest-no-new-site")
+    written = " ".join(text.get_text() for text in texts(figure))
+    assert "new site" not in written
+    assert not any(str(gid).startswith("interval-new") for gid in lines(figure))
+    assert say("figure.forest.new") not in {
+        row["label"] for row in VALIDATION["forest-no-new-site"].values(say)
+    }
+    assert "new site" in " ".join(text.get_text() for text in texts(figure_of("forest-2")))

@@ -151,9 +151,7 @@ class CalibrationFigure:
             plot.fill(x, [e.low, e.low, e.high, e.high], color=BAND, lw=0, zorder=0.5, gid=f"band-{i}-{k}")
         if panel.smooth:
             across, upward = zip(*panel.smooth)
-            plot.plot(
-                across, upward, color=style.MUTE, lw=style.LINE, ls=(0, (4, 2)), zorder=2, gid=f"smooth-{i}"
-            )
+            plot.plot(across, upward, color=style.MUTE, lw=style.LINE, zorder=2, gid=f"smooth-{i}")
         small = len(self.panels) > 4
         for k, point in enumerate(panel.points):
             e = point.observed

@@ -16,10 +16,10 @@ LEFT, RIGHT, WIDE = 12.0, 34.0, 124.0
 TALL, HEAD, BETWEEN, BELOW = 30.0, 10.0, 9.0, 11.0
 MOST_PANELS = 4
 PATH: dict[str, Any] = {"color": style.TEAL, "lw": style.LINE, "solid_joinstyle": "miter"}
-LIMIT: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": (0, (4, 1.8))}
-FLOOR: dict[str, Any] = {"color": style.BLUE, "lw": style.THIN, "ls": (0, (1.2, 1.2))}
-ALERT: dict[str, Any] = {"marker": "s", "ms": 5.0, "mfc": style.RUST, "mec": style.RUST}
-ACCEPT: dict[str, Any] = {"marker": "o", "ms": 4.6, "mfc": style.PAPER, "mec": style.BLUE}
+LIMIT: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": style.DASHED}
+FLOOR: dict[str, Any] = {"color": style.BLUE, "lw": style.THIN, "ls": style.DOTTED}
+ALERT: dict[str, Any] = {"marker": "s", "ms": 5.0, **style.filled(style.RUST)}
+ACCEPT: dict[str, Any] = {"marker": "o", "ms": 4.8, **style.filled(style.BLUE)}
 
 
 @dataclass(frozen=True, slots=True)

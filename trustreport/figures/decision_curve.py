@@ -15,7 +15,7 @@ GAP = 13.0
 RATIO = 0.74
 ASIDE = 1.3  # millimetres between the limits of two candidates at one threshold
 BELOW_ZERO = 0.22  # room below zero, as a share of the largest net benefit
-ALL: dict[str, Any] = {"color": style.MUTE, "lw": style.LINE, "ls": (0, (4, 2))}
+ALL: dict[str, Any] = {"color": style.MUTE, "lw": style.LINE, "ls": style.DASHED}
 DECLARED: dict[str, Any] = {"marker": "o", "ms": 5.0, "mec": style.PAPER, "mew": 0.7}
 NONE: dict[str, Any] = {"color": style.INK, "lw": style.THIN}
 

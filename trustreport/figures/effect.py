@@ -153,7 +153,7 @@ class EffectPlot:
             how: dict[str, Any] = {
                 "color": style.INK,
                 "lw": style.THIN,
-                "ls": (0, (3, 2)),
+                "ls": style.DASHED,
                 "clip_on": False,
                 "zorder": 1,
             }
@@ -255,13 +255,13 @@ def _mark(plot: "Axes", i: int, row: EffectRow, y: float, width: float) -> None:
             arrow(x0, "<", "low-beyond")
         if shown.high > x1:
             arrow(x1, ">", "high-beyond")
-    glyph = {"marker": "D" if row.leads else "o", "ms": 6.0 if row.leads else 5.0, "mec": colour}
+    glyph = {"marker": "D" if row.leads else "o", "ms": 6.0 if row.leads else 5.0}
     if x0 <= shown.value <= x1:
-        style.mark(plot, shown.value, y, f"mark-{i}", mfc=colour, **glyph)
+        style.mark(plot, shown.value, y, f"mark-{i}", **glyph, **style.filled(colour))
         return
-    # An estimate of 0, of infinity, or beyond the axis: hollow, beside the arrow at the edge.
+    # An estimate of 0, of infinity, or beyond the axis: pale, beside the arrow at the edge.
     left = shown.value < x0
     share = EDGE / width if left else 1 - EDGE / width
     across = plot.get_yaxis_transform()
-    style.mark(plot, share, y, f"mark-{i}", mfc=style.PAPER, transform=across, **glyph)
+    style.mark(plot, share, y, f"mark-{i}", transform=across, **glyph, **style.pale())
     arrow(x0 if left else x1, "<" if left else ">", "value-beyond")

@@ -85,9 +85,10 @@ class ErrorRates:
                 }
                 plot.plot([e.low, e.high], [y, y], **line)
             if isfinite(e.value):
-                glyph = {"marker": "o", "ms": 5.6} if row.aided else {"marker": "s", "ms": 5.0}
-                fill = colour if row.aided else style.PAPER
-                style.mark(plot, e.value, y, f"mark-{i}", mec=colour, mfc=fill, **glyph)
+                glyph: dict[str, Any] = {"marker": "s", "ms": 5.0, **style.hollow(colour)}
+                if row.aided:
+                    glyph = {"marker": "o", "ms": 5.6, **style.filled(colour)}
+                style.mark(plot, e.value, y, f"mark-{i}", **glyph)
         return drawn.figure
 
 

@@ -17,17 +17,19 @@ if TYPE_CHECKING:
 BANDS = (("low", 0.0), ("slight", 0.2), ("moderate", 0.4), ("significant", 0.6), ("fundamental", 0.8))
 DISSIMILAR = ("moderate", "slight", "low")
 QUALITIES = ("acceptable", "good", "excellent")
-# Minimum sample size reached, and reached with a margin.
-REACHED, AMPLY = 1.0, 1.1
+REACHED = 1.0  # the minimum sample size
 MOST = 99.99  # shares beyond it are written as it
 
 # Millimetres.
-LEFT, RIGHT, GAP, TOP, HEIGHT = 30.0, 2.0, 5.0, 6.5, 74.0
+LEFT, RIGHT, GAP, TOP, HEIGHT = 14.0, 19.0, 5.0, 6.5, 74.0
 WIDTH = (style.TEXT_WIDTH - LEFT - RIGHT - 2 * GAP) / 3
-STRIP = 0.11  # of similarity, below zero: for the words of the qualities and for marks near zero
+STRIP = 0.15  # of similarity, below zero: for the words of the qualities and for marks near zero
 ABOVE = 0.04
-DISC = 3.7
+DISC = 2.5  # across a mark
+MOST_NAMED = 9
 NAME, SHARE = 39.0, 12.4  # columns of the key
+
+Box = tuple[float, float, float, float]  # left, right, lower, upper
 
 # From good performance on fairly similar data to excellent performance on data unlike the training data.
 FIELDS = ("#f3f6fa", "#e8eef5", "#dce6f0", "#cfdcea", "#c0d1e3")
@@ -67,10 +69,10 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class ExternalPerformance:
-    """Panels with one axis of similarity; a disc with a letter per site, bars for both intervals.
+    """Panels with one axis of similarity; a mark per site with its name beside it, bars for both intervals.
 
-    A disc is hollow below the minimum sample size, filled from there on, with a dark edge above 110 % of it.
-    Fields are darker the better the performance and the less similar the data.
+    Marks differ in shape, and are pale below the minimum sample size. Fields are darker the better the
+    performance and the less similar the data.
     """
 
     axes: tuple[Axis, ...]
@@ -81,7 +83,6 @@ class ExternalPerformance:
         return [
             {
                 "label": style.said(say, site.label),
-                "letter": letter(i),
                 "measure": style.said(say, axis.label),
                 "value": shown.estimate.value,
                 "low": shown.estimate.low,
@@ -116,12 +117,13 @@ class ExternalPerformance:
         return figure
 
     def _similarity(self, say: Catalogue, sheet: "Axes") -> None:
-        """The names of the bands, and what the axis shows."""
+        """What the axis shows and its numbers to the left, the names of the bands to the right."""
         ends = [start for _, start in BANDS[1:]] + [1.0]
         for (name, start), end in zip(BANDS, ends):
             y = TOP + HEIGHT * _down((start + end) / 2)
             text = say(f"figure.external.{name}")
-            style.write(sheet, LEFT - 8.0, y, text, size=style.TICK, color=style.MUTE, ha="right")
+            beside = LEFT + 3 * WIDTH + 2 * GAP + 1.6
+            style.write(sheet, beside, y, text, size=style.TICK, color=style.MUTE)
         for at in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
             how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "ha": "right"}
             style.write(sheet, LEFT - 1.6, TOP + HEIGHT * _down(at), numbers.plain(say, at), **how)
@@ -152,21 +154,15 @@ class ExternalPerformance:
         self._qualities(say, plot, p)
 
     def _qualities(self, say: Catalogue, plot: "Axes", p: int) -> None:
-        """The words of the qualities under their fields, at the axis, each where it has room."""
+        """The words of the qualities under their fields, the middle one on a line of its own."""
         axis = self.axes[p]
-        taken = -1e9
-        millimetres = [(x - axis.worst) / (axis.best - axis.worst) * WIDTH for x in (*axis.bands, axis.best)]
-        for name, start, end in zip(QUALITIES, millimetres, millimetres[1:]):
-            text = say(f"figure.external.{name}")
-            width = style.width_of(text, style.SMALLEST)
-            # The first may begin before its fields, the last ends with them.
-            left = start + 0.4 if width <= end - start - 0.4 and name != QUALITIES[-1] else end - width - 0.4
-            left = max(left, taken + 0.9) if name == "good" else left
-            if left >= taken + 0.8 and left + width <= WIDTH + 0.1:
-                y = -STRIP + 1.5 * (STRIP + 1 + ABOVE) / HEIGHT
-                how: dict[str, Any] = {"size": style.SMALLEST, "color": style.BLUE}
-                style.write(plot, left / WIDTH, y, text, transform=plot.get_yaxis_transform(), **how)
-                taken = left + width
+        starts, ends = axis.bands, (*axis.bands[1:], axis.best)
+        line = (STRIP + 1 + ABOVE) / HEIGHT  # a millimetre, in similarity
+        for q, (name, start, end) in enumerate(zip(QUALITIES, starts, ends)):
+            at, side = ((start, "left"), ((start + end) / 2, "center"), (end, "right"))[q]
+            y = -STRIP + (1.6 if q == 1 else 4.6) * line
+            how: dict[str, Any] = {"size": style.SMALLEST, "color": style.BLUE, "ha": side}
+            style.write(plot, at, y, say(f"figure.external.{name}"), **how)
 
     def _marks(self, say: Catalogue, plot: "Axes", p: int) -> None:
         axis = self.axes[p]
@@ -178,22 +174,32 @@ class ExternalPerformance:
             style.write(plot, (axis.worst + axis.best) / 2, 0.7, text, multialignment="center", **how)
             return
         places = [self._millimetres(i, p) for i in there]
-        for i, (x, y), (across, upward) in zip(there, places, apart(places, WIDTH, HEIGHT)):
+        marks = apart(places, WIDTH, HEIGHT)
+        for i, (x, y), (across, upward) in zip(there, places, marks):
             self._interval(plot, i, p)
             if hypot(across - x, upward - y) > 0.1:
                 ends = [self._back(x, y, p), self._back(across, upward, p)]
                 line: dict[str, Any] = {"color": style.MUTE, "lw": style.HAIR, "zorder": 2.8}
                 plot.plot(*zip(*ends), gid=f"leader-{p}-{i}", **line)
-                style.mark(
-                    plot, *ends[0], f"place-{p}-{i}", marker="o", ms=1.8, mew=0, mfc=style.TEAL, zorder=2.9
-                )
-            _disc(
-                plot,
-                *self._back(across, upward, p),
-                letter(i),
-                self.sites[i].performances[p].reached,
-                f"mark-{p}-{i}",
-            )
+                how = {"marker": "o", "ms": 1.8, "zorder": 2.9, **style.filled(style.TEAL)}
+                style.mark(plot, *ends[0], f"place-{p}-{i}", **how)
+            at = self._back(across, upward, p)
+            style.mark(plot, *at, f"mark-{p}-{i}", **glyph(i, self.sites[i].performances[p].reached))
+        names = [style.said(say, self.sites[i].label) for i in there]
+        for text, place in zip(names, beside(names, marks, WIDTH, HEIGHT, [WORDS, *self._bars(there, p)])):
+            if place is not None:
+                how = {"size": style.SMALLEST, "zorder": 4}
+                style.write(plot, *self._back(*place, p), text, **how)
+
+    def _bars(self, there: Sequence[int], p: int) -> list[Box]:
+        """Where the intervals of the performance are, in millimetres."""
+        axis, boxes = self.axes[p], []
+        for i in there:
+            e, (_, y) = self.sites[i].performances[p].estimate, self._millimetres(i, p)
+            if isfinite(e.low) and isfinite(e.high):
+                ends = sorted((x - axis.worst) / (axis.best - axis.worst) * WIDTH for x in (e.low, e.high))
+                boxes.append((ends[0], ends[1], y - 0.3, y + 0.3))
+        return boxes
 
     def _interval(self, plot: "Axes", i: int, p: int) -> None:
         """Bars over both intervals; an arrow head where one leaves the panel."""
@@ -226,7 +232,7 @@ class ExternalPerformance:
 
 
 class _Key:
-    """Letters, names of the sites, shares of the minimum sample sizes, and what the discs mean."""
+    """Marks, names of the sites, shares of the minimum sample sizes, and what pale marks mean."""
 
     def __init__(self, say: Catalogue, drawing: ExternalPerformance) -> None:
         self.say, self.drawing = say, drawing
@@ -240,8 +246,8 @@ class _Key:
         ]
         self.legend = style.wrap(say("figure.external.key"), style.TEXT_WIDTH, style.SMALL)
         missing = [
-            letter(i)
-            for i, site in enumerate(drawing.sites)
+            style.said(say, site.label)
+            for site in drawing.sites
             if not all(_has_place(site, p) for p in range(len(drawing.axes)))
         ]
         absent = say("figure.external.no_place", n=len(missing), names=missing) if missing else ""
@@ -273,7 +279,7 @@ class _Key:
 
     def _site(self, sheet: "Axes", k: int, left: float, y: float) -> None:
         say, site = self.say, self.drawing.sites[k]
-        style.write(sheet, left, y, letter(k), size=style.SMALL, weight=style.SEMIBOLD, color=style.TEAL)
+        sheet.plot([left + 1.4], [y], ls="none", **glyph(k, REACHED))
         style.write(sheet, left + 5.0, y, self.names[k], size=style.SMALL)
         for p, shown in enumerate(site.performances):
             text = say("table.empty") if isnan(shown.reached) else share(say, shown.reached)
@@ -282,8 +288,8 @@ class _Key:
     def _meanings(self, sheet: "Axes", y: float) -> None:
         x = 0.0
         muted: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE}
-        for name, reached in (("below", 0.5), ("reached", REACHED), ("amply", 2.0)):
-            _disc(sheet, x + DISC / 2, y, "", reached, None)
+        for name, reached in (("reached", REACHED), ("below", 0.0)):
+            sheet.plot([x + 1.4], [y], ls="none", **glyph(0, reached))
             text = self.say(f"figure.external.{name}")
             style.write(sheet, x + 5.0, y, text, **muted)
             x += 5.0 + style.width_of(text, style.SMALL) + 6.0
@@ -295,9 +301,52 @@ class _Key:
             )
 
 
-def letter(i: int) -> str:
-    """A to Z, then AA, AB ..."""
-    return (letter(i // 26 - 1) if i >= 26 else "") + chr(ord("A") + i % 26)
+WORDS: Box = (0.0, WIDTH, 0.0, 6.4)  # where the words of the qualities are: no name goes there
+
+
+def glyph(i: int, reached: float) -> dict[str, Any]:
+    """The mark of a site by its place among all, pale where it has too few cases."""
+    own = style.series(i)
+    return {"ms": DISC * style.MM * 0.72, "zorder": 3, **own, **({} if reached >= REACHED else style.pale())}
+
+
+def beside(
+    names: Sequence[str],
+    marks: Sequence[tuple[float, float]],
+    width: float,
+    height: float,
+    taken: Sequence[Box] = (),
+) -> list[tuple[float, float] | None]:
+    """Where the name of each mark begins, beside it and over nothing else; None where it has no room.
+
+    Of more than `MOST_NAMED` marks none has its name: the key lists them all.
+    """
+    if len(names) > MOST_NAMED:
+        return [None] * len(names)
+    half = DISC / 2
+    used = [*taken, *((x - half, x + half, y - half, y + half) for x, y in marks)]
+    tall = style.height_of(" ", style.SMALLEST)
+    found: list[tuple[float, float] | None] = []
+    for name, (x, y) in zip(names, marks):
+        wide = style.width_of(name, style.SMALLEST)
+        right, left = x + half + 0.4, x - half - 0.4 - wide
+        middle = min(max(x - wide / 2, 0.3), width - wide - 0.3)
+        above, below = y + half + tall / 2, y - half - tall / 2
+        spots = [(right, y), (left, y), (middle, above), (middle, below)]
+        spots += [(right, above), (left, above), (right, below), (left, below)]
+        boxes = [(a, a + wide, b - tall / 2, b + tall / 2) for a, b in spots]
+        free = [k for k, box in enumerate(boxes) if _free(box, used, width, height)]
+        found.append(spots[free[0]] if free else None)
+        if free:
+            used.append(boxes[free[0]])
+    return found
+
+
+def _free(box: Box, used: Sequence[Box], width: float, height: float) -> bool:
+    inside = box[0] >= 0 and box[1] <= width and box[2] >= 0 and box[3] <= height
+    return inside and not any(
+        box[0] < b[1] and b[0] < box[1] and box[2] < b[3] and b[2] < box[3] for b in used
+    )
 
 
 def apart(places: Sequence[tuple[float, float]], width: float, height: float) -> list[tuple[float, float]]:
@@ -349,32 +398,3 @@ def _down(similarity: float) -> float:
 def share(say: Catalogue, reached: float) -> str:
     """A share of a minimum size in whole per cent, rounded down: 100 only where it is reached."""
     return say("figure.percent_tick", value=say.numbers.count(float(int(100 * min(reached, MOST)))))
-
-
-def _disc(axes: "Axes", x: float, y: float, text: str, reached: float, name: str | None) -> None:
-    filled = reached >= REACHED
-    amply = reached > AMPLY
-    how: dict[str, Any] = {
-        "marker": "o",
-        "ms": DISC * style.MM - (2.0 if amply else 1.0),
-        "mfc": style.TEAL if filled else style.PAPER,
-        "mec": style.INK if amply else style.TEAL,
-        "mew": 1.6 if amply else 1.0,
-        "zorder": 3,
-    }
-    axes.plot([x], [y], ls="none", clip_on=False, gid=name, **how)
-    if text:
-        colour = style.PAPER if filled else style.TEAL
-        size = style.SMALLEST
-        style.write(
-            axes,
-            x,
-            y,
-            text,
-            size=size,
-            weight=style.SEMIBOLD,
-            color=colour,
-            ha="center",
-            va="center_baseline",
-            zorder=4,
-        )

@@ -41,17 +41,30 @@ class ForestColumn:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """A row a site, then the mean (diamond) and a new site (thick bar); a column a measure."""
+    """A row a site, then the mean (diamond) and a new site (thick bar); a column a measure.
+
+    Where no measure has an interval for a new site, there is no row for one.
+    """
 
     labels: tuple[Message | str, ...]
     columns: tuple[ForestColumn, ...]
 
+    @property
+    def expects(self) -> bool:
+        """Whether any measure says what to expect at a new site."""
+        return any(isfinite(column.new.low) for column in self.columns)
+
+    def _last(self) -> tuple[str, ...]:
+        return ("mean", "new") if self.expects else ("mean",)
+
+    def _rows(self, column: ForestColumn) -> tuple[Estimate, ...]:
+        return (*column.sites, column.mean, column.new)[: len(column.sites) + len(self._last())]
+
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
-        """A row per site and measure, then mean and new site."""
+        """A row per site and measure, then the mean, then a new site."""
         names = [
             *(style.said(say, label) for label in self.labels),
-            say("figure.forest.mean"),
-            say("figure.forest.new"),
+            *(say(f"figure.forest.{row}") for row in self._last()),
         ]
         return [
             {
@@ -63,7 +76,7 @@ class Forest:
                 "n": e.n,
             }
             for column in self.columns
-            for name, e in zip(names, (*column.sites, column.mean, column.new))
+            for name, e in zip(names, self._rows(column))
         ]
 
     def draw(self, say: Catalogue) -> "Figure":
@@ -72,15 +85,20 @@ class Forest:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        names = [style.wrap(style.said(say, label), LABEL - 2.0, style.TICK) for label in self.labels]
-        last = [style.wrap(say(f"figure.forest.{row}"), LABEL - 2.0, style.TICK) for row in ("mean", "new")]
+        said = [style.said(say, label) for label in self.labels]
+        last = [say(f"figure.forest.{row}") for row in self._last()]
+        widest = max(style.width_of(name, style.TICK, style.SEMIBOLD) for name in (*said, *last))
+        label = min(widest + 2.0, LABEL)
+        names = [style.wrap(name, label - 2.0, style.TICK) for name in said]
+        last = [style.wrap(name, label - 2.0, style.TICK, style.SEMIBOLD) for name in last]
         heights = [max(ROW, style.height_of(name, style.TICK) + 1.6) for name in (*names, *last)]
         k = len(self.columns)
-        width = (style.TEXT_WIDTH - LABEL - RIGHT - k * GAP) / k
+        width = (style.TEXT_WIDTH - label - RIGHT - k * GAP) / k
         heads = [style.wrap(style.said(say, c.label), width, style.TICK) for c in self.columns]
         top = max(HEAD, max(style.height_of(head, style.TICK) for head in heads) + 1.6)
         bottom = top + sum(heights)
-        key = style.wrap(say("figure.forest.key"), style.TEXT_WIDTH, style.SMALL)
+        key = say("figure.forest.key" if self.expects else "figure.forest.key_sites")
+        key = style.wrap(key, style.TEXT_WIDTH, style.SMALL)
         figure, sheet = style.figure(
             style.TEXT_WIDTH, bottom + BELOW + style.height_of(key, style.SMALL) + 0.6
         )
@@ -91,7 +109,7 @@ class Forest:
             weight = style.SEMIBOLD if i >= len(names) else style.REGULAR
             style.write(sheet, 0, y + height / 2, name, size=style.TICK, weight=weight)
         for c, (column, head) in enumerate(zip(self.columns, heads)):
-            left = LABEL + GAP + c * (width + GAP)
+            left = label + GAP + c * (width + GAP)
             how: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD, "va": "bottom"}
             style.write(sheet, left, top - 0.9, head, **how)
             plot = style.panel(figure, left, top, width, bottom - top)
@@ -110,9 +128,9 @@ class Forest:
             if low <= column.null <= high:
                 _down(plot, column.null, under, f"null-{c}", color=style.INK, lw=style.THIN, zorder=1)
             if low <= column.mean.value <= high:
-                dashed: dict[str, Any] = {"color": style.TEAL, "lw": style.HAIR, "ls": (0, (3, 2))}
+                dashed: dict[str, Any] = {"color": style.TEAL, "lw": style.HAIR, "ls": style.DASHED}
                 _down(plot, column.mean.value, under, f"mean-line-{c}", zorder=0.8, **dashed)
-            rows = (*column.sites, column.mean, column.new)
+            rows = self._rows(column)
             places = numbers.places_of([e for e in rows if not isnan(e.value)], "number")
             for i, (e, y, height) in enumerate(zip(rows, starts, heights)):
                 at = y + (height - ROW) / 2

@@ -17,8 +17,8 @@ NAMES = 5.0  # from the plot to the names
 NAME_WIDTH = 32.0
 MOST_NAMED = 16
 INNER: dict[str, Any] = {"color": style.TEAL, "lw": style.LINE}
-OUTER: dict[str, Any] = {"color": style.TEAL, "lw": style.THIN, "ls": (0, (4, 1.8))}
-NAIVE: dict[str, Any] = {"color": style.FAINT, "lw": style.THIN, "ls": (0, (1.2, 1.2))}
+OUTER: dict[str, Any] = {"color": style.TEAL, "lw": style.THIN, "ls": style.DASHED}
+NAIVE: dict[str, Any] = {"color": style.FAINT, "lw": style.THIN, "ls": style.DOTTED}
 INSIDE: dict[str, Any] = {"marker": "o", "ms": 4.2, "mfc": style.BLUE, "mec": style.BLUE, "mew": 0.4}
 OUTSIDE: dict[str, Any] = {"marker": "s", "ms": 4.6, "mfc": style.RUST, "mec": style.RUST, "mew": 0.4}
 

@@ -1,11 +1,12 @@
 """Measures of several sets side by side: a row a set, a column a measure, marks with their intervals."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import numbers, style
+from trustreport.figures import numbers, style, ticks
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 # Millimetres.
-LABEL_WIDTH = 44.0
-GAP, RIGHT = 4.5, 2.5
+WIDEST, NARROWEST = 44.0, 16.0  # the column of labels
+GAP, RIGHT = 6.0, 3.0
 ABOVE, BELOW = 8.0, 7.0
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureColumn:
-    """A measure and the range of its axis."""
+    """A measure, and the ends of what is possible; its axis fits its values."""
 
     label: Message | str
-    low: float = 0.0
-    high: float = 1.0
+    least: float = 0.0
+    most: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +82,13 @@ class MeasuresChart:
     def _draw(self, say: Catalogue) -> "Figure":
         size = style.TICK if len(self.rows) <= 24 else style.SMALLEST
         air = 2.4 if len(self.rows) <= 12 else 1.5 if len(self.rows) <= 24 else 0.9
-        labels = [style.wrap(style.said(say, row.label), LABEL_WIDTH, size) for row in self.rows]
+        said = [style.said(say, row.label) for row in self.rows]
+        widest = max(style.width_of(text, size) for text in said)
+        names = min(max(widest, NARROWEST), WIDEST)
+        labels = [style.wrap(text, names, size) for text in said]
         heights = [style.height_of(label, size) + air for label in labels]
         n = len(self.columns)
-        width = (style.TEXT_WIDTH - LABEL_WIDTH - n * GAP - RIGHT) / n
+        width = (style.TEXT_WIDTH - names - n * GAP - RIGHT) / n
         heads = [style.wrap(style.said(say, c.label), width + GAP - 1.0, style.TICK) for c in self.columns]
         top = max(ABOVE, max(style.height_of(head, style.TICK) for head in heads) + 3.0)
         bottom = top + sum(heights)
@@ -98,16 +102,19 @@ class MeasuresChart:
             if at < bottom - 0.1:
                 sheet.plot([0, style.TEXT_WIDTH], [at, at], color=style.HAIRLINE, lw=style.HAIR, zorder=0)
         for k, (column, head) in enumerate(zip(self.columns, heads)):
-            left = LABEL_WIDTH + GAP + k * (width + GAP)
+            left = names + GAP + k * (width + GAP)
             how = {"size": style.TICK, "weight": style.SEMIBOLD, "va": "bottom", "ha": "center"}
             style.write(sheet, left + width / 2, top - 1.6, head, multialignment="center", **how)
             plot = style.panel(figure, left, top, width, bottom - top)
-            plot.set(xlim=(column.low, column.high), ylim=(bottom, top))
-            self._frame(say, plot, column)
-            for i, row in enumerate(self.rows):
-                cell = row.cells[k]
+            own = [row.cells[k] for row in self.rows]
+            ends, found = ticks.fitted(
+                _values(own), width, lambda x: numbers.plain(say, round(x, 10)), column.least, column.most
+            )
+            plot.set(xlim=ends, ylim=(bottom, top))
+            _frame(plot, found)
+            for i, cell in enumerate(own):
                 if cell is not None:
-                    self._mark(say, plot, cell, y[i], column, f"{i}-{k}", heights[i])
+                    self._mark(say, plot, cell, y[i], f"{i}-{k}", heights[i])
         for i, text in enumerate(key):
             line = bottom + BELOW + 4.2 * (i + 0.5)
             if i == 0 and self.reference:
@@ -122,41 +129,44 @@ class MeasuresChart:
         text = style.said(say, self.reference)
         return style.wrap(text, style.TEXT_WIDTH - 3.0, style.SMALL).split("\n")
 
-    def _frame(self, say: Catalogue, plot: "Axes", column: MeasureColumn) -> None:
-        middle = (column.low + column.high) / 2
-        ends = (column.low, middle, column.high)
-        plot.set_xticks(ends, [numbers.plain(say, end) for end in ends])
-        plot.tick_params(axis="x", length=2, width=style.HAIR, color=style.MUTE)
-        for end in ends:
-            plot.axvline(end, color=style.HAIRLINE, lw=style.HAIR, zorder=0)
-
     def _mark(
         self,
         say: Catalogue,
         plot: "Axes",
         cell: Cell,
         y: float,
-        column: MeasureColumn,
         name: str,
         room: float,
     ) -> None:
         e = cell.estimate
+        left, right = plot.get_xlim()
         if isnan(e.value):
             text = style.said(say, cell.reason) or say("figure.measures.undefined")
-            middle = (column.low + column.high) / 2
+            middle = (left + right) / 2
             paper = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.6}
             how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "ha": "center", "bbox": paper}
             style.write(plot, middle, y, text, zorder=4, **how)
             return
         if isfinite(cell.reference):
             half = min(0.38 * room, 1.6)
-            at = [min(max(cell.reference, column.low), column.high)] * 2
+            at = [min(max(cell.reference, left), right)] * 2
             stroke: dict[str, Any] = {"color": style.RUST, "lw": style.LINE, "zorder": 1.8, "clip_on": False}
             plot.plot(at, [y - half, y + half], gid=f"reference-{name}", **stroke)
         if isfinite(e.low) and isfinite(e.high):
-            ends = [min(max(end, column.low), column.high) for end in (e.low, e.high)]
+            ends = [min(max(end, left), right) for end in (e.low, e.high)]
             line: dict[str, Any] = {"color": style.FAINT, "lw": style.LINE, "zorder": 2, "clip_on": False}
             plot.plot(ends, [y, y], gid=f"interval-{name}", **line)
         style.mark(
             plot, e.value, y, f"mark-{name}", marker="o", ms=4.2, mfc=style.BLUE, mec=style.BLUE, mew=0.4
         )
+
+
+def _values(cells: Sequence[Cell | None]) -> list[float]:
+    return [x for c in cells if c for x in (c.estimate.value, c.estimate.low, c.estimate.high, c.reference)]
+
+
+def _frame(plot: "Axes", found: ticks.Ticks) -> None:
+    plot.set_xticks(*found)
+    plot.tick_params(axis="x", length=2, width=style.HAIR, color=style.MUTE)
+    for x in found[0]:
+        plot.axvline(x, color=style.HAIRLINE, lw=style.HAIR, zorder=0)

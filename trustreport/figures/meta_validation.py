@@ -1,12 +1,13 @@
 """Meta-validation: whether performance goes with similarity over the external sets, a panel a measure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, isfinite
 from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
-from trustreport.figures.external_performance import DISC, apart, letter
+from trustreport.figures.external_performance import REACHED, apart, beside, glyph
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 # Millimetres.
 LEFT, RIGHT, GAP, TOP, HEIGHT = 10.0, 2.0, 12.0, 10.5, 46.0
 BELOW = 9.0
+LINE, ENTRY = 4.0, 3.6  # of the key: a line, and the room of a mark before its name
 TWO = 2  # sets over which nothing can be correlated
 ASIDE = 0.07  # of similarity, beyond 0 and 1: room for discs there
 
@@ -37,7 +39,7 @@ class Correlated:
 
 @dataclass(frozen=True, slots=True)
 class MetaValidation:
-    """Similarity across, performance upward, a disc with a letter a set, and the correlation over all."""
+    """Similarity across, performance upward, a mark a set with its name, and the correlation over all."""
 
     labels: tuple[Message | str, ...]
     similarity: tuple[float, ...]
@@ -48,7 +50,6 @@ class MetaValidation:
         rows = [
             {
                 "label": style.said(say, label),
-                "letter": letter(i),
                 "measure": style.said(say, measure.label),
                 "value": measure.performances[i].value,
                 "low": measure.performances[i].low,
@@ -79,10 +80,9 @@ class MetaValidation:
     def _draw(self, say: Catalogue) -> "Figure":
         k = len(self.measures)
         width = (style.TEXT_WIDTH - LEFT - RIGHT - (k - 1) * GAP) / k
-        key = " · ".join(f"{letter(i)} {style.said(say, label)}" for i, label in enumerate(self.labels))
-        key = style.wrap(key, style.TEXT_WIDTH, style.SMALL)
-        height = TOP + HEIGHT + BELOW + style.height_of(key, style.SMALL) + 1.0
-        figure, sheet = style.figure(style.TEXT_WIDTH, height)
+        names = [style.said(say, label) for label in self.labels]
+        key = _Key(names)
+        figure, sheet = style.figure(style.TEXT_WIDTH, TOP + HEIGHT + BELOW + key.height + 1.0)
         for p, measure in enumerate(self.measures):
             left = LEFT + p * (width + GAP)
             style.write(sheet, left, 2.4, style.said(say, measure.title), weight=style.SEMIBOLD)
@@ -97,8 +97,8 @@ class MetaValidation:
             plot.set_yticks(*upward)
             plot.tick_params(length=2, width=style.HAIR, color=style.MUTE)
             plot.set_xlabel(say("figure.meta.similarity"), size=style.TICK, labelpad=2)
-            self._marks(plot, p, width)
-        style.write(sheet, 0, TOP + HEIGHT + BELOW, key, size=style.SMALL, color=style.MUTE, va="top")
+            self._marks(plot, p, width, names)
+        key.write(sheet, TOP + HEIGHT + BELOW)
         return figure
 
     def _correlation(self, say: Catalogue, r: Estimate) -> str:
@@ -107,7 +107,7 @@ class MetaValidation:
         value = numbers.estimate(say, r, "number", 2)
         return say("figure.meta.r", value=value, n=r.n)
 
-    def _marks(self, plot: "Axes", p: int, width: float) -> None:
+    def _marks(self, plot: "Axes", p: int, width: float, names: Sequence[str]) -> None:
         measure = self.measures[p]
         there = [
             i
@@ -127,23 +127,51 @@ class MetaValidation:
             )
             for i in there
         ]
-        for i, (x, y), (across, upward) in zip(there, places, apart(places, width, tall)):
+        marks = apart(places, width, tall)
+        bars: list[tuple[float, float, float, float]] = []
+
+        def back(across: float, upward: float) -> tuple[float, float]:
+            return across / width * room - ASIDE, measure.low + upward / tall * spread
+
+        for i, (x, y), (across, upward) in zip(there, places, marks):
             e = measure.performances[i]
             if isfinite(e.low) and isfinite(e.high):
                 ends = [inside(e.low), inside(e.high)]
+                low, high = sorted((end - measure.low) / spread * tall for end in ends)
+                bars.append((x - 0.3, x + 0.3, low, high))
                 line: dict[str, Any] = {"color": style.FAINT, "lw": style.THIN, "zorder": 1.5}
                 plot.plot([self.similarity[i]] * 2, ends, gid=f"interval-{p}-{i}", **line)
-            at = across / width * room - ASIDE, measure.low + upward / tall * spread
+            at = back(across, upward)
             if hypot(across - x, upward - y) > 0.1:
                 place = self.similarity[i], inside(e.value)
                 plot.plot(*zip(place, at), color=style.MUTE, lw=style.HAIR, zorder=2.8, gid=f"leader-{p}-{i}")
-                style.mark(plot, *place, f"place-{p}-{i}", marker="o", ms=1.8, mew=0, mfc=style.TEAL)
-            disc: dict[str, Any] = {
-                "ms": DISC * style.MM - 1.0,
-                "mfc": style.PAPER,
-                "mec": style.TEAL,
-                "mew": 1.0,
-            }
-            style.mark(plot, *at, f"mark-{p}-{i}", marker="o", **disc)
-            how: dict[str, Any] = {"size": style.SMALLEST, "color": style.TEAL, "ha": "center", "zorder": 4}
-            style.write(plot, *at, letter(i), weight=style.SEMIBOLD, va="center_baseline", **how)
+                how: dict[str, Any] = {"marker": "o", "ms": 1.8, **style.filled(style.TEAL)}
+                style.mark(plot, *place, f"place-{p}-{i}", **how)
+            style.mark(plot, *at, f"mark-{p}-{i}", **glyph(i, REACHED))
+        own = [names[i] for i in there]
+        for text, spot in zip(own, beside(own, marks, width, tall, bars)):
+            if spot is not None:
+                style.write(plot, *back(*spot), text, size=style.SMALLEST, zorder=4)
+
+
+class _Key:
+    """The marks of the sets with their names, on as many lines as they need."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.entries: list[tuple[float, float, str]] = []
+        x = y = 0.0
+        for name in names:
+            text = style.wrap(name, style.TEXT_WIDTH - ENTRY, style.SMALL).replace("\n", " ")
+            wide = ENTRY + style.width_of(text, style.SMALL)
+            if x and x + wide > style.TEXT_WIDTH:
+                x, y = 0.0, y + LINE
+            self.entries.append((x, y, text))
+            x += wide + 4.0
+        self.height = y + LINE
+
+    def write(self, sheet: "Axes", top: float) -> None:
+        """The key from this height on."""
+        for i, (x, y, text) in enumerate(self.entries):
+            middle = top + y + LINE / 2
+            sheet.plot([x + 1.4], [middle], ls="none", **glyph(i, REACHED))
+            style.write(sheet, x + ENTRY, middle, text, size=style.SMALL, color=style.MUTE)

@@ -13,24 +13,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GAP = 6.0
-DASHES = (0, (4.5, 1.8))
-# Without the aid dashed and hollow, with it solid and filled: the arms differ without colour.
 READER: dict[bool, dict[str, Any]] = {
-    False: {"color": style.MUTE, "lw": 0.6, "ls": DASHES},
+    False: {"color": style.MUTE, "lw": 0.6, "ls": style.DASHED},
     True: {"color": style.BLUE, "lw": 0.6},
 }
 # More readers than this are drawn paler, so that the means stay in sight.
 FEW = 8
 PALE: dict[bool, dict[str, Any]] = {
-    False: {"color": style.FAINT, "lw": style.HAIR, "ls": DASHES},
+    False: {"color": style.FAINT, "lw": style.HAIR, "ls": style.DASHED},
     True: {"color": "#86a9cd", "lw": style.HAIR},
 }
 MEAN: dict[bool, dict[str, Any]] = {
-    False: {"color": style.INK, "lw": 1.8, "ls": DASHES},
+    False: {"color": style.INK, "lw": 1.8, "ls": style.DASHED},
     True: {"color": style.BLUE, "lw": style.HEAVY},
 }
 POINT: dict[bool, dict[str, Any]] = {
-    False: {"marker": "s", "ms": 3.8, "mfc": style.PAPER, "mec": style.INK},
+    False: {"marker": "s", "ms": 3.8, **style.hollow(style.INK)},
     True: {"marker": "o", "ms": 4.2, "mfc": style.BLUE, "mec": style.PAPER, "mew": 0.6},
 }
 

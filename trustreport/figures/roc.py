@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GAP = 8.5
-# Markers of readers: without the aid hollow, with it filled.
-UNAIDED: dict[str, Any] = {"marker": "o", "ms": 4.4, "mfc": style.PAPER, "mec": style.BLUE, "mew": 1.0}
-AIDED: dict[str, Any] = {"marker": "s", "ms": 4.2, "mfc": style.BLUE, "mec": style.BLUE, "mew": 1.0}
+UNAIDED: dict[str, Any] = {"marker": "s", "ms": 4.0, **style.hollow(style.INK)}
+AIDED: dict[str, Any] = {"marker": "o", "ms": 4.4, **style.filled(style.BLUE)}
 POINT: dict[str, Any] = {"marker": "D", "ms": 5.2, "mec": style.PAPER, "mew": 0.7}
 
 

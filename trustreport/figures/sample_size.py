@@ -31,7 +31,7 @@ class SizeRow:
 
 @dataclass(frozen=True, slots=True)
 class SampleSizes:
-    """A row per site, a column per measure: filled bars reach the minimum, hollow ones do not."""
+    """A row per site, a column per measure: teal bars reach the minimum, pale ones do not."""
 
     measures: tuple[Message | str, ...]
     rows: tuple[SizeRow, ...]
@@ -102,11 +102,8 @@ def _bar(say: Catalogue, plot: "Axes", row: SizeRow, m: int, name: str, y: float
     enough = reached >= REACHED
     end = min(reached, CUT)
     low, high = y + 0.5, y + 0.5 + BAR
-    fill = style.TEAL if enough else style.PAPER
-    edge = style.TEAL if enough else style.MUTE
-    plot.fill(
-        [0, end, end, 0], [low, low, high, high], fc=fill, ec=edge, lw=style.THIN, gid=f"bar-{name}", zorder=2
-    )
+    fill = style.TEAL if enough else style.FAINT
+    plot.fill([0, end, end, 0], [low, low, high, high], fc=fill, lw=0, gid=f"bar-{name}", zorder=2)
     if reached > CUT:
         beyond = {"marker": ">", "ms": 4.0, "mew": 0, "mfc": style.TEAL}
         style.mark(plot, CUT, (low + high) / 2, f"beyond-{name}", **beyond)

@@ -35,7 +35,7 @@ class ReaderSlope:
 
 @dataclass(frozen=True, slots=True)
 class SlopePlot:
-    """A line per reader: solid blue where the aided value is higher, dashed rust where it is lower.
+    """A line per reader: thin and blue where the aided value is higher, heavy and rust where it is lower.
 
     `mean` is drawn in teal. With `unit` ``percent`` values are proportions shown as per cent.
     """
@@ -154,8 +154,8 @@ class SlopePlot:
         for text, way in key:
             y += style.height_of(text, style.TICK) / 2
             if way:
-                colour, dashes = WAYS[way]
-                sheet.plot([LEFT, LEFT + 9.0], [y, y], color=colour, ls=dashes, lw=style.LINE)
+                colour, weight = WAYS[way]
+                sheet.plot([LEFT, LEFT + 9.0], [y, y], color=colour, lw=weight)
             style.write(
                 sheet, LEFT + 11.0, y, text, size=style.TICK, color=WAYS[way][0] if way else style.MUTE
             )
@@ -163,9 +163,9 @@ class SlopePlot:
 
 
 WAYS = {
-    "higher": (style.BLUE, "-"),
-    "lower": (style.RUST, (0, (4, 2))),
-    "same": (style.MUTE, (0, (1, 1.5))),
+    "higher": (style.BLUE, style.THIN),
+    "lower": (style.RUST, 1.7),
+    "same": (style.MUTE, style.HAIR),
 }
 
 
@@ -180,11 +180,11 @@ def _way(row: ReaderSlope) -> str:
 
 def _line(plot: "Axes", at: tuple[float, float], row: ReaderSlope, i: int) -> None:
     """Unaided a hollow square, aided a filled disc, as in the figure of error rates."""
-    colour, dashes = WAYS[_way(row)]
+    colour, weight = WAYS[_way(row)]
     start, end = row.unaided.value, row.aided.value
-    plot.plot(at, [start, end], color=colour, ls=dashes, lw=style.THIN, gid=f"line-{i}", zorder=2)
-    style.mark(plot, at[0], start, f"mark-{i}-unaided", marker="s", ms=3.8, mec=style.MUTE, mfc=style.PAPER)
-    style.mark(plot, at[1], end, f"mark-{i}-aided", marker="o", ms=4.2, mec=style.BLUE, mfc=style.BLUE)
+    plot.plot(at, [start, end], color=colour, lw=weight, gid=f"line-{i}", zorder=2)
+    style.mark(plot, at[0], start, f"mark-{i}-unaided", marker="s", ms=3.8, **style.hollow(style.MUTE))
+    style.mark(plot, at[1], end, f"mark-{i}-aided", marker="o", ms=4.2, **style.filled(style.BLUE))
 
 
 def _mean_line(plot: "Axes", at: tuple[float, float], mean: ReaderSlope) -> None:

@@ -32,6 +32,18 @@ PAPER = "#ffffff"
 FAINT = "#a3adb8"  # intervals behind marks, leaders to labels
 BLUE_WASH, RUST_WASH, TEAL_WASH = "#edf3f9", "#fbf1ee", "#c9dfe1"
 
+# What marks and lines mean, in every figure alike:
+#   filled   what is assessed: the device, a reading with the aid, a period under review
+#   hollow   what that is compared with: a reading without the aid, the baseline
+#   pale     fewer cases than are needed, or no place on the axis
+#   solid    a result, or the line of no effect
+#   dashed   a bound, a limit, a mean or a comparator; dotted a further one
+# Of several series in one figure each has its own shape or dashes beside its colour, and its name.
+DASHED: Any = (0, (4.0, 1.8))
+DOTTED: Any = (0, (1.2, 1.2))
+SHAPES = ("o", "s", "^", "D", "v", "P", "X")
+SERIES = (BLUE, RUST, TEAL, AMBER, INK)
+
 # Points.
 LABEL = 7.8
 TICK = 7.2
@@ -141,6 +153,26 @@ def write(axes: "Axes", x: float, y: float, text: str, **how: Any) -> Any:
 def mark(axes: "Axes", x: float, y: float, name: str, **how: Any) -> None:
     """One glyph at one place; its `name` is its id in the SVG."""
     axes.plot([x], [y], gid=name, **{"ls": "none", "mew": 1.1, "clip_on": False, "zorder": 3, **how})
+
+
+def filled(colour: str) -> dict[str, Any]:
+    """A mark of what is assessed."""
+    return {"mfc": colour, "mec": colour, "mew": 0.4}
+
+
+def hollow(colour: str) -> dict[str, Any]:
+    """A mark of what that is compared with."""
+    return {"mfc": PAPER, "mec": colour, "mew": 1.1}
+
+
+def pale() -> dict[str, Any]:
+    """A mark of what has too few cases, or no place on the axis."""
+    return {"mfc": FAINT, "mec": FAINT, "mew": 0.4}
+
+
+def series(i: int) -> dict[str, Any]:
+    """The mark of one of several series: no two of the first 35 are alike, nor any two of 7 in grey."""
+    return {"marker": SHAPES[i % len(SHAPES)], **filled(SERIES[i % len(SERIES)])}
 
 
 def said(say: Catalogue, label: Message | str) -> str:

@@ -1,14 +1,50 @@
 """Where an axis gets its ticks: round numbers, as many as the width holds without crowding."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from math import ceil, floor, log10
+from math import ceil, floor, isfinite, log10
 
 from trustreport.figures import style
 
 Ticks = tuple[tuple[float, ...], tuple[str, ...]]
 MOST = 8
+NARROWEST = 0.02  # an axis shows at least so much
 ROOM = 3.0  # between two tick labels, millimetres
+
+
+def fitted(
+    values: Iterable[float], length: float, text: Callable[[float], str], least: float, most: float
+) -> tuple[tuple[float, float], Ticks]:
+    """The ends of an axis that fits these values, and its ticks: two at least, so that it has a scale.
+
+    `least` and `most` are the ends of what is possible.
+    """
+    low, high = ends(values, least, most)
+    found = linear(low, high, length, text)
+    for _ in range(12):
+        if len(found[0]) > 1:
+            break
+        step = 0.1 * (high - low)
+        low, high = (low - step, high) if low - step >= least else (low, high + step)
+        found = linear(low, high, length, text)
+    return (low, high), found
+
+
+def ends(values: Iterable[float], least: float, most: float) -> tuple[float, float]:
+    """The ends of an axis that holds these values with some air, hardly more than is possible.
+
+    NaN and infinite values are left out.
+
+    >>> ends([0.82, 0.95], 0, 1), ends([0.7, 1.0], 0, 1), ends([], 0, 1)
+    ((0.8135, 0.9565), (0.685, 1.015), (0, 1))
+    """
+    shown = [min(max(x, least), most) for x in values if isfinite(x)]
+    if not shown:
+        return least, most
+    low, high = min(shown), max(shown)
+    room = max(0.05 * (high - low), (NARROWEST - (high - low)) / 2)
+    beyond = 0.05 * (high - low)
+    return round(max(low - room, least - beyond), 6), round(min(high + room, most + beyond), 6)
 
 
 def linear(

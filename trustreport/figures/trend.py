@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 GAP = 12.0
 CROSS = "\N{MULTIPLICATION SIGN}"  # stands where nothing can be estimated
 MOST_LABELS = 12  # period numbers under a panel; of more periods some go without
-BASELINE: dict[str, Any] = {"marker": "s", "ms": 4.0, "mfc": style.PAPER, "mec": style.INK, "mew": 1.0}
+BASELINE: dict[str, Any] = {"marker": "s", "ms": 4.0, **style.hollow(style.INK)}
 PERIOD: dict[str, Any] = {"marker": "o", "ms": 4.2, "mfc": style.BLUE, "mec": style.BLUE, "mew": 0.4}
 LATEST: dict[str, Any] = {"marker": "D", "ms": 4.6, "mfc": style.TEAL, "mec": style.TEAL, "mew": 0.4}
 IN_CONTROL: dict[str, Any] = {"color": style.MUTE, "lw": style.THIN}
-TO_DETECT: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": (0, (4, 1.8))}
+TO_DETECT: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": style.DASHED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, isfinite, isnan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import numbers, style
+from trustreport.figures import numbers, style, trust_flow
+from trustreport.figures.trust_flow import Panel, TrustFlow
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Panel = Literal["wrong", "right"]
-
 # Millimetres.
 SIDE = 60.0
 LEFTS: dict[Panel, float] = {"wrong": 17.5, "right": 104.5}
-TOP = 11.0
+TOP = 7.0
+FLOW = trust_flow.HEIGHT + 5.0
 SAME_PLACE = 0.6
 NAME_WIDTH = 24.0
 EDGE = 1.8  # from the panel's edge to a mark that has a place on one axis only
@@ -26,6 +26,10 @@ INTERVALS_UP_TO = 4  # sets that are drawn with their intervals
 
 BOTH_BELOW = "#f5e0da"  # where both shares lie below one half
 READER_FILL = (0.12, 0.37, 0.62, 0.22)
+SMALLEST_MARK, LARGEST_MARK = 2.8, 8.0  # points across
+
+
+Box = tuple[float, float, float, float]  # left, right, lower, upper; millimetres
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +56,18 @@ class TrustDiagram:
     """Across: right afterwards, of decisions wrong before; upward: the same of decisions right before.
 
     Shares below one half have names: automation bias and complacency after wrong advice, aversion and
-    conservatism after right advice. Readers are light discs, what leads is a diamond with its intervals. With
-    `named` the points are sets, with their names beside them where there is room.
+    conservatism after right advice. Readers are light discs, their areas the numbers of readings; what leads
+    is a diamond with its intervals. With `named` the points are sets, with their names beside them where
+    there is room. A `flow` stands above the panels.
     """
 
     points: tuple[TrustPoint, ...]
     named: bool = False
+    flow: TrustFlow | None = None
+
+    @property
+    def _words(self) -> str:
+        return self.flow.words if self.flow else "flow"
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per mark and panel."""
@@ -71,6 +81,7 @@ class TrustDiagram:
                 for name, e in zip(("wrong_before", "right_before"), point.place(panel)):
                     row |= {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high, f"{name}_n": e.n}
                 rows.append(row | {"leads": point.leads})
+            rows += self.flow.values(say, panel) if self.flow else []
         return rows
 
     def draw(self, say: Catalogue) -> "Figure":
@@ -80,13 +91,18 @@ class TrustDiagram:
 
     def _draw(self, say: Catalogue) -> "Figure":
         led = any(point.leads for point in self.points)
-        bottom = TOP + SIDE + 12.5
+        top = TOP + (FLOW if self.flow else 0.0)
+        bottom = top + SIDE + 12.5
         key_top = bottom + (9.5 if led else 0.0)
         figure, sheet = style.figure(style.TEXT_WIDTH, key_top + 6.0)
         at_edge = unnamed = 0
         for panel in LEFTS:
-            plot = style.panel(figure, LEFTS[panel], TOP, SIDE, SIDE)
-            self._frame(say, sheet, plot, panel)
+            title = say(f"figure.trust.advice_{panel}")
+            style.write(sheet, LEFTS[panel], 2.2, title, weight=style.SEMIBOLD)
+            if self.flow:
+                self.flow.draw(say, sheet, panel, LEFTS[panel], 5.4, SIDE)
+            plot = style.panel(figure, LEFTS[panel], top, SIDE, SIDE)
+            self._frame(say, plot, panel)
             edge, left_out = self._marks(say, plot, panel)
             at_edge, unnamed = at_edge + edge, unnamed + (left_out if self.named else 0)
             if led:
@@ -94,8 +110,8 @@ class TrustDiagram:
         self._write_key(say, sheet, key_top + 2.5, at_edge=bool(at_edge), unnamed=unnamed)
         return figure
 
-    def _frame(self, say: Catalogue, sheet: "Axes", plot: "Axes", panel: Panel) -> None:
-        """Quadrants, their names outside the panel, and the axes."""
+    def _frame(self, say: Catalogue, plot: "Axes", panel: Panel) -> None:
+        """Quadrants and axes."""
         plot.set(xlim=(0, 1), ylim=(0, 1))
         quadrants = (
             ("both-right", 0.5, 0.5, style.BLUE_WASH),
@@ -115,23 +131,16 @@ class TrustDiagram:
         # Room between the axis and its numbers for marks at the edge.
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE, pad=8)
         plot.spines["left"].set_visible(True)
-        across_name, upward_name = (say(f"figure.trust.{panel}.{axis}") for axis in ("x", "y"))
+        across_name, upward_name = (say(f"figure.trust.{self._words}.{axis}") for axis in ("x", "y"))
         plot.set_xlabel(across_name, size=style.TICK, labelpad=2)
         plot.set_ylabel(upward_name, size=style.TICK)
         plot.yaxis.set_label_coords(-(LEFTS["wrong"] - 3.2) / SIDE, 0.5)
-
-        left, right = LEFTS[panel], LEFTS[panel] + SIDE
-        title = say(f"figure.trust.advice_{panel}")
-        style.write(sheet, left, 2.2, title, weight=style.SEMIBOLD)
-        bias = {"size": style.SMALL, "color": style.RUST, "ha": "center"}
-        style.write(sheet, left + SIDE / 4, TOP - 2.6, say(f"figure.trust.{panel}.x_below"), **bias)
-        text = say(f"figure.trust.{panel}.y_below")
-        style.write(sheet, right + 2.2, TOP + SIDE * 0.75, text, rotation=270, **bias)
 
     def _marks(self, say: Catalogue, plot: "Axes", panel: Panel) -> tuple[int, int]:
         """The points of a panel; how many lie at its edge, and how many names found no room."""
         places: list[tuple[float, float, list[str]]] = []
         at_edge = 0
+        sizes = self._sizes(panel)
         reasons: list[str] = []
         for i, point in enumerate(self.points):
             across, upward = point.place(panel)
@@ -145,7 +154,8 @@ class TrustDiagram:
             few = self.named and len(self.points) <= INTERVALS_UP_TO
             if point.leads or few:
                 self._interval(plot, across, upward, (x, y), f"{panel}-{i}", leads=point.leads)
-            _glyph(plot, x, y, "leads" if point.leads else "edge" if one else "one", f"mark-{panel}-{i}")
+            kind = "leads" if point.leads else "edge" if one else "one"
+            _glyph(plot, x, y, kind, f"mark-{panel}-{i}", sizes[i] if kind == "one" else None)
             if not point.leads:
                 _gather(places, x * SIDE, y * SIDE, style.said(say, point.label))
         if not places and len(reasons) == len(self.points) and reasons:
@@ -154,7 +164,20 @@ class TrustDiagram:
             style.write(plot, 0.5, 0.5, middle, multialignment="center", zorder=4, **how)
         texts = [(x, y, self._beside(say, names)) for x, y, names in places]
         crosses = [cross for p in self.points if p.leads for cross in _cross(*p.place(panel))]
-        return at_edge, _write_beside(plot, texts, crosses)
+        marks = [(x - 1.4, x + 1.4, y - 1.4, y + 1.4) for x, y, _ in places]
+        names = _write_quadrants(say, plot, panel, [*marks, *crosses])
+        return at_edge, _write_beside(plot, texts, [*crosses, *names])
+
+    def _sizes(self, panel: Panel) -> list[float]:
+        """How wide the mark of each point is: its area goes with its readings, in both panels alike."""
+        most = max(self._readings(), default=0)
+        n = [sum(e.n for e in point.place(panel)) for point in self.points]
+        return [max(LARGEST_MARK * (k / most) ** 0.5, SMALLEST_MARK) if most else SMALLEST_MARK for k in n]
+
+    def _readings(self) -> list[int]:
+        """The readings behind each mark of either panel."""
+        found = [sum(e.n for e in p.place(panel)) for p in self.points if not p.leads for panel in LEFTS]
+        return [n for n in found if n]
 
     def _beside(self, say: Catalogue, names: list[str]) -> str:
         """What stands beside a mark: the names of the sets, or how many readers lie there."""
@@ -188,13 +211,19 @@ class TrustDiagram:
         for line, (axis, e) in enumerate(zip(("y", "x"), reversed(point.place(panel)))):
             places = numbers.places_of([e], "percent")
             number = numbers.estimate(say, e, "percent", places)
-            text = say("figure.trust.number", measure=say(f"figure.trust.{panel}.{axis}_name"), number=number)
+            name = say(
+                f"figure.trust.{self._words}.{axis}_name", code=say(f"figure.trust.{panel}.{axis}_code")
+            )
+            text = say("figure.trust.number", measure=name, number=number)
             style.write(sheet, LEFTS[panel], y + 2.2 + 4.0 * line, text, size=style.TICK, color=style.TEAL)
 
     def _write_key(self, say: Catalogue, sheet: "Axes", y: float, *, at_edge: bool, unnamed: int) -> None:
         kind = "set" if self.named else "reader"
         n = sum(not point.leads for point in self.points)
-        entries = [("one", say(f"figure.trust.{kind}", n=n))] if n else []
+        behind = self._readings() or [0]
+        low, high = min(behind), max(behind)
+        readings = say(f"figure.trust.{'readings' if low < high else 'readings_each'}", n=high, low=low)
+        entries = [("one", say(f"figure.trust.{kind}", n=n, readings=readings))] if n else []
         led = [p for p in self.points if p.leads]
         if led:
             level = numbers.plain(say, round(100 * led[0].rsr.level, 6))
@@ -212,13 +241,43 @@ class TrustDiagram:
             x += style.width_of(text, style.TICK) + 6.0
 
 
-def _glyph(axes: "Axes", x: float, y: float, kind: str, name: str | None) -> None:
+def _glyph(axes: "Axes", x: float, y: float, kind: str, name: str | None, size: float | None = None) -> None:
     how: dict[str, Any] = {
         "leads": {"marker": "D", "ms": 5.8, "mfc": style.TEAL, "mec": style.TEAL, "zorder": 3.5},
-        "edge": {"marker": "o", "ms": 3.2, "mfc": style.PAPER, "mec": style.BLUE, "mew": 0.9, "zorder": 3},
-        "one": {"marker": "o", "ms": 5.2, "mfc": READER_FILL, "mec": style.BLUE, "mew": 0.9, "zorder": 3},
+        "edge": {"marker": "o", "ms": 3.6, "zorder": 3, **style.pale()},
+        "one": {
+            "marker": "o",
+            "ms": size or 5.2,
+            "mfc": READER_FILL,
+            "mec": style.BLUE,
+            "mew": 0.9,
+            "zorder": 3,
+        },
     }[kind]
     axes.plot([x], [y], ls="none", clip_on=False, gid=name, **how)
+
+
+def _write_quadrants(say: Catalogue, plot: "Axes", panel: Panel, marks: Sequence[Box]) -> list[Box]:
+    """What each quadrant stands for, inside it where fewest marks are; the boxes that the words take."""
+    taken = []
+    for name, x, ys, colour in (
+        ("good", 0.75, (0.96, 0.54, 0.75), style.BLUE),
+        ("x_below", 0.25, (0.96, 0.54, 0.75), style.RUST),
+        ("y_below", 0.75, (0.04, 0.46, 0.25), style.RUST),
+        ("both_below", 0.25, (0.04, 0.46, 0.25), style.RUST),
+    ):
+        text = style.wrap(say(f"figure.trust.{panel}.{name}"), SIDE / 2 - 2.0, style.SMALL)
+        wide, tall = style.width_of(text, style.SMALL), style.height_of(text, style.SMALL)
+
+        def box(y: float, x: float = x, wide: float = wide, tall: float = tall) -> Box:
+            middle = min(max(y * SIDE, tall / 2 + 0.8), SIDE - tall / 2 - 0.8)
+            return x * SIDE - wide / 2, x * SIDE + wide / 2, middle - tall / 2, middle + tall / 2
+
+        best = min((box(y) for y in ys), key=lambda one: sum(_meet(one, other) for other in marks))
+        how: dict[str, Any] = {"size": style.SMALL, "color": colour, "ha": "center", "zorder": 1.5}
+        style.write(plot, x, (best[2] + best[3]) / 2 / SIDE, text, multialignment="center", **how)
+        taken.append(best)
+    return taken
 
 
 def _gather(places: list[tuple[float, float, list[str]]], x: float, y: float, label: str) -> None:

@@ -281,8 +281,10 @@ def _tables(
         Row(say(f"{ID}.label.correlation_{name}"), found)
         for name in METRIC_IDS
         if (found := over(results, "similarity_performance_correlation", METRIC_IDS[name], candidate))
+        and not isnan(found.estimate.value)
     ]
-    yield EstimateTable(f"{ID}_correlation_{number}", say(f"{ID}.table_correlation"), tuple(correlations))
+    if correlations:
+        yield EstimateTable(f"{ID}_correlation_{number}", say(f"{ID}.table_correlation"), tuple(correlations))
 
 
 def _over_sites(

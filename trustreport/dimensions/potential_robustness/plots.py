@@ -17,7 +17,7 @@ from trustreport.figures.meta_validation import Correlated, MetaValidation
 from trustreport.figures.sample_size import MOST_SITES, SampleSizes, SizeRow
 from trustreport.finding import Figure
 from trustreport.measures.proportion import normal_quantile
-from trustreport.messages import Message, say
+from trustreport.messages import say
 from trustreport.performance.features import ID
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -103,13 +103,11 @@ def _similarity(results: Sequence[Result], compared: Sequence[Dataset], plan: Pl
         d for d in compared if not isnan(estimate(results, "degree_of_correspondence", dataset=d.name).value)
     ]
     rows = []
-    furthest = 0.1
     for dataset in known:
         degree = _with_limits(estimate(results, "degree_of_correspondence", dataset=dataset.name))
         energy = estimate(results, "energy_distance", dataset=dataset.name)
         by_method = effects(results, dataset.name)
         distance = by_method.get("influence", MISSING)
-        furthest = max(furthest, distance.value, distance.high)
         p = replace(energy, value=energy.p, low=nan, high=nan)
         found = (degree, fixed_size(results, dataset.name), p, distance)
         cells = (*found, by_method.get("domain_classifier", MISSING))
@@ -118,8 +116,8 @@ def _similarity(results: Sequence[Result], compared: Sequence[Dataset], plan: Pl
         MeasureColumn(say(f"{ID}.chart.similarity")),
         MeasureColumn(say(f"{ID}.chart.fixed", n=_fixed_cases(results))),
         MeasureColumn(say(f"{ID}.chart.energy_p")),
-        MeasureColumn(say(f"{ID}.chart.distance"), min(0.0, *_lows(rows)), ceil(10 * furthest) / 10),
-        MeasureColumn(say(f"{ID}.chart.classifier"), 0.5 if all(_at_chance(r) for r in rows) else 0.0),
+        MeasureColumn(say(f"{ID}.chart.distance"), -1.0),  # about nothing it may be negative
+        MeasureColumn(say(f"{ID}.chart.classifier")),
     )
     for start in range(0, len(rows), MOST_ROWS):
         part = tuple(rows[start : start + MOST_ROWS])
@@ -136,17 +134,6 @@ def _fixed_cases(results: Sequence[Result]) -> int | None:
     return next((size for size in sizes if size), None)
 
 
-def _lows(rows: Sequence[MeasureRow]) -> list[float]:
-    """Lower ends of the distances, rounded down to a tenth: about nothing they may be negative."""
-    values = [e for r in rows if r.cells[3] for e in (r.cells[3].estimate.value, r.cells[3].estimate.low)]
-    return [floor(10 * v) / 10 for v in values if isfinite(v)] or [0.0]
-
-
-def _at_chance(row: MeasureRow) -> bool:
-    cell = row.cells[4]
-    return cell is None or not cell.estimate.low < 0.5
-
-
 def _forest(
     results: Sequence[Result], scored: Sequence[ScoredSet], plan: Plan, number: int
 ) -> Iterator[Figure]:
@@ -160,11 +147,13 @@ def _forest(
     for start in range(0, len(sites) if drawn else 0, MOST_OF_FOREST):
         some = sites[start : start + MOST_OF_FOREST]
         columns = tuple(_column(results, name, some, candidate, plan) for name in drawn)
+        chart = Forest(tuple(site.label for site in some), columns)
+        new = "" if chart.expects else "_mean"
         yield Figure(
             f"forest_{number}_{start // MOST_OF_FOREST + 1}",
-            Forest(tuple(site.label for site in some), columns),
-            say(f"{ID}.figure.forest", n=len(sites)),
-            say(f"{ID}.figure.forest_alt", n=len(some)),
+            chart,
+            say(f"{ID}.figure.forest{new}", n=len(sites)),
+            say(f"{ID}.figure.forest{new}_alt", n=len(some)),
         )
 
 
@@ -186,10 +175,8 @@ def _column(
 
 
 def _meta(results: Sequence[Result], drawn: Sequence[ScoredSet], number: int) -> Iterator[Figure]:
-    """Performance against similarity, from three external sets on."""
-    if len(drawn) < 3:
-        return
-    candidate = drawn[0].case.place.candidate
+    """Performance against similarity, where the sets are enough for a correlation to mean something."""
+    candidate = drawn[0].case.place.candidate if drawn else None
     measures = []
     for name in AXES:
         correlation = over(results, "similarity_performance_correlation", METRIC_IDS[name], candidate)
@@ -204,6 +191,8 @@ def _meta(results: Sequence[Result], drawn: Sequence[ScoredSet], number: int) ->
                 best,
             )
         )
+    if all(isnan(one.correlation.value) for one in measures):
+        return
     yield Figure(
         f"meta_validation_{number}",
         MetaValidation(
@@ -258,24 +247,8 @@ def _diagram(results: Sequence[Result], drawn: Sequence[ScoredSet], plan: Plan, 
     return Figure(
         f"external_performance_{number}",
         diagram.ExternalPerformance(axes, sites),
-        say(f"{ID}.figure.diagram", rule=_rule(drawn)),
+        say(f"{ID}.figure.diagram"),
         say(f"{ID}.figure.diagram_alt", n=len(drawn), k=len(unlike)),
-    )
-
-
-def _rule(known: Sequence[ScoredSet]) -> Message:
-    """The rule of the authors, as theirs: acceptable in all three measures on one set under 0.4."""
-
-    def acceptable(one: ScoredSet, name: str) -> bool:
-        worst, best, bands = AXES[name]
-        value = getattr(one.reached, name).value
-        return bool(value >= bands[0] if worst < best else value <= bands[0])
-
-    met = [one for one in known if one.similarity < UNLIKE and all(acceptable(one, name) for name in AXES)]
-    return (
-        say(f"{ID}.rule", n=len(met), names=[o.case.dataset.name for o in met])
-        if met
-        else say(f"{ID}.rule_none")
     )
 
 

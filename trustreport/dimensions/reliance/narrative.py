@@ -7,6 +7,7 @@ from typing import Any
 from trustreport.dimensions.reliance.results import Reliance
 from trustreport.estimate import Estimate
 from trustreport.figures.trust import TrustDiagram, TrustPoint
+from trustreport.figures.trust_flow import TrustFlow
 from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.reliance.patterns import PATTERNS
 from trustreport.messages import Message, say
@@ -215,10 +216,15 @@ def _figure(found: Reliance, number: int) -> Figure:
     own = _words(found)
     return Figure(
         f"trust_{number}",
-        TrustDiagram((*drawn, pooled)),
+        TrustDiagram((*drawn, pooled), flow=_flow(found)),
         say(f"{own}.figure.readers" if drawn else f"{own}.figure.set"),
         say(f"{own}.figure.alt", n=len(drawn), **{name: _percent(value) for name, value in known.items()}),
     )
+
+
+def _flow(found: Reliance) -> TrustFlow:
+    counts = {pattern: found.count(pattern) for pattern in PATTERNS}
+    return TrustFlow(counts, separate=found.separate_readings)
 
 
 def _percent(value: float | None) -> Message:

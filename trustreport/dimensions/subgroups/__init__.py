@@ -9,6 +9,7 @@ from trustreport.dimensions.subgroups.effects import Effect, effects
 from trustreport.dimensions.subgroups.entries import NAME, OF_MAKING, Measurement, measurements
 from trustreport.dimensions.subgroups.families import adjusted
 from trustreport.dimensions.subgroups.narrative import part_of_readers, part_of_set
+from trustreport.dimensions.subgroups.overview import overview
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.narrative.follow_up import immature, prepend_sentences
@@ -30,8 +31,11 @@ def answer(study: Study, plan: Plan) -> Finding:
     of_sets, of_readers = _formed(sets), _formed(read)
     sets = [replace(one, unknown=_unknown_here(one, of_readers)) for one in sets]
     read = [replace(one, unknown=_unknown_here(one, of_sets)) for one in read]
-    parts: list[Part] = [
-        part_of_set(one, plan, number, of_readers, alone=len(sets) == 1) for number, one in enumerate(sets, 1)
+    first = overview(sets, read)
+    parts: list[Part] = [] if first is None else [first]
+    parts += [
+        part_of_set(one, plan, number, of_readers, alone=first is None and len(sets) == 1)
+        for number, one in enumerate(sets, 1)
     ]
     parts += [
         part_of_readers(one, plan, number, of_sets, alone=len(read) == 1)
