@@ -57,8 +57,8 @@ def test_decimals_show_the_width_of_the_interval(value: float, width: float) -> 
 
 
 def test_a_message_in_a_message_and_a_plural() -> None:
-    assert EN("severity.W") == "warns"
-    assert EN(say("word.name", name=say("severity.B"))) == "blocks"
+    assert EN("severity.W") == "warning"
+    assert EN(say("word.name", name=say("severity.B"))) == "blocking"
     assert EN("report.tested.n_readers", n=1) == "1 reader"
     assert EN("report.tested.n_readers", n=13) == "13 readers"
 
