@@ -36,6 +36,9 @@ EN = catalogue("en")
         (NUMBERS.percent(0.22739), "22.7%"),
         (NUMBERS.points(0.0097), "+1.0"),
         (NUMBERS.points(-0.0201), "\N{MINUS SIGN}2.0"),
+        (NUMBERS.points_value(0.0097), "1.0"),
+        (NUMBERS.points_value(-0.0201), "\N{MINUS SIGN}2.0"),
+        (NUMBERS.points_size(-0.0201), "2.0"),
         (NUMBERS.p(0.00001), "< 0.001"),
         (NUMBERS.p(0.0512), "= 0.051"),
         (NUMBERS.p(0.5), "= 0.50"),
@@ -54,8 +57,8 @@ def test_decimals_show_the_width_of_the_interval(value: float, width: float) -> 
 
 
 def test_a_message_in_a_message_and_a_plural() -> None:
-    assert EN("severity.W") == "warns"
-    assert EN(say("word.name", name=say("severity.B"))) == "blocks"
+    assert EN("severity.W") == "warning"
+    assert EN(say("word.name", name=say("severity.B"))) == "blocking"
     assert EN("report.tested.n_readers", n=1) == "1 reader"
     assert EN("report.tested.n_readers", n=13) == "13 readers"
 

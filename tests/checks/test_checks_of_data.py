@@ -72,7 +72,7 @@ def test_without_data_it_says_that_it_cannot_run(check: str) -> None:
 def test_p09_a_patient_in_both_sets() -> None:
     study = two(cases([0, 1, 1], ["a", "b", "b"]), cases([0, 1], ["b", "c"]))
     (said,) = fired("P09", study)
-    assert said.startswith("1 of 2 patients occurs in the training or tuning data too")
+    assert said.startswith("1 of 2 patients is also in the training or tuning data")
     apart = two(cases([0, 1], ["a", "b"]), cases([0, 1], ["c", "d"]))
     assert statuses("P09", apart) == {"clear"}
 
@@ -92,7 +92,9 @@ def with_content(*hashes: str) -> Cases:
 
 def test_p10_content_hashes() -> None:
     found = fired("P10", two(with_content("a", "b"), with_content("b", "c", "b", "")))
-    assert found == ["2 cases have the content hash of a training case."]
+    assert found == [
+        "2 cases have the content hash of a training case: performance is probably overestimated."
+    ]
     assert statuses("P10", two(with_content("a"), with_content("b", ""))) == {"clear"}
 
 
@@ -123,7 +125,7 @@ def test_p10_near_copies_where_a_distance_is_declared() -> None:
     own = training[:20] + 1e-4
     study = Study(datasets=(featured("training", training), featured("external", own)))
     assert statuses("P10", study) == {"clear"}
-    assert "20 cases lie within" in fired("P10", study, plan(limits={"P10_distance": 0.01}))[0]
+    assert "20 cases are within" in fired("P10", study, plan(limits={"P10_distance": 0.01}))[0]
 
 
 # ---------------------------------------------------------------- P61
@@ -191,7 +193,7 @@ def at(site: str, first: str, n: int = 4) -> Cases:
 
 def test_p11_same_site_and_time() -> None:
     assert fired("P11", two(at("North", "2024-01-01"), at("north", "2024-01-03"))) == [
-        "Called external, but same site (north) and overlapping dates."
+        "The set is called external, but it shares a site (north) and dates with the training data."
     ]
     assert statuses("P11", two(at("North", "2024-01-01"), at("North", "2025-01-01"))) == {"clear"}
     assert statuses("P11", two(at("North", "2024-01-01"), at("South", "2024-01-01"))) == {"clear"}
@@ -209,7 +211,7 @@ def test_p11_declared_sites() -> None:
         return plan(datasets=sets)
 
     assert fired("P11", study, given("North", **dates))
-    assert "no dates show" in fired("P11", study, given("North"))[0]
+    assert "No dates show" in fired("P11", study, given("North"))[0]
     assert statuses("P11", study, given("South")) == {"clear"}
     assert statuses("P11", study) == {"cannot run"}
 
@@ -218,7 +220,7 @@ def test_p11_declared_sites() -> None:
 
 
 def test_p12_declared_incorporation() -> None:
-    assert "as declared" in fired("P12", Study(), plan(reference_standard={"includes_index_result": True}))[0]
+    assert "(declared)" in fired("P12", Study(), plan(reference_standard={"includes_index_result": True}))[0]
     assert statuses("P12", Study(), plan(reference_standard={"includes_index_result": False})) == {"clear"}
 
 
@@ -226,9 +228,9 @@ def test_p12_a_reference_that_never_differs() -> None:
     truth = np.arange(80) % 2
     said = truth.copy()
     (text,) = fired("P12", scored(cases(truth), decision=said))
-    assert (
-        text
-        == "Incorporation is likely: the reference is the device's decision in all 80 cases (the whole set)."
+    assert text == (
+        "Incorporation bias is likely: the reference equals the device's decision in all 80 cases (the whole "
+        "set). Accuracy is probably overestimated."
     )
     said[0] = 1 - said[0]
     assert statuses("P12", scored(cases(truth), decision=said)) == {"clear"}
@@ -252,10 +254,11 @@ def verified(a: int, positive: int, b: int, negative: int) -> Study:
 def test_p13_verification_by_decision() -> None:
     (said,) = fired("P13", verified(50, 50, 20, 100))
     assert said == (
-        "Verified: 50 of 50 called positive, 20 of 100 called negative. Sensitivity is likely overstated; "
-        f"it lies between {100 * 49 / 130:.1f}% and {100 * 49 / 50:.1f}%, whatever the others have."
+        "The reference standard was applied to 50 of 50 cases called positive and 20 of 100 called negative. "
+        "Sensitivity is probably overestimated; depending on the unverified cases it is between "
+        f"{100 * 49 / 130:.1f}% and {100 * 49 / 50:.1f}%."
     )
-    assert "understated" in fired("P13", verified(20, 100, 50, 50))[0]
+    assert "underestimated" in fired("P13", verified(20, 100, 50, 50))[0]
     assert statuses("P13", verified(25, 50, 50, 100)) == {"clear"}
     assert statuses("P13", verified(50, 50, 100, 100)) == {"clear"}
 
@@ -269,7 +272,7 @@ def test_p13_declared_and_of_readers() -> None:
     votes = np.bincount(one.case, weights=one.decision, minlength=40) / np.bincount(one.case, minlength=40)
     truth = np.where(votes < 0.5, -1, one.cases.truth).astype(np.int8)
     partial: Readings = replace(one, cases=replace(one.cases, truth=truth))
-    assert "depends on what the readers said" in fired("P13", replace(study, readings=(partial,)))[0]
+    assert "depends on the readers' decisions" in fired("P13", replace(study, readings=(partial,)))[0]
     assert statuses("P13", study) == {"clear"}
 
 
@@ -279,7 +282,7 @@ def test_p13_declared_and_of_readers() -> None:
 def test_p15_days_to_the_reference() -> None:
     of = replace(cases([0, 1, 0, 1]), numbers={"reference_days": np.array([3.0, -40.0, 31.0, np.nan])})
     given = plan(reference_standard={"interval_days": 30})
-    said = "2 of 3 cases were verified more than 30 days from the index test."
+    said = "2 of 3 cases were verified more than 30 days from the index test: the condition may have changed."
     assert fired("P15", scored(of, decision=[0, 1, 0, 1]), given) == [said]
     assert statuses("P15", scored(of), plan(limits={"P15_days": 60})) == {"clear"}
     assert statuses("P15", scored(of)) == {"cannot run"}
@@ -301,7 +304,8 @@ def test_p31_another_share_of_positives() -> None:
     (said,) = fired("P31", study, given, whole=True)
     ppv = 0.02 * 0.75 / (0.02 * 0.75 + 0.98 * 10 / 60)
     assert said == (
-        f"PPV 75.0% holds at the study's 40.0% positives; at the declared 2.0% it is {100 * ppv:.1f}%."
+        "The positive predictive value is 75.0% at the study's prevalence of 40.0%, but "
+        f"{100 * ppv:.1f}% at the declared 2.0%."
     )
     assert "predictive values and accuracy do not carry over" in fired("P31", study, given)[0]
     assert statuses("P31", study, plan(intended_use={"prevalence_expected": 0.4})) == {"clear"}
@@ -309,7 +313,7 @@ def test_p31_another_share_of_positives() -> None:
 
 def test_p31_enriched_sampling() -> None:
     study = counted(F=(30, 10, 10, 50))
-    assert "declared as enriched (40.0% positives)" in fired("P31", study, plan(**facts("enriched")))[0]
+    assert "only at the study's prevalence of 40.0%" in fired("P31", study, plan(**facts("enriched")))[0]
     assert statuses("P31", study, plan(**facts("consecutive"))) == {"clear"}
     assert statuses("P31", study, plan(**facts(None))) == {"cannot run"}
     local = {"site_context": {"local_prevalence": 0.1}, "intended_use": {"prevalence_expected": 0.4}}
@@ -317,9 +321,11 @@ def test_p31_enriched_sampling() -> None:
 
 
 def test_p32_case_control_sampling() -> None:
-    assert fired("P32", Study(), plan(**facts("case-control"))) == [
-        "Case-control sampling tends to overstate accuracy: borderline cases are left out."
-    ]
+    (said,) = fired("P32", Study(), plan(**facts("case-control")))
+    assert said == (
+        "Cases and controls were sampled separately (declared): borderline cases are missing, and accuracy "
+        "is probably overestimated."
+    )
     assert statuses("P32", Study(), plan(**facts("consecutive"))) == {"clear"}
     assert statuses("P32", Study(), plan(**facts(None))) == {"cannot run"}
 
@@ -340,9 +346,8 @@ def test_p32_another_severity_than_intended() -> None:
     study = graded(mild=25, moderate=15, severe=60, none=7)
     (said,) = fired("P32", study, intended(Mild=0.5, moderate=0.2, severe=0.3))
     assert said == (
-        "Of 100 cases of known severity 25.0% are Mild (50.0% of the intended population) and 60.0% are "
-        "severe (30.0% of the intended population); accuracy changes with severity and may be another where "
-        "the device is to be used."
+        "Of 100 cases of known severity, 25.0% are Mild (50.0% in the intended population) and 60.0% are "
+        "severe (30.0% in the intended population). Accuracy depends on severity and may differ in use."
     )
     assert statuses("P32", study, intended(mild=0.36, moderate=0.15, severe=0.49)) == {"clear"}
     (one,) = fired("P32", study, intended(mild=0.36, moderate=0.17, severe=0.47))
@@ -364,7 +369,7 @@ def test_intended_severities_sum_to_one() -> None:
 def test_p37_small_groups() -> None:
     small = counted(F=(4, 12, 5, 60), M=(45, 10, 9, 70))
     found = [o for o in outcomes("P37", small, declared(), whole=True) if o.status == "fired"]
-    assert [EN(o.message) for o in found] == ["4 of 9 positives detected; too few for a percentage."]
+    assert [EN(o.message) for o in found] == ["4 of 9 positives were detected; too few for a percentage."]
     assert found[0].scope == {"dataset": "site", "subgroup": "sex: F"}
     assert "sensitivity" in found[0].quantities
     assert "specificity" not in found[0].quantities
@@ -374,17 +379,19 @@ def test_p37_small_groups() -> None:
 def test_p37_of_negatives_and_of_readers() -> None:
     few = counted(F=(30, 2, 20, 5), M=(45, 10, 9, 70))
     assert fired("P37", few, declared(), whole=True) == [
-        "5 of 7 negatives cleared; too few for a percentage."
+        "5 of 7 negatives were called negative; too few for a percentage."
     ]
     given = declared({"name": "difficulty", "prespecified": True, "min_positives": 25})
-    assert "20 positives and 20 negatives; too few for a percentage." in fired(
+    assert "Too few cases for a percentage: positives 20, negatives 20." in fired(
         "P37", read(), given, whole=True
     )
 
 
 def test_p38_unknown_attributes() -> None:
     third = counted(F=(30, 12, 20, 60), unknown=(20, 5, 10, 25))
-    assert fired("P38", third, declared(), whole=True) == ["sex unknown for 33%; group result exploratory."]
+    assert fired("P38", third, declared(), whole=True) == [
+        "The attribute sex is unknown for 33% of cases; results of its groups are exploratory."
+    ]
     few = counted(F=(30, 12, 20, 60), M=(30, 12, 20, 60), unknown=(2, 0, 0, 1))
     assert statuses("P38", few, declared(), whole=True) == {"clear"}
     assert fired("P38", few, declared(limits={"P38_share": 0.01}), whole=True)
@@ -393,8 +400,8 @@ def test_p38_unknown_attributes() -> None:
 def test_p38_groups_not_fixed_in_advance() -> None:
     given = declared({"name": "sex"}, {"name": "ward"})
     said = fired("P38", counted(F=(30, 12, 20, 60)), given, whole=True)
-    assert "sex and ward are not declared as fixed in advance; their results are exploratory." in said
-    assert "ward unknown for 100%; group result exploratory." in said
+    assert "The groups sex and ward are not declared as pre-specified; their results are exploratory." in said
+    assert "The attribute ward is unknown for 100% of cases; results of its groups are exploratory." in said
 
 
 # ---------------------------------------------------------------- P50
@@ -410,7 +417,7 @@ def test_p50_age_and_sex() -> None:
     (said,) = fired("P50", study, given)
     assert said == (
         "5 of 40 cases are outside the intended population (age and sex). "
-        f"Accuracy {100 * 37 / 40:.1f}% with them, 100.0% without."
+        f"Accuracy is {100 * 37 / 40:.1f}% with them and 100.0% without."
     )
     assert statuses("P50", study, plan(intended_use={"age_range": [18, 90], "sex": "all"})) == {"clear"}
     assert statuses("P50", study) == {"cannot run"}
@@ -431,11 +438,13 @@ def test_p50_setting_equipment_and_readings() -> None:
 
 def test_p59_names_and_columns() -> None:
     study = read_by(("Anna Rossi", "R2", "R3"))
-    assert fired("P59", study) == ["1 reader is called by a person's name. A public report is refused."]
+    assert fired("P59", study) == ["1 reader is identified by a personal name. A public report is refused."]
     assert statuses("P59", read_by()) == {"clear"}
     source = Source("cases.csv", "cases", "0" * 64, 1, 1, 1, columns=("case", "e-mail"))
     said = fired("P59", replace(read_by(), sources=(source,)))
-    assert said == ["cases.csv: column e-mail names persons or identifies them. A public report is refused."]
+    assert said == [
+        "cases.csv: column e-mail contains names or identifiers of persons. A public report is refused."
+    ]
     (one,) = outcomes("P59", study)
     result = Result(
         "decision_benefit.arm_difference", NOWHERE, Estimate(0.1, 0.0, 0.2, 4), endpoint="accuracy"
@@ -446,11 +455,11 @@ def test_p59_names_and_columns() -> None:
 def test_p59_cells() -> None:
     study = counted(F=(30, 12, 20, 60), M=(45, 10, 3, 70), X=(20, 10, 20, 40))
     assert fired("P59", study, declared(), whole=True) == [
-        "sex: M: a cell holds fewer than 5 cases. A public report suppresses it."
+        "sex: M: cell with fewer than 5 cases. A public report suppresses it."
     ]
     assert statuses("P59", study, declared(limits={"P59_cell": 3}), whole=True) == {"clear"}
     public = declared(report={"kind": "certification", "release": "public"})
-    assert fired("P59", study, public, whole=True) == ["Suppressed: fewer than 5 (sex: M and sex: X)."]
+    assert fired("P59", study, public, whole=True) == ["Suppressed, fewer than 5 cases: sex: M and sex: X."]
 
 
 def test_p60_independence() -> None:
@@ -462,11 +471,14 @@ def test_p60_independence() -> None:
             {"reader": "R2", "employer_is_manufacturer": False},
         ],
     )
-    said = "Independence: 1 of 2 readers is employed by the manufacturer and the manufacturer is the sponsor."
+    said = (
+        "Independence of the evaluation: 1 of 2 readers is employed by the manufacturer and the manufacturer "
+        "is the sponsor."
+    )
     assert fired("P60", Study(), given) == [said]
     apart = plan(
         device={"manufacturer": "Maker"}, study={"sponsor": "University", "conflicts_of_interest": "none"}
     )
     assert statuses("P60", Study(), apart) == {"clear"}
     silent = fired("P60", Study(), plan(study={"sponsor": "University"}))
-    assert silent == ["Independence: conflicts of interest are not declared."]
+    assert silent == ["Independence of the evaluation: conflicts of interest are not declared."]

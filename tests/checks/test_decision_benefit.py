@@ -14,7 +14,9 @@ def test_harmed_readers_are_not_hidden_by_the_mean() -> None:
     correct[1, 5] = False
     correct[1, 5, :10] = True
     said = fired(readings(correct), plan())
-    assert said["P27"].startswith("1 of 6 readers did worse with the aid; for 1 of them")
+    assert said["P27"].startswith(
+        "1 of 6 readers was clearly less accurate with the aid: the whole interval is below zero"
+    )
 
 
 def test_a_limit_of_the_manifest_decides_how_many_worse_readers_are_too_many() -> None:

@@ -97,8 +97,8 @@ def test_94_per_cent_that_the_counts_do_not_give(tmp_path: Path) -> None:
     said = fired(found)
     assert "92.5" in said["P06"][0] or "92%" in said["P06"][0]
     (text,) = said["P03"]
-    assert text.startswith("19 cases were left out after results or got no decision")
-    assert text.endswith("accuracy falls from 92.5% to 78.4%.")
+    assert text.startswith("19 cases were excluded after the results were known or have no decision")
+    assert text.endswith("they lower accuracy from 92.5% to 78.4%.")
 
 
 def test_a_total_that_its_parts_do_not_give(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_334_positives_and_11_negatives(tmp_path: Path) -> None:
     found = assessed(tmp_path, {"datasets": sets}, test="truth,score\n" + rows)
     said = fired(found)
     assert any(
-        "334 positives and 11 negatives, below the minimum for the AUC" in text for text in said["P39"]
+        "334 positives and 11 negatives: fewer cases than needed for the AUC" in text for text in said["P39"]
     )
     area = number(found, "advice_accuracy.auc", dataset="test")
     assert (area.high - area.low) / 2 == pytest.approx(0.10, abs=0.03)

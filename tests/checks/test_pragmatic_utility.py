@@ -58,7 +58,7 @@ def test_analyses_that_disagree_are_said() -> None:
     correct[:, :, :20] = True
     correct[1, 0, 20:] = True
     said = fired(readings(correct), plan())
-    assert "point to different conclusions" in said["P26"]
+    assert "lead to different conclusions" in said["P26"]
     even = np.zeros((2, 5, 40), bool)
     even[1] = True
     even[1, :, 0] = False

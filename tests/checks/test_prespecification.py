@@ -107,7 +107,9 @@ def test_p33_withholds_what_depends_on_the_threshold_and_nothing_else() -> None:
 def test_p34_a_primary_criterion_without_a_result_fires() -> None:
     study = Study(confusion=(Confusion(set="main", tp=9, fp=1, fn=1, tn=9),))
     absent = {**GOAL, "endpoint": "E", "role": "primary", "measure": "decision_benefit.mean_benefit"}
-    assert "criterion E is about a measure" in said(of("P34", study, endpoints=[absent]))
+    assert "The primary criterion E uses a measure that this report does not contain" in said(
+        of("P34", study, endpoints=[absent])
+    )
     present = {**GOAL, "endpoint": "E", "role": "primary"}
     assert [o.status for o in of("P34", study, endpoints=[present])] == ["clear"]
 
@@ -117,7 +119,7 @@ def test_p34_the_best_of_several_sets_alone_fires() -> None:
     auc = {**GOAL, "endpoint": "E", "measure": "advice_accuracy.auc", "bound_or_margin": 0.75}
     study = Study(datasets=sets)
     found = of("P34", study, endpoints=[{**auc, "dataset": "good"}])
-    assert "1 of 2 external data sets met the bound" in said(found)
+    assert "the best of 2 external data sets; the bound was met in 1 of them" in said(found)
     both = [{**auc, "dataset": "good"}, {**auc, "endpoint": "F", "dataset": "poor"}]
     assert not said(of("P34", study, endpoints=both))
     assert not said(of("P34", study, endpoints=[{**auc, "dataset": "poor"}]))
@@ -130,7 +132,7 @@ def test_p34_a_range_is_met_within_both_of_its_ends() -> None:
     sets = (scored(name="within", shift=2.2), scored(name="above", shift=4.5, seed=4))
     auc = {**GOAL, "endpoint": "E", "measure": "advice_accuracy.auc", "bound_or_margin": [0.8, 0.99]}
     found = of("P34", Study(datasets=sets), endpoints=[{**auc, "dataset": "within"}])
-    assert "1 of 2 external data sets met the bound" in said(found)
+    assert "the best of 2 external data sets; the bound was met in 1 of them" in said(found)
     assert not said(of("P34", Study(datasets=sets), endpoints=[{**auc, "dataset": "above"}]))
 
 
@@ -154,7 +156,9 @@ def test_p35_does_not_run_where_only_estimates_are_asked() -> None:
 
 def test_p36_a_family_without_a_rule_fires_and_one_with_a_rule_does_not() -> None:
     endpoints = [{"endpoint": f"E{i}", **GOAL, "multiplicity_family": "F"} for i in range(3)]
-    assert "3 comparisons in the family F" in said(of("P36", Study(), endpoints=endpoints))
+    assert "The 3 criteria of the family F are each tested at their own alpha" in said(
+        of("P36", Study(), endpoints=endpoints)
+    )
     rule = [{"family": "F", "rule": "holm"}]
     assert [o.status for o in of("P36", Study(), endpoints=endpoints, families=rule)] == ["clear"]
 
@@ -175,9 +179,9 @@ def test_p36_counts_groups_that_differ_before_adjustment_alone() -> None:
     found = by_sex(F=(32, 12, 18, 60), M=(45, 10, 9, 70))
     assert [(o.status, dict(o.scope)) for o in found] == [("fired", {"dataset": "site"})]
     assert said(found) == (
-        "Of 5 comparisons of groups 2 show a difference by their own p and none after Holm's adjustment; "
-        "exploratory: accuracy of sex: F (p = 0.035, adjusted p = 0.10) and "
-        "sensitivity of sex: F (p = 0.025, adjusted p = 0.051)."
+        "2 of 5 comparisons between groups are significant before Holm's adjustment but not after it; "
+        "exploratory: accuracy in sex: F (p = 0.035, adjusted p = 0.10) and "
+        "sensitivity in sex: F (p = 0.025, adjusted p = 0.051)."
     )
 
 

@@ -70,13 +70,13 @@ def test_a_check_fires_where_it_should_and_nowhere_else(check: str, fires: Study
 def test_what_the_checks_say() -> None:
     said = fired(counted(n100=20, n101=30))
     assert said["P29"].startswith(
-        "Of readings that were right without the aid and got wrong advice, 40.0% were wrong with it (95% CI"
+        "Of 50 readings that were right without the aid and received wrong advice, 40.0% were wrong with it "
     )
-    assert "After wrong advice the share of right decisions changed by −40.0 points" in said["P29"]
-    assert fired(without(SEQUENTIAL, advice=None))["P30"].endswith("what the device advised was not stored.")
-    assert fired(aided_only(SEQUENTIAL))["P30"].endswith("no decision before the advice is known.")
+    assert "After wrong advice, accuracy fell by 40.0 percentage points" in said["P29"]
+    assert fired(without(SEQUENTIAL, advice=None))["P30"].endswith("the device's advice was not stored.")
+    assert fired(aided_only(SEQUENTIAL))["P30"].endswith("the decision before the advice was not recorded.")
     assert fired(NO_TRUTH)["P30"].endswith("no case has a reference standard.")
-    assert "0 of the 17 readings" in fired(NO_TRUTH)["P58"]
+    assert fired(NO_TRUTH)["P58"].endswith("known truth: none of 17.")
 
 
 def test_few_harmful_switches_fire_where_the_interval_of_the_change_lies_below_zero() -> None:
@@ -95,7 +95,7 @@ def test_a_class_whose_right_decisions_fall_is_named() -> None:
     codes[:, 1::4] = 5  # advice wrong on half of the positive cases
     codes[:4, 1::4] = 4
     codes[4:, 1:20:4] = 4
-    assert "After wrong advice sensitivity changed by" in fired(sequential(codes))["P29"]
+    assert "After wrong advice, sensitivity fell by" in fired(sequential(codes))["P29"]
 
 
 def test_a_check_that_cannot_look_says_so() -> None:

@@ -197,23 +197,25 @@ def test_a_declared_limit_takes_the_place_of_the_customary_one(
 def test_what_the_checks_say() -> None:
     said = fired(of(needed(400, 150)))["P39"]
     assert said == (
-        "75 positives and 75 negatives, below the minimum for the AUC (400); shown for completeness, "
-        "not used in a verdict."
+        "75 positives and 75 negatives: fewer cases than needed for the AUC (400). These estimates are "
+        "imprecise and are not used in a verdict."
     )
-    assert "agreement with internal performance says little" in fired(of(alike(0.7), classifier(0.5)))["P40"]
+    assert "Good performance here says little" in fired(of(alike(0.7), classifier(0.5)))["P40"]
     assert (
-        "looks similar to this index and is not"
+        "suggests similarity to the training data, but a classifier separates the sets"
         in fired(of(alike(0.99), energy(0.001), classifier(0.9)))["P40"]
     )
     both = fired(of(strong(0.8), weak(0.9, 5), needed(400, 150)))["P43"]
-    assert "p = 0.70 is no sign of equality" in both
-    assert both.endswith("on the least of 5 splits, which falls with their number.")
+    assert "p = 0.70) does not show equal performance" in both
+    assert both.endswith("the lowest of 5 splits; it decreases with the number of splits.")
     assert "treating all" not in fired(of(area(0.8), slope(0.3, 0.7)))["P45"]
     assert "no higher than that of treating nobody (0)" in fired(of(area(0.8), benefit(-0.1)))["P45"]
     women = replace(area(0.8), place=HERE.at(subgroup="sex: female"))
     one_each = [o for o in outcomes(of(area(0.8), women, slope(0.3, 0.7))) if o.check == "P45"]
     assert len(one_each) == 1, "the calibration of a set is reported once, not for each of its groups"
-    assert fired(of(correlation(2, nan)))["P44"].startswith("2 external sets: how performance goes")
+    assert fired(of(correlation(2, nan)))["P44"].startswith(
+        "The correlation of similarity with performance is not estimable from 2"
+    )
 
 
 @pytest.mark.parametrize("role", ["internal test", "local"])
@@ -235,25 +237,30 @@ def test_a_size_that_lacks_concerns_its_own_measure_alone() -> None:
 
 def test_one_set_is_one_set() -> None:
     found = fired(assessed(validation(1)))["P44"]
-    assert found.startswith("1 external set: how performance goes with similarity cannot be told")
+    assert found.startswith(
+        "The correlation of similarity with performance is not estimable from one external set"
+    )
     bare = validation(2)
     sets = tuple(d if d.role == "training" else replace(d, features=None) for d in bare.datasets)
     found = fired(assessed(Study(datasets=sets)))["P44"]
-    assert found.startswith("2 external sets, 0 with both a similarity and an AUC")
+    assert found.endswith("External sets with both a similarity and an AUC: none of 2.")
 
 
 def test_the_bound_of_a_new_site_says_where_it_is_from() -> None:
     sites = over_sites((0.75, 0.85), (0.6, 0.92))
-    assert "passes 0.70 (the limit of this check; no endpoint declares a bound)" in fired(of(*sites))["P47"]
+    assert "meets this check's limit of 0.70" in fired(of(*sites))["P47"]
     endpoint = {"endpoint": "a", "measure": "advice_accuracy.auc", "bound_or_margin": 0.65}
     stated = Evidence(SITES, declared(endpoints=[endpoint]), sites)
-    assert "passes 0.65 (the declared bound): area under the ROC curve 0.800." in fired(stated)["P47"]
+    assert (
+        "The average area under the ROC curve over sites, 0.800, meets the declared bound of 0.65."
+        in fired(stated)["P47"]
+    )
 
 
 def test_three_sites_that_differ_are_said_without_an_interval_for_a_new_one() -> None:
     found = fired(of(*over_sites((0.75, 0.85), (nan, nan), i2=0.9)))["P47"]
-    assert "90% of the spread between them is beyond chance" in found
-    assert found.endswith("with so few sites no interval for a new one is informative.")
+    assert "90% of the variation is beyond chance" in found
+    assert found.endswith("with so few sites a prediction interval is not informative.")
     assert "P47" not in fired(of(*over_sites((0.65, 0.85), (nan, nan), i2=0.1)))
 
 

@@ -34,8 +34,8 @@ POOR = raters_study(rated(noisy(300, 5, 0.8)[1]))
 def test_raters_who_hardly_agree_fire_it_with_the_best_accuracy_that_can_be_shown() -> None:
     said = fired(POOR, reference_standard={"rater_accuracy": 0.8})
     assert len(said) == 1
-    assert said[0].startswith("Agreement (Krippendorff's alpha) 0.3")
-    assert "limit 0.67. A device that is always right would be measured at about 94%" in said[0]
+    assert said[0].startswith("Agreement between raters (Krippendorff's alpha) is 0.3")
+    assert "required. Against this reference, a perfect device would show an accuracy of about 94%" in said[0]
     assert "Exact probability that the majority of raters is right" in said[0]
 
 
@@ -52,11 +52,9 @@ def test_the_manifest_sets_the_limit() -> None:
 def test_cases_with_a_single_rater_fire_it() -> None:
     codes = noisy(300, 3, 0.97)[1]
     codes[:60, 1:] = -1
-    assert fired(raters_study(rated(codes))) == ["60 of 300 cases rest on the label of a single rater."]
+    assert fired(raters_study(rated(codes))) == ["60 of 300 cases were labelled by a single rater."]
     assert not fired(raters_study(rated(codes)), limits={"P14_single": 0.3})
-    assert fired(raters_study(rated(codes[:, :1]))) == [
-        "300 of 300 cases rest on the label of a single rater."
-    ]
+    assert fired(raters_study(rated(codes[:, :1]))) == ["300 of 300 cases were labelled by a single rater."]
 
 
 @pytest.mark.parametrize(
@@ -88,5 +86,5 @@ def test_two_tasks_are_judged_each() -> None:
 
 def test_agreement_that_cannot_be_judged_says_why() -> None:
     same = raters_study(rated(np.zeros((20, 3), int)))
-    assert "cannot be judged against the limit: all labels are the same" in fired(same)[0]
+    assert "cannot be compared with the limit: all labels are the same" in fired(same)[0]
     assert not fired(raters_study(rated(np.array([[0, 1] * 10] * 3).T)))

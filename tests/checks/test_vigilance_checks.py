@@ -48,7 +48,7 @@ def test_p48_fires_where_no_single_threshold_decides() -> None:
     score = study.datasets[0].scores[""].score
     decision = (score >= np.where(np.arange(40) < 20, 0.3, 0.7)).astype(np.int8)
     mixed = dataclasses.replace(study.datasets[0], scores={"": Scores(score, decision)})
-    assert "do not follow from one threshold" in said(run("P48", Study(datasets=(mixed,)), m.plan(study)))
+    assert "do not follow a single threshold" in said(run("P48", Study(datasets=(mixed,)), m.plan(study)))
 
 
 def test_p48_is_clear_with_one_version_and_one_threshold_and_cannot_run_without_either() -> None:
@@ -63,12 +63,12 @@ def test_p48_is_clear_with_one_version_and_one_threshold_and_cannot_run_without_
 
 def test_p49_fires_on_another_version_and_not_on_one_in_use() -> None:
     study = scored(version=m.coded(["0.9"] * 40))
-    assert "Evidence is for 0.9, the report is for 1.0" in said(run("P49", study, m.plan(study)))
+    assert "Version tested: 0.9; version declared: 1.0." in said(run("P49", study, m.plan(study)))
     in_use = m.plan(study, vigilance={"versions_in_use": ["0.9", "1.0"]})
     assert statuses(run("P49", study, in_use)) == {"clear"}
     arms = m.plan(scored(), arms=[{"arm": "aided", "software_version": "0.8"}, {"arm": "unaided"}])
     (one,) = run("P49", counts((5, 5), (4, 6)), arms)
-    assert "Evidence is for 0.8" in said([one])
+    assert "Version tested: 0.8" in said([one])
     assert one.place.arm == "aided"
     assert statuses(run("P49", scored(), arms)) == {"cannot run"}, "nobody has read with it"
     assert statuses(run("P49", scored(), m.plan(scored()))) == {"cannot run"}
@@ -95,13 +95,15 @@ def test_p54_fires_on_cases_within_the_baseline_and_on_a_baseline_that_is_not_fi
     inside = dataclasses.replace(study.datasets[1], cases=dataclasses.replace(
         study.datasets[1].cases, date=study.datasets[1].cases.date - np.timedelta64(10, "D")))  # fmt: skip
     overlapping = Study(datasets=(study.datasets[0], inside))
-    assert "67 cases of the period fall into the days of the baseline" in said(
+    assert "67 cases of the period fall within the baseline" in said(
         run("P54", overlapping, m.plan(overlapping))
     )
     assert "No baseline is declared" in said(
         run("P54", study, m.plan(study, vigilance={"baseline_dataset": None}))
     )
-    assert "is no data set" in said(run("P54", study, m.plan(study, vigilance={"baseline_dataset": "gone"})))
+    assert "is not a data set" in said(
+        run("P54", study, m.plan(study, vigilance={"baseline_dataset": "gone"}))
+    )
 
 
 def test_p55_fires_without_a_budget_beyond_the_plan_and_where_tests_add_up() -> None:
@@ -111,13 +113,13 @@ def test_p55_fires_without_a_budget_beyond_the_plan_and_where_tests_add_up() -> 
     assert statuses(run("P55", study, clear)) == {"clear"}
     bare = {k: v for k, v in m.SENSITIVITY.items() if k != "false_alert_budget"}
     assert (
-        "3 looks without a budget of false alerts; the chance of at least one false alert is about 14%"
+        "3 looks without a budget of false alerts. The probability of at least one false alert is about 14%"
         in said(run("P55", study, m.plan(study, indicators=[bare])))
     )
     above = m.plan(study, indicators=[m.SENSITIVITY], vigilance={"planned_looks": 2})
-    assert "3 looks, planned were 2" in said(run("P55", study, above))
+    assert "3 looks, 2 planned" in said(run("P55", study, above))
     again = m.plan(study, indicators=[{**m.SENSITIVITY, "chart": "SPRT"}], vigilance=planned)
-    assert "while the budget is 5%" in said(run("P55", study, again))
+    assert "the budget is 5%" in said(run("P55", study, again))
     assert statuses(run("P55", study, m.plan(study))) == {"cannot run"}
 
 
@@ -132,7 +134,7 @@ def mixed(share: float, hard: float, n: int, k: int) -> Any:
 def test_p56_fires_where_the_mix_explains_the_change_and_not_where_it_does_not() -> None:
     study = Study(datasets=(mixed(0.1, 0.5, 1000, 0), mixed(0.7, 0.5, 1000, 1)))
     fired = run("P56", study, m.plan(study))
-    assert "standardised to the case mix of the baseline" in said(fired)
+    assert "standardised to the baseline case mix" in said(fired)
     worse = Study(datasets=(mixed(0.1, 0.5, 1000, 0), mixed(0.1, 0.0, 1000, 1)))
     assert "fired" not in statuses(run("P56", worse, m.plan(worse)))
     assert statuses(run("P56", m.over_time(0.9), m.plan(m.over_time(0.9)))) == {"cannot run"}
@@ -140,9 +142,11 @@ def test_p56_fires_where_the_mix_explains_the_change_and_not_where_it_does_not()
 
 def test_p57_fires_on_silence_in_few_cases_and_without_a_log() -> None:
     study = m.over_time(0.9)
-    assert "no log was handed in" in said(run("P57", study, m.plan(study)))
+    assert "No incident log was submitted" in said(run("P57", study, m.plan(study)))
     logged = m.plan(study, incidents=[])
-    assert "0 incidents in 200 cases: a rate up to 15.0 per 1,000" in said(run("P57", study, logged))
+    assert "No incident in 200 cases is compatible with a rate of up to 15.0 per 1,000" in said(
+        run("P57", study, logged)
+    )
     bounded = m.plan(study, incidents=[], limits={"P57_rate": 0.02})
     assert statuses(run("P57", study, bounded)) == {"clear"}
     some = m.plan(study, incidents=[{"incident": "I", "event_date": m.first_day(1).isoformat()}])
@@ -154,6 +158,8 @@ def test_p57_fires_where_nobody_ever_overrides() -> None:
     base = m.over_time(0.9, n=60)
     study = m.read(base, final=truth, advice=truth, first=truth, truth=truth)
     plan = m.plan(study, incidents=[], limits={"P57_rate": 1.0})
-    assert "0 overrides in 60 readings: a rate up to 5.0% is compatible" in said(run("P57", study, plan))
+    assert "No override in 60 readings is compatible with a rate of up to 5.0%" in said(
+        run("P57", study, plan)
+    )
     other = m.read(base, final=1 - truth, advice=truth, first=truth, truth=truth)
     assert statuses(run("P57", other, plan)) == {"clear"}

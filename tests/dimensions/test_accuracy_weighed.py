@@ -195,7 +195,7 @@ def test_a_declared_rule_keeps_every_case_in_the_denominators(rule: str) -> None
     assert sum(n for label, n in counted.items() if label.startswith("Of these")) == 12
     found = outcome(study, declared)
     assert (found.severity, found.status) == ("W", "fired")
-    assert "By the declared rule" in EN(found.message)
+    assert "as declared, they are analysed" in EN(found.message)
 
 
 def test_without_a_rule_it_blocks() -> None:

@@ -263,14 +263,14 @@ def outcomes(check: str, **candidates: Scores) -> list[tuple[str, str]]:
 def test_p51_other_cases_fire() -> None:
     ((status, text),) = outcomes("P51", A=scores(35, 6), B=scores(30, 3, absent=(98, 99), failed=(0,)))
     assert status == "fired"
-    assert "the 98 common ones" in text
+    assert "compared on the 98 in common" in text
     assert "B on 1" in text
 
 
 def test_p51_other_failures_fire_and_like_ones_do_not() -> None:
     ((status, text),) = outcomes("P51", A=scores(35, 6), B=scores(30, 3, failed=tuple(range(88, 100))))
     assert status == "fired"
-    assert "B on 12 and A on 0" in text
+    assert text.endswith("B on 12.")
     ((status, _),) = outcomes("P51", A=scores(35, 6, failed=(99,)), B=scores(30, 3, failed=(97, 98)))
     assert status == "clear"
 
@@ -282,7 +282,7 @@ def test_p51_cannot_run_with_one_candidate() -> None:
 def test_p52_fires_where_the_interval_holds_no_difference_and_not_where_all_exclude_it() -> None:
     ((status, text),) = outcomes("P52", A=scores(35, 6), B=scores(34, 6))
     assert status == "fired"
-    assert "B and A are not distinguishable on these data by" in text
+    assert "No difference (B minus A) could be shown in accuracy (−1.0 points, 95% CI −5.4 to 2.7)" in text
     ((status, _),) = outcomes("P52", A=scores(40, 0), B=scores(20, 30))
     assert status == "clear"
 
@@ -292,7 +292,7 @@ def test_without_status_a_missing_output_was_never_given() -> None:
         "P51", A=scores(35, 6, status=False), B=scores(30, 3, failed=(0,), status=False)
     )
     assert status == "fired"
-    assert "the 99 common ones" in text
+    assert "compared on the 99 in common" in text
 
 
 @pytest.mark.parametrize("failed", [(), (0, 99)])

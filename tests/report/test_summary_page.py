@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from made_up import assessment, manifest, part, words
 
 from trustreport import lock
@@ -194,31 +195,54 @@ def test_a_limit_names_the_candidate_it_is_about():
     assert limit.where == "Birch and one more"
 
 
-def test_a_verdict_says_that_its_bound_was_amended():
-    given = manifest(endpoints=[criterion("finds", "primary", 1)], study=FIXED)
+def relocked(**early: bool):
+    """Criteria whose bound was moved from 1 to 2 after the lock: amended in time, as declared, or not."""
+    goals = {bound: [criterion(name, "primary", bound) for name in early] for bound in (1, 2)}
+    given = manifest(endpoints=goals[1], study=FIXED)
     before = lock.renewed(Plan.model_validate(given))
-    amended = {
-        "field": "endpoints[finds].bound_or_margin",
-        "old": "1",
-        "new": "2",
-        "reason": "New guidance.",
-        "before_data_opened": True,
-    }
-    given = manifest(endpoints=[criterion("finds", "primary", 2)], study=FIXED, amendments=[amended])
+    amended = [
+        {
+            "field": f"endpoints[{name}].bound_or_margin",
+            "old": "1",
+            "new": "2",
+            "reason": "New guidance.",
+            "before_data_opened": in_time,
+        }
+        for name, in_time in early.items()
+    ]
+    given = manifest(endpoints=goals[2], study=FIXED, amendments=amended)
     one = assessment((part("one", titled=False),), Plan.model_validate(given), blocks=False)
     study = replace(one.study, lock=lock.written(before))
     found = verdicts(study, one.plan, one.results, one.checks, lambda *_: one.results)
-    one = replace(one, study=study, verdicts=found)
+    return replace(one, study=study, verdicts=found)
+
+
+def test_a_verdict_says_that_its_bound_was_amended():
+    one = relocked(finds=True)
     (row,) = acceptance.held(one, SAY)
     assert row.word == "pass"
-    assert row.aside == "amended after the lock; against the locked 1.00: inconclusive"
+    assert row.aside == "amended after the lock; with the locked 1.00: inconclusive"
     assert row.amended == (
         (
-            "The bound was amended: locked 1, now 2, declared as changed before the data were opened. "
-            "Reason given: New guidance."
+            "The bound was amended before the data were opened (declared): locked 1, now 2. "
+            "Reason: New guidance."
         ),
-        "Against the locked 1.00 the verdict would be: inconclusive.",
+        "With the locked 1.00 the verdict would be: inconclusive.",
     )
     line = summary(one, SAY, FOR_BROWSERS, "9").verdict_line
-    assert "One criterion, or what it rests on, is not as it was locked" in line
-    assert "amended before the data were opened: 1 of 1." in line
+    assert "One criterion, or a declaration it depends on, was amended after the lock but before the" in line
+
+
+@pytest.mark.parametrize(
+    "early, said",
+    [
+        (
+            {"a": True, "b": True},
+            "2 criteria, or declarations they depend on, were amended after the lock but",
+        ),
+        ({"a": True, "b": False}, "were changed after the lock; only 1 of them before the data were opened"),
+        ({"a": False}, "was changed after the lock and not declared as amended before the data were opened."),
+    ],
+)
+def test_how_many_criteria_were_amended_in_time_is_said_without_a_zero(early: dict[str, bool], said: str):
+    assert said in acceptance.line(relocked(**early), SAY)

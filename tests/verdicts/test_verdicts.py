@@ -246,8 +246,8 @@ def test_the_verdict_rests_on_the_primary_entry_at_the_level_needed() -> None:
     assert (found.result.estimate.low, found.result.estimate.high) == pytest.approx((e.low, e.high))
     said = EN(found.reason)
     assert said == (
-        "Sensitivity (main) was 90.0% (95% CI 82.6% to 94.5%); the whole interval is above the "
-        "pre-specified 80.0%. Criterion met in this sample."
+        "Met: sensitivity (main) was 90.0% (95% CI 82.6% to 94.5%); the whole interval is above the "
+        "pre-specified 80.0%."
     )
 
 
@@ -281,12 +281,15 @@ def test_estimation_gets_no_verdict() -> None:
 @pytest.mark.parametrize(
     "endpoint, said",
     [
-        (goal("E", 0.8, measure="advice_accuracy.sensitivty"), "no result advice_accuracy.sensitivty"),
-        (goal("E", 0.8, set="other"), "no result advice_accuracy.sensitivity for what the criterion names"),
-        (goal("E", 0.8, measure=None), "names no measure"),
+        (
+            goal("E", 0.8, measure="advice_accuracy.sensitivty"),
+            "no result for the measure advice_accuracy.sensitivty.",
+        ),
+        (goal("E", 0.8, set="other"), "advice_accuracy.sensitivity with the data, candidate"),
+        (goal("E", 0.8, measure=None), "does not name a measure"),
         (goal("E", 0.8, hypothesis=None), "No hypothesis is declared"),
         (goal("E", None), "No bound or margin is declared"),
-        (goal("E", 0.8, alpha=0.6), "interval of that level decides nothing"),
+        (goal("E", 0.8, alpha=0.6), "interval of that level cannot support a verdict"),
     ],
 )
 def test_what_cannot_be_assessed_says_why(endpoint: dict[str, Any], said: str) -> None:
@@ -346,7 +349,7 @@ def test_behind_an_unpassed_one_nothing_is_tested() -> None:
     by_name = [goal(f"E{i}", b, multiplicity_family="fixed sequence") for i, b in enumerate((0.95, 0.5))]
     found = judged(table(), *by_name)
     assert words(found) == ["fail", "not tested"]
-    assert "stands behind E0" in EN(found[1].reason)
+    assert "'E0', which precedes it in the fixed sequence, did not pass" in EN(found[1].reason)
 
 
 def test_co_primary_criteria_are_met_together_or_not() -> None:

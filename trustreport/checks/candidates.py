@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from itertools import combinations
+from math import isnan
 
 from trustreport.checks.check import Check, Evidence, Remark
-from trustreport.messages import say
+from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
 from trustreport.place import Place
 from trustreport.quantities import DIFFERENCE
@@ -41,28 +42,40 @@ def unequal_cases(evidence: Evidence) -> Iterator[Remark]:
             if not other_cases and frozenset(pair) not in apart:
                 yield Remark(place)
                 continue
+            message = say(f"checks.P51.other_{'cases' if other_cases else 'failures'}", n=one.estimate.n)
             failed = [
-                say("candidates.failed_of", name=name, n=int(d["failed"])) for name, d in zip(pair, counts)
+                say("candidates.failed_of", name=name, n=int(d["failed"]))
+                for name, d in zip(pair, counts)
+                if d["failed"]
             ]
-            # Each candidate's own figures stand where only the failures are unlike: they count as errors.
+            if failed:
+                message = say("checks.P51.with_failures", said=message, failed=failed)
+            # Where only the failures differ, each candidate's own figures hold: failures are errors there.
             concerned = () if other_cases else tuple(f"{name}{DIFFERENCE}" for name in MEASURES)
-            key = "checks.P51.other_cases" if other_cases else "checks.P51.other_failures"
-            yield Remark(place, say(key, n=one.estimate.n, failed=failed), concerned)
+            yield Remark(place, message, concerned)
 
 
 def no_separation(evidence: Evidence) -> Iterator[Remark]:
     """P52: two candidates whose difference may as well be none."""
-    by_pair: dict[Place, list[tuple[str, bool]]] = {}
+    by_pair: dict[Place, list[Message | None]] = {}
     for name in MEASURES:
         for r in _entries(evidence, f"{name}_difference"):
             place = Place(dataset=r.place.dataset, candidates=r.place.candidates)
             apart = r.estimate.low > 0 or r.estimate.high < 0
-            by_pair.setdefault(place, []).append((name, apart))
+            by_pair.setdefault(place, []).append(None if apart else _not_shown(name, r))
     for place, found in by_pair.items():
         compared, baseline = place.candidates or ("", "")
-        alike = [quantity_name(name) for name, apart in found if not apart]
+        alike = [item for item in found if item]
         message = say("checks.P52.fired", compared=compared, baseline=baseline, measures=alike)
         yield Remark(place, message if alike else None)
+
+
+def _not_shown(name: str, r: Result) -> Message:
+    """A measure with its difference and the interval that includes none, where there is one."""
+    if isnan(r.estimate.low):
+        return quantity_name(name)
+    e, key = r.estimate, "checks.P52.number" if name == "auc" else "checks.P52.points"
+    return say(key, measure=quantity_name(name), value=e.value, low=e.low, high=e.high, level=e.level)
 
 
 CHECKS = (

@@ -22,8 +22,11 @@ def harmed_readers(evidence: Evidence) -> Iterator[Remark]:
         worse = sum(r.estimate.value < 0 for r in readers)
         clearly = sum(r.estimate.high < 0 for r in readers)
         fires = clearly > 0 or worse / len(readers) > limit
-        message = say("checks.P27.fired", k=worse, n=len(readers), clearly=clearly) if fires else None
-        yield Remark(data_of(readers[0]), message)
+        if clearly:
+            message = say("checks.P27.fired_clearly", n=worse, total=len(readers), clearly=clearly)
+        else:
+            message = say("checks.P27.fired", n=worse, total=len(readers))
+        yield Remark(data_of(readers[0]), message if fires else None)
 
 
 def regression_to_the_mean(evidence: Evidence) -> Iterator[Remark]:

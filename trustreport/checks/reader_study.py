@@ -323,7 +323,9 @@ def unequal_loads(evidence: Evidence) -> Iterator[Remark]:
             yield Remark(place)
             continue
         differ = _averages_differ(_right(readings, arms))
-        yield Remark(place, said if np.isnan(differ) else say("checks.P21.differ", first=said, d=differ))
+        if round(abs(differ), 3) > 0:  # to the decimals that are written; NaN is not
+            said = say("checks.P21.differ", first=said, d=differ)
+        yield Remark(place, said)
 
 
 def _averages_differ(right: Floats) -> float:

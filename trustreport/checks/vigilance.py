@@ -9,6 +9,7 @@ import numpy as np
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.measures.monitoring.rates import any_false_alert, event_rate
 from trustreport.messages import say
+from trustreport.narrative.names import quantity_name
 from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import Dataset
@@ -103,21 +104,22 @@ def repeated_looks(evidence: Evidence) -> Iterator[Remark]:
     periods = tuple(d.name for d in evidence.study.datasets if d.role == "period")
     for indicator in vigilance.indicators:
         endpoint = indicator.measure.rpartition(".")[2]
+        name = quantity_name(endpoint)
         overspent = [
             r
-            for name in ("cusum", "sprt")
-            for r in _entries(evidence, name)
+            for chart in ("cusum", "sprt")
+            for r in _entries(evidence, chart)
             if r.endpoint == endpoint and _overspent(r)
         ]
         message = None
         if indicator.false_alert_budget is None:
             p = any_false_alert(looks, 1 - evidence.plan.report.confidence_level)
-            message = say("checks.P55.fired", n=looks, p=p, name=endpoint)
+            message = say("checks.P55.fired", n=looks, p=p, name=name)
         elif planned is not None and looks > planned:
-            message = say("checks.P55.above_plan", n=looks, planned=planned, name=endpoint)
+            message = say("checks.P55.above_plan", n=looks, planned=planned, name=name)
         elif overspent:
             d = overspent[0].estimate.details
-            values = {"p": d["false_alert_spent"], "budget": d["false_alert_budget"], "name": endpoint}
+            values = {"p": d["false_alert_spent"], "budget": d["false_alert_budget"], "name": name}
             message = say("checks.P55.overspent", **values)
         yield Remark(Place(datasets=periods), message, (endpoint,) if message else ())
 
@@ -144,7 +146,7 @@ def case_mix(evidence: Evidence) -> Iterator[Remark]:
         left = b.value / a.value if a.value else 1.0
         fires = shown and left < 1 - evidence.limit("P56_shrink")
         values = {
-            "name": held.endpoint,
+            "name": quantity_name(held.endpoint),
             "crude": a.value,
             "held": b.value,
             "low": b.low,

@@ -201,8 +201,10 @@ def line(assessment: Assessment, say: Catalogue) -> str:
     bearing = _bearing(assessment).values()
     if not bearing:
         return said
-    before = sum(all(c.how == "before" for c in own) for own in bearing)
-    return say("verdicts.line_amended", line=said, n=len(bearing), before=before)
+    n, before = len(bearing), sum(all(c.how == "before" for c in own) for own in bearing)
+    if 0 < before < n:
+        return say("verdicts.line_amended_some", line=said, n=n, before=before)
+    return say(f"verdicts.line_amended_{'before' if before else 'after'}", line=said, n=n)
 
 
 def _counts(found: Sequence[Verdict], counts: list[str], say: Catalogue) -> str:
