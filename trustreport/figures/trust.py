@@ -186,8 +186,7 @@ class TrustDiagram:
         """The leading shares of a panel in figures."""
         point = next(p for p in self.points if p.leads)
         for line, (axis, e) in enumerate(zip(("y", "x"), reversed(point.place(panel)))):
-            places = numbers.places_of([e], "percent")
-            number = numbers.estimate(say, e, "percent", places)
+            number = numbers.estimate(say, e, "percent")
             text = say("figure.trust.number", measure=say(f"figure.trust.{panel}.{axis}_name"), number=number)
             style.write(sheet, LEFTS[panel], y + 2.2 + 4.0 * line, text, size=style.TICK, color=style.TEAL)
 

@@ -9,7 +9,7 @@ from trustreport.finding import CheckOutcome, EstimateTable, Finding, Row
 from trustreport.messages import Catalogue
 from trustreport.plan import Plan
 from trustreport.report import acceptance, asked
-from trustreport.report.tables import common_places, in_words
+from trustreport.report.tables import in_words
 from trustreport.report.wording import day, shorten
 from trustreport.study import Study
 from trustreport.verdicts import WORDS
@@ -368,12 +368,11 @@ def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) 
         # A risk reduction and the change in accuracy may be one number: it is shown once.
         told.setdefault((item[2], in_words(item[3].result, say)), item)
     chosen = sorted(list(told.values())[:most], key=lambda item: item[1])
-    places = common_places(row.result for *_, row in chosen)
     shown = tuple(
         KeyResult(
             shorten(say(row.label), room.short, say),
             shorten(where, room.name, say),
-            shorten(in_words(row.result, say, places[row.result.unit]), room.medium, say),
+            shorten(in_words(row.result, say), room.medium, say),
         )
         for *_, where, row in chosen
     )
