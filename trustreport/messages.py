@@ -18,12 +18,14 @@ from functools import cache
 from math import floor, isfinite, isinf, isnan, log10
 from typing import Any
 
+from trustreport.digits import by_width, places_in
 from trustreport.resources import folder
 
 MINUS = "\N{MINUS SIGN}"
 PLURALS = frozenset(("zero", "one", "two", "few", "many", "other"))
 INFINITY = "\N{INFINITY}"
 FIRST_IN_DIGITS = 10
+LEAST_P = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,30 +39,6 @@ class Message:
 def say(key: str, **values: Any) -> Message:
     """A message of the catalogue with its values."""
     return Message(key, values)
-
-
-def decimals(value: float, low: float, high: float) -> int:
-    """Decimals that an estimate deserves: two significant digits of its interval's width, 0 to 4.
-
-    >>> decimals(0.947, 0.8015, 1.1191), decimals(0.0097, -0.020, 0.039), decimals(103.2, 25.4, 49.9)
-    (2, 3, 0)
-    """
-    width = high - low
-    if not isfinite(width) or width <= 0:
-        ends = [abs(x) for x in (value, low, high) if isfinite(x)]
-        size = max(ends, default=0.0)
-        return 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
-    return signed_places(min(max(1 - floor(log10(width)), 0), 4), low, high)
-
-
-def signed_places(places: int, low: float, high: float) -> int:
-    """At least `places` decimals, and as many more, up to three, as a limit needs to show its side of zero.
-
-    >>> signed_places(3, -0.00036, 0.0880), signed_places(3, 0.0, 0.0880)
-    (4, 3)
-    """
-    near = [abs(x) for x in (low, high) if x and isfinite(x)]
-    return next((p for p in range(places, places + 3) if all(round(x, p) for x in near)), places + 3)
 
 
 class Numbers:
@@ -110,10 +88,44 @@ class Numbers:
         return self.points_value(abs(value), places)
 
     def p(self, value: float) -> str:
-        """A p-value with its sign: ``= 0.03``, ``< 0.001``."""
-        if value < 0.001:
-            return "< " + self.fixed(0.001, 3)
-        return "= " + self.fixed(value, 3 if value < 0.1 else 2)
+        """A p-value with its sign, two significant digits: ``= 0.030``, ``= 0.20``, ``< 0.001``."""
+        if value < LEAST_P:
+            return "< " + self.fixed(LEAST_P, 3)
+        return "= " + self.fixed(value, max(2, 1 - floor(log10(value))))
+
+    def write(self, value: Any, form: str) -> str | None:
+        """A number as a format word says (``percent``, ``number.3``), None where there is no such word.
+
+        The decimals are those that the number knows; only of others are they those of the word.
+        """
+        word, _, named = form.partition(".")
+        own = places_in(value)
+
+        def places(default: int, of: int = 0) -> int:
+            return int(named or default) if own is None else max(own - of, 0)
+
+        match word:
+            case "percent":
+                return self.percent(value, places(1, 2))
+            case "points":
+                return self.points(value, places(1, 2))
+            case "points_value":
+                return self.points_value(value, places(1, 2))
+            case "points_size":
+                return self.points_size(value, places(1, 2))
+            case "level":
+                return self.level(value)
+            case "count":
+                return self.count(value)
+            case "p":
+                return self.p(value)
+            case "number":
+                return self.fixed(value, places(2))
+            case "about":
+                return self.fixed(value, places(0 if abs(value) >= 10 else 1))
+            case "size":
+                return self.fixed(value, places(by_width(value, value, value)))
+        return None
 
 
 class _Formatter(string.Formatter):
@@ -123,35 +135,13 @@ class _Formatter(string.Formatter):
         self._catalogue = catalogue
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        numbers = self._catalogue.numbers
-        word, _, places = format_spec.partition(".")
         if isinstance(value, Message):
             value = self._catalogue(value)
         if value is None:
             return self._catalogue("word.not_known")
-        match word:
-            case "percent":
-                return numbers.percent(value, int(places or 1))
-            case "points":
-                return numbers.points(value, int(places or 1))
-            case "points_value":
-                return numbers.points_value(value, int(places or 1))
-            case "points_size":
-                return numbers.points_size(value, int(places or 1))
-            case "level":
-                return numbers.level(value)
-            case "count":
-                return numbers.count(value)
+        match format_spec:
             case "count_or_none":
-                return numbers.count(value) if value else self._catalogue("word.none")
-            case "p":
-                return numbers.p(value)
-            case "number":
-                return numbers.fixed(value, int(places or 2))
-            case "about":
-                return numbers.fixed(value, 0 if abs(value) >= 10 else 1)
-            case "size":
-                return numbers.fixed(value, decimals(value, value, value))
+                return self._catalogue.numbers.count(value) if value else self._catalogue("word.none")
             case "numeral":
                 return self._catalogue.numeral(value)
             case "numeral_first":
@@ -161,7 +151,8 @@ class _Formatter(string.Formatter):
                 return self._catalogue.listed(value)
             case "title":
                 return str(value[:1].upper() + value[1:])
-        return str(value)
+        written = self._catalogue.numbers.write(value, format_spec) if format_spec else None
+        return str(value) if written is None else written
 
 
 def _is_group(node: Any) -> bool:

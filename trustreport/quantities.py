@@ -54,6 +54,7 @@ class Quantity:
     clustered : the method, a fixed word, where cases come in clusters; empty where none is known
     written_as : how a value is written in running text, where that is not its unit (an area: as a number)
     same_as : the quantity that is the same number under another name
+    decimals : of a score that always has as many; None where the width of its interval says
     """
 
     id: str
@@ -70,6 +71,7 @@ class Quantity:
     clustered: str = ""
     written_as: str = ""
     same_as: str = ""
+    decimals: int | None = None
 
     @property
     def written(self) -> str:
@@ -109,6 +111,7 @@ class Quantity:
             counts_decisions=self.counts_decisions,
             by_prevalence=self.by_prevalence,
             needs_probabilities=self.needs_probabilities,
+            decimals=self.decimals,
         )
 
 
@@ -126,7 +129,7 @@ def _cells(name: str, *needs: Need, mix: bool = False, **more: Any) -> list[Quan
 
 
 _OF_SHARE: dict[str, Any] = {"clustered": "cluster_wilson"}
-_FROM_MINUS_ONE: dict[str, Any] = {"unit": "score", "low": -1.0, "high": 1.0, "scale": "atanh"}
+_FROM_MINUS_ONE: dict[str, Any] = {"unit": "score", "low": -1.0, "high": 1.0, "scale": "atanh", "decimals": 2}
 _LIKELIHOOD: dict[str, Any] = {"unit": "ratio"}
 _RISKS: dict[str, Any] = {"needs_probabilities": True}
 
@@ -212,6 +215,7 @@ ROWS: tuple[Quantity, ...] = (
         "up",
         low=-1.0,
         high=1.0,
+        decimals=2,
     ),
     # pragmatic utility
     # a risk reduction is the change of accuracy: errors saved are right decisions gained
@@ -240,7 +244,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("degree_of_correspondence p_performance p_acceptability", "p"),
     *_rows("energy_distance mmd similarity_effect", "score"),
     *_rows("spr wpr", "score", "up", low=0.0, high=1.0),
-    *_rows("similarity_performance_correlation", "score", low=-1.0, high=1.0),
+    *_rows("similarity_performance_correlation", "score", low=-1.0, high=1.0, decimals=2),
     *_rows("mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
     *_rows("heterogeneity", better="down"),
     *_rows("between_site_variance", "score", low=0.0),
@@ -251,7 +255,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("exposure", "count"),
     *_rows("labelled_share mature_share"),
     *_rows("event_rate", "ratio", "down"),
-    *_rows("cusum sprt funnel_z score_drift feature_drift", "score"),
+    *_rows("cusum sprt funnel_z score_drift feature_drift", "score", decimals=2),
     *_rows("mix_drift"),
     *_rows("detection_delay", "count", "down"),
     # reported
@@ -275,6 +279,8 @@ CHANGES = (
 OF_ARMS = ("reader_agreement", "mean_seconds", "mean_confidence")
 # Tests of a criterion: of the quantity that their parameter ``metric`` names.
 OF_METRIC = ("non_inferiority",)
+# Results whose n counts readers or sites, not cases.
+OF_GROUPS = ("mean_benefit", "pooled_performance", "prediction_interval", "heterogeneity")
 
 _BY_ID = {row.id: row for row in ROWS}
 

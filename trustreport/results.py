@@ -6,9 +6,18 @@ from functools import cached_property
 from math import isnan
 from typing import Any
 
+from trustreport import digits
 from trustreport.estimate import Estimate
 from trustreport.place import Place
-from trustreport.quantities import OF_METRIC, Quantity, Unit, endpoint_row, is_named, quantity_of
+from trustreport.quantities import (
+    OF_GROUPS,
+    OF_METRIC,
+    Quantity,
+    Unit,
+    endpoint_row,
+    is_named,
+    quantity_of,
+)
 
 ROUNDING = 1e-12
 CUT = "the interval is cut at the end of what is possible"
@@ -18,7 +27,8 @@ CUT = "the interval is cut at the end of what is possible"
 class Result:
     """An entry of results.json: (id, scope, method) is unique, one of those for a question is primary.
 
-    `id` is ``dimension.quantity``. The interval is kept within the range of the quantity.
+    `id` is ``dimension.quantity``. The interval is kept within the range of the quantity; value and limits
+    know the decimals (`places`) that they are written with.
 
     Parameters
     ----------
@@ -44,6 +54,7 @@ class Result:
     details: Mapping[str, Any] = field(default_factory=dict)
     cases: str = ""
     quantity: Quantity = field(init=False)
+    places: int = field(init=False)
 
     def __post_init__(self) -> None:
         name = self.name
@@ -52,7 +63,10 @@ class Result:
             name = metric if is_named(metric) else "declared_endpoint"
         row = quantity_of(name, self.endpoint, contrast=self.place.arms is not None)
         object.__setattr__(self, "quantity", row)
-        object.__setattr__(self, "estimate", within_range(self.estimate, row))
+        e = within_range(self.estimate, row)
+        places = digits.places_of(e, row, of_cases=self.name not in OF_GROUPS)
+        object.__setattr__(self, "places", places)
+        object.__setattr__(self, "estimate", digits.rounded(e, places))
 
     @property
     def name(self) -> str:
@@ -107,6 +121,12 @@ def answers(
 ) -> list[Result]:
     """Several estimates of one quantity; the one whose method is `leads` is primary."""
     return [Result(id, place, e, primary=e.method == leads, **more) for e in estimates]
+
+
+def estimate_of(e: Estimate, row: Quantity) -> Estimate:
+    """An estimate of a quantity as a result would hold it: within its range, with its decimals."""
+    e = within_range(e, row)
+    return digits.rounded(e, digits.places_of(e, row))
 
 
 def within_range(e: Estimate, row: Quantity) -> Estimate:

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from test_drawings import boxes, texts
 from test_drawn_values import drawn, written
 
+from trustreport.digits import by_width
 from trustreport.figures import style
 from trustreport.figures.curves import STROKES, above, thinned
 from trustreport.figures.decision_curve import DecisionCurves
@@ -160,7 +161,9 @@ def test_the_area_stands_in_each_of_several_panels(say: Catalogue) -> None:
     said = written(RocFigure(panels).draw(say))
     for panel in panels:
         auc = panel.lines[0].auc
-        assert f"AUC {auc.value:.2f} ({auc.low:.2f} to {auc.high:.2f})" in said
+        places = by_width(auc.value, auc.low, auc.high)
+        value, low, high = (f"{x:.{places}f}" for x in (auc.value, auc.low, auc.high))
+        assert f"AUC {value} ({low} to {high})" in said
 
 
 def test_readers_stand_where_they_decide_and_arms_differ_in_shape(say: Catalogue) -> None:

@@ -128,7 +128,7 @@ def test_differences_stand_on_a_linear_axis_with_signs(say: Catalogue) -> None:
         ((0.947, 0.8015, 1.1191), "ratio", "0.95 (0.80 to 1.12)"),
         ((0.0, 0.0, 0.8), "ratio", "0 (0 to 0.80)"),
         ((inf, 2.1, inf), "ratio", "∞ (2.10 to ∞)"),
-        ((3.0, 1e-3, 1e6), "ratio", "3.0 (0.0010 to 1,000,000)"),
+        ((3.0, 1e-3, 1e6), "ratio", "3.000 (0.001 to 1,000,000.000)"),
         ((2.5e-6, 1e-7, 3.1e8), "ratio", "2.5 × 10⁻⁶ (1.0 × 10⁻⁷ to 3.1 × 10⁸)"),
         ((1.4, nan, nan), "ratio", "1.40 (no interval)"),
         ((nan, nan, nan), "ratio", "not estimable"),
@@ -144,7 +144,7 @@ def test_differences_stand_on_a_linear_axis_with_signs(say: Catalogue) -> None:
 )  # fmt: skip
 def test_numbers_keep_what_their_interval_deserves(shown: Any, scale: Any, text: str, say: Catalogue) -> None:
     e = estimate(*shown)
-    assert plain(numbers.estimate(say, e, scale, numbers.places_of([e], scale))) == text
+    assert plain(numbers.estimate(say, e, scale)) == text
 
 
 def test_readers_of_the_benefit_diagram_stand_where_they_are(say: Catalogue) -> None:

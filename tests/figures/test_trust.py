@@ -54,7 +54,7 @@ def test_marks_and_intervals_stand_where_the_shares_are(say: Catalogue) -> None:
 
 def test_the_leading_shares_are_written_in_figures(say: Catalogue) -> None:
     written = texts(TrustDiagram((*readers(3), POOLED)).draw(say))
-    assert "right before (RSR): 41.0% (31.0 to 51.0)" in written
+    assert "right before (RSR): 41% (31 to 51)" in written
     assert "a reader (3 of them); area: 80 readings each" in written
     assert "all readings, 95% CI" in written
 

@@ -51,10 +51,10 @@ def test_the_method_is_said_once(leading):
     assert row(leading, "Error rate, aided").cells[4].text == "same"
 
 
-def test_rows_of_one_unit_share_their_decimals(leading):
+def test_a_row_has_the_decimals_of_its_own_quantity(leading):
     assert row(leading, "Error rate, unaided").cells[1].text == "0.237"
     assert row(leading, "Odds ratio of an error").cells[1].text.strip() == "0.95"
-    assert row(leading, "Relative risk of an error").cells[1].text.strip() == "0.96"  # has no interval
+    assert row(leading, "Relative risk of an error").cells[1].text.strip() == "0.96"
 
 
 def test_decimals_stand_below_each_other():
@@ -86,7 +86,7 @@ def test_leading_rows_are_marked(leading):
             result("nnd", 103.2, nan, nan, 9, "newcombe", details={"benefit_from": 25.4, "harm_from": 49.9}),
             "103 (25 to ∞ to −50) decisions",
         ),
-        (result("rr", 0.96, nan, nan, 9, "koopman", note="a reason"), "0.960 (no interval: a reason)"),
+        (result("rr", 0.96, nan, nan, 9, "koopman", note="a reason"), "0.96 (no interval: a reason)"),
         (result("rr", nan, nan, nan, 0, "koopman", note="no case"), "not estimable: no case"),
     ],
 )  # fmt: skip
@@ -110,4 +110,4 @@ def test_a_plain_table_writes_each_column_as_its_header_says():
 
 
 def test_a_p_value_of_one_that_has_no_value():
-    assert value_text(result("mcnemar", nan, nan, nan, 0, "mcnemar_exact", p=1.0), say, 0) == "1.00"
+    assert value_text(result("mcnemar", nan, nan, nan, 0, "mcnemar_exact", p=1.0), say) == "1.00"

@@ -8,6 +8,7 @@ from typing import Any
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import COUNTED_DECISIONS, UNDEFINED
 from trustreport.claims import held, tables
+from trustreport.digits import share
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.table import MEASURES
@@ -142,7 +143,7 @@ def other_class_mix(evidence: Evidence) -> Iterator[Remark]:
         if mix.role not in ("tuning", "training"):
             apart = newcombe(mix.positives, mix.n, x, n)
             fires = apart.low * apart.high > 0 and evidence.plan.utility.prevalence_range is None
-            message = say("checks.P02.fired", a=x / n, b=mix.positives / mix.n)
+            message = say("checks.P02.fired", a=share(x, n), b=share(mix.positives, mix.n))
             yield Remark(mix.place, message if fires else None)
 
 
@@ -181,7 +182,11 @@ def _kept(evidence: Evidence, case: ScoredCases) -> Message:
     whole, part = case.counts, case.decided.counts
     if whole is None or part is None or not part.n:
         return say("checks.P03.fired_failed", n=case.n_failed)
-    values = {"n": case.n_failed, "x": (part.tp + part.tn) / part.n, "y": (whole.tp + whole.tn) / whole.n}
+    values = {
+        "n": case.n_failed,
+        "x": share(part.tp + part.tn, part.n),
+        "y": share(whole.tp + whole.tn, whole.n),
+    }
     rule = evidence.plan.operating_point.indeterminate_as
     if rule is None:
         return say("checks.P03.fired_indeterminate", **values)
@@ -211,14 +216,14 @@ def _without(counts: ConfusionCounts | None, n: int) -> Message:
     if counts is None or not counts.n:
         return say("checks.P03.fired_no_table", n=n)
     right = counts.tp + counts.tn
-    return say("checks.P03.fired", n=n, x=right / counts.n, y=right / (counts.n + n))
+    return say("checks.P03.fired", n=n, x=share(right, counts.n), y=share(right, counts.n + n))
 
 
 def _indeterminate(confusion: Any, n: int) -> Message | None:
     right, decided = confusion.tp + confusion.tn, confusion.tp + confusion.fp + confusion.fn + confusion.tn
     if not n or not decided:
         return None
-    return say("checks.P03.fired_indeterminate", n=n, x=right / decided, y=right / (decided + n))
+    return say("checks.P03.fired_indeterminate", n=n, x=share(right, decided), y=share(right, decided + n))
 
 
 # ---------------------------------------------------------------- P04
@@ -353,11 +358,11 @@ def imbalance(evidence: Evidence) -> Iterator[Remark]:
         c, accuracy = table.counts, _estimate(evidence, table, "accuracy")
         if not c.n:
             continue
-        share = max(c.positives, c.negatives) / c.n
+        common_share = share(max(c.positives, c.negatives), c.n)
         margin = evidence.plan.limits.get("P08_margin", accuracy.high - accuracy.low)
         common = say(f"checks.P08.{'positive' if c.positives >= c.negatives else 'negative'}")
-        message = say("checks.P08.fired", accuracy=accuracy.value, share=share, common=common)
-        yield Remark(table.place, message if accuracy.value <= share + margin else None)
+        message = say("checks.P08.fired", accuracy=accuracy.value, share=common_share, common=common)
+        yield Remark(table.place, message if accuracy.value <= common_share + margin else None)
 
 
 CHECKS = (

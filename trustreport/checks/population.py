@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.data import OF_MAKING, decided
+from trustreport.digits import share
 from trustreport.measures.proportion import wilson
 from trustreport.messages import Message, say
 from trustreport.performance.readers import place_of_task
@@ -49,10 +50,11 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
         if not n or (expected is None and said is None):
             continue
         study = wilson(positives, n, plan.report.confidence_level)
+        here = share(positives, n)
         if expected is not None and not study.low <= expected <= study.high:
-            yield Remark(place, _other_share(evidence, place, study.value, expected), by_prevalence)
+            yield Remark(place, _other_share(evidence, place, here, expected), by_prevalence)
         elif said == "enriched":
-            yield Remark(place, say("checks.P31.fired_enriched", study=study.value), by_prevalence)
+            yield Remark(place, say("checks.P31.fired_enriched", study=here), by_prevalence)
         else:
             yield Remark(place)
 

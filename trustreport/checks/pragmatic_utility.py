@@ -7,6 +7,7 @@ import numpy as np
 
 from trustreport.checks.check import Check, Evidence, Remark, data_of
 from trustreport.checks.reader_study import PARTIAL_DESIGNS
+from trustreport.digits import share
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
 from trustreport.performance.cases import ScoredCases, by_set, in_common, scored_cases
@@ -35,7 +36,7 @@ def missing_readings(evidence: Evidence) -> Iterator[Remark]:
             "checks.P19.fired",
             n=missing,
             total=total,
-            share=missing / total,
+            share=share(missing, total),
             unaided=int(d["missing_unaided"]),
             aided=int(d["missing_aided"]),
             low=r.estimate.low,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from trustreport import digits
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import GROUP
 from trustreport.messages import Message, say
@@ -47,7 +48,7 @@ def unknown_attribute(evidence: Evidence) -> Iterator[Remark]:
     limit = evidence.limit("P38_share")
     for r in evidence.results:
         if r.id == f"{DIMENSION}.unknown" and r.estimate.n and r.estimate.value == r.estimate.value:
-            share = r.estimate.value / r.estimate.n
+            share = digits.share(r.estimate.value, r.estimate.n)
             message = say("checks.P38.fired", attribute=r.parameters["attribute"], share=share)
             yield Remark(r.place, message if share > limit else None)
     late = [group.name for group in evidence.plan.subgroups if group.prespecified is not True]

@@ -7,6 +7,7 @@ from math import isnan
 import numpy as np
 
 from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.digits import per
 from trustreport.measures.monitoring.rates import any_false_alert, event_rate
 from trustreport.messages import say
 from trustreport.narrative.names import quantity_name
@@ -164,9 +165,9 @@ def silence(evidence: Evidence) -> Iterator[Remark]:
         e, logged = r.estimate, "incidents" in evidence.plan.model_fields_set
         message = None
         if e.value == 0 and not logged:
-            message = say("checks.P57.no_log", n=e.n, rate=1000 * e.high, level=e.level)
+            message = say("checks.P57.no_log", n=e.n, rate=per(e, 1000).high, level=e.level)
         elif e.value == 0 and e.high > evidence.limit("P57_rate"):
-            message = say("checks.P57.fired", n=e.n, rate=1000 * e.high, level=e.level)
+            message = say("checks.P57.fired", n=e.n, rate=per(e, 1000).high, level=e.level)
         yield Remark(_of(r), message)
     for r in _entries(evidence, "reliance_value"):
         e = r.estimate

@@ -151,8 +151,7 @@ class BenefitDiagram:
         if isnan(mean.value):
             text = say("figure.benefit.no_mean", reason=mean.note)
         else:
-            places = numbers.places_of([mean], scale)
-            value, low, high = (numbers.one(say, x, places, scale) for x in (mean.value, mean.low, mean.high))
+            value, low, high = numbers.parts(say, mean, scale)
             level = numbers.plain(say, round(100 * mean.level, 6))
             key = "mean_points" if self.unit == "percent" else "mean"
             if isnan(mean.low) or isnan(mean.high):

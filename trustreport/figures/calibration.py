@@ -127,7 +127,7 @@ class CalibrationFigure:
         """The set's name, slope and ratio above the panel."""
         line = style.height_of(" ", style.SMALL)
         for k, (name, e) in enumerate((("oe_ratio", panel.oe_ratio), ("slope", panel.slope))):
-            number = numbers.estimate(say, e, "number", numbers.places_of([e], "number"))
+            number = numbers.estimate(say, e, "number")
             text = say(f"figure.calibration.{name}", number=number)
             style.write(sheet, left, bottom - 1.6 - line * (k + 0.5), text, **_MUTED)
         if title:

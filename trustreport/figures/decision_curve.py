@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style, ticks
 from trustreport.messages import Catalogue, Message
 
@@ -183,7 +184,8 @@ class DecisionCurves:
         """Net benefit at the first declared thresholds."""
         found = []
         for p in line.declared[:4]:
-            value, low, high = (say.numbers.fixed(x, 3) for x in (p.value, p.low, p.high))
+            places = numbers.places_of(Estimate(p.value, p.low, p.high, 0), "number")
+            value, low, high = (say.numbers.fixed(x, places) for x in (p.value, p.low, p.high))
             threshold = say("figure.percent_tick", value=numbers.plain(say, round(100 * p.threshold, 8)))
             text = say("figure.decision_curve.at", threshold=threshold, value=value, low=low, high=high)
             found.append(text)

@@ -120,7 +120,6 @@ class EffectPlot:
         return drawn.figure
 
     def _lines(self, say: Catalogue) -> list[columns.Line]:
-        places = numbers.places_of((row.estimate for row in self.rows), self.scale)
         lines = []
         for row in self.rows:
             shown, said = row.estimate, style.said(say, row.note)
@@ -129,7 +128,7 @@ class EffectPlot:
             lines.append(
                 columns.Line(
                     label=style.said(say, row.label),
-                    number=numbers.estimate(say, shown, self.scale, places),
+                    number=numbers.estimate(say, shown, self.scale),
                     note="" if undefined else said or (shown.note if no_interval else ""),
                     reason=said or shown.note if undefined else "",
                     leads=row.leads,

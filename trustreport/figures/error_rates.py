@@ -55,11 +55,10 @@ class ErrorRates:
 
     def _draw(self, say: Catalogue) -> "Figure":
         quantity = style.said(say, self.quantity)
-        places = numbers.places_of((row.estimate for row in self.rows), "percent")
         lines = [
             columns.Line(
                 label=style.said(say, row.label),
-                number=numbers.estimate(say, row.estimate, "percent", places),
+                number=numbers.estimate(say, row.estimate, "percent"),
                 reason=row.estimate.note if isnan(row.estimate.value) else "",
                 leads=row.leads,
                 group=style.said(say, row.group),

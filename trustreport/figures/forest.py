@@ -131,11 +131,10 @@ class Forest:
                 dashed: dict[str, Any] = {"color": style.TEAL, "lw": style.HAIR, "ls": style.DASHED}
                 _down(plot, column.mean.value, under, f"mean-line-{c}", zorder=0.8, **dashed)
             rows = self._rows(column)
-            places = numbers.places_of([e for e in rows if not isnan(e.value)], "number")
             for i, (e, y, height) in enumerate(zip(rows, starts, heights)):
                 at = y + (height - ROW) / 2
                 kind = "site" if i < len(names) else "mean" if i == len(names) else "new"
-                self._row(say, plot, e, at, (low, high), f"{kind}-{i}-{c}", places)
+                self._row(say, plot, e, at, (low, high), f"{kind}-{i}-{c}")
         style.write(sheet, 0, bottom + BELOW - 1.0, key, size=style.SMALL, color=style.MUTE, va="top")
         return figure
 
@@ -147,15 +146,14 @@ class Forest:
         y: float,
         ends: tuple[float, float],
         name: str,
-        places: int,
     ) -> None:
         kind = name.partition("-")[0]
         low, high = ends
         # What a row says stands over its mark, at the left end of the panel.
-        text = numbers.estimate(say, e, "number", min(places, 3))
+        text = numbers.estimate(say, e, "number")
         if kind == "new" and isfinite(e.low):
-            shown = [numbers.one(say, x, min(places, 3), "number") for x in (e.low, e.high)]
-            text = say("figure.forest.interval", low=shown[0], high=shown[1])
+            _, least, most = numbers.parts(say, e, "number")
+            text = say("figure.forest.interval", low=least, high=most)
         if kind == "new" and isnan(e.low) and e.n > 1:
             text = say("figure.forest.few", n=e.n)
         colour = style.MUTE if kind == "site" else style.INK

@@ -104,7 +104,7 @@ class MetaValidation:
     def _correlation(self, say: Catalogue, r: Estimate) -> str:
         if not isfinite(r.value):
             return say("figure.meta.few", n=r.n) if r.n > TWO else say("figure.meta.none")
-        value = numbers.estimate(say, r, "number", 2)
+        value = numbers.estimate(say, r, "number")
         return say("figure.meta.r", value=value, n=r.n)
 
     def _marks(self, plot: "Axes", p: int, width: float, names: Sequence[str]) -> None:

@@ -164,8 +164,8 @@ class Nomogram:
             return ""
         text = say(
             "figure.nomogram.mark",
-            concordance=numbers.estimate(say, rho, "number", numbers.places_of([rho], "number")),
-            label=numbers.estimate(say, label, "percent", numbers.places_of([label], "percent")),
+            concordance=numbers.estimate(say, rho, "number"),
+            label=numbers.estimate(say, label, "percent"),
         )
         return style.wrap(text, style.TEXT_WIDTH - BESIDE, style.TICK, style.SEMIBOLD)
 

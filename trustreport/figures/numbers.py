@@ -1,15 +1,13 @@
-"""How a drawn number is written: decimals that its interval deserves, never rounded away to nothing."""
+"""How a drawn number is written: with the decimals that it knows, in the unit of its scale."""
 
-from collections.abc import Iterable
 from math import floor, isfinite, isnan, log10
 from typing import Literal
 
+from trustreport.digits import by_width, of_ratio, of_share, places_in
 from trustreport.estimate import Estimate
-from trustreport.messages import Catalogue, decimals
+from trustreport.messages import Catalogue
 
 Scale = Literal["ratio", "points", "difference", "percent", "number"]
-
-LEAST_PLACES: dict[Scale, int] = {"ratio": 2, "points": 1, "difference": 2, "percent": 1, "number": 2}
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
@@ -28,30 +26,24 @@ def hundredfold(value: float, scale: Scale) -> float:
     return 100 * value if scale in ("points", "percent") else value
 
 
-def places_of(estimates: Iterable[Estimate], scale: Scale) -> int:
-    """The decimals of a column: as many as the estimate that deserves most, at least those of sentences."""
-    most, largest = LEAST_PLACES[scale], 0.0
-    for e in estimates:
-        if not isnan(e.value) and (scale != "ratio" or _moderate(e)):
-            numbers = [hundredfold(x, scale) for x in (e.value, e.low, e.high)]
-            most = max(most, decimals(*numbers)) if any(numbers) else most
-            largest = max(largest, *(abs(x) for x in numbers if isfinite(x)))
-    return min(most, 2) if scale == "percent" and largest >= 0.1 else most
-
-
-def _moderate(e: Estimate) -> bool:
-    """Whether a ratio is well written with a fixed number of decimals."""
-    return all(0.05 <= x < 100 for x in (e.value, e.low, e.high) if isfinite(x) and x != 0)
+def places_of(e: Estimate, scale: Scale) -> int:
+    """The decimals of an estimate and its limits: those that it knows, or those of its scale and n."""
+    known = next((p for p in map(places_in, (e.value, e.low, e.high)) if p is not None), None)
+    if scale in ("points", "percent"):
+        return max((of_share(e, e.n) if known is None else known) - 2, 0)
+    if known is not None:
+        return known
+    return of_ratio(e) if scale == "ratio" else by_width(e.value, e.low, e.high)
 
 
 def _ratio(say: Catalogue, value: float, places: int) -> str:
-    """At least two significant digits; powers of ten where figures would be long."""
+    """Powers of ten where figures would be long."""
     if not isfinite(value) or value == 0:
         return say.numbers.fixed(value, 0)
     size = floor(log10(abs(value)))
     if not -4 <= size < 7:
         return say.numbers.fixed(value / 10**size, 1) + power(size)
-    return say.numbers.fixed(value, max(places, 1 - size))
+    return say.numbers.fixed(value, places)
 
 
 def power(exponent: int) -> str:
@@ -64,18 +56,22 @@ def power_of_ten(exponent: int) -> str:
     return "10" + str(exponent).translate(_RAISED)
 
 
-def estimate(say: Catalogue, shown: Estimate, scale: Scale, places: int) -> str:
+def estimate(say: Catalogue, shown: Estimate, scale: Scale) -> str:
     """``0.95 (0.80 to 1.12)``; says so where there is no value or no interval."""
     if isnan(shown.value):
         return say("figure.not_estimable")
-    if scale == "ratio" and not _moderate(shown):
-        places = 0
     percent = "percent_" if scale == "percent" else ""
-    value = one(say, shown.value, places, scale)
+    value, low, high = parts(say, shown, scale)
     if isnan(shown.low) or isnan(shown.high):
         return say(f"figure.{percent}no_interval", value=value)
-    low, high = one(say, shown.low, places, scale), one(say, shown.high, places, scale)
     return say(f"figure.{percent}estimate", value=value, low=low, high=high)
+
+
+def parts(say: Catalogue, e: Estimate, scale: Scale) -> tuple[str, str, str]:
+    """Value and limits, all to the same digits."""
+    places = places_of(e, scale)
+    value, low, high = (one(say, x, places, scale) for x in (e.value, e.low, e.high))
+    return value, low, high
 
 
 def plain(say: Catalogue, value: float) -> str:

@@ -114,10 +114,9 @@ class ReaderRoc:
     def _key(self, say: Catalogue) -> list[curves.Entry]:
         """The means with their areas, then the readers and their decisions, then the diagonal."""
         entries = []
-        places = min(numbers.places_of([arm.auc for arm in self.arms], "number"), 3)
         for arm in self.arms:
             text = say("figure.reader_roc.mean", arm=style.said(say, arm.label))
-            area = _area(say, arm.auc, places)
+            area = _area(say, arm.auc)
             entries.append(curves.Entry(_stroke(MEAN[arm.aided]), text, (area,), arm.aided))
         for arm in self.arms:
             name, n = style.said(say, arm.label), sum(bool(reader.points) for reader in arm.readers)
@@ -142,10 +141,10 @@ def _frame(say: Catalogue, plot: "Axes") -> None:
     plot.plot([0, 1], [0, 1], color=style.FAINT, lw=style.THIN, zorder=1, gid="chance")
 
 
-def _area(say: Catalogue, e: Estimate, places: int) -> str:
+def _area(say: Catalogue, e: Estimate) -> str:
     if not (isfinite(e.value) and isfinite(e.low) and isfinite(e.high)):
-        return say("figure.roc.auc", number=numbers.estimate(say, e, "number", places))
-    value, low, high = (numbers.one(say, x, places, "number") for x in (e.value, e.low, e.high))
+        return say("figure.roc.auc", number=numbers.estimate(say, e, "number"))
+    value, low, high = numbers.parts(say, e, "number")
     level = numbers.plain(say, round(100 * e.level, 6))
     return say("figure.roc.auc_interval", value=value, low=low, high=high, level=level)
 

@@ -191,11 +191,10 @@ class RocFigure:
     def _area(self, say: Catalogue, line: RocLine) -> str:
         """The area with its interval, and its level where there is room for it."""
         alone = len(self.panels) == 1
-        places = min(numbers.places_of([line.auc], "number"), 3) if alone else 2
         e = line.auc
         if isnan(e.value) or isnan(e.low) or isnan(e.high):
-            return say("figure.roc.auc", number=numbers.estimate(say, e, "number", places))
-        value, low, high = (numbers.one(say, x, places, "number") for x in (e.value, e.low, e.high))
+            return say("figure.roc.auc", number=numbers.estimate(say, e, "number"))
+        value, low, high = numbers.parts(say, e, "number")
         level = numbers.plain(say, round(100 * e.level, 6))
         key = "figure.roc.auc_interval" if alone else "figure.roc.auc_short"
         return say(key, value=value, low=low, high=high, level=level)
@@ -229,7 +228,7 @@ class RocFigure:
             if line.point.threshold:
                 found.append(style.said(say, line.point.threshold))
             for name, e in (("sensitivity", line.point.sensitivity), ("specificity", line.point.specificity)):
-                number = numbers.estimate(say, e, "percent", numbers.places_of([e], "percent"))
+                number = numbers.estimate(say, e, "percent")
                 found.append(say(f"figure.roc.{name}", number=number))
         return tuple(found)
 

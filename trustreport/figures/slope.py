@@ -114,7 +114,7 @@ class SlopePlot:
 
     def _mean_label(self, say: Catalogue, shown: Estimate) -> str:
         scale: numbers.Scale = self.unit
-        value = numbers.one(say, shown.value, numbers.places_of([shown], scale), scale)
+        value = numbers.one(say, shown.value, numbers.places_of(shown, scale), scale)
         return say(f"figure.slope.{self.unit}", value=value)
 
     def _limits(self, rows: Sequence[ReaderSlope], mean: ReaderSlope | None) -> tuple[float, float]:

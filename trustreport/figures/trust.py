@@ -209,8 +209,7 @@ class TrustDiagram:
         """The leading shares of a panel in figures."""
         point = next(p for p in self.points if p.leads)
         for line, (axis, e) in enumerate(zip(("y", "x"), reversed(point.place(panel)))):
-            places = numbers.places_of([e], "percent")
-            number = numbers.estimate(say, e, "percent", places)
+            number = numbers.estimate(say, e, "percent")
             name = say(
                 f"figure.trust.{self._words}.{axis}_name", code=say(f"figure.trust.{panel}.{axis}_code")
             )

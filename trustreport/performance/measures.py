@@ -32,7 +32,7 @@ from trustreport.measures.roc.average_precision import FEW_POSITIVES, logit_bino
 from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_auc
 from trustreport.performance.cases import ScoredCases
 from trustreport.quantities import quantity
-from trustreport.results import within_range
+from trustreport.results import estimate_of
 
 CALIBRATION: dict[str, Callable[..., Estimate]] = {
     "brier": brier,
@@ -89,7 +89,7 @@ def estimates(case: ScoredCases, name: str, level: float, **chosen: Any) -> tupl
     at = (name, level, *sorted(chosen.items()))
     if at not in case.memo:
         row = quantity(name)
-        case.memo[at] = tuple(within_range(e, row) for e in _estimates(case, name, level, **chosen))
+        case.memo[at] = tuple(estimate_of(e, row) for e in _estimates(case, name, level, **chosen))
     return case.memo[at]
 
 

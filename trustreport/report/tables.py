@@ -1,13 +1,14 @@
 """Tables as a report prints them: cells are texts, numbers align, what is undefined says why."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isfinite, isinf, isnan
+from math import isinf, isnan
 from typing import Any
 
+from trustreport.digits import by_width, of_share, places_in
 from trustreport.estimate import Estimate
 from trustreport.finding import EstimateTable, PlainTable, Row
-from trustreport.messages import Catalogue, Message, decimals, signed_places
+from trustreport.messages import Catalogue, Message
 from trustreport.results import Result
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
@@ -58,7 +59,7 @@ def table(source: EstimateTable | PlainTable, say: Catalogue) -> Table:
 
 
 def estimates(source: EstimateTable, say: Catalogue) -> Table:
-    """Measure, estimate, interval, n and method; rows of one unit share their decimals."""
+    """Measure, estimate, interval, n and method."""
     rows = source.rows
     levels = {row.result.estimate.level for row in rows}
     interval = say("table.interval", level=levels.pop()) if len(levels) == 1 else say("table.interval_mixed")
@@ -69,9 +70,8 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
         Head(say("table.n"), True),
         Head(say("table.method")),
     )
-    places = common_places(row.result for row in rows)
-    values = align([value_text(row.result, say, places[row.result.unit]) for row in rows])
-    intervals = align([interval_text(row.result, say, places[row.result.unit]) for row in rows])
+    values = align([value_text(row.result, say) for row in rows])
+    intervals = align([interval_text(row.result, say) for row in rows])
     methods = _methods(rows, say)
     lines = tuple(
         Line(
@@ -89,42 +89,7 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
     return Table(say(source.caption), heads, lines, source.id)
 
 
-IN_PER_CENT = ("proportion", "difference")
-SHARE_PLACES = 3
-
-
-def common_places(results: Iterable[Result]) -> dict[str, int]:
-    """Decimals for each unit: what the median estimate deserves, and no estimate loses more than one.
-
-    Where some have an interval, those without one follow.
-    """
-    with_interval: dict[str, list[int]] = {}
-    without: dict[str, list[int]] = {}
-    for r in results:
-        e = r.estimate
-        places = with_interval if isfinite(e.high - e.low) and e.high > e.low else without
-        places.setdefault(r.unit, []).append(own_places(r))
-    return {
-        unit: max(sorted(places)[len(places) // 2], max(places) - 1)
-        for unit, places in (without | with_interval).items()
-    }
-
-
-def own_places(result: Result) -> int:
-    """Decimals that an estimate deserves; a number of decisions has one below ten and none above."""
-    e = result.estimate
-    if isnan(e.value) and not isfinite(e.high - e.low):
-        return 0
-    if result.unit == "count":
-        return 0
-    if result.unit == "decisions":
-        return int(abs(e.value) < 10)
-    places = decimals(e.value, e.low, e.high)
-    # A limit close to zero must not lose its sign, and per cent are told with one decimal.
-    return max(places, SHARE_PLACES) if result.unit in IN_PER_CENT else places
-
-
-def value_text(result: Result, say: Catalogue, places: int) -> str:
+def value_text(result: Result, say: Catalogue) -> str:
     """The point estimate; a test is its p-value, and what is undefined says so."""
     e = result.estimate
     if result.unit == "p":
@@ -132,16 +97,15 @@ def value_text(result: Result, say: Catalogue, places: int) -> str:
         return say("table.not_estimable_plain") if isnan(p) else say.numbers.p(p).removeprefix("= ")
     if isnan(e.value):
         return say("table.not_estimable_plain")
-    return say.numbers.fixed(e.value, places)
+    return say.numbers.fixed(e.value, result.places)
 
 
-def interval_text(result: Result, say: Catalogue, places: int) -> str:
+def interval_text(result: Result, say: Catalogue) -> str:
     """The interval; one that runs through infinity is written in its two pieces."""
-    e = result.estimate
+    e, places = result.estimate, result.places
     if result.unit == "count" and e.low == e.high:
         return say("table.empty")
     if not (isnan(e.low) or isnan(e.high)):
-        places = signed_places(places, e.low, e.high)
         return say("word.to", low=say.numbers.fixed(e.low, places), high=say.numbers.fixed(e.high, places))
     pieces = through_infinity(result)
     if pieces:
@@ -216,55 +180,39 @@ def plain(source: PlainTable, say: Catalogue) -> Table:
     columns = []
     for i, column in enumerate(source.columns):
         cells = [row[i] for row in source.rows]
-        places = _points_places(cells) if column.format == "points" else None
-        texts = [written(cell, column.format, say, places) for cell in cells]
+        texts = [written(cell, column.format, say) for cell in cells]
         numeric = column.format != "text"
         columns.append([Cell(text, numeric) for text in (align(texts) if numeric else texts)])
     heads = tuple(Head(say(c.header), c.format != "text") for c in source.columns)
     return Table(say(source.caption), heads, tuple(Line(cells) for cells in zip(*columns)), source.id)
 
 
-def _points_places(cells: Iterable[Any]) -> int:
-    """Decimals of a column of points, the same in every cell."""
-    estimates = [c for c in cells if isinstance(c, Estimate) and not isnan(c.value)]
-    return max((max(decimals(e.value, e.low, e.high) - 2, 1) for e in estimates), default=1)
-
-
-def written(value: Any, form: str, say: Catalogue, own: int | None = None) -> str:
-    """A cell as text: text, count, percent, points, p, size, or number with its decimals (``number.3``).
-
-    `own` gives the decimals of an estimate in points where those of its own interval are not wanted.
-    """
+def written(value: Any, form: str, say: Catalogue) -> str:
+    """A cell as text: as the format word of its column says, and a p-value without its equals sign."""
     if isinstance(value, Message):
         return say(value)
     if value is None or (isinstance(value, float) and isnan(value)):
         return say("table.empty")
     if isinstance(value, bool):
         return say("word.yes" if value else "word.no")
-    if isinstance(value, str):
-        return value
+    if isinstance(value, str) or form == "text":
+        return str(value)
     if isinstance(value, Estimate):
-        return _estimate(value, form, say, own)
-    word, _, places = form.partition(".")
-    how: dict[str, Callable[[], str]] = {
-        "count": lambda: say.numbers.count(value),
-        "percent": lambda: say.numbers.percent(value, int(places or 1)),
-        "points": lambda: say.numbers.points(value, int(places or 1)),
-        "p": lambda: say.numbers.p(value).removeprefix("= "),
-        "size": lambda: say.numbers.fixed(value, decimals(value, value, value)),
-        "number": lambda: say.numbers.fixed(value, int(places or 2)),
-        "text": lambda: str(value),
-    }
-    return how[word]()
+        return _estimate(value, form, say)
+    text = say.numbers.write(value, form)
+    if text is None:
+        raise ValueError(f"no column is written as {form!r}")
+    return text.removeprefix("= ")
 
 
-def _estimate(e: Estimate, form: str, say: Catalogue, own: int | None) -> str:
+def _estimate(e: Estimate, form: str, say: Catalogue) -> str:
     """An estimate with its interval in one cell, as points where the column is of points."""
     if isnan(e.value):
         return say("table.not_estimable_plain")
-    places = decimals(e.value, e.low, e.high)
-    in_points = max(places - 2, 1) if own is None else own
-    write = _signed_points(say, in_points) if form == "points" else _fixed(say, places)
+    own = places_in(e.value)
+    if own is None:
+        own = of_share(e, e.n) if form == "points" else by_width(e.value, e.low, e.high)
+    write = _signed_points(say, max(own - 2, 0)) if form == "points" else _fixed(say, own)
     if isnan(e.low) or isnan(e.high):
         return say("word.interval", value=write(e.value), interval=say("table.no_interval_plain"))
     return say(
@@ -275,19 +223,18 @@ def _estimate(e: Estimate, form: str, say: Catalogue, own: int | None) -> str:
 # ---------------------------------------------------------------- estimates in running text
 
 
-def in_words(result: Result, say: Catalogue, places: int | None = None) -> str:
+def in_words(result: Result, say: Catalogue) -> str:
     """An estimate with its interval as the summary prints it: shares as per cent, differences as points."""
     e = result.estimate
     if result.unit == "p":
-        return value_text(result, say, 0)
+        return value_text(result, say)
     if isnan(e.value):
         return say("table.not_estimable", note=e.note) if e.note else say("table.not_estimable_plain")
-    places = own_places(result) if places is None else places
-    unit = result.written
+    places, unit = result.places, result.written
     if unit == "proportion":
         write = _percent(say, max(places - 2, 0))
     elif unit == "difference":
-        write = _signed_points(say, max(places - 2, 1))
+        write = _signed_points(say, max(places - 2, 0))
     else:
         write = _fixed(say, places)
     text = say("word.interval", value=write(e.value), interval=_interval(result, e, write, say))

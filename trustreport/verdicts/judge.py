@@ -8,6 +8,7 @@ from typing import Any
 
 from trustreport import criteria
 from trustreport.criteria import Bound
+from trustreport.digits import as_declared, clear_of, rounded
 from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.lock import Standing
@@ -136,18 +137,20 @@ def _pattern(word: Word, bound: Bound, high: float) -> str:
 
 
 def _values(criterion: Endpoint, lead: Result, bound: Bound) -> dict[str, Any]:
-    e = lead.estimate
-    values: dict[str, Any] = {
+    ends = [end for end in (bound.low, bound.high) if end is not None]
+    # An interval that ends close to a bound is written on the side of it on which it ends.
+    places = max(clear_of(lead.places, (lead.estimate.low, lead.estimate.high), end) for end in ends)
+    e = rounded(lead.estimate, places)
+    bounds = [as_declared(end, 0 if lead.unit in ("seconds", "count", "decisions") else 2) for end in ends]
+    return {
         "measure": measure(lead),
         "value": amount(lead, e.value),
         "low": amount(lead, e.low, bare=True),
         "high": amount(lead, e.high),
         "level": e.level,
+        "bound": amount(lead, bounds[0]),
+        "other": amount(lead, bounds[-1]),
     }
-    ends = [end for end in (bound.low, bound.high) if end is not None]
-    values["bound"] = amount(lead, ends[0])
-    values["other"] = amount(lead, ends[-1])
-    return values
 
 
 def measure(lead: Result) -> Message:

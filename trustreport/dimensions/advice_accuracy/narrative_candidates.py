@@ -1,9 +1,10 @@
 """Candidates side by side: areas, net benefit, what they are worth, who wins where."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isnan
 from typing import Any
 
+from trustreport.digits import Rounded
 from trustreport.dimensions.advice_accuracy.entries import ID
 from trustreport.dimensions.advice_accuracy.utility import LINEAR, NOT_LINEAR, Contest, two_class
 from trustreport.figures.field import Place as Point
@@ -17,6 +18,7 @@ from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
 
+OF_UTILITY = ("utility_yield", "utility_first")  # results that name their utility
 DIFFERENCES = ("auc_difference", "net_benefit_difference", "utility_difference")
 # Rounding apart, metrics closer than this are equal.
 CLOSE = 1e-12
@@ -76,7 +78,7 @@ def _contest(contest: Contest, results: Sequence[Result], plan: Plan, number: in
     return Part(
         tuple(_sentences(contest, results)),
         title=title,
-        tables=(_ranking(contest, number), _metrics(contest, number)),
+        tables=(_ranking(contest, results, number), _metrics(contest, results, number)),
         figures=figure,
         place=Place(dataset=contest.dataset),
     )
@@ -85,8 +87,9 @@ def _contest(contest: Contest, results: Sequence[Result], plan: Plan, number: in
 def _sentences(contest: Contest, results: Sequence[Result]) -> Iterator[Message]:
     winner, first = contest.winner, contest.ranking.first
     i = contest.ranking.order[0]
-    best = float(contest.ranking.yields[i])
-    yield say(f"{ID}.winner", winner=winner, value=best, share=float(first[i]), n=len(contest.candidates))
+    best = _written(contest, results, "utility_yield", i, contest.ranking.yields[i])
+    share = _written(contest, results, "utility_first", i, first[i])
+    yield say(f"{ID}.winner", winner=winner, value=best, share=share, n=len(contest.candidates))
     if contest.uncertain:
         yield say(f"{ID}.holds", best=contest.best_holds, order=contest.order_holds)
     others = [name for name in (*LINEAR, *NOT_LINEAR) if _prefers(contest, name) not in ("", winner)]
@@ -133,8 +136,21 @@ def _prefers(contest: Contest, metric: str) -> str:
     return first[0] if len(first) == 1 else ""
 
 
-def _ranking(contest: Contest, number: int) -> PlainTable:
+def _written(contest: Contest, results: Sequence[Result], name: str, i: int, value: float) -> float:
+    """A number of a candidate with the decimals of its result."""
+    where: dict[str, Any] = {"dataset": contest.dataset, "candidate": contest.candidates[i]}
+    if name in OF_UTILITY:
+        where["parameters"] = {"utility": contest.utility}
+    found = leading(results, f"{ID}.{name}", **where)
+    return float(value) if found is None else Rounded(value, found.places)
+
+
+def _ranking(contest: Contest, results: Sequence[Result], number: int) -> PlainTable:
     names, ranking = contest.candidates, contest.ranking
+
+    def written(name: str, i: int, values: Iterable[float]) -> float:
+        return _written(contest, results, name, i, list(values)[i])
+
     return table(
         f"utility_ranking_{number}",
         say(f"{ID}.table_ranking", n=contest.n),
@@ -142,8 +158,12 @@ def _ranking(contest: Contest, number: int) -> PlainTable:
         [
             (f"{ID}.column.candidate", lambda row: names[row[1]]),
             (f"{ID}.column.rank", 0, "count"),
-            (f"{ID}.column.yield_here", lambda row: float(ranking.yields[row[1]]), "number.3"),
-            (f"{ID}.column.first", lambda row: float(ranking.first[row[1]]), "number.3"),
+            (
+                f"{ID}.column.yield_here",
+                lambda row: written("utility_yield", row[1], ranking.yields),
+                "number.3",
+            ),
+            (f"{ID}.column.first", lambda row: written("utility_first", row[1], ranking.first), "number.3"),
             (f"{ID}.column.dominated", lambda row: _yes_or_no(names[row[1]] not in contest.kept)),
         ],
     )
@@ -153,12 +173,12 @@ def _yes_or_no(whether: bool) -> Message:
     return say("word.yes") if whether else say("word.no")
 
 
-def _metrics(contest: Contest, number: int) -> PlainTable:
+def _metrics(contest: Contest, results: Sequence[Result], number: int) -> PlainTable:
     """Common metrics of the candidates: whom each prefers, and whether the yield agrees."""
     rows = [(name, _prefers(contest, name)) for name in (*LINEAR, *NOT_LINEAR)]
 
     def value(i: int) -> Callable[[tuple[str, str]], float]:
-        return lambda row: contest.metrics[row[0]][i]
+        return lambda row: _written(contest, results, row[0], i, contest.metrics[row[0]][i])
 
     return table(
         f"utility_metrics_{number}",

@@ -1,13 +1,13 @@
 """The candidates side by side, per 1000 local patients, claimed and observed; conditions of a contract."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from math import isnan
 from typing import Any
 
 from trustreport import criteria
 from trustreport.claims import elsewhere
+from trustreport.digits import per
 from trustreport.dimensions.candidates.entries import (
     ID,
     Common,
@@ -222,9 +222,7 @@ def _at(results: Sequence[Result], name: str, candidate: str, share: float) -> E
 
 def _scaled(e: Estimate | None) -> Estimate | None:
     """Per so many patients."""
-    if e is None:
-        return None
-    return replace(e, value=PATIENTS * e.value, low=PATIENTS * e.low, high=PATIENTS * e.high)
+    return None if e is None else per(e, PATIENTS)
 
 
 def _missed(common: Common, results: Sequence[Result], share: float, volume: int | None) -> Iterator[Message]:
@@ -232,12 +230,13 @@ def _missed(common: Common, results: Sequence[Result], share: float, volume: int
         missed, look = (_at(results, rate, name, share) for rate in ("missed_rate", "recall_rate"))
         if missed is None or look is None or isnan(missed.low):
             continue
+        of_patients = per(missed, PATIENTS)
         values = {
             "name": _shown(name),
-            "missed": PATIENTS * missed.value,
-            "missed_low": PATIENTS * missed.low,
-            "missed_high": PATIENTS * missed.high,
-            "look": PATIENTS * look.value,
+            "missed": of_patients.value,
+            "missed_low": of_patients.low,
+            "missed_high": of_patients.high,
+            "look": per(look, PATIENTS).value,
         }
         if volume:
             yield say(f"{ID}.missed_a_year", **values, a_year=volume * missed.value, volume=volume)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trustreport.digits import Rounded
 from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.finding import EstimateTable, Part, Row
 from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
@@ -117,8 +118,8 @@ def _sentence(result: Result) -> Message:
     e = result.estimate
     shares = {
         "arm": result.place.arm,
-        "fixed": e.details["fixed"],
-        "readers": e.details["readers"],
+        "fixed": Rounded(e.details["fixed"], result.places),
+        "readers": Rounded(e.details["readers"], result.places),
         "value": e.value,
     }
     if isnan(e.low):

@@ -20,7 +20,8 @@ from trustreport.narrative.sentences import numbers, side_of
 from trustreport.narrative.tables import table
 from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, Endpoint
 from trustreport.place import Place
-from trustreport.results import Result, leading
+from trustreport.quantities import endpoint_row
+from trustreport.results import Result, estimate_of, leading
 from trustreport.study import Readings
 
 # A forest of more readers than this does not fit a page.
@@ -180,6 +181,7 @@ def _tables(
         f"decision_benefit_{number}", say(f"{ID}.table", n=len(readings.readers)), tuple(rows)
     )
     share, change = ("number.3", "number") if main.name == "auc" else ("percent", "points")
+    row = endpoint_row(main.name)
     yield table(
         f"decision_benefit_readers_{number}",
         say(f"{ID}.table_readers", endpoint=endpoint_name(main.name)),
@@ -196,12 +198,12 @@ def _tables(
             *(
                 (
                     say(f"{ID}.column.arm", arm=arms[a]),
-                    lambda j, a=a: main.by_reader[a][j].value,
+                    lambda j, a=a: estimate_of(main.by_reader[a][j], row).value,
                     share,
                 )
                 for a in (UNAIDED, AIDED)
             ),
-            (f"{ID}.column.change", lambda j: main.benefits[j], change),
+            (f"{ID}.column.change", lambda j: estimate_of(main.benefits[j], row.change()), change),
             (f"{ID}.column.n", lambda j: main.benefits[j].n, "count"),
         ],
     )

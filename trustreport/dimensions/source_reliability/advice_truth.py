@@ -1,7 +1,7 @@
 """The actual accuracy behind a measured one: of stated pairs, and of advice on cases that raters labelled."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 
 from trustreport.dimensions.source_reliability.rater_panel import Panel
@@ -18,7 +18,8 @@ from trustreport.narrative.advice import advised
 from trustreport.performance.measures import lead
 from trustreport.place import Place
 from trustreport.plan import Nomogram, Plan
-from trustreport.results import Result, answers
+from trustreport.quantities import quantity
+from trustreport.results import Result, answers, estimate_of
 from trustreport.study import Study
 
 
@@ -76,12 +77,20 @@ def _behind(
     results: list[Result],
     level: float,
 ) -> Behind:
-    actual = [actual_accuracy(measured, label, level=level) for label in labels]
+    labels = [estimate_of(label, quantity("label_accuracy")) for label in labels]
+    actual = [_written(actual_accuracy(measured, label, level=level)) for label in labels]
     leads = labels[0].method
-    for quantity, estimates in (
+    for named, estimates in (
         ("actual_accuracy", [a.value for a in actual]),
         ("actual_accuracy_low_bound", [a.low_bound for a in actual]),
         ("actual_accuracy_high_bound", [a.high_bound for a in actual]),
     ):
-        results = results + answers(f"{ID}.{quantity}", place, estimates, leads=leads)
+        results = results + answers(f"{ID}.{named}", place, estimates, leads=leads)
     return Behind(name, measured, concordance, tuple(labels), tuple(actual), tuple(results))
+
+
+def _written(actual: ActualAccuracy) -> ActualAccuracy:
+    """With the decimals that its results are written with."""
+    row = quantity("actual_accuracy")
+    value, low, high = (estimate_of(e, row) for e in (actual.value, actual.low_bound, actual.high_bound))
+    return replace(actual, value=value, low_bound=low, high_bound=high)

@@ -6,6 +6,7 @@ from functools import partial
 from math import isnan
 from typing import Any
 
+from trustreport.digits import per
 from trustreport.dimensions.vigilance.events import KINDS, days_between, outside, stage
 from trustreport.dimensions.vigilance.periods import ID, Period
 from trustreport.dimensions.vigilance.readers_over_time import FOLLOWED, Reliances
@@ -134,16 +135,13 @@ def _event_sentences(view: ResultView) -> Iterator[Message]:
         if isnan(e.value):
             yield say(f"{ID}.events.undefined", name=name, reason=e.note)
         elif e.value == 0:
-            yield say(f"{ID}.events.zero", name=name, cases=e.n, high=PER * e.high, level=e.level)
+            yield say(f"{ID}.events.zero", name=name, cases=e.n, high=per(e, PER).high, level=e.level)
         else:
             yield say(
                 f"{ID}.events.rate",
                 events=say(f"{ID}.events.n_{kind}s", n=round(e.value * e.n)),
                 cases=e.n,
-                value=PER * e.value,
-                low=PER * e.low,
-                high=PER * e.high,
-                level=e.level,
+                **numbers(per(e, PER)),
             )
     left = outside(view.plan, view.timeline)
     if left:

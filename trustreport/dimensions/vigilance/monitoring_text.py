@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from trustreport import digits
 from trustreport.dimensions.vigilance.charts import Charted, designed_for, in_control
 from trustreport.dimensions.vigilance.compared import Compared
 from trustreport.dimensions.vigilance.drift import moved, shares
@@ -294,7 +295,7 @@ def _funnel_table(view: ResultView, one: Compared, number: int) -> PlainTable:
         [
             (f"{COLUMN}.{one.of}", lambda k: one.names[k]),
             (f"{COLUMN}.n", lambda k: n[k], "count"),
-            (f"{COLUMN}.share", lambda k: one.events[k] / n[k] if n[k] else None, "percent"),
+            (f"{COLUMN}.share", lambda k: digits.share(one.events[k], n[k]) if n[k] else None, "percent"),
             (f"{COLUMN}.z_naive", lambda k: z["funnel_naive"][k].value, "number"),
             (f"{COLUMN}.z_multiplicative", lambda k: z["funnel_multiplicative"][k].value, "number"),
             (f"{COLUMN}.z_additive", lambda k: z["funnel_additive"][k].value, "number"),

@@ -12,7 +12,6 @@ from trustreport.report.tables import (
     Head,
     Line,
     Table,
-    common_places,
     interval_text,
     method_text,
     value_text,
@@ -82,12 +81,11 @@ def _all_results(dimension: str, results: Sequence[Result], say: Catalogue) -> T
         name, _, quantity = r.id.partition(".")
         if name != dimension:
             continue
-        places = common_places([r])[r.unit]
         cells = (
             Cell(quantity),
             Cell("; ".join(scope_words(r.scope, say))),
-            Cell(value_text(r, say, places), True),
-            Cell(interval_text(r, say, places), True),
+            Cell(value_text(r, say), True),
+            Cell(interval_text(r, say), True),
             Cell(say.numbers.count(r.estimate.n), True),
             Cell(r.method, aside=r.estimate.note),
         )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from trustreport.digits import share
 from trustreport.dimensions.case_mix import CaseMix, Characteristic, Errors
 from trustreport.dimensions.largest_gap import Share, gaps
 from trustreport.messages import Catalogue
@@ -214,7 +215,7 @@ def _rows(
 
 
 def _share(k: int, n: int, say: Catalogue) -> str:
-    return say("element.E07.share", k=k, share=k / n) if n else say("table.empty")
+    return say("element.E07.share", k=k, share=share(k, n)) if n else say("table.empty")
 
 
 # ---------------------------------------------------------------- what the checks say
@@ -282,8 +283,8 @@ def _largest_gaps(context: Context) -> Iterator[str]:
         yield say("element.E23.none_apart", level=level)
 
 
-def _counted(share: Share) -> Iterator[tuple[str, Any]]:
-    yield from (("level", share.level), ("k", share.k), ("n", share.n), ("share", share.k / share.n))
+def _counted(one: Share) -> Iterator[tuple[str, Any]]:
+    yield from (("level", one.level), ("k", one.k), ("n", one.n), ("share", share(one.k, one.n)))
 
 
 def _spelled(column: str) -> str:

@@ -1,0 +1,73 @@
+"""Sentences and tables of the examples write each number as its result is written."""
+
+import string
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trustreport import assess, read_study
+from trustreport.digits import Rounded, places_in
+from trustreport.estimate import Estimate
+from trustreport.finding import PlainTable
+from trustreport.messages import Message, catalogue
+
+EN = catalogue("en")
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+@cache
+def formats(key: str) -> dict[str, str]:
+    """How a text of the catalogue writes the values that it names."""
+    found = EN._find(key)
+    texts = [found] if isinstance(found, str) else found.values()
+    parsed = (part for text in texts for part in string.Formatter().parse(text))
+    return {name: form for _, name, form, _ in parsed if name and form}
+
+
+def named(message: Message) -> Iterator[tuple[str, str, Any]]:
+    """Every value that a message writes as a number: where, in which format, and what."""
+    for name, value in message.values.items():
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(one, Message):
+                yield from named(one)
+            elif isinstance(one, float) and name in formats(message.key):
+                yield f"{message.key} {name}", formats(message.key)[name], one
+
+
+def said(assessment: Any) -> Iterator[tuple[str, str, Any]]:
+    """All numbers in sentences, captions, checks, verdicts and tables."""
+    messages = [o.message for o in assessment.checks] + [v.reason for v in assessment.verdicts]
+    for part in (part for finding in assessment.findings for part in finding.parts):
+        messages += [*part.finding, *(m for figure in part.figures for m in (figure.caption, figure.alt))]
+        for table in part.tables:
+            if isinstance(table, PlainTable):
+                for row in table.rows:
+                    for column, cell in zip(table.columns, row, strict=True):
+                        value = cell.value if isinstance(cell, Estimate) else cell
+                        if isinstance(value, float) and column.format != "text":
+                            yield f"{table.id} {column.header.key}", column.format, value
+    for message in messages:
+        yield from named(message)
+
+
+@pytest.mark.parametrize("example", ["knee-mri", "factory", "breast-recurrence", "vigilance-audit"])
+def test_a_number_has_the_digits_of_its_result_in_every_sentence_and_table(example: str) -> None:
+    assessment = assess(*read_study(EXAMPLES / example))
+    own: dict[float, set[int]] = {}
+    for r in assessment.results:
+        for x in (r.estimate.value, r.estimate.low, r.estimate.high):
+            places = places_in(x)
+            if places is not None and r.unit != "count":
+                own.setdefault(float(x), set()).add(places)
+    # A number that a person declared may be that of a result by chance.
+    declared = {x for x in own if x == round(x, 2)}
+    wrong = []
+    for where, form, x in said(assessment):
+        if places_in(x) is None and x in own and x not in declared:
+            written = {EN.numbers.write(Rounded(x, places), form) for places in own[x]}
+            if EN.numbers.write(x, form) not in written:
+                wrong.append(f"{where}: {EN.numbers.write(x, form)}, not {written}")
+    assert not wrong, "\n".join(wrong)
