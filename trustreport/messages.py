@@ -62,6 +62,11 @@ def signed_places(places: int, low: float, high: float) -> int:
     return next((p for p in range(places, places + 3) if all(round(x, p) for x in near)), places + 3)
 
 
+def _needed(share: float) -> int:
+    """Decimals, 0 to 2, that a declared share needs as per cent."""
+    return next((p for p in (0, 1) if abs(round(100 * share, p) - 100 * share) < 1e-6), 2)
+
+
 class Numbers:
     """Numbers as a language writes them; a minus is a minus sign, what is infinite is the sign for it."""
 
@@ -91,9 +96,12 @@ class Numbers:
         return self.fixed(100 * value, places) + "%" if isfinite(value) else self.fixed(value)
 
     def level(self, value: float) -> str:
-        """A level of confidence with the decimals that it needs: 95%, 97.5%, 98.33%."""
-        off = (p for p in (0, 1) if abs(round(100 * value, p) - 100 * value) < 1e-6)
-        return self.percent(value, next(off, 2))
+        """A declared share, or a level of confidence, with the decimals it needs: 95%, 97.5%, 98.33%."""
+        return self.percent(value, _needed(value))
+
+    def declared_points(self, value: float) -> str:
+        """A declared difference of proportions in percentage points, with the decimals it needs."""
+        return self.fixed(100 * value, _needed(value))
 
     def points(self, value: float, places: int = 1) -> str:
         """A difference of proportions in percentage points, signed."""
@@ -127,6 +135,8 @@ class _Formatter(string.Formatter):
                 return numbers.points(value, int(places or 1))
             case "level":
                 return numbers.level(value)
+            case "declared_points":
+                return numbers.declared_points(value)
             case "count":
                 return numbers.count(value)
             case "count_or_none":

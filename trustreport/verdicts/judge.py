@@ -15,7 +15,7 @@ from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
 from trustreport.one_number import number
 from trustreport.plan import Endpoint, Plan
-from trustreport.quantities import Need, known, quantity
+from trustreport.quantities import Need, Quantity, known, quantity
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts.blocks import blocking
@@ -33,6 +33,7 @@ CLASS_OF: dict[tuple[Need, ...], str] = {
 # What the notes of estimates say that have no width.
 NOTHING_OF_PRECISION = "about precision"
 BARE = ("difference", "seconds")  # units that are written once for both ends of an interval
+DECLARED = ("proportion", "difference")  # units that a bound is written in with its own digits
 MOST_NEEDED = 10**7
 
 
@@ -145,8 +146,8 @@ def _values(criterion: Endpoint, lead: Result, bound: Bound) -> dict[str, Any]:
         "level": e.level,
     }
     ends = [end for end in (bound.low, bound.high) if end is not None]
-    values["bound"] = amount(lead, ends[0])
-    values["other"] = amount(lead, ends[-1])
+    values["bound"] = bound_amount(lead.quantity, ends[0])
+    values["other"] = bound_amount(lead.quantity, ends[-1])
     return values
 
 
@@ -177,6 +178,12 @@ def amount(lead: Result, value: float, *, bare: bool = False) -> Message:
         return say("verdicts.amount.infinite", value=value)
     key = f"bare_{lead.unit}" if bare and lead.unit in BARE else lead.written
     return say(f"verdicts.amount.{key}", value=value)
+
+
+def bound_amount(row: Quantity, value: float) -> Message:
+    """A declared bound as its unit is written, with the digits that were declared: 80%, 5 points."""
+    key = row.written
+    return say(f"verdicts.amount.{f'bound_{key}' if key in DECLARED else key}", value=value)
 
 
 # ---------------------------------------------------------------- how many would decide

@@ -2,7 +2,16 @@
 
 from collections.abc import Callable
 
-from trustreport.report.elements import annexes, data, feedback, frameworks, plan, results
+from trustreport.report.elements import (
+    annexes,
+    candidates,
+    data,
+    feedback,
+    frameworks,
+    plan,
+    questions,
+    results,
+)
 from trustreport.report.elements.element import Context, Element, Place
 
 __all__ = ["ELEMENTS", "GROUPS_OF", "Context", "Element", "Place"]
@@ -15,6 +24,8 @@ ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
     **data.ELEMENTS,
     **results.ELEMENTS,
     **feedback.ELEMENTS,
+    **candidates.ELEMENTS,
+    **questions.ELEMENTS,
     **annexes.ELEMENTS,
     **frameworks.ELEMENTS,
 }
