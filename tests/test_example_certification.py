@@ -146,7 +146,7 @@ def test_under_the_locked_goal_the_data_are_inconclusive(assessed: Assessment) -
     assert finds.locked is not None
     assert (finds.locked.bound, finds.locked.word) == (0.85, "inconclusive")
     (row,) = (r for r in acceptance.held(assessed, EN) if r.aside)
-    assert row.aside == "amended after the lock; against the locked 85.0%: inconclusive"
+    assert row.aside == "amended after the lock; against the locked 85%: inconclusive"
 
 
 def test_claims_of_the_instructions_are_recomputed_and_one_does_not_hold(assessed: Assessment) -> None:

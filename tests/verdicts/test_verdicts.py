@@ -247,7 +247,7 @@ def test_the_verdict_rests_on_the_primary_entry_at_the_level_needed() -> None:
     said = EN(found.reason)
     assert said == (
         "Sensitivity (main) was 90.0% (95% CI 82.6% to 94.5%); the whole interval is above the "
-        "pre-specified 80.0%. Criterion met in this sample."
+        "pre-specified 80%. Criterion met in this sample."
     )
 
 

@@ -11,6 +11,7 @@ from trustreport.messages import Catalogue
 from trustreport.messages import say as message
 from trustreport.narrative.names import endpoint_name, heading
 from trustreport.plan import Plan
+from trustreport.report.review import Review, compared, conclusion, utilities
 from trustreport.results import Result
 
 STATUS, DUE = "vigilance.title_status", "vigilance_due"
@@ -32,20 +33,26 @@ class Due:
 def sentences(finding: Finding, assessment: Assessment, say: Catalogue) -> list[str]:
     """What the dimension says that a kind of report begins with; the part named where there are several."""
     of = SENTENCES.get(finding.dimension)
-    return [] if of is None else list(of(finding, assessment.plan, say))
+    return [] if of is None else list(of(finding, assessment, say))
 
 
-def _of_candidates(finding: Finding, plan: Plan, say: Catalogue) -> Iterator[str]:
-    """What was claimed against what was seen, then how the candidates stand to each other."""
-    del plan
+def _of_candidates(finding: Finding, assessment: Assessment, say: Catalogue) -> Iterator[str]:
+    """Who meets what is required, or what the decisions are worth; what was claimed; how they compare."""
+    review = Review(assessment, say)
+    datasets = dict.fromkeys(r.place.dataset or "" for r in finding.results)
+    worth = [text for dataset in datasets for text in compared(review, dataset)] if utilities(review) else []
+    for sentences in (list(conclusion(review)) if review.required else [], worth):
+        if sentences:
+            yield " ".join(sentences)
     own = [part for part in finding.parts if part.finding]
     for part in [p for p in own if p.element == CLAIMED] + [p for p in own if not p.element]:
         text = " ".join(say(one) for one in part.finding)
         yield say("report.section.of_part", part=say(part.title), sentence=text) if part.title else text
 
 
-def _of_vigilance(finding: Finding, plan: Plan, say: Catalogue) -> Iterator[str]:
+def _of_vigilance(finding: Finding, assessment: Assessment, say: Catalogue) -> Iterator[str]:
     """Alerts, signals and what is late; what has changed; which events of the log are not closed."""
+    plan = assessment.plan
     for part in finding.parts:
         if part.title is not None and part.title.key == STATUS:
             yield " ".join(say(one) for one in part.finding)
@@ -122,7 +129,7 @@ def due(finding: Finding, say: Catalogue) -> list[Due]:
     return found
 
 
-SENTENCES: Mapping[str, Callable[[Finding, Plan, Catalogue], Iterator[str]]] = {
+SENTENCES: Mapping[str, Callable[[Finding, Assessment, Catalogue], Iterator[str]]] = {
     "candidates": _of_candidates,
     "vigilance": _of_vigilance,
 }

@@ -24,6 +24,7 @@ from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.reported.printed import metric_named
 from trustreport.messages import Message, decimals, say
 from trustreport.narrative.names import heading, quantity_name
+from trustreport.narrative.sentences import failed_cases
 from trustreport.narrative.tables import Spec, table
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
@@ -70,7 +71,9 @@ def _side_by_side(common: Common, results: Sequence[Result], plan: Plan, n_sets:
         say(f"{ID}.failed_of", name=_shown(r.candidate), n=r.n_failed) for r in common.runs if r.n_failed
     ]
     if failed:
-        finding.append(say(f"{ID}.failed", items=failed, n=sum(r.n_failed for r in common.runs)))
+        finding.append(
+            say(f"{ID}.failed", items=failed, n=sum(r.n_failed for r in common.runs), rule=failed_cases(plan))
+        )
     if several:
         groups = _all_groups(common, results, plan)
         tables += [_differences(common, results, plan), _groups(common, groups)]
@@ -86,7 +89,7 @@ def _of_each(common: Common, results: Sequence[Result], plan: Plan) -> PlainTabl
     shown = [name for name in every if any(_lead(results, name, one) for one in names)]
     return table(
         f"candidates_each_{common.dataset}",
-        say(f"{ID}.table_each", level=_level(results)),
+        say(f"{ID}.table_each", level=_level(results), failed=failed_cases(plan)),
         shown,
         [
             (f"{ID}.column.measure", heading),

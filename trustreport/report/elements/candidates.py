@@ -8,6 +8,7 @@ from trustreport.dimensions.candidates.entries import leading_measure, local_pre
 from trustreport.dimensions.candidates.narrative import PATIENTS
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import heading
+from trustreport.narrative.sentences import failed_cases
 from trustreport.plan import Endpoint
 from trustreport.report import acceptance
 from trustreport.report.elements.element import Context, Element, numbered
@@ -106,7 +107,7 @@ def _side_by_side(dataset: str, review: Review) -> Table:
         if any(cells):
             shown = (Cell(cell or say("table.empty"), True) for cell in cells)
             lines.append(Line((Cell(row.label), *shown), leads=row.key == first))
-    values = {"dataset": dataset, "level": own[0].estimate.level}
+    values = {"dataset": dataset, "level": own[0].estimate.level, "failed": failed_cases(review.plan)}
     shares = local_prevalences(review.plan)
     if shares:
         caption = say("procurement.table.caption_at", prevalence=shares[0], **values)
