@@ -7,10 +7,13 @@ from math import isnan
 
 from trustreport import criteria
 from trustreport.assessment import Assessment
+from trustreport.claims import elsewhere
 from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences
 from trustreport.dimensions.candidates.narrative import PATIENTS, scaled
+from trustreport.measures.reported.printed import metric_named
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
+from trustreport.plan import Claim
 from trustreport.report import acceptance
 from trustreport.report.tables import in_words, own_places, written
 from trustreport.results import Result, leading
@@ -18,6 +21,7 @@ from trustreport.verdicts import Requirement, Standing, Verdict, requirements, s
 
 ID = "candidates"
 ACCURACY = "advice_accuracy"
+GROUP_DIFFERENCE = "subgroups.subgroup_difference"
 MOST_PAIRS = 6  # differences that are said in sentences
 
 
@@ -120,6 +124,17 @@ def _item(row: Requirement, verdict: Verdict, review: Review) -> str:
         return say("procurement.conclusion.item_without", measure=measure, word=word, bound=bound)
     estimate = in_words(verdict.result, say)
     return say("procurement.conclusion.item", measure=measure, estimate=estimate, bound=bound)
+
+
+def claims_of(review: Review, name: str) -> Iterator[tuple[Claim, Result]]:
+    """What was claimed of a candidate on other cases, each beside its result on these."""
+    for claim in review.plan.performance_claims or ():
+        of_it = claim.candidate == (name or None) or (claim.candidate is None and len(review.names) == 1)
+        metric = metric_named(claim.measure.rpartition(".")[2])
+        if elsewhere(claim, review.plan) and of_it and metric is not None:
+            r = leading(review.results, f"{ID}.{metric}", candidate=name or None, parameters=None)
+            if r is not None:
+                yield claim, r
 
 
 def misses(verdict: Verdict) -> tuple[int, int] | None:

@@ -26,6 +26,7 @@ MOST_NAMED = 4  # candidates in the question
 NAMES = 8  # of the places of one remark
 # How many sentences are an answer, where the first alone would be a number without its interval.
 SENTENCES = {"pragmatic_utility": 2}
+WORTH = "utility_difference"  # what decisions are worth comes before how often they are right
 FIRST = {"procurement": "candidates", "vigilance": "vigilance"}  # whose answer a kind of report begins with
 
 
@@ -352,7 +353,7 @@ def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) 
             where = say(part.title) if several and part.title else ""
             rows = [row for t in part.tables if isinstance(t, EstimateTable) for row in t.rows]
             for i, row in enumerate(row for row in rows if row.leads):
-                found.append((i, len(found), where, row))
+                found.append((-1 if row.result.name == WORTH else i, len(found), where, row))
     if len(found) == 1:
         rows = [
             row
@@ -367,7 +368,7 @@ def _key_results(assessment: Assessment, most: int, room: Room, say: Catalogue) 
     for item in sorted(found, key=lambda item: item[:2]):
         # A risk reduction and the change in accuracy may be one number: it is shown once.
         told.setdefault((item[2], in_words(item[3].result, say)), item)
-    chosen = sorted(list(told.values())[:most], key=lambda item: item[1])
+    chosen = sorted(list(told.values())[:most], key=lambda item: (item[0] >= 0, item[1]))
     places = common_places(row.result for *_, row in chosen)
     shown = tuple(
         KeyResult(

@@ -1,21 +1,24 @@
 """The candidates of a review: what each meets, how they compare in one table, what a contract must say."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trustreport import criteria
+from trustreport.claims import observed
 from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences, measures
 from trustreport.dimensions.candidates.narrative import PATIENTS
 from trustreport.messages import Catalogue
-from trustreport.narrative.names import heading
+from trustreport.narrative.names import heading, quantity_name
 from trustreport.narrative.sentences import failed_cases
-from trustreport.plan import Endpoint
+from trustreport.plan import Claim, Endpoint
 from trustreport.report import acceptance
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.review import (
     ACCURACY,
+    GROUP_DIFFERENCE,
     ID,
     Review,
+    claims_of,
     compared,
     conclusion,
     of_candidate,
@@ -188,7 +191,7 @@ def _contract(name: str, review: Review) -> Table:
     waiting = [row for row in own if row.word(name) != "pass"]
     lines = [_to_be_shown(row, row.verdicts[name], review) for row in waiting]
     lines += [_kept(row, row.verdicts[name], review) for row in own if row not in waiting]
-    lines += list(_watched(review))
+    lines += [*_claims_missed(name, review), *_weakest(name, own, review), *_watched(review)]
     key = "caption_undecided" if waiting else "caption"
     return Table(say(f"procurement.conditions.{key}", name=review.shown(name)), heads, tuple(lines))
 
@@ -214,6 +217,42 @@ def _numbers(row: Requirement, verdict: Verdict, review: Review) -> tuple[Cell, 
 
 def _reason(criterion: Endpoint) -> str:
     return ". ".join(filter(None, (criterion.margin_rationale, criterion.clinical_severity)))
+
+
+def _claims_missed(name: str, review: Review) -> Iterator[Line]:
+    """What the supplier has to explain: figures claimed that lie above what was observed."""
+    say = review.say
+    for claim, r in claims_of(review, name):
+        if observed(claim, r.estimate) == "below":
+            label = say("procurement.conditions.to_explain", measure=quantity_name(r.name))
+            required = say("procurement.conditions.claimed", value=claim.value)
+            yield Line((Cell(label), Cell(required), Cell(in_words(r, say)), Cell(_source(claim, review))))
+
+
+def _source(claim: Claim, review: Review) -> str:
+    named = ", ".join(filter(None, (claim.source_document, claim.section)))
+    return named or review.say("table.empty")
+
+
+def _weakest(name: str, own: Sequence[Requirement], review: Review) -> Iterator[Line]:
+    """The group furthest below the other cases in what is required, where its whole interval is below."""
+    asked = {criteria.quantity(row.criterion) for row in own}
+    found = [
+        r
+        for r in review.results
+        if r.id == GROUP_DIFFERENCE
+        and r.primary
+        and r.place.candidate == (name or None)
+        and r.endpoint in asked
+        and r.quantity.better == "up"
+        and r.estimate.high < 0
+    ]
+    for r in sorted(found, key=lambda r: r.estimate.value)[:1]:
+        say = review.say
+        measure = say("word.interval", value=quantity_name(r.endpoint), interval=r.place.subgroup)
+        label = say("procurement.conditions.to_explain", measure=measure)
+        reason = say("procurement.conditions.from_the_rest")
+        yield Line((Cell(label), Cell(say("table.empty")), Cell(in_words(r, say)), Cell(reason)))
 
 
 def _watched(review: Review) -> Iterator[Line]:

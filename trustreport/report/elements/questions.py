@@ -3,21 +3,26 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
 
-from trustreport.claims import elsewhere, observed
+from trustreport.claims import observed
 from trustreport.dimensions.candidates.entries import RATES
 from trustreport.dimensions.candidates.narrative import PATIENTS
-from trustreport.measures.reported.printed import metric_named
 from trustreport.messages import Message
 from trustreport.narrative.names import quantity_name
-from trustreport.plan import Claim, Endpoint, Question
+from trustreport.plan import Endpoint, Question
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.review import ID, Review, conclusion, pair_sentence, per_patients
+from trustreport.report.review import (
+    GROUP_DIFFERENCE,
+    ID,
+    Review,
+    claims_of,
+    conclusion,
+    pair_sentence,
+    per_patients,
+)
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.results import Result
 from trustreport.verdicts.blocks import blocking
 from trustreport.verdicts.entries import entry
-
-DIFFERENCE = "subgroups.subgroup_difference"
 
 
 def questions(context: Context) -> Element | None:
@@ -131,8 +136,8 @@ def _measure(question: Question, review: Review) -> str:
     """What is measured and where, beside the candidate."""
     measure = (question.measure or "").rpartition(".")[2]
     name = review.say(quantity_name(measure, question.of))
-    where = (question.subgroup, question.site, question.dataset, question.period)
-    text = ", ".join(filter(None, (name, *where)))
+    where = ", ".join(filter(None, (question.subgroup, question.site, question.dataset, question.period)))
+    text = review.say("word.interval", value=name, interval=where) if where else name
     return text[:1].upper() + text[1:]
 
 
@@ -147,33 +152,25 @@ def _named(items: Mapping[str, str], review: Review) -> list[str]:
 def _difference(r: Result, review: Review) -> Result | None:
     """The difference between the group of a result and the other cases."""
     at = r.place
-    found = (d for d in review.results if d.id == DIFFERENCE and d.primary and d.endpoint == r.endpoint)
+    found = (d for d in review.results if d.id == GROUP_DIFFERENCE and d.primary and d.endpoint == r.endpoint)
     same = (d for d in found if at.subgroup is not None and d.place.at(reference=at.reference) == at)
     return next((d for d in same if not isnan(d.estimate.value)), None)
 
 
 def _claims(question: Question, review: Review) -> Answer:
     """The estimate of each candidate beside what was claimed of it."""
-    say, plan = review.say, review.plan
+    say = review.say
     found, why = _of_each(question, review)
     said = []
     for name, r in found.items():
-        for claim in plan.performance_claims or ():
-            how = observed(claim, r.estimate) if _is_claimed(claim, r, name, review) else None
+        for claim, of in claims_of(review, name):
+            how = observed(claim, r.estimate) if of.name == r.name else None
             if how is not None:
                 values = {"name": review.shown(name), "claimed": claim.value}
                 said.append(say(f"procurement.questions.claim_{how}", estimate=in_words(r, say), **values))
     if not said:
         return [], why or say("procurement.questions.no_claim")
     return [*said, *_withheld(list(found.values()), review)], ""
-
-
-def _is_claimed(claim: Claim, r: Result, name: str, review: Review) -> bool:
-    """Whether a claim is of the quantity of a result and of its candidate."""
-    of_it = claim.candidate == (name or None) or (claim.candidate is None and len(review.names) == 1)
-    return (
-        elsewhere(claim, review.plan) and of_it and metric_named(claim.measure.rpartition(".")[2]) == r.name
-    )
 
 
 def _comparisons(question: Question, review: Review) -> Answer:
