@@ -73,12 +73,25 @@ def latest(claim: Claim, periods: Sequence[str], results: Sequence[Result]) -> t
 
 def inside(claim: Claim, result: Result) -> bool | None:
     """Whether a declared figure lies in the interval of a result; None where it is no number."""
+    value = claimed(claim, share=result.unit in ("proportion", "difference"))
+    return None if value is None else result.estimate.low <= value <= result.estimate.high
+
+
+def claimed(claim: Claim, *, share: bool) -> float | None:
+    """The number that is claimed, a percentage as a share; None where it is no number."""
     said = declared(claim.value)
     if said is None:
         return None
-    said = said.of(share=result.unit in ("proportion", "difference"))
-    value = said.value / 100 if said.percent else said.value
-    return result.estimate.low <= value <= result.estimate.high
+    said = said.of(share=share)
+    return said.value / 100 if said.percent else said.value
+
+
+def observed(claim: Claim, e: Estimate) -> Literal["below", "above", "within"] | None:
+    """Whether the interval of a share is below a claimed one, above it or includes it."""
+    value = claimed(claim, share=True)
+    if value is None or isnan(e.low):
+        return None
+    return "below" if e.high < value else "above" if e.low > value else "within"
 
 
 def tables(results: Iterable[Result]) -> dict[Place, ConfusionCounts]:

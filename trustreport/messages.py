@@ -70,7 +70,7 @@ class Numbers:
         return self.fixed(100 * value, places) + "%" if isfinite(value) else self.fixed(value)
 
     def level(self, value: float) -> str:
-        """A level of confidence with the decimals that it needs: 95%, 97.5%, 98.33%."""
+        """A declared share, or a level of confidence, with the decimals it needs: 95%, 97.5%, 98.33%."""
         off = (p for p in (0, 1) if abs(round(100 * value, p) - 100 * value) < 1e-6)
         return self.percent(value, next(off, 2))
 

@@ -47,11 +47,22 @@ def as_group(value: Any) -> Any:
     return as_typed(value)
 
 
+def as_several(value: Any) -> Any:
+    """One word as a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+def as_question(value: Any) -> Any:
+    """A question in words alone, without what answers it."""
+    return {"question": value} if isinstance(value, str | int | float) else value
+
+
 Text = Annotated[str, BeforeValidator(as_typed)]
 GroupName = Annotated[str, BeforeValidator(as_group)]
 Date = Annotated[dt.date, BeforeValidator(as_date)]
 Moment = Annotated[dt.datetime | dt.date, BeforeValidator(as_date)]
 Count = Annotated[int, Field(ge=0, le=10**15)]
+Asks = Literal["estimate", "claim", "comparison", "requirements"]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -482,13 +493,39 @@ class Candidate(Group):
     conflict: Text | None = None
 
 
+SeveralAsks = Annotated[
+    tuple[Asks, ...], BeforeValidator(as_several, json_schema_input_type=Asks | tuple[Asks, ...])
+]
+
+
+class Question(Group):
+    """A question of the committee, and what of the results answers it.
+
+    `asks` says how: the estimate, the estimate beside what was claimed, the candidates two by two, or who
+    meets what is required.
+    """
+
+    question: Text
+    asks: SeveralAsks = ("estimate",)
+    measure: Text | None = None
+    of: Text | None = None
+    candidate: Text | None = None
+    dataset: Text | None = None
+    site: Text | None = None
+    subgroup: GroupName | None = None
+    period: Text | None = None
+
+
+Asked = Annotated[Question, BeforeValidator(as_question, json_schema_input_type=str | Question)]
+
+
 class SiteContext(Group):
     department: Text | None = None
     annual_volume: Count | None = declared("P")
     local_prevalence: Share | None = declared("P")
     equipment: tuple[Text, ...] | None = None
     current_pathway: Text | None = None
-    committee_questions: tuple[Text, ...] | None = None
+    committee_questions: tuple[Asked, ...] | None = None
     decision_date: Date | None = None
 
 

@@ -288,8 +288,8 @@ def test_the_table_names_margin_sides_and_level() -> None:
         ),
     )
     said = texts(found)
-    assert "non-inferiority, one-sided: above \N{MINUS SIGN}5.0 points" in said
-    assert "equivalence, two one-sided tests: \N{MINUS SIGN}10.0 points to +10.0 points" in said
+    assert "non-inferiority, one-sided: above \N{MINUS SIGN}5 points" in said
+    assert "equivalence, two one-sided tests: \N{MINUS SIGN}10 points to 10 points" in said
     assert "kept: change in accuracy, aided against unaided" in said
     assert "90.0%" in said
     drawn = [f for part in found.parts for f in part.figures if f.id.startswith("hypotheses")]

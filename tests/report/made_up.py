@@ -53,7 +53,7 @@ COMPARED = Place(arms=("aided", "unaided"))
 
 def words(text: str) -> Message:
     """A message that says a text."""
-    return say("word.shown", text=text)
+    return say("word.name", name=text)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def comparison(of: Place) -> tuple[Row, ...]:
 def part(name: str, *, titled: bool = True) -> Part:
     """One set with its finding, figure and tables."""
     rows = comparison(Place(set=name))
-    drawing = Bars(tuple((r.label.values["text"], 0.947, 0.80, 1.12) for r in rows[:3]))
+    drawing = Bars(tuple((r.label.values["name"], 0.947, 0.80, 1.12) for r in rows[:3]))
     figure = Figure(
         f"odds_ratio-{abs(hash(name)) % 97}",
         drawing,

@@ -3,6 +3,8 @@
 from math import isnan
 
 from trustreport.estimate import Estimate
+from trustreport.messages import Message, say
+from trustreport.plan import Plan
 
 
 def numbers(e: Estimate) -> dict[str, float]:
@@ -15,6 +17,11 @@ def side_of(
 ) -> str:
     """Whether the whole interval is above or below a bound, or includes it."""
     return above if e.low > bound else below if e.high < bound else across
+
+
+def failed_cases(plan: Plan) -> Message:
+    """How cases without an output are analysed, as the rule of the manifest says, else as errors."""
+    return say(f"failed_cases.{plan.operating_point.indeterminate_as or 'wrong'}")
 
 
 def known(x: float) -> float | None:

@@ -16,7 +16,7 @@ from trustreport.report.wording import day, plain
 from trustreport.results import Result
 from trustreport.verdicts import Verdict, counted, worst
 from trustreport.verdicts.entries import entry
-from trustreport.verdicts.judge import amount
+from trustreport.verdicts.judge import bound_amount
 
 HASH_DIGITS = 16
 MOST_NAMED = 3  # amendments elsewhere in the manifest that a row names
@@ -105,13 +105,19 @@ def locked_bound(verdict: Verdict, say: Catalogue) -> str:
     if bound is None or bound == verdict.criterion.bound_or_margin:
         return say("verdicts.lock.criterion")
     if isinstance(bound, tuple):
-        low, high = (_written(end, verdict.result, say) for end in bound)
+        low, high = (_written(end, verdict, say) for end in bound)
         return say("word.to", low=low, high=high)
-    return _written(bound, verdict.result, say)
+    return _written(bound, verdict, say)
 
 
-def _written(value: float, result: Result | None, say: Catalogue) -> str:
-    return plain(value) if result is None else say(amount(result, value))
+def _written(value: float, verdict: Verdict, say: Catalogue) -> str:
+    return declared_amount(value, verdict.criterion, say, verdict.result)
+
+
+def declared_amount(value: float, criterion: Endpoint, say: Catalogue, result: Result | None = None) -> str:
+    """A declared number in the unit of what is measured; as it was typed where no unit is known."""
+    row = result.quantity if result else criteria.row_of(criterion)
+    return plain(value) if row is None else say(bound_amount(row, value))
 
 
 def _judged(verdict: Verdict, say: Catalogue) -> Held:
@@ -167,22 +173,21 @@ def _estimate(result: Result | None, say: Catalogue) -> str:
 
 def bound_text(verdict: Verdict, say: Catalogue) -> str:
     """Where the interval had to lie, as the unit of the result is written."""
-    bound, result = verdict.bound, verdict.result
+    bound = verdict.bound
     if bound is None and verdict.word == "not tested":
         asked = criteria.bound_of(verdict.criterion)
         bound = None if isinstance(asked, str) else asked
     if bound is None:
         return say("verdicts.bound.none")
-
     if bound.low is not None and bound.high is not None:
         return say(
             "verdicts.bound.between",
-            low=_written(bound.low, result, say),
-            high=_written(bound.high, result, say),
+            low=_written(bound.low, verdict, say),
+            high=_written(bound.high, verdict, say),
         )
     if bound.low is not None:
-        return say("verdicts.bound.above", value=_written(bound.low, result, say))
-    return say("verdicts.bound.below", value=_written(bound.high or 0.0, result, say))
+        return say("verdicts.bound.above", value=_written(bound.low, verdict, say))
+    return say("verdicts.bound.below", value=_written(bound.high or 0.0, verdict, say))
 
 
 # ---------------------------------------------------------------- all verdicts in a line

@@ -14,6 +14,7 @@ from trustreport.report.wording import day, plain, shorten
 
 # How files are to be read is no statement about the study; the report group stands on the title page.
 NOT_PRINTED = frozenset({"report", "tables"})
+ANSWERED = frozenset({"committee_questions"})  # stand with their answers
 READING_OF_FILES = frozenset({"columns", "delimiter", "decimal", "encoding", "sheet"})
 RANGES = frozenset(
     {"age_range", "score_range", "threshold_range", "prevalence_range", "ci", "bound_or_margin"}
@@ -109,7 +110,7 @@ def _fields(group: BaseModel, path: str, say: Catalogue) -> Iterator[tuple[str, 
     """The fields of a group that were given, nested groups spelled out."""
     for name in type(group).model_fields:
         value = getattr(group, name)
-        if name not in group.model_fields_set or value is None or name in READING_OF_FILES:
+        if name not in group.model_fields_set or value is None or name in READING_OF_FILES | ANSWERED:
             continue
         here = f"{path}.{name}" if path else name
         if value in ("", ()):

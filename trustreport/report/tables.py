@@ -17,11 +17,15 @@ PUNCTUATION_SPACE = "\u2008"  # as wide as a point
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell: its text, whether it is set as a number, and what is said below it in grey."""
+    """A cell: its text, whether it is set as a number, and what is said below it in grey.
+
+    `mark` is the class of a verdict, where the text is one.
+    """
 
     text: str
     numeric: bool = False
     aside: str = ""
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)

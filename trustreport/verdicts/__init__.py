@@ -1,6 +1,21 @@
 """Verdicts: every declared criterion compared with its result, and why a verdict cannot be given."""
 
 from trustreport.verdicts.families import AtLevel, verdicts
+from trustreport.verdicts.requirements import Requirement, Standing, requirements, standings
 from trustreport.verdicts.verdict import WORDS, Family, Locked, Verdict, Word, counted, worst
 
-__all__ = ["WORDS", "AtLevel", "Family", "Locked", "Verdict", "Word", "counted", "verdicts", "worst"]
+__all__ = [
+    "WORDS",
+    "AtLevel",
+    "Family",
+    "Locked",
+    "Requirement",
+    "Standing",
+    "Verdict",
+    "Word",
+    "counted",
+    "requirements",
+    "standings",
+    "verdicts",
+    "worst",
+]

@@ -16,7 +16,7 @@ from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
 from trustreport.one_number import number
 from trustreport.plan import Endpoint, Plan
-from trustreport.quantities import Need, known, quantity
+from trustreport.quantities import Need, Quantity, known, quantity
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts.blocks import blocking
@@ -141,15 +141,14 @@ def _values(criterion: Endpoint, lead: Result, bound: Bound) -> dict[str, Any]:
     # An interval that ends close to a bound is written on the side of it on which it ends.
     places = max(clear_of(lead.places, (lead.estimate.low, lead.estimate.high), end) for end in ends)
     e = rounded(lead.estimate, places)
-    bounds = [as_declared(end, 0 if lead.unit in ("seconds", "count", "decisions") else 2) for end in ends]
     return {
         "measure": measure(lead),
         "value": amount(lead, e.value),
         "low": amount(lead, e.low, bare=True),
         "high": amount(lead, e.high),
         "level": e.level,
-        "bound": amount(lead, bounds[0]),
-        "other": amount(lead, bounds[-1]),
+        "bound": bound_amount(lead.quantity, ends[0]),
+        "other": bound_amount(lead.quantity, ends[-1]),
     }
 
 
@@ -180,6 +179,12 @@ def amount(lead: Result, value: float, *, bare: bool = False) -> Message:
         return say("verdicts.amount.infinite", value=value)
     key = f"bare_{lead.unit}" if bare and lead.unit in BARE else lead.written
     return say(f"verdicts.amount.{key}", value=value)
+
+
+def bound_amount(row: Quantity, value: float) -> Message:
+    """A declared bound as its unit is written, with the digits that were declared: 80%, 5 points."""
+    least = 0 if row.unit in ("seconds", "count", "decisions") else 2
+    return say(f"verdicts.amount.{row.written}", value=as_declared(value, least))
 
 
 # ---------------------------------------------------------------- how many would decide

@@ -13,6 +13,7 @@ from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.utility.space import point_of, utility_map
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
+from trustreport.narrative.sentences import failed_cases
 from trustreport.narrative.tables import table
 from trustreport.place import Place
 from trustreport.plan import Plan
@@ -30,18 +31,32 @@ def compared_parts(results: Sequence[Result], contests: Sequence[Contest], plan:
     """Candidates compared, then what their decisions are worth under each utility."""
     differences = [r for r in results if r.name in DIFFERENCES]
     if differences:
-        rows = tuple(Row(_difference(r), r, leads=r.primary) for r in differences)
+        # Beside a comparison of the decisions the same areas stand there too, and lead or not among them.
+        decided = {r.place.dataset for r in results if r.name == "sensitivity" and r.place.candidate}
+        rows = tuple(
+            Row(
+                _difference(r),
+                r,
+                leads=r.primary and not (r.name == "auc_difference" and r.place.dataset in decided),
+            )
+            for r in differences
+        )
         apart = [r for r in differences if r.id == f"{ID}.auc_difference" and r.primary]
         yield Part(
             tuple(_apart(apart)),
             title=say(f"{ID}.title_candidates"),
-            tables=(EstimateTable("candidates_compared", say(f"{ID}.table_candidates"), rows),),
+            tables=(_compared(rows, plan),),
         )
     drawn: set[str] = set()
     for i, contest in enumerate(contests, 1):
         # The map is the same for every utility: each is a place on it.
         yield _contest(contest, results, plan, i, with_map=contest.dataset not in drawn)
         drawn.add(contest.dataset)
+
+
+def _compared(rows: tuple[Row, ...], plan: Plan) -> EstimateTable:
+    caption = say(f"{ID}.table_candidates", failed=failed_cases(plan))
+    return EstimateTable("candidates_compared", caption, rows)
 
 
 def _difference(r: Result) -> Message:

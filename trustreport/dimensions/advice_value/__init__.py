@@ -2,7 +2,13 @@
 
 from trustreport.dimensions.advice_value.entries import ID, calibrated, results_of
 from trustreport.dimensions.advice_value.information import compares, of_advice, of_readings, utilities
-from trustreport.dimensions.advice_value.narrative import EACH_UP_TO, information_part, overview, part
+from trustreport.dimensions.advice_value.narrative import (
+    EACH_UP_TO,
+    information_part,
+    not_assessed,
+    overview,
+    part,
+)
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
@@ -49,11 +55,14 @@ def answer(study: Study, plan: Plan) -> Finding:
     ]
     informed = [*of_readings(study, plan), *of_advice(advised(study, plan), plan)]
     not_drawn = not_plotted(study)
-    drawn = [one for one in sets if one.dataset.name not in not_drawn]
-    parts: list[Part] = list(overview(sets, drawn)) if len(sets) > 1 else []
-    if len(sets) <= EACH_UP_TO:
-        alone = len(sets) == 1 and not informed
-        parts += [part(one, single=len(sets) == 1, alone=alone) for one in sets]
+    read = [one for one in sets if not one.why_not]
+    drawn = [one for one in read if one.dataset.name not in not_drawn]
+    parts: list[Part] = list(overview(read, drawn)) if len(read) > 1 else []
+    if len(read) <= EACH_UP_TO:
+        single, several = len(read) == 1, len(sets) > 1
+        alone = not several and not informed
+        parts += [part(one, single=single, alone=alone, named=several) for one in read]
+    parts += not_assessed([one for one in sets if one.why_not], all_of_them=not read)
     if informed:
         parts.append(information_part(informed, alone=not sets))
     results: list[Result] = [r for one in sets for r in one.results]

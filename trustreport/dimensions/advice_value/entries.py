@@ -20,7 +20,7 @@ from trustreport.measures.calibration.smooth import loess_error, smooth_curve, s
 from trustreport.messages import Message
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import each_alone, entries
-from trustreport.performance.measures import CALIBRATION, METHODS, why_no_risk, without_interval
+from trustreport.performance.measures import CALIBRATION, METHODS, NOT_RISKS, why_no_risk, without_interval
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
@@ -62,7 +62,8 @@ UNDEFINED = {
 class Calibrated:
     """A data set and candidate: the results, and what its figure and its tables are made of.
 
-    Without probabilities `curve`, `histogram`, `smooth` and `advice` are empty.
+    Without probabilities `curve`, `histogram`, `smooth` and `advice` are empty, `why_not` says what the
+    scores are, and `score_range` from where to where they are declared to run, or do.
     """
 
     name: Message | str
@@ -73,6 +74,8 @@ class Calibrated:
     histogram: Bins | None = None
     smooth: tuple[tuple[float, float], ...] = ()
     advice: tuple[AdviceBin, ...] = ()
+    why_not: str = ""
+    score_range: tuple[float, float] | None = None
 
     def lead(self, quantity: str, **parameters: Any) -> Result | None:
         """The primary entry of a quantity for all cases with these parameters, or with none."""
@@ -210,10 +213,25 @@ def _column(cases: Cases, name: str) -> Coded | None:
     return cases.groups.get(name) or (cases.site if name == "site" else None)
 
 
+def _range(case: ScoredCases, plan: Plan) -> tuple[float, float]:
+    """From where to where the scores are declared to run; else from the lowest to the highest one."""
+    assert case.score is not None
+    used = case.score[case.scored]
+    return plan.operating_point.score_range or (float(used.min()), float(used.max()))
+
+
 def calibrated(name: Message | str, case: ScoredCases, results: list[Result], plan: Plan) -> Calibrated:
     """The results with what is drawn of them."""
-    if why_no_risk(case) or not case.scored.any():
-        return Calibrated(name, case.place, case.dataset, tuple(results))
+    why = why_no_risk(case)
+    if why or not case.scored.any():
+        return Calibrated(
+            name,
+            case.place,
+            case.dataset,
+            tuple(results),
+            why_not=why,
+            score_range=_range(case, plan) if why == NOT_RISKS else None,
+        )
     (truth, score, _), level = case.with_scores, plan.report.confidence_level
     smooth = smooth_curve(score, truth.astype(np.float64)) if 0 < truth.sum() < len(truth) else None
     drawn: tuple[tuple[float, float], ...] = ()

@@ -10,7 +10,7 @@ from trustreport.dimensions.advice_value.tables import ADVICE, WIDTH
 from trustreport.estimate import Estimate
 from trustreport.figures.calibration import MOST_PANELS, CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.finding import Figure, Part
-from trustreport.messages import Message, say
+from trustreport.messages import MINUS, Message, say
 from trustreport.narrative.sentences import numbers, side_of
 from trustreport.results import Result
 
@@ -20,13 +20,13 @@ EACH_UP_TO = 4
 MOST_SENTENCES = 3
 
 
-def part(one: Calibrated, *, single: bool, alone: bool) -> Part:
+def part(one: Calibrated, *, single: bool, alone: bool, named: bool) -> Part:
     """One data set; its figure and tables only where it is the single one."""
     return Part(
         title=None if alone else say("word.name", name=one.name),
         finding=tuple(_sentences(one, brief=not single)),
         tables=tuple(tables.of_one(one)) if single else (),
-        figures=tuple(_figures([one])) if single else (),
+        figures=tuple(_figures([one], named=named)) if single else (),
         place=one.place,
     )
 
@@ -50,6 +50,27 @@ def overview(sets: Sequence[Calibrated], drawn: Sequence[Calibrated]) -> Iterato
     left_out = len(sets) - len(drawn)
     finding = (sentence, say("undrawn", n=left_out)) if left_out else (sentence,)
     yield Part(finding=finding, tables=shown, figures=tuple(_figures(drawn, named=True)))
+
+
+def not_assessed(sets: Sequence[Calibrated], *, all_of_them: bool) -> Iterator[Part]:
+    """In a sentence for each reason, which sets have scores whose calibration cannot be assessed."""
+    by_reason: dict[tuple[str, tuple[float, float] | None], list[Calibrated]] = {}
+    for one in sets:
+        by_reason.setdefault((one.why_not, one.score_range), []).append(one)
+    for (why, ends), own in by_reason.items():
+        of = say(f"{ID}.calibration") if all_of_them else say(f"{ID}.calibration_of", names=_names(own))
+        if ends is None:
+            yield Part((say(f"{ID}.not_assessed", of=of, reason=why),))
+        else:
+            yield Part((say(f"{ID}.not_probabilities", of=of, low=_plain(ends[0]), high=_plain(ends[1])),))
+
+
+def _plain(x: float) -> str:
+    return f"{x:g}".replace("-", MINUS)
+
+
+def _names(sets: Sequence[Calibrated]) -> list[Message | str]:
+    return [one.name for one in sets]
 
 
 def information_part(informed: Sequence[Informed], *, alone: bool) -> Part:

@@ -1,7 +1,7 @@
 """Candidates: does it do here what is claimed, and better than another, for our patients?"""
 
 from trustreport.dimensions.candidates.entries import ID, Common, common_cases, results_of
-from trustreport.dimensions.candidates.narrative import conditions, parts_of
+from trustreport.dimensions.candidates.narrative import parts_of
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding
 from trustreport.messages import say
@@ -34,8 +34,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     parts = [part for common in found for part in parts_of(common, results[common.dataset], plan, len(found))]
     every = tuple(r for own in results.values() for r in own)
     not_shown = (say(f"{ID}.not_shown.readers"), say(f"{ID}.not_shown.site"))
-    parts = [*prepend_sentences(immature(study, plan), parts), *conditions(plan)]
-    return Finding(ID, tuple(parts), every, not_shown)
+    return Finding(ID, prepend_sentences(immature(study, plan), parts), every, not_shown)
 
 
 DIMENSION = Dimension(ID, has_data, answer, asked=asked)

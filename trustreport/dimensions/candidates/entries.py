@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport import criteria
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.weighted_shares import weighted_shares, weighted_shares_of_clusters
 from trustreport.performance.cases import ScoredCases, by_rule, in_common
@@ -23,6 +24,7 @@ ID = "candidates"
 DEVELOPED_ON = ("training", "tuning")
 OF_EACH = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "failure_rate")
 COMPARED = ("accuracy", "sensitivity", "specificity", "failure_rate")
+MEASURES = ("sensitivity", "specificity", "auc", "accuracy")
 RATES = ("alarm_rate", "false_alarm_rate", "missed_rate", "failure_rate", "recall_rate")
 
 
@@ -80,6 +82,30 @@ def results_of(common: Common, plan: Plan) -> list[Result]:
 def _of_one(run: ScoredCases, level: float) -> list[Result]:
     names = (*OF_EACH, *(() if run.score is None else ("auc",)))
     return [_entry(name, place_of(run), lead(run, name, level), run) for name in names]
+
+
+def measures(plan: Plan) -> tuple[str, ...]:
+    """The measures of right outputs in the order of a report: those of primary criteria first.
+
+    Accuracy, which mixes both classes, comes after the others unless it is a primary measure.
+    """
+    primary = [
+        name
+        for e in plan.endpoints
+        if e.role == "primary" and (name := criteria.quantity(e).removesuffix("_difference")) in MEASURES
+    ]
+    return tuple(dict.fromkeys((*primary, *MEASURES)))
+
+
+def leading_measure(plan: Plan) -> str:
+    """The measure that leads tables and figures: that of the first primary criterion, else sensitivity.
+
+    Empty where only a utility was declared: then what the decisions are worth leads.
+    """
+    primary = [e for e in plan.endpoints if e.role == "primary"]
+    if not primary and plan.utility.matrices:
+        return ""
+    return measures(plan)[0]
 
 
 def place_of(run: ScoredCases) -> Place:

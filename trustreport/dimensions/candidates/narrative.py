@@ -1,35 +1,34 @@
-"""The candidates side by side, per 1000 local patients, claimed and observed; conditions of a contract."""
+"""The candidates side by side, per 1000 local patients, claimed and observed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import isnan
 from typing import Any
 
-from trustreport import criteria
-from trustreport.claims import elsewhere
+from trustreport.claims import elsewhere, observed
 from trustreport.digits import per
 from trustreport.dimensions.candidates.entries import (
     ID,
     Common,
     exchange,
     indistinguishable,
+    leading_measure,
     local_prevalences,
+    measures,
     pair_differences,
     ranked,
 )
 from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
-from trustreport.measures.reported.claim import declared
 from trustreport.measures.reported.printed import metric_named
-from trustreport.messages import MINUS, Message, say
+from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
+from trustreport.narrative.sentences import failed_cases
 from trustreport.narrative.tables import Spec, table
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
 
-SHOWN = ("accuracy", "sensitivity", "specificity", "auc", "failure_rate")
-COMPARED = ("accuracy", "sensitivity", "specificity")
 RATES = ("alarm_rate", "false_alarm_rate", "missed_rate", "failure_rate", "recall_rate", "net_benefit")
 PATIENTS = 1000
 
@@ -64,7 +63,7 @@ def _estimate(results: Sequence[Result], name: str, candidate: str, **scope: Any
 def _side_by_side(common: Common, results: Sequence[Result], plan: Plan, n_sets: int) -> Part:
     names = common.names
     several = len(names) > 1
-    tables: list[EstimateTable | PlainTable] = [_of_each(common, results)]
+    tables: list[EstimateTable | PlainTable] = [_of_each(common, results, plan)]
     finding = [
         say(f"{ID}.common", n=len(common.truth), known=common.n_known, positive=int(common.truth.sum()))
     ]
@@ -72,22 +71,25 @@ def _side_by_side(common: Common, results: Sequence[Result], plan: Plan, n_sets:
         say(f"{ID}.failed_of", name=_shown(r.candidate), n=r.n_failed) for r in common.runs if r.n_failed
     ]
     if failed:
-        finding.append(say(f"{ID}.failed", items=failed, n=sum(r.n_failed for r in common.runs)))
+        finding.append(
+            say(f"{ID}.failed", items=failed, n=sum(r.n_failed for r in common.runs), rule=failed_cases(plan))
+        )
     if several:
         groups = _all_groups(common, results, plan)
-        tables += [_differences(common, results), _groups(common, groups)]
+        tables += [_differences(common, results, plan), _groups(common, groups)]
         finding += _distinguishable(groups)
     title = say("word.name", name=common.dataset) if n_sets > 1 else say(f"{ID}.title_side_by_side")
-    figures = (_figure(common, results),) if several else ()
+    figures = (_figure(common, results, plan),) if several else ()
     return Part(tuple(finding), title, tuple(tables), figures, common.place)
 
 
-def _of_each(common: Common, results: Sequence[Result]) -> PlainTable:
+def _of_each(common: Common, results: Sequence[Result], plan: Plan) -> PlainTable:
     names = common.names
-    shown = [name for name in SHOWN if any(_lead(results, name, one) for one in names)]
+    every = (*measures(plan), "failure_rate")
+    shown = [name for name in every if any(_lead(results, name, one) for one in names)]
     return table(
         f"candidates_each_{common.dataset}",
-        say(f"{ID}.table_each", level=_level(results)),
+        say(f"{ID}.table_each", level=_level(results), failed=failed_cases(plan)),
         shown,
         [
             (f"{ID}.column.measure", heading),
@@ -104,13 +106,14 @@ def _pairs(common: Common) -> list[tuple[str, str]]:
     return [(compared.candidate, baseline.candidate) for compared, baseline in common.pairs]
 
 
-def _differences(common: Common, results: Sequence[Result]) -> EstimateTable:
+def _differences(common: Common, results: Sequence[Result], plan: Plan) -> EstimateTable:
     rows = []
+    first = leading_measure(plan)
     for pair in _pairs(common):
-        for name in (*COMPARED, "auc", "failure_rate"):
+        for name in (*measures(plan), "failure_rate"):
             found = leading(results, f"{ID}.{name}_difference", candidates=list(pair))
             if found is not None:
-                rows.append(Row(_of_pair(name, pair), found, leads=name == "accuracy"))
+                rows.append(Row(_of_pair(name, pair), found, leads=name == first))
     return EstimateTable(f"candidates_pairs_{common.dataset}", say(f"{ID}.table_pairs"), tuple(rows))
 
 
@@ -144,16 +147,14 @@ def _braced(groups: Sequence[tuple[str, ...]]) -> Message:
 
 def _all_groups(common: Common, results: Sequence[Result], plan: Plan) -> dict[str, list[tuple[str, ...]]]:
     adjusted, names = _adjusted(common, plan), common.names
-    measures = [
-        name for name in (*COMPARED, "auc") if any(r.id == f"{ID}.{name}_difference" for r in adjusted)
-    ]
-    return {name: indistinguishable(adjusted, ranked(results, names, name), name) for name in measures}
+    known = [name for name in measures(plan) if any(r.id == f"{ID}.{name}_difference" for r in adjusted)]
+    return {name: indistinguishable(adjusted, ranked(results, names, name), name) for name in known}
 
 
 def _distinguishable(found: Mapping[str, list[tuple[str, ...]]]) -> Iterator[Message]:
     """For each measure, whether the best one differs from any."""
     for name, groups in found.items():
-        if name not in COMPARED:
+        if name == "auc":
             continue
         measure, first = heading(name), groups[0]
         if len(groups) == 1:
@@ -164,13 +165,14 @@ def _distinguishable(found: Mapping[str, list[tuple[str, ...]]]) -> Iterator[Mes
             yield say(f"{ID}.some_first", measure=measure, names=list(first))
 
 
-def _figure(common: Common, results: Sequence[Result]) -> Figure:
+def _figure(common: Common, results: Sequence[Result], plan: Plan) -> Figure:
     rows = []
+    drawn, first = [name for name in measures(plan) if name != "auc"], leading_measure(plan)
     for pair in _pairs(common):
-        for name in COMPARED:
+        for name in drawn:
             found = leading(results, f"{ID}.{name}_difference", candidates=list(pair))
             if found is not None:
-                rows.append(EffectRow(_of_pair(name, pair), found.estimate, leads=name == "accuracy"))
+                rows.append(EffectRow(_of_pair(name, pair), found.estimate, leads=name == first))
     plot = EffectPlot(
         tuple(rows),
         say(f"{ID}.figure.quantity"),
@@ -192,7 +194,11 @@ def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Part
     names = common.names
 
     def of(candidate: str) -> Spec[str]:
-        return _shown(candidate), lambda rate: _scaled(_at(results, rate, candidate, share)), "number.1"
+        def rate_of(rate: str) -> Estimate | None:
+            found = _at(results, rate, candidate, share)
+            return None if found is None else per(found, PATIENTS)
+
+        return _shown(candidate), rate_of, "number.1"
 
     rates = table(
         f"candidates_rates_{common.dataset}",
@@ -251,16 +257,13 @@ def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Part | No
     rows, off = [], []
     for claim in plan.performance_claims or ():
         metric = metric_named(claim.measure.rpartition(".")[2])
-        said = declared(claim.value)
         named = claim.candidate or (common.names[0] if len(common.runs) == 1 else None)
-        if not elsewhere(claim, plan) or metric is None or said is None or named is None:
+        if not elsewhere(claim, plan) or metric is None or named is None:
             continue
         e = _estimate(results, metric, named)
-        if e is None or isnan(e.low):
+        how = None if e is None else observed(claim, e)
+        if how is None:
             continue
-        value = said.of(share=True)
-        claimed = value.value / 100 if value.percent else value.value
-        how = "below" if e.high < claimed else "above" if e.low > claimed else "within"
         measure = quantity_name(metric)
         if how == "below":
             off.append(say(f"{ID}.below_claim", name=_shown(named), measure=measure, printed=claim.value))
@@ -291,55 +294,3 @@ def _claimed(common: Common, results: Sequence[Result], plan: Plan) -> Part | No
     )
     finding = (say(f"{ID}.claims", n=len(rows), off=len(off)), *off)
     return Part(finding, say(f"{ID}.title_claims"), (claims,), (), common.place, "E34")
-
-
-# ---------------------------------------------------------------- conditions
-
-
-def conditions(plan: Plan) -> Iterator[Part]:
-    """What a contract can be held to: the criteria with their bounds, and the indicators to watch."""
-    rows: list[tuple[Any, ...]] = []
-    for e in plan.endpoints:
-        bound = criteria.bound_of(e)
-        if isinstance(bound, str) or not criteria.confirmatory(e):
-            continue
-        if bound.low is not None and bound.high is not None:
-            text = say("verdicts.bound.between", low=_number(bound.low), high=_number(bound.high))
-        elif bound.low is not None:
-            text = say("verdicts.bound.above", value=_number(bound.low))
-        else:
-            text = say("verdicts.bound.below", value=_number(bound.high or 0.0))
-        rows.append((e.endpoint, say(f"{ID}.kind.criterion"), text, "", e.margin_rationale or ""))
-    for i in (plan.vigilance and plan.vigilance.indicators) or ():
-        limits = (("in_control", i.in_control), ("to_detect", i.to_detect))
-        parts = [say(f"{ID}.limit.{word}", value=value) for word, value in limits if value is not None]
-        within: Message | str = say("word.listed", items=parts) if parts else ""
-        rows.append(
-            (
-                quantity_name(i.measure.rpartition(".")[2]),
-                say(f"{ID}.kind.indicator"),
-                within,
-                i.chart or "",
-                i.action or "",
-            )
-        )
-    if not rows:
-        return
-    asked = table(
-        "candidates_conditions",
-        say(f"{ID}.table_conditions"),
-        rows,
-        [
-            (f"{ID}.column.condition", 0),
-            (f"{ID}.column.kind", 1),
-            (f"{ID}.column.bound", 2),
-            (f"{ID}.column.chart", 3),
-            (f"{ID}.column.action", 4),
-        ],
-    )
-    finding = (say(f"{ID}.conditions", n=len(rows)),)
-    yield Part(finding, say(f"{ID}.title_conditions"), (asked,), element="E31")
-
-
-def _number(value: float) -> Message:
-    return say("word.shown", text=f"{value:g}".replace("-", MINUS))

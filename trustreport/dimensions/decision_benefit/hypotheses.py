@@ -52,6 +52,7 @@ SIDES = "margins of equivalence are on either side of no effect"
 FROM_DRAWS = "p from the standard error of the draws, by the normal distribution"
 
 TEXT = f"{ID}.hypotheses"
+DECLARED = ("difference", "proportion")  # units that a margin is written in with its own digits
 
 Margin = float | tuple[float, float] | None
 
@@ -325,10 +326,16 @@ def _hypothesis(tested: Tested) -> Message:
     if margin is None:
         return say(f"{TEXT}.without", hypothesis=name, sides=sides)
     if isinstance(margin, tuple):
-        low, high = (_amount(tested, x) for x in margin)
+        low, high = (_declared(tested, x) for x in margin)
         return say(f"{TEXT}.within", hypothesis=name, sides=sides, low=low, high=high)
     way = "below" if tested.less_is_better else "above"
-    return say(f"{TEXT}.{way}", hypothesis=name, sides=sides, margin=_amount(tested, margin))
+    return say(f"{TEXT}.{way}", hypothesis=name, sides=sides, margin=_declared(tested, margin))
+
+
+def _declared(tested: Tested, value: float) -> Message:
+    """A declared margin with the digits that were declared."""
+    unit = tested.result.unit
+    return say(f"{TEXT}.amount.{f'declared_{unit}' if unit in DECLARED else unit}", value=value)
 
 
 def _amount(tested: Tested, value: float) -> Message:
@@ -368,7 +375,7 @@ def _figures(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
             margin=margin,
         )
         ends = margin if isinstance(margin, tuple) else (margin,)
-        margins = [_amount(of[0], x) for x in ends]
+        margins = [_declared(of[0], x) for x in ends]
         yield Figure(
             f"hypotheses_{number}",
             plot,
@@ -390,7 +397,7 @@ def _goals(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
         for t, goal in of:
             e = t.result.estimate
             distance = replace(e, value=e.value - goal, low=e.low - goal, high=e.high - goal)
-            label = say(f"{TEXT}.of_goal", label=_label(t, several_tasks), goal=_amount(t, goal))
+            label = say(f"{TEXT}.of_goal", label=_label(t, several_tasks), goal=_declared(t, goal))
             rows.append(EffectRow(label, distance))
         met, missed = say(f"{TEXT}.met"), say(f"{TEXT}.missed")
         plot = EffectPlot(

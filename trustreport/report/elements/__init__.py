@@ -2,7 +2,17 @@
 
 from collections.abc import Callable
 
-from trustreport.report.elements import annexes, conclusions, data, feedback, frameworks, plan, results
+from trustreport.report.elements import (
+    annexes,
+    candidates,
+    conclusions,
+    data,
+    feedback,
+    frameworks,
+    plan,
+    questions,
+    results,
+)
 from trustreport.report.elements.element import Context, Element, Place
 
 __all__ = ["ELEMENTS", "GROUPS_OF", "Context", "Element", "Place"]
@@ -15,6 +25,8 @@ ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
     **data.ELEMENTS,
     **results.ELEMENTS,
     **feedback.ELEMENTS,
+    **candidates.ELEMENTS,
+    **questions.ELEMENTS,
     **annexes.ELEMENTS,
     **frameworks.ELEMENTS,
     **conclusions.ELEMENTS,

@@ -80,7 +80,8 @@ def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
     quantity = say(quantity_name(criteria.quantity(endpoint), endpoint.of)) if endpoint.measure else none
     bound_text = _bound(endpoint, context)
     hypothesis = endpoint.hypothesis or none
-    rule = endpoint.multiplicity_family or none
+    family = endpoint.multiplicity_family
+    rule = say("element.E05.family", family=family) if family else none
     alpha = "" if endpoint.alpha is None else say("element.E05.alpha", alpha=plain(endpoint.alpha))
     return Line(
         (

@@ -1,0 +1,280 @@
+"""The candidates of a review: what each meets, how they compare in one table, what a contract must say."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from trustreport import criteria
+from trustreport.claims import observed
+from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences, measures
+from trustreport.dimensions.candidates.narrative import PATIENTS
+from trustreport.messages import Catalogue
+from trustreport.narrative.names import heading, quantity_name
+from trustreport.narrative.sentences import failed_cases
+from trustreport.plan import Claim, Endpoint
+from trustreport.report import acceptance
+from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.review import (
+    ACCURACY,
+    GROUP_DIFFERENCE,
+    ID,
+    Review,
+    claims_of,
+    compared,
+    conclusion,
+    of_candidate,
+    per_patients,
+    utilities,
+)
+from trustreport.report.tables import Cell, Head, Line, Table, in_words
+from trustreport.verdicts import Requirement, Standing, Verdict
+
+STANDING_MARKS: Mapping[Standing, str] = {"met": "pass", "failed": "fail", "undecided": "inconclusive"}
+AT_PREVALENCE = ("ppv", "npv")
+RATES = ("missed_rate", "alarm_rate", "false_alarm_rate", "failure_rate", "recall_rate")
+WORKLOAD = "recall_rate"
+
+
+# ---------------------------------------------------------------- who meets what
+
+
+def grid(context: Context) -> Element | None:
+    """Requirement by candidate: met, failed, undecided, or why it cannot be said."""
+    review, say = Review(context.assessment, context.say), context.say
+    if not (review.asked and review.required):
+        return None
+    heads = (Head(say("procurement.grid.requirement")), *(Head(review.shown(n)) for n in review.names))
+    whole = Line(
+        (
+            Cell(say("procurement.grid.every")),
+            *(_standing(review.standings[name], say) for name in review.names),
+        ),
+        leads=True,
+    )
+    lines = [_grid_line(row, review) for row in review.required]
+    pairs = any(row.baseline for row in review.required)
+    caption = say("procurement.grid.caption_compared" if pairs else "procurement.grid.caption")
+    table = Table(caption, heads, (whole, *lines))
+    return Element(tuple(conclusion(review)), tables=numbered(context, table))
+
+
+def _standing(word: Standing, say: Catalogue) -> Cell:
+    return Cell(say(f"procurement.standing.{word.replace(' ', '_')}"), mark=STANDING_MARKS.get(word, "none"))
+
+
+def _grid_line(row: Requirement, review: Review) -> Line:
+    role = row.criterion.role or ""
+    required = review.say("procurement.grid.required", bound=review.bound(row))
+    first = Cell(review.about(row), aside=", ".join(filter(None, (required, role))))
+    return Line((first, *(_verdict(row.verdicts.get(name), review) for name in review.names)))
+
+
+def _verdict(verdict: Verdict | None, review: Review) -> Cell:
+    """The verdict on one candidate, its estimate, and what it was under the locked criterion."""
+    say = review.say
+    if verdict is None:
+        return Cell(say("procurement.answer.none"), mark="none")
+    row = review.rows[verdict.criterion.endpoint]
+    word = say(f"procurement.answer.{verdict.word.replace(' ', '_')}")
+    estimate = row.estimate if verdict.result else ""
+    return Cell(word, aside="; ".join(filter(None, (estimate, row.aside))), mark=row.mark)
+
+
+# ---------------------------------------------------------------- one table, a column a candidate
+
+
+def candidate_table(context: Context) -> Element | None:
+    """The candidates in one table for each set of common cases: accuracy, rates here, workload."""
+    review = Review(context.assessment, context.say)
+    own = [r for r in review.results if r.dimension == ID]
+    if not (review.asked and own):
+        return None
+    datasets = list(dict.fromkeys(r.place.dataset or "" for r in own))
+    tables = [_side_by_side(dataset, review) for dataset in datasets]
+    finding = [text for dataset in datasets for text in compared(review, dataset)]
+    return Element(tuple(finding), tables=numbered(context, *tables))
+
+
+Cells = tuple[str, Callable[[str], str]]
+"""The label of a row, and how the cell of a candidate is made."""
+
+
+def _side_by_side(dataset: str, review: Review) -> Table:
+    say = review.say
+    own = [r for r in review.results if r.dimension == ID and (r.place.dataset or "") == dataset]
+    names = [name for name in review.names if any(r.place.candidate == (name or None) for r in own)]
+    heads = (Head(say("table.measure")), *(Head(review.shown(name), True) for name in names))
+    first = leading_row(review)
+    lines = []
+    for row in _rows(dataset, review):
+        cells = [row.text(name) for name in names]
+        if any(cells):
+            shown = (Cell(cell or say("table.empty"), True) for cell in cells)
+            lines.append(Line((Cell(row.label), *shown), leads=row.key == first))
+    values = {"dataset": dataset, "level": own[0].estimate.level, "failed": failed_cases(review.plan)}
+    shares = local_prevalences(review.plan)
+    if shares:
+        caption = say("procurement.table.caption_at", prevalence=shares[0], **values)
+    else:
+        caption = say("procurement.table.caption", **values)
+    return Table(caption, heads, tuple(lines))
+
+
+def leading_row(review: Review) -> str:
+    """The row that leads: the first utility, else the measure that comes first."""
+    return next(iter(utilities(review)), leading_measure(review.plan))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of the table: its label, and how the cell of a candidate is written; empty without a result."""
+
+    key: str
+    label: str
+    text: Callable[[str], str]
+
+
+def _rows(dataset: str, review: Review) -> Iterator[_Row]:
+    """Utilities, then measures, those of primary criteria first, then rates at the local prevalence."""
+    say, first = review.say, leading_row(review)
+
+    def row(key: str, label: str, id: str, *, per: float = 0, **parameters: object) -> _Row:
+        def text(name: str) -> str:
+            found = of_candidate(review, id, name, dataset, **parameters)
+            if found is None:
+                return ""
+            return per_patients(found, per, say) if per else in_words(found, say)
+
+        return _Row(key, label, text)
+
+    for utility in utilities(review):
+        label = say("procurement.table.utility", utility=utility)
+        yield row(utility, label, f"{ACCURACY}.utility_yield", utility=utility)
+    for measure in measures(review.plan):
+        if measure != "accuracy" or measure == first:  # it mixes both classes: not unless it was asked for
+            yield row(measure, say(heading(measure)), f"{ID}.{measure}")
+    volume = review.plan.site_context.annual_volume if review.plan.site_context else None
+    for share in local_prevalences(review.plan):
+        for measure in AT_PREVALENCE:
+            label = say("procurement.table.at_prevalence", measure=heading(measure), prevalence=share)
+            yield row(measure, label, f"{ACCURACY}.{measure}", prevalence=share)
+        for rate in RATES:
+            label = say("procurement.table.per_patients", rate=say(f"{ID}.rate.{rate}"), n=PATIENTS)
+            yield row(rate, label, f"{ID}.{rate}", per=PATIENTS, prevalence=share)
+        if volume:
+            label = say("procurement.table.a_year", rate=say(f"{ID}.rate.{WORKLOAD}"), volume=volume)
+            yield row("a_year", label, f"{ID}.{WORKLOAD}", per=volume, prevalence=share)
+
+
+# ---------------------------------------------------------------- what a contract must say
+
+
+def conditions(context: Context) -> Element | None:
+    """For each candidate that may be bought what a contract asks of it; none for one that fails."""
+    review, say = Review(context.assessment, context.say), context.say
+    if review.plan.report.kind != "procurement" or not review.required:
+        return None
+    open_to = [n for n in review.names if review.standings[n] in ("met", "undecided")]
+    tables = [_contract(name, review) for name in open_to]
+    finding = []
+    for name in review.names:
+        word = review.standings[name]
+        if word != "nothing required":
+            finding.append(say(f"procurement.conditions.{word}", name=review.shown(name)))
+    return Element(tuple(finding), tables=numbered(context, *tables))
+
+
+def _contract(name: str, review: Review) -> Table:
+    say = review.say
+    keys = ("condition", "required", "observed", "reason")
+    heads = tuple(Head(say(f"procurement.conditions.{key}")) for key in keys)
+    own = [row for row in review.required if row.counts and row.word(name) is not None]
+    waiting = [row for row in own if row.word(name) != "pass"]
+    lines = [_to_be_shown(row, row.verdicts[name], review) for row in waiting]
+    lines += [_kept(row, row.verdicts[name], review) for row in own if row not in waiting]
+    lines += [*_claims_missed(name, review), *_weakest(name, own, review), *_watched(review)]
+    key = "caption_undecided" if waiting else "caption"
+    return Table(say(f"procurement.conditions.{key}", name=review.shown(name)), heads, tuple(lines))
+
+
+def _to_be_shown(row: Requirement, verdict: Verdict, review: Review) -> Line:
+    """A requirement that is open: what has to be shown before a contract."""
+    say = review.say
+    needed = verdict.reason.values.get("needed")
+    label = say("procurement.conditions.to_be_shown", measure=review.about(row))
+    first = Cell(label, aside=say(needed) if needed else "")
+    return Line((first, *_numbers(row, verdict, review)), leads=True)
+
+
+def _kept(row: Requirement, verdict: Verdict, review: Review) -> Line:
+    return Line((Cell(review.about(row)), *_numbers(row, verdict, review)))
+
+
+def _numbers(row: Requirement, verdict: Verdict, review: Review) -> tuple[Cell, ...]:
+    held = review.rows[verdict.criterion.endpoint]
+    reason = _reason(verdict.criterion)
+    return Cell(review.bound(row)), Cell(held.estimate), Cell(reason or review.say("table.empty"))
+
+
+def _reason(criterion: Endpoint) -> str:
+    return ". ".join(filter(None, (criterion.margin_rationale, criterion.clinical_severity)))
+
+
+def _claims_missed(name: str, review: Review) -> Iterator[Line]:
+    """What the supplier has to explain: figures claimed that lie above what was observed."""
+    say = review.say
+    for claim, r in claims_of(review, name):
+        if observed(claim, r.estimate) == "below":
+            label = say("procurement.conditions.to_explain", measure=quantity_name(r.name))
+            required = say("procurement.conditions.claimed", value=claim.value)
+            yield Line((Cell(label), Cell(required), Cell(in_words(r, say)), Cell(_source(claim, review))))
+
+
+def _source(claim: Claim, review: Review) -> str:
+    named = ", ".join(filter(None, (claim.source_document, claim.section)))
+    return named or review.say("table.empty")
+
+
+def _weakest(name: str, own: Sequence[Requirement], review: Review) -> Iterator[Line]:
+    """The group furthest below the other cases in what is required, where its whole interval is below."""
+    asked = {criteria.quantity(row.criterion) for row in own}
+    found = [
+        r
+        for r in review.results
+        if r.id == GROUP_DIFFERENCE
+        and r.primary
+        and r.place.candidate == (name or None)
+        and r.endpoint in asked
+        and r.quantity.better == "up"
+        and r.estimate.high < 0
+    ]
+    for r in sorted(found, key=lambda r: r.estimate.value)[:1]:
+        say = review.say
+        measure = say("word.interval", value=quantity_name(r.endpoint), interval=r.place.subgroup)
+        label = say("procurement.conditions.to_explain", measure=measure)
+        reason = say("procurement.conditions.from_the_rest")
+        yield Line((Cell(label), Cell(say("table.empty")), Cell(in_words(r, say)), Cell(reason)))
+
+
+def _watched(review: Review) -> Iterator[Line]:
+    """The indicators to watch in use, written in their own unit."""
+    say, plan = review.say, review.plan
+    for i in (plan.vigilance and plan.vigilance.indicators) or ():
+        asked = Endpoint(endpoint=i.measure, measure=i.measure)
+        limits = (("in_control", i.in_control), ("to_detect", i.to_detect))
+        parts = [
+            say(f"procurement.conditions.{word}", value=acceptance.declared_amount(value, asked, say))
+            for word, value in limits
+            if value is not None
+        ]
+        measure = say(heading(criteria.quantity(asked)))
+        label = say("procurement.conditions.watched", measure=measure)
+        within = say("word.listed", items=parts) if parts else say("table.empty")
+        cells = (within, say("table.empty"), i.action or say("table.empty"))
+        yield Line((Cell(label, aside=i.chart or ""), *(Cell(text) for text in cells)))
+
+
+ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
+    "grid": grid,
+    "candidate_table": candidate_table,
+    "conditions": conditions,
+}

@@ -1,0 +1,208 @@
+"""The questions of the committee, each answered with a number, or said not to be answerable and why."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isnan
+
+from trustreport.claims import observed
+from trustreport.dimensions.candidates.entries import RATES
+from trustreport.dimensions.candidates.narrative import PATIENTS
+from trustreport.messages import Message
+from trustreport.narrative.names import quantity_name
+from trustreport.plan import Endpoint, Question
+from trustreport.report.elements.element import Context, Element, numbered
+from trustreport.report.review import (
+    GROUP_DIFFERENCE,
+    ID,
+    Review,
+    claims_of,
+    conclusion,
+    pair_sentence,
+    per_patients,
+)
+from trustreport.report.tables import Cell, Head, Line, Table, in_words
+from trustreport.results import Result
+from trustreport.verdicts.blocks import blocking
+from trustreport.verdicts.entries import entry
+
+
+def questions(context: Context) -> Element | None:
+    """Every declared question with its answer."""
+    site, say = context.assessment.plan.site_context, context.say
+    asked = (site and site.committee_questions) or ()
+    if not asked:
+        return None
+    review = Review(context.assessment, say)
+    answers = [_answer(question, review) for question in asked]
+    lines = tuple(
+        Line((Cell(q.question), Cell(" ".join(said) if said else _not_answerable(why, review))))
+        for q, (said, why) in zip(asked, answers)
+    )
+    heads = (Head(say("procurement.questions.question")), Head(say("procurement.questions.answer")))
+    n = sum(not said for said, _ in answers)
+    finding = (say("procurement.questions.open", n=n, of=len(asked)),) if n else ()
+    table = Table(
+        say("procurement.questions.caption", level=review.plan.report.confidence_level), heads, lines
+    )
+    return Element(finding, tables=numbered(context, table))
+
+
+Answer = tuple[list[str], str]
+"""The sentences of an answer, none where there is none; then why."""
+
+
+def _answer(question: Question, review: Review) -> Answer:
+    """The answers to all that a question asks; why there is none, where none of it can be answered."""
+    ways = [WAYS[way](question, review) for way in question.asks]
+    return [text for said, _ in ways for text in said], next((why for _, why in ways if why), "")
+
+
+def _not_answerable(why: str, review: Review) -> str:
+    """A reason goes on in the same sentence, unless it begins with a word in capitals."""
+    begun = why[:1].lower() if why[1:2].islower() or why[1:2] == " " else why[:1]
+    return review.say("procurement.questions.not_answerable", reason=begun + why[1:])
+
+
+def _result(question: Question, measure: str, sides: str | tuple[str, str], review: Review) -> Result | str:
+    """The result that a question means, or why there is none; with an estimate, or why that is not known."""
+    say, assessment = review.say, review.assessment
+    for unanswered in assessment.unanswered:
+        if measure.partition(".")[0] == unanswered.dimension:
+            return say(unanswered.reason)
+    meant = Endpoint(
+        endpoint=question.question,
+        measure=measure,
+        of=question.of,
+        candidate=sides or None,
+        dataset=question.dataset,
+        site=question.site,
+        subgroup=question.subgroup,
+        period=question.period,
+    )
+    found = entry(meant, assessment.study, assessment.plan, assessment.results)
+    if isinstance(found, Message):
+        return say(found)
+    if isnan(found.estimate.value):
+        return found.estimate.note or say("table.not_estimable_plain")
+    return found
+
+
+def _of_each(question: Question, review: Review) -> tuple[dict[str, Result], str]:
+    """The result of each candidate that a question is about; why there is none of the first that has none."""
+    if not question.measure:
+        return {}, review.say("procurement.questions.no_measure")
+    names = [question.candidate] if question.candidate else review.names
+    found = {name: _result(question, question.measure, name, review) for name in names}
+    reasons = [r for r in found.values() if isinstance(r, str)]
+    return {name: r for name, r in found.items() if isinstance(r, Result)}, next(iter(reasons), "")
+
+
+def _withheld(results: Sequence[Result], review: Review) -> Iterator[str]:
+    """Which blocks of the register concern the numbers of an answer."""
+    found = {b.check for r in results for b in blocking(r, review.assessment.checks)}
+    if found:
+        yield review.say("procurement.questions.blocked", checks=sorted(found))
+
+
+# ---------------------------------------------------------------- the ways to ask
+
+
+def _estimates(question: Question, review: Review) -> Answer:
+    """The estimate of each candidate; of a group also its difference from the other cases."""
+    say = review.say
+    found, why = _of_each(question, review)
+    if not found:
+        return [], why
+    is_rate = _is_rate(next(iter(found.values())))
+    items = {
+        name: per_patients(r, PATIENTS, say) if is_rate else in_words(r, say) for name, r in found.items()
+    }
+    key = "per_patients" if is_rate else "estimates"
+    said = [
+        say(f"procurement.questions.{key}", measure=_measure(question, review), items=_named(items, review))
+    ]
+    differences = {name: d for name, r in found.items() if (d := _difference(r, review)) is not None}
+    if differences:
+        items = {name: in_words(d, say) for name, d in differences.items()}
+        group = question.subgroup
+        said.append(say("procurement.questions.difference", group=group, items=_named(items, review)))
+    return [*said, *_withheld(list(found.values()), review)], ""
+
+
+def _is_rate(r: Result) -> bool:
+    return r.dimension == ID and r.name in RATES and "prevalence" in r.parameters
+
+
+def _measure(question: Question, review: Review) -> str:
+    """What is measured and where, beside the candidate."""
+    measure = (question.measure or "").rpartition(".")[2]
+    name = review.say(quantity_name(measure, question.of))
+    where = ", ".join(filter(None, (question.subgroup, question.site, question.dataset, question.period)))
+    text = review.say("word.interval", value=name, interval=where) if where else name
+    return text[:1].upper() + text[1:]
+
+
+def _named(items: Mapping[str, str], review: Review) -> list[str]:
+    say = review.say
+    return [
+        say("procurement.questions.of_candidate", name=review.shown(name), estimate=text)
+        for name, text in items.items()
+    ]
+
+
+def _difference(r: Result, review: Review) -> Result | None:
+    """The difference between the group of a result and the other cases."""
+    at = r.place
+    found = (d for d in review.results if d.id == GROUP_DIFFERENCE and d.primary and d.endpoint == r.endpoint)
+    same = (d for d in found if at.subgroup is not None and d.place.at(reference=at.reference) == at)
+    return next((d for d in same if not isnan(d.estimate.value)), None)
+
+
+def _claims(question: Question, review: Review) -> Answer:
+    """The estimate of each candidate beside what was claimed of it."""
+    say = review.say
+    found, why = _of_each(question, review)
+    said = []
+    for name, r in found.items():
+        for claim, of in claims_of(review, name):
+            how = observed(claim, r.estimate) if of.name == r.name else None
+            if how is not None:
+                values = {"name": review.shown(name), "claimed": claim.value}
+                said.append(say(f"procurement.questions.claim_{how}", estimate=in_words(r, say), **values))
+    if not said:
+        return [], why or say("procurement.questions.no_claim")
+    return [*said, *_withheld(list(found.values()), review)], ""
+
+
+def _comparisons(question: Question, review: Review) -> Answer:
+    """The candidates two by two."""
+    if not question.measure:
+        return [], review.say("procurement.questions.no_measure")
+    pairs = [(one, other) for i, other in enumerate(review.names) for one in review.names[i + 1 :]]
+    if question.candidate:
+        pairs = [pair for pair in pairs if question.candidate in pair]
+    measure = f"{question.measure.removesuffix('_difference')}_difference"
+    found = [_result(question, measure, pair, review) for pair in pairs]
+    results = [r for r in found if isinstance(r, Result)]
+    if not results:
+        reasons = [why for why in found if isinstance(why, str)]
+        return [], next(iter(reasons), review.say("procurement.questions.no_pair"))
+    of = review.say(quantity_name(measure.removesuffix("_difference").rpartition(".")[2], question.of))
+    return [*(pair_sentence(r, "measure", of, review) for r in results), *_withheld(results, review)], ""
+
+
+def _requirements(question: Question, review: Review) -> Answer:
+    """Who meets what is required."""
+    del question
+    if not review.required:
+        return [], review.say("procurement.questions.nothing_required")
+    return list(conclusion(review)), ""
+
+
+WAYS: Mapping[str, Callable[[Question, Review], Answer]] = {
+    "estimate": _estimates,
+    "claim": _claims,
+    "comparison": _comparisons,
+    "requirements": _requirements,
+}
+
+ELEMENTS: dict[str, Callable[[Context], Element | None]] = {"questions": questions}

@@ -1,0 +1,232 @@
+"""What a review of candidates comes to: who meets every requirement, how they differ, who misses how many."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from math import isnan
+
+from trustreport import criteria
+from trustreport.assessment import Assessment
+from trustreport.claims import elsewhere
+from trustreport.digits import per
+from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences
+from trustreport.dimensions.candidates.narrative import PATIENTS
+from trustreport.measures.reported.printed import metric_named
+from trustreport.messages import Catalogue
+from trustreport.narrative.names import quantity_name
+from trustreport.plan import Claim
+from trustreport.report import acceptance
+from trustreport.report.tables import in_words, written
+from trustreport.results import Result, leading
+from trustreport.verdicts import Requirement, Standing, Verdict, requirements, standings
+
+ID = "candidates"
+ACCURACY = "advice_accuracy"
+GROUP_DIFFERENCE = "subgroups.subgroup_difference"
+MOST_PAIRS = 6  # differences that are said in sentences
+
+
+class Review:
+    """The candidates of an assessment, what is required of them, and who meets it."""
+
+    def __init__(self, assessment: Assessment, say: Catalogue) -> None:
+        self.assessment, self.say = assessment, say
+        self.plan, self.results = assessment.plan, assessment.results
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The candidates, as declared, then those that only the data name; one empty name for a device."""
+        declared = [c.candidate for c in self.plan.candidates]
+        found = [r.place.candidate for r in self.results if r.dimension == ID and r.place.candidate]
+        return list(dict.fromkeys([*declared, *found])) or [""]
+
+    @cached_property
+    def asked(self) -> bool:
+        """Whether somebody has to choose."""
+        return self.plan.report.kind == "procurement" or len(self.names) > 1
+
+    @cached_property
+    def required(self) -> list[Requirement]:
+        """What is required of the candidates."""
+        return requirements(self.assessment.verdicts, self.names)
+
+    @cached_property
+    def standings(self) -> Mapping[str, Standing]:
+        """Whether each meets all of it."""
+        return standings(self.required, self.names)
+
+    @cached_property
+    def rows(self) -> Mapping[str, acceptance.Held]:
+        """Every criterion as the table of criteria prints it, by name."""
+        return {row.name: row for row in acceptance.held(self.assessment, self.say)}
+
+    def shown(self, name: str) -> str:
+        """A candidate as the report names it."""
+        return name or self.say(f"{ID}.the_device")
+
+    def about(self, row: Requirement) -> str:
+        """The quantity of a requirement and where it is to hold, beside the candidate."""
+        return self.say("word.heading", text=self.measure(row))
+
+    def measure(self, row: Requirement) -> str:
+        """The same within a sentence."""
+        c = row.criterion
+        if not c.measure:
+            return c.endpoint
+        measure = self.say(quantity_name(criteria.quantity(c), c.of))
+        against = self.say("procurement.grid.against", baseline=row.baseline) if row.baseline else ""
+        named = (against, c.subgroup, c.site, c.dataset, c.set, c.period)
+        return ", ".join(filter(None, (measure, *named)))
+
+    def bound(self, row: Requirement) -> str:
+        """What is required, as the table of criteria writes it."""
+        verdicts = list(row.verdicts.values())
+        return acceptance.bound_text(next((v for v in verdicts if v.bound), verdicts[0]), self.say)
+
+
+def conclusion(review: Review) -> Iterator[str]:
+    """Who meets every requirement, who is undecided and on what, who fails in what."""
+    say, by = review.say, review.standings
+    met = [review.shown(name) for name in review.names if by[name] == "met"]
+    n = len(review.names)
+    if met and len(met) == n > 1:
+        yield say("procurement.conclusion.all_meet", n=n)
+    elif len(met) == 1 < n:
+        yield say("procurement.conclusion.only_meets", name=met[0])
+    elif met:
+        yield say("procurement.conclusion.meet", names=met, n=len(met))
+    elif n > 1:
+        yield say("procurement.conclusion.none_meets")
+    for word in ("undecided", "failed"):
+        for name in (name for name in review.names if by[name] == word):
+            yield _because(name, word, review)
+    free = [review.shown(name) for name in review.names if by[name] == "nothing required"]
+    if free and len(free) < n:
+        yield say("procurement.conclusion.nothing_required", names=free)
+
+
+def _because(name: str, word: str, review: Review) -> str:
+    """The requirements that make a candidate fail, or leave it undecided, each with its number."""
+    wanted = ("fail",) if word == "failed" else ("inconclusive", "not assessable", "not tested")
+    rows = [row for row in review.required if row.counts and row.word(name) in wanted]
+    items = [_item(row, row.verdicts[name], review) for row in rows]
+    text = review.say(f"procurement.conclusion.{word}", name=review.shown(name), items=items)
+    missed = [m for row in rows if (m := misses(row.verdicts[name])) is not None]
+    if word == "failed" and missed:
+        return review.say("procurement.conclusion.misses", sentence=text, k=missed[0][0], n=missed[0][1])
+    return text
+
+
+def _item(row: Requirement, verdict: Verdict, review: Review) -> str:
+    say = review.say
+    measure, bound = review.measure(row), review.bound(row)
+    if verdict.word in ("not assessable", "not tested") or verdict.result is None:
+        word = say(f"procurement.answer.{verdict.word.replace(' ', '_')}")
+        return say("procurement.conclusion.item_without", measure=measure, word=word, bound=bound)
+    estimate = in_words(verdict.result, say)
+    return say("procurement.conclusion.item", measure=measure, estimate=estimate, bound=bound)
+
+
+def claims_of(review: Review, name: str) -> Iterator[tuple[Claim, Result]]:
+    """What was claimed of a candidate on other cases, each beside its result on these."""
+    for claim in review.plan.performance_claims or ():
+        of_it = claim.candidate == (name or None) or (claim.candidate is None and len(review.names) == 1)
+        metric = metric_named(claim.measure.rpartition(".")[2])
+        if elsewhere(claim, review.plan) and of_it and metric is not None:
+            r = leading(review.results, f"{ID}.{metric}", candidate=name or None, parameters=None)
+            if r is not None:
+                yield claim, r
+
+
+def misses(verdict: Verdict) -> tuple[int, int] | None:
+    """How many of how many cases with the condition are missed, where that is what was asked."""
+    r = verdict.result
+    if r is None or r.name != "sensitivity" or isnan(r.estimate.value) or r.parameters:
+        return None
+    return round((1 - r.estimate.value) * r.estimate.n), r.estimate.n
+
+
+# ---------------------------------------------------------------- how they differ
+
+
+def utilities(review: Review) -> list[str]:
+    """The utilities under which the decisions of the candidates have a yield."""
+    found = (r for r in review.results if r.id == f"{ACCURACY}.utility_yield" and r.primary)
+    return list(dict.fromkeys(str(r.parameters["utility"]) for r in found if len(r.parameters) == 1))
+
+
+def of_candidate(review: Review, id: str, name: str, dataset: str, **parameters: object) -> Result | None:
+    """The primary result of a candidate on the cases of a data set, computed with these parameters alone."""
+    where = {"candidate": name or None, "dataset": dataset or None, "parameters": parameters or None}
+    return leading(review.results, id, **where)
+
+
+def compared(review: Review, dataset: str) -> Iterator[str]:
+    """What decisions are worth, or the measure that comes first, pair by pair; then how many are missed."""
+    found = [
+        r for u in utilities(review) for r in _pairs(review, f"{ACCURACY}.utility_difference", dataset, u)
+    ]
+    for r in found[:MOST_PAIRS]:
+        yield pair_sentence(r, "utility", str(r.parameters["utility"]), review)
+    measure = leading_measure(review.plan)
+    for r in _pairs(review, f"{ID}.{measure}_difference", dataset)[:MOST_PAIRS] if measure else ():
+        yield pair_sentence(r, "measure", review.say(quantity_name(measure)), review)
+    yield from _missed(review, dataset)
+
+
+def _pairs(review: Review, id: str, dataset: str, utility: str = "") -> list[Result]:
+    parameters = {"utility": utility} if utility else {}
+    return [
+        r
+        for r in review.results
+        if r.id == id
+        and r.primary
+        and (r.place.dataset or "") == dataset
+        and dict(r.parameters) == parameters
+    ]
+
+
+def pair_sentence(r: Result, kind: str, of: str, review: Review) -> str:
+    """One candidate compared with another, in words for which side of zero the interval is on."""
+    say, e = review.say, r.estimate
+    one, other = r.place.candidates or ("", "")
+    names = {"of": of, "compared": one, "baseline": other}
+    if isnan(e.low):
+        return say(f"procurement.compared.{kind}_no_interval", reason=e.note, **names)
+    side = "higher" if e.low > 0 else "lower" if e.high < 0 else "close"
+    if side == "lower":
+        e = replace(e, value=-e.value, low=-e.high, high=-e.low)
+    places = r.places
+    if r.unit == "difference":
+        value, low, high = (say.numbers.fixed(100 * x, max(places - 2, 0)) for x in (e.value, e.low, e.high))
+        value = say("unit.written.difference", text=value)
+    else:
+        value, low, high = (say.numbers.fixed(x, places) for x in (e.value, e.low, e.high))
+    numbers = {"value": value, "low": low, "high": high, "level": e.level}
+    return say(f"procurement.compared.{kind}_{side}", **names, **numbers)
+
+
+def per_patients(r: Result, patients: float, say: Catalogue) -> str:
+    """A rate in so many patients with its interval."""
+    return written(per(r.estimate, round(patients)), "number", say)
+
+
+def _missed(review: Review, dataset: str) -> Iterator[str]:
+    say = review.say
+    for share in local_prevalences(review.plan):
+        found = [
+            (name, of_candidate(review, f"{ID}.missed_rate", name, dataset, prevalence=share))
+            for name in review.names
+        ]
+        items = [
+            say(
+                "procurement.compared.missed_by",
+                name=review.shown(name),
+                estimate=per_patients(r, PATIENTS, say),
+            )
+            for name, r in found
+            if r is not None and not isnan(r.estimate.low)
+        ]
+        if items:
+            positive = PATIENTS * share
+            yield say("procurement.compared.missed", positive=positive, prevalence=share, items=items)
