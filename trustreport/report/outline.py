@@ -43,7 +43,9 @@ OUTLINES: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "exposure": ("E36", "E44", "E01", "E02"),
         "data": ("E03", "E06", "E08", "source_reliability", "E09"),
         "performance": (
+            "since",
             "vigilance",
+            "where",
             "E31",
             "E34",
             "advice_accuracy",

@@ -1,0 +1,439 @@
+"""Where errors concentrate: the group that errs most, crossed with everything else known of its cases.
+
+A group (scanner, site, version, cases from some period on) whose error rate is higher than that of all other
+cases may owe this to another characteristic that comes with it. So every other characteristic is asked the
+same within: does the group err more than the others where both are found, and do the other groups that seem
+to err more still do so among the cases outside it?
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isfinite, isnan
+from typing import Any, Literal
+
+import numpy as np
+
+from trustreport.estimate import Estimate, undefined
+from trustreport.measures.confusion.clustered import cluster_cells, clustered
+from trustreport.measures.mrmc.in_range import difference_in_range
+from trustreport.measures.multiplicity import holm
+from trustreport.measures.proportion import wilson
+from trustreport.measures.subgroup_difference import clustered_share_difference, share_difference
+from trustreport.performance.cases import Mask
+from trustreport.performance.measures import complement
+from trustreport.performance.pooled import Characteristic, Pool
+from trustreport.performance.small_cells import LEAST_OF_A_CLASS, closed, public_cell
+from trustreport.place import Place
+from trustreport.plan import Plan
+from trustreport.results import Result
+
+Event = Literal["missed", "alarms"]
+EVENTS: Mapping[Event, str] = {"missed": "false_negative_rate", "alarms": "false_positive_rate"}
+CLASSES: Mapping[Event, str] = {"missed": "positives", "alarms": "negatives"}
+NO_CASE = "no case of this kind"
+TOO_FEW = "{k} of {n}; too few for a percentage"
+MOST_SUSPECTS = 6
+PHASES = ("before", "from")
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Some cases by one characteristic, and all others of which it is known, (n,) each.
+
+    Of periods a group is all cases from one on, and the others are those before it. `other` is the name of
+    the only other level, where there is one.
+    """
+
+    of: Characteristic
+    level: str
+    mask: Mask
+    rest: Mask
+    other: str = ""
+
+    @property
+    def inside(self) -> dict[str, Any]:
+        """What a result of the group says it is of."""
+        return {"from": self.level} if self.of.kind == "period" else {"groups": {self.of.name: self.level}}
+
+    @property
+    def outside(self) -> dict[str, Any]:
+        """What a result of the others says it is of."""
+        return {"before": self.level} if self.of.kind == "period" else {"without": {self.of.name: self.level}}
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """`k` errors in `n` cases with their rate, and the entry that says so."""
+
+    k: int
+    n: int
+    result: Result
+
+    @property
+    def rate(self) -> Estimate:
+        """The rate with its interval."""
+        return self.result.estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """The error rate of some cases against that of others; `p_holm` over all groups that were compared."""
+
+    group: Group
+    first: Cell
+    second: Cell
+    result: Result
+
+    @property
+    def difference(self) -> Estimate:
+        """First rate minus second rate."""
+        return self.result.estimate
+
+    @property
+    def p_holm(self) -> float:
+        """The p-value after adjustment; NaN where the contrast is not of that family."""
+        return float(self.result.details.get("p_holm", np.nan))
+
+    @property
+    def higher(self) -> bool:
+        """Whether the rate is higher by the whole interval and, where it was adjusted, the p-value."""
+        p = self.p_holm
+        return self.difference.low > 0 and (isnan(p) or p <= 1 - self.difference.level)
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Its entries."""
+        return self.first.result, self.second.result, self.result
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """The leading group crossed with other characteristics: the cells of each combination of their levels.
+
+    `cells` are (levels, in the group, outside it); `shared` compares the two where both are found, None where
+    they are found nowhere together.
+    """
+
+    by: tuple[Characteristic, ...]
+    cells: tuple[tuple[tuple[str, ...], Cell, Cell], ...]
+    shared: Contrast | None
+    common: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Concentration:
+    """What was found of one kind of error.
+
+    `lead` is the group that errs more than all other cases after adjustment, by the most certain difference;
+    None where no group does. `largest` is then the largest difference that was seen. `outside` compares each
+    other group that seemed to err more with its others among the cases outside the leading group; `same` are
+    those groups that are the very same cases. `hidden`: the characteristics of which a public report
+    shows nothing.
+    """
+
+    event: Event
+    k: int
+    n: int
+    compared: int
+    lead: Contrast | None
+    largest: Contrast | None
+    crossings: tuple[Crossing, ...] = ()
+    outside: tuple[Contrast, ...] = ()
+    same: tuple[Group, ...] = ()
+    hidden: tuple[Characteristic, ...] = ()
+
+    @property
+    def results(self) -> list[Result]:
+        """Every entry once."""
+        found = [*(self.lead or self.largest).results] if self.lead or self.largest else []
+        for crossing in self.crossings:
+            found += [cell.result for _, *pair in crossing.cells for cell in pair]
+            found += crossing.shared.results if crossing.shared else ()
+        found += [r for one in self.outside for r in one.results]
+        return list({_scope(r): r for r in found}.values())
+
+
+def _scope(r: Result) -> str:
+    return f"{r.id} {sorted(r.scope.items(), key=lambda item: item[0])}"
+
+
+def concentrations(pool: Pool, dimension: str, plan: Plan) -> list[Concentration]:
+    """Missed cases and false alarms, each where groups could be compared."""
+    found = (Crossed(pool, event, dimension, plan).found() for event in EVENTS)
+    return [one for one in found if one.compared]
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """One kind of error of a pool, counted in whatever groups."""
+
+    pool: Pool
+    event: Event
+    dimension: str
+    plan: Plan
+
+    @cached_property
+    def among(self) -> Mask:
+        """The cases that can err in this way."""
+        return self.pool.truth if self.event == "missed" else ~self.pool.truth
+
+    @cached_property
+    def wrong(self) -> Mask:
+        """The cases that do."""
+        return self.pool.truth != self.pool.decision
+
+    @property
+    def least(self) -> int:
+        """Cases below which a rate is not given."""
+        name = CLASSES[self.event]
+        return int(self.plan.limits.get(f"P37_{name}", LEAST_OF_A_CLASS[name]))
+
+    # ------------------------------------------------------------ one rate, one contrast
+
+    def counted(self, mask: Mask) -> tuple[int, int]:
+        """Errors and cases."""
+        of = mask & self.among
+        return int((of & self.wrong).sum()), int(of.sum())
+
+    def cell(self, mask: Mask, place: Place, parameters: Mapping[str, Any], *, by_site: bool) -> Cell:
+        """The rate of some cases as an entry; clusters respected, sites only where they are not themselves
+        what is compared."""
+        k, n = self.counted(mask)
+        e, level = self._rate(mask, k, n, by_site=by_site), self.plan.report.confidence_level
+        if not n:
+            e = undefined(0, NO_CASE, level=level, method=e.method)
+        elif n < self.least:
+            e = undefined(n, TOO_FEW.format(k=k, n=n), level=level, method=e.method)
+        return Cell(k, n, self._entry("crossed_rate", mask, place, parameters, e, {"errors": k}))
+
+    def _rate(self, mask: Mask, k: int, n: int, *, by_site: bool) -> Estimate:
+        level, of = self.plan.report.confidence_level, mask & self.among
+        cluster = self.pool.within_site if by_site else self.pool.cluster
+        if cluster is None or not n or len(np.unique(cluster[of])) == n:
+            return wilson(k, n, level)
+        # A made-up table in which every case is positive: what is not its sensitivity is the share of errors.
+        cells = cluster_cells(np.ones(n, bool), ~self.wrong[of], cluster[of])
+        return complement(clustered("sensitivity", cells, level=level))
+
+    def _entry(
+        self,
+        name: str,
+        mask: Mask,
+        place: Place,
+        parameters: Mapping[str, Any],
+        e: Estimate,
+        details: Mapping[str, Any],
+    ) -> Result:
+        return Result(
+            f"{self.dimension}.{name}",
+            place,
+            e,
+            endpoint=EVENTS[self.event],
+            parameters=parameters,
+            primary=True,
+            details=details,
+            cases=self.pool.key(mask & self.among),
+        )
+
+    def place(self, mask: Mask, *groups: tuple[Characteristic, str]) -> Place:
+        """Where a number on some cases belongs: their sets, and the site, version or subgroup that they share."""
+        found: dict[str, Any] = {"datasets": self.pool.names(mask)}
+        named = [f"{of.name}: {level}" for of, level in groups if of.kind == "group"]
+        if named:
+            found["subgroup"] = ", ".join(named)
+        found |= {of.kind: level for of, level in groups if of.kind in ("site", "version")}
+        return self.pool.place.at(**found)
+
+    def contrast(
+        self, group: Group, within: Mask | None = None, parameters: Mapping[str, Any] | None = None
+    ) -> Contrast:
+        """A group against all others, among some of the cases."""
+        within = np.ones(len(self.pool), bool) if within is None else within
+        more = dict(parameters or {})
+        by_site = group.of.kind == "site"
+        first, second = group.mask & within, group.rest & within
+        here = () if group.of.kind == "period" else ((group.of, group.level),)
+        cells = (
+            self.cell(first, self.place(first, *here), merged(group.inside, more), by_site=by_site),
+            self.cell(second, self.place(second), merged(group.outside, more), by_site=by_site),
+        )
+        e = self._difference(first, second, by_site=by_site)
+        place, chosen = self.place(first | second, *here), merged(group.inside, {**more, "against": "rest"})
+        result = self._entry("crossed_difference", first | second, place, chosen, e, {})
+        return Contrast(group, *cells, result)
+
+    def _difference(self, first: Mask, second: Mask, *, by_site: bool) -> Estimate:
+        level = self.plan.report.confidence_level
+        cluster = self.pool.within_site if by_site else self.pool.cluster
+        if cluster is not None:
+            one, other = first & self.among, second & self.among
+            return difference_in_range(
+                clustered_share_difference(self.wrong, one, other, cluster, level=level)
+            )
+        return share_difference(*self.counted(first), *self.counted(second), level=level)
+
+    # ------------------------------------------------------------ which group
+
+    def found(self) -> Concentration:
+        """The leading group, what it is crossed with, and what remains outside it."""
+        every = list(self._compared())
+        k, n = self.counted(np.ones(len(self.pool), bool))
+        standing = [c for c in every if c.higher]
+        tests = int(every[0].result.details["comparisons"]) if every else 0
+        if not standing:
+            largest = max(every, key=lambda c: c.difference.value, default=None)
+            if largest is not None and not largest.difference.value > 0:
+                largest = None
+            return Concentration(self.event, k, n, tests, None, largest)
+        lead = max(standing, key=lambda c: c.difference.low)
+        others = [c for c in standing if c.group.of is not lead.group.of]
+        same = tuple(c.group for c in others if np.array_equal(c.group.mask, lead.group.mask))
+        crossings, hidden = self._crossings(lead.group)
+        suspects = [c.group for c in _strongest(others) if c.group not in same][:MOST_SUSPECTS]
+        outside = _adjusted([self.contrast(g, lead.group.rest, lead.group.outside) for g in suspects])
+        return Concentration(self.event, k, n, tests, lead, None, crossings, tuple(outside), same, hidden)
+
+    def _compared(self) -> Iterator[Contrast]:
+        """Every group that is large enough, with its p-value adjusted over all of them."""
+        cell = public_cell(self.plan)
+        made = []
+        for group in groups_of(self.pool):
+            (x1, n1), (x2, n2) = self.counted(group.mask), self.counted(group.rest)
+            if min(n1, n2) < self.least or closed((x1, n1 - x1, x2, n2 - x2), cell):
+                continue
+            one = self.contrast(group)
+            if isfinite(one.difference.low) and not isnan(one.difference.p):
+                made.append(one)
+        yield from _adjusted(made)
+
+    # ------------------------------------------------------------ crossed
+
+    def _crossings(self, lead: Group) -> tuple[tuple[Crossing, ...], tuple[Characteristic, ...]]:
+        """The group by every other characteristic: those that come with it first, by the difference that
+        remains."""
+        others = [c for c in self.pool.characteristics if c is not lead.of]
+        phases = [_phases(c, lead) if c.kind == "period" else c for c in others]
+        version = next((c for c in phases if c.kind == "version"), None)
+        period = next((c for c in phases if c.kind == "period"), None)
+        sets: list[tuple[Characteristic, ...]] = [(c,) for c in phases]
+        if version is not None and period is not None:
+            # A version that came at about the same time is told from the time only by both together.
+            sets = [(version, period), *(s for s in sets if s[0] not in (version, period))]
+        found: list[Crossing] = []
+        hidden: list[Characteristic] = []
+        for by in sets:
+            made = self._crossing(lead, by)
+            if closed(self._counts(made), public_cell(self.plan)):
+                hidden += by
+            else:
+                found.append(made)
+        return tuple(sorted(found, key=_size, reverse=True)), tuple(hidden)
+
+    @staticmethod
+    def _counts(made: Crossing) -> list[int]:
+        cells = [cell for _, *pair in made.cells for cell in pair]
+        return [count for cell in cells for count in (cell.k, cell.n - cell.k)]
+
+    def _crossing(self, lead: Group, by: tuple[Characteristic, ...]) -> Crossing:
+        cells, common, shared = [], [], np.zeros(len(self.pool), bool)
+        by_site = any(c.kind == "site" for c in (lead.of, *by))
+        for levels, mask in _combinations(by):
+            if not (mask & self.among & (lead.mask | lead.rest)).any():
+                continue
+            at = [(c, level) for c, level in zip(by, levels) if c.kind != "period"]
+            more = _parameters(by, levels)
+            own = () if lead.of.kind == "period" else ((lead.of, lead.level),)
+            pair = [
+                self.cell(mask & side, self.place(mask & side, *named, *at), merged(said, more), by_site=by_site)
+                for side, named, said in ((lead.mask, own, lead.inside), (lead.rest, (), lead.outside))
+            ]
+            cells.append((levels, *pair))
+            if pair[0].n and pair[1].n:
+                common.append(levels)
+                shared |= mask
+        alike = {"alike_in": [c.name for c in by]}
+        contrast = self.contrast(lead, shared, alike) if common else None
+        return Crossing(by, tuple(cells), contrast, tuple(common))
+
+
+def groups_of(pool: Pool) -> Iterator[Group]:
+    """Every group of a pool: a level of a characteristic, or all cases from a period on."""
+    for c in pool.characteristics:
+        known = c.codes >= 0
+        for i, level in enumerate(c.levels):
+            if c.kind == "period":
+                if i:
+                    yield Group(c, level, c.codes >= i, known & (c.codes < i))
+            else:
+                mask = c.codes == i
+                other = c.levels[1 - i] if len(c.levels) == 2 else ""
+                yield Group(c, level, mask, known & ~mask, other)
+
+
+def _adjusted(found: Sequence[Contrast]) -> Iterator[Contrast]:
+    """The contrasts with their p-values adjusted after Holm; two that mirror each other are one test."""
+    tests: dict[Any, float] = {}
+    for one in found:
+        tests.setdefault(_pair(one.group), one.difference.p)
+    adjusted = dict(zip(tests, holm(np.array(list(tests.values()))).tolist())) if tests else {}
+    for one in found:
+        details = {"p_holm": adjusted[_pair(one.group)], "comparisons": len(tests)}
+        yield replace(one, result=replace(one.result, details=details))
+
+
+def _pair(group: Group) -> frozenset[bytes]:
+    """What makes two contrasts one test: the same two groups, in either order."""
+    return frozenset((group.mask.tobytes(), group.rest.tobytes()))
+
+
+def _strongest(found: Sequence[Contrast]) -> list[Contrast]:
+    """The contrasts by their difference; of the periods, which overlap, only the first of them."""
+    ordered = sorted(found, key=lambda c: c.difference.value, reverse=True)
+    periods = [c for c in ordered if c.group.of.kind == "period"]
+    return [c for c in ordered if c not in periods[1:]]
+
+
+def _phases(period: Characteristic, lead: Group) -> Characteristic:
+    """The periods in two: before the first one with a case of the group, and from then on.
+
+    A group that was there from the beginning divides nothing: then the first period is one, the others two.
+    """
+    first = max(int(period.codes[lead.mask].min()), 1)
+    codes = (period.codes >= first).astype(np.int64)
+    return replace(period, levels=PHASES, codes=codes, start=period.levels[first])
+
+
+def _combinations(by: Sequence[Characteristic]) -> Iterator[tuple[tuple[str, ...], Mask]]:
+    """Every combination of levels with its cases."""
+    if not by:
+        return
+    first, *rest = by
+    for i, level in enumerate(first.levels):
+        mask = first.codes == i
+        if not rest:
+            yield (level,), mask
+        for levels, other in _combinations(rest):
+            yield (level, *levels), mask & other
+
+
+def _parameters(by: Sequence[Characteristic], levels: Sequence[str]) -> dict[str, Any]:
+    """What the entry of a cell says of its levels."""
+    found: dict[str, Any] = {}
+    for c, level in zip(by, levels):
+        found = merged(found, {level: c.start} if c.kind == "period" else {"groups": {c.name: level}})
+    return found
+
+
+def merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Two sets of parameters as one; groups of both together."""
+    found = {**one, **other}
+    for key in ("groups", "without"):
+        if key in one and key in other:
+            found[key] = {**one[key], **other[key]}
+    return found
+
+
+def _size(crossing: Crossing) -> tuple[bool, float]:
+    apart = len(crossing.common) < len(crossing.cells)
+    return apart, crossing.shared.difference.value if crossing.shared else 0.0
