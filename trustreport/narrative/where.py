@@ -30,7 +30,7 @@ def where(pool: Pool | None, dimension: str, plan: Plan, suffix: str) -> tuple[P
     found = concentrations(pool, dimension, plan) if pool is not None else []
     if pool is None or not found:
         return None, []
-    sentences = [message for one in found for message in _sentences(one, plan)]
+    sentences = [message for one in found for message in (*_sentences(one), *_hidden(one, plan))]
     tables = [_table(one, pool, plan, suffix) for one in found if one.lead]
     name = pool.place.candidate
     title = say("where.title_of", name=name) if name else say("where.title")
@@ -41,7 +41,13 @@ def where(pool: Pool | None, dimension: str, plan: Plan, suffix: str) -> tuple[P
 # ---------------------------------------------------------------- sentences
 
 
-def _sentences(found: Concentration, plan: Plan) -> Iterator[Message]:
+def _hidden(found: Concentration, plan: Plan) -> Iterator[Message]:
+    if found.hidden:
+        names = [column_name(column) for column in dict.fromkeys(found.hidden)]
+        yield say("where.hidden", names=names, least=public_cell(plan))
+
+
+def _sentences(found: Concentration) -> Iterator[Message]:
     if found.lead is None:
         if found.largest is not None:
             counts = _counts(found.largest)
@@ -59,9 +65,6 @@ def _sentences(found: Concentration, plan: Plan) -> Iterator[Message]:
         if items:
             yield say(f"where.{key}_{found.event}", group=name, items=items)
     yield from _outside(found, name)
-    if found.hidden:
-        names = [column_name(column) for column in dict.fromkeys(found.hidden)]
-        yield say("where.hidden", names=names, least=public_cell(plan))
 
 
 def _named(group: Group) -> dict[str, Message | str]:

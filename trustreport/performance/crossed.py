@@ -189,6 +189,23 @@ class Crossed:
         name = CLASSES[self.event]
         return int(self.plan.limits.get(f"P37_{name}", LEAST_OF_A_CLASS[name]))
 
+    @cached_property
+    def shown(self) -> tuple[Characteristic, ...]:
+        """The characteristics of which a report shows every level: a public one none with a cell too small.
+
+        Were a single level left out, what is left of the total would give it away.
+        """
+        least = public_cell(self.plan)
+
+        def cells(c: Characteristic) -> Iterator[int]:
+            for i in range(len(c.levels)):
+                of = c.codes == i
+                for truth in (True, False):
+                    wrong = int((of & (self.pool.truth == truth) & self.wrong).sum())
+                    yield from (wrong, int((of & (self.pool.truth == truth)).sum()) - wrong)
+
+        return tuple(c for c in self.pool.characteristics if not closed(cells(c), least))
+
     # ------------------------------------------------------------ one rate, one contrast
 
     def counted(self, mask: Mask) -> tuple[int, int]:
@@ -278,6 +295,7 @@ class Crossed:
     def found(self) -> Concentration:
         """The leading group, what it is crossed with, and what remains outside it."""
         every = list(self._compared())
+        hidden = tuple(c for c in self.pool.characteristics if c not in self.shown)
         k, n = self.counted(np.ones(len(self.pool), bool))
         standing = [c for c in every if c.higher]
         tests = int(every[0].result.details["comparisons"]) if every else 0
@@ -285,22 +303,21 @@ class Crossed:
             largest = max(every, key=lambda c: c.difference.value, default=None)
             if largest is not None and not largest.difference.value > 0:
                 largest = None
-            return Concentration(self.event, k, n, tests, None, largest)
+            return Concentration(self.event, k, n, tests, None, largest, hidden=hidden)
         lead = max(standing, key=lambda c: c.difference.low)
         others = [c for c in standing if c.group.of is not lead.group.of]
         same = tuple(c.group for c in others if np.array_equal(c.group.mask, lead.group.mask))
-        crossings, hidden = self._crossings(lead.group)
+        crossings, more = self._crossings(lead.group)
         suspects = [c.group for c in _strongest(others) if c.group not in same][:MOST_SUSPECTS]
         outside = _adjusted([self.contrast(g, lead.group.rest, lead.group.outside) for g in suspects])
+        hidden = (*hidden, *more)
         return Concentration(self.event, k, n, tests, lead, None, crossings, tuple(outside), same, hidden)
 
     def _compared(self) -> Iterator[Contrast]:
         """Every group that is large enough, with its p-value adjusted over all of them."""
-        cell = public_cell(self.plan)
         made = []
-        for group in groups_of(self.pool):
-            (x1, n1), (x2, n2) = self.counted(group.mask), self.counted(group.rest)
-            if min(n1, n2) < self.least or closed((x1, n1 - x1, x2, n2 - x2), cell):
+        for group in groups_of(self.shown):
+            if min(self.counted(side)[1] for side in (group.mask, group.rest)) < self.least:
                 continue
             one = self.contrast(group)
             if isfinite(one.difference.low) and not isnan(one.difference.p):
@@ -312,7 +329,7 @@ class Crossed:
     def _crossings(self, lead: Group) -> tuple[tuple[Crossing, ...], tuple[Characteristic, ...]]:
         """The group by every other characteristic: those that come with it first, by the difference that
         remains."""
-        others = [c for c in self.pool.characteristics if c is not lead.of]
+        others = [c for c in self.shown if c is not lead.of]
         phases = [_phases(c, lead) if c.kind == "period" else c for c in others]
         version = next((c for c in phases if c.kind == "version"), None)
         period = next((c for c in phases if c.kind == "period"), None)
@@ -357,9 +374,9 @@ class Crossed:
         return Crossing(by, tuple(cells), contrast, tuple(common))
 
 
-def groups_of(pool: Pool) -> Iterator[Group]:
+def groups_of(characteristics: Sequence[Characteristic]) -> Iterator[Group]:
     """Every group of a pool: a level of a characteristic, or all cases from a period on."""
-    for c in pool.characteristics:
+    for c in characteristics:
         known = c.codes >= 0
         for i, level in enumerate(c.levels):
             if c.kind == "period":

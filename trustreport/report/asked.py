@@ -7,7 +7,7 @@ from math import isfinite
 from trustreport.assessment import Assessment
 from trustreport.dimensions.vigilance.events import CLOSED
 from trustreport.finding import Finding, PlainTable, Row
-from trustreport.messages import Catalogue
+from trustreport.messages import Catalogue, Message
 from trustreport.messages import say as message
 from trustreport.narrative.names import endpoint_name, heading
 from trustreport.plan import Plan
@@ -117,9 +117,12 @@ def due(finding: Finding, say: Catalogue) -> list[Due]:
     for part in finding.parts:
         for table in part.tables:
             if isinstance(table, PlainTable) and table.id.startswith(DUE):
-                for day, what, owner, late in table.rows:
-                    found.append(Due(str(day), say(what), owner or "", say(late) if late else ""))
+                found += [Due(*(_text(cell, say) for cell in row)) for row in table.rows]
     return found
+
+
+def _text(cell: Message | str | None, say: Catalogue) -> str:
+    return say(cell) if isinstance(cell, Message) else cell or ""
 
 
 SENTENCES: Mapping[str, Callable[[Finding, Plan, Catalogue], Iterator[str]]] = {

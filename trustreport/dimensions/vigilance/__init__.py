@@ -36,7 +36,7 @@ def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> Resul
         readings |= by_period
     uses = [use_of(period, readings) for period in timeline.periods]
     charts = charted(timeline, people, plan)
-    found = funnels(timeline, people, plan)
+    found = funnels(timeline, people, charts, plan)
     results = [
         *exposure_results(uses, timeline, plan),
         *maturity_results(timeline, plan),
