@@ -14,6 +14,7 @@ import string
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cache
 from math import floor, isfinite, isinf, isnan, log10
 from typing import Any
@@ -100,6 +101,12 @@ class Numbers:
         text = self.fixed(100 * value, places)
         return "+" + text if round(100 * value, places) > 0 else text
 
+    def month(self, day: date) -> str:
+        """The short name of the month of a day."""
+        from babel.dates import format_date
+
+        return format_date(day, "LLL", locale=self._locale)
+
     def p(self, value: float) -> str:
         """A p-value with its sign: ``= 0.03``, ``< 0.001``."""
         if value < 0.001:
@@ -137,6 +144,8 @@ class _Formatter(string.Formatter):
                 return numbers.fixed(value, int(places or 2))
             case "about":
                 return numbers.fixed(value, 0 if abs(value) >= 10 else 1)
+            case "month":
+                return numbers.month(value)
             case "size":
                 return numbers.fixed(value, decimals(value, value, value))
             case "list":

@@ -124,14 +124,21 @@ class FunnelPlot:
             (LEFT + (u.n - first) / (last - first) * WIDE, TOP + (high - u.share) / (high - low) * TALL)
             for u in self.units
         ]
+        pairs = [pair for pair in (self.inner, self.outer, self.naive) if pair is not None]
+        points = [p for pair in pairs for side in (pair.low, pair.high) for p in side]
+        points += [(first + i / 200 * (last - first), self.target) for i in range(200)]
+        lines = [
+            (LEFT + (n - first) / (last - first) * WIDE, TOP + (high - y) / (high - low) * TALL) for n, y in points
+        ]
         taken = [(x - HALF, y - HALF, x + HALF, y + HALF) for x, y in spots]
         order = sorted(range(len(self.units)), key=lambda k: not self.units[k].outside)
         for k in order[:MOST_NAMED]:
             unit = self.units[k]
             size = style.width_of(unit.name, style.SMALL) + 0.6, style.height_of(unit.name, style.SMALL)
-            box = next((b for b in _around(spots[k], *size) if not any(_over(b, other) for other in taken)), None)
-            if box is None:
+            free = [b for b in _around(spots[k], *size) if not any(_over(b, other) for other in taken)]
+            if not free:
                 continue  # the table has it
+            box = min(free, key=lambda b: any(b[0] < x < b[2] and b[1] < y < b[3] for x, y in lines))
             taken.append(box)
             colour = style.RUST if unit.outside else style.INK
             middle = (box[1] + box[3]) / 2

@@ -179,8 +179,13 @@ def level_name(of: Characteristic, level: str) -> Message | str:
         return say(f"where.level.{level}", period=of.start)
     if of.kind == "version":
         return say("where.name.version", level=level)
-    word = of.name.replace("_", " ")
-    if of.kind in ("site", "dataset") or word.casefold() in level.casefold():
+    return level if of.kind in ("site", "dataset") else labelled(of.name, level)
+
+
+def labelled(column: str, level: str) -> Message | str:
+    """A level of a column of groups, with the column where the level does not name it."""
+    word = column.replace("_", " ")
+    if word.casefold() in level.casefold():
         return level
     return say("where.name.labelled", column=word, level=level)
 

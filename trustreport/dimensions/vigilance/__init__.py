@@ -12,6 +12,7 @@ from trustreport.dimensions.vigilance.events import rate_results
 from trustreport.dimensions.vigilance.exposure import exposure_results, maturity_results, use_of
 from trustreport.dimensions.vigilance.periods import ID, Timeline, readings_of, timelines
 from trustreport.dimensions.vigilance.readers_over_time import people_results, reliances
+from trustreport.dimensions.vigilance.since import since
 from trustreport.dimensions.vigilance.view import ResultView
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
@@ -69,6 +70,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         concentrated += found
         parts += [
             narrative.status(one),
+            since(one),
             replace(narrative.exposure(one), element="E36"),
             replace(narrative.maturity(one), element="E09"),
             narrative.performance(one),
