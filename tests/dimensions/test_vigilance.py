@@ -12,8 +12,8 @@ from scipy import stats
 
 from trustreport.assessment import assess
 from trustreport.dimensions.vigilance import DIMENSION, answer, has_data
-from trustreport.dimensions.vigilance.entries import criterion, value
 from trustreport.dimensions.vigilance.due import due
+from trustreport.dimensions.vigilance.entries import criterion, value
 from trustreport.dimensions.vigilance.events import after, stage
 from trustreport.dimensions.vigilance.periods import timelines
 from trustreport.estimate import Estimate

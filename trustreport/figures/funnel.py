@@ -128,7 +128,8 @@ class FunnelPlot:
         points = [p for pair in pairs for side in (pair.low, pair.high) for p in side]
         points += [(first + i / 200 * (last - first), self.target) for i in range(200)]
         lines = [
-            (LEFT + (n - first) / (last - first) * WIDE, TOP + (high - y) / (high - low) * TALL) for n, y in points
+            (LEFT + (n - first) / (last - first) * WIDE, TOP + (high - y) / (high - low) * TALL)
+            for n, y in points
         ]
         taken = [(x - HALF, y - HALF, x + HALF, y + HALF) for x, y in spots]
         order = sorted(range(len(self.units)), key=lambda k: not self.units[k].outside)

@@ -1,4 +1,4 @@
-"""What happened when, in lanes by kind, above the charted indicator of each period with its declared rates."""
+"""What happened when, in lanes by kind, above an indicator of each period with its declared rates."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Kind = Literal["version", "threshold", "group", "alert", "signal", "closed", "incident", "complaint"]
+MarkKind = Literal["version", "threshold", "group", "alert", "signal", "closed", "incident", "complaint"]
 
 # Millimetres.
 NAMES, SLOT, RIGHT = 30.0, 14.0, 25.0  # lane names, the baseline, names of the rates
@@ -25,7 +25,7 @@ WIDE = style.TEXT_WIDTH - LEFT - RIGHT
 TOP, ROW, BETWEEN, TALL, BELOW = 1.0, 4.6, 1.6, 38.0, 12.0
 AIR = 2.0  # between a mark and its label, and between a label and the next mark
 MOST_MONTHS = 14  # months with a name of their own
-SHAPES: dict[Kind, dict[str, Any]] = {
+SHAPES: dict[MarkKind, dict[str, Any]] = {
     "version": {"marker": "^", "ms": 5.0, "mfc": style.BLUE, "mec": style.BLUE},
     "threshold": {"marker": "P", "ms": 5.0, "mfc": style.BLUE, "mec": style.BLUE},
     "group": {"marker": "D", "ms": 4.2, "mfc": style.BLUE, "mec": style.BLUE},
@@ -35,7 +35,11 @@ SHAPES: dict[Kind, dict[str, Any]] = {
     "incident": {"marker": "v", "ms": 5.0, "mfc": style.INK, "mec": style.INK},
     "complaint": {"marker": "v", "ms": 5.0, "mfc": style.PAPER, "mec": style.INK},
 }
-GUIDED: tuple[Kind, ...] = ("version", "threshold", "group")  # changes whose day is drawn through the indicator
+GUIDED: tuple[MarkKind, ...] = (
+    "version",
+    "threshold",
+    "group",
+)  # changes whose day is drawn through the indicator
 GUIDE: dict[str, Any] = {"color": style.FAINT, "lw": style.THIN, "ls": (0, (1.2, 1.6)), "zorder": 0.5}
 
 
@@ -45,7 +49,7 @@ class TimelineMark:
 
     day: dt.date
     label: Message | str
-    kind: Kind
+    kind: MarkKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ class TimelinePeriod:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class EventTimeline:
     """Lanes above an indicator; `baseline` is drawn before the first period, None without one."""
 
     lanes: tuple[TimelineLane, ...]
@@ -80,7 +84,7 @@ class Timeline:
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per event, then a row per period."""
-        rows = [
+        rows: list[tuple[str, str, str, Estimate | None]] = [
             (style.said(say, lane.label), mark.day.isoformat(), style.said(say, mark.label), None)
             for lane in self.lanes
             for mark in lane.marks

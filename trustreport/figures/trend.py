@@ -84,9 +84,7 @@ class Trend:
     def _panel(
         self, say: Catalogue, plot: "Axes", panel: TrendPanel, place: curves.Place, number: int
     ) -> None:
-        low, high = axis_range(
-            panel.estimates, (panel.in_control, panel.to_detect), percent=panel.percent
-        )
+        low, high = axis_range(panel.estimates, (panel.in_control, panel.to_detect), percent=panel.percent)
         n = len(self.names)
         plot.set(xlim=(-0.6, n - 0.4), ylim=(low, high))
         plot.spines["left"].set_visible(True)
@@ -134,7 +132,7 @@ class Trend:
         shown: list[tuple[float, str]] = []
         for k, (x, _) in enumerate(self.events):
             plot.axvline(x, gid="event", **EVENT)
-            if shown and (x - shown[-1][0]) / len(self.names) * place.width < 3.0 + len(shown[-1][1]):
+            if shown and (x - shown[-1][0]) / len(self.names) * place.width < 1.2 + 1.6 * len(shown[-1][1]):
                 shown[-1] = (shown[-1][0], shown[-1][1] + LETTERS[k])
             else:
                 shown.append((x, LETTERS[k]))

@@ -10,8 +10,9 @@ from trustreport.finding import Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.sentences import numbers
 from trustreport.narrative.tables import table
-from trustreport.performance.crossed import Cell, Concentration, Contrast, Crossing, Group, concentrations
-from trustreport.performance.pooled import Characteristic, Pool
+from trustreport.performance.concentration import Concentration, Contrast, CrossCell, Crossing, ErrorGroup
+from trustreport.performance.crossed import concentrations
+from trustreport.performance.pooled import CaseColumn, Pool
 from trustreport.performance.small_cells import public_cell
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -67,7 +68,7 @@ def _sentences(found: Concentration) -> Iterator[Message]:
     yield from _outside(found, name)
 
 
-def _named(group: Group) -> dict[str, Message | str]:
+def _named(group: ErrorGroup) -> dict[str, Message | str]:
     return {"group": group_name(group), "others": _others(group)}
 
 
@@ -85,7 +86,7 @@ def _counts(one: Contrast) -> dict[str, Any]:
     }
 
 
-def _rate(cell: Cell) -> Message:
+def _rate(cell: CrossCell) -> Message:
     value = cell.k / cell.n if cell.n else cell.rate.value
     return say("where.percent_few" if cell.n < FEW else "where.percent", value=value)
 
@@ -103,7 +104,9 @@ def _difference(one: Contrast) -> Message:
 
 def _shared(found: Concentration, name: Message | str) -> Iterator[Message]:
     """Whether the difference is there among cases alike in each other characteristic."""
-    held, lost, nowhere = [], [], []
+    held: list[Message] = []
+    lost: list[Message] = []
+    nowhere: list[Message] = []
     for crossing in found.crossings:
         names = [column_name(c) for c in crossing.by]
         one = crossing.shared
@@ -158,22 +161,22 @@ def _outside_item(one: Contrast) -> Message:
 # ---------------------------------------------------------------- names
 
 
-def group_name(group: Group) -> Message | str:
+def group_name(group: ErrorGroup) -> Message | str:
     """What a group is called within a sentence."""
     return _level(group.of, group.level)
 
 
-def _others(group: Group) -> Message | str:
+def _others(group: ErrorGroup) -> Message | str:
     if group.of.kind == "period":
         return say("where.name.earlier", period=group.level)
     return _level(group.of, group.other) if group.other else say(f"where.others.{group.of.kind}")
 
 
-def _level(of: Characteristic, level: str) -> Message | str:
+def _level(of: CaseColumn, level: str) -> Message | str:
     return say("where.name.since", period=level) if of.kind == "period" else level_name(of, level)
 
 
-def level_name(of: Characteristic, level: str) -> Message | str:
+def level_name(of: CaseColumn, level: str) -> Message | str:
     """A level with its characteristic, where its name does not say it: ``scanner Y``, ``sex female``."""
     if of.kind == "period":
         return say(f"where.level.{level}", period=of.start)
@@ -190,12 +193,12 @@ def labelled(column: str, level: str) -> Message | str:
     return say("where.name.labelled", column=word, level=level)
 
 
-def _bare(of: Characteristic, level: str) -> Message | str:
+def _bare(of: CaseColumn, level: str) -> Message | str:
     """A level after a word that names its characteristic already."""
     return level if of.kind == "version" else level_name(of, level)
 
 
-def column_name(of: Characteristic) -> Message | str:
+def column_name(of: CaseColumn) -> Message | str:
     """A characteristic within a sentence."""
     return of.name.replace("_", " ") if of.kind == "group" else say(f"where.column_name.{of.kind}")
 
@@ -209,7 +212,7 @@ class WhereRow:
 
     group: Message | str
     crossed: Message | str
-    cell: Cell
+    cell: CrossCell
 
 
 def _table(found: Concentration, pool: Pool, plan: Plan, suffix: str) -> PlainTable:
@@ -250,7 +253,7 @@ def _together(names: Sequence[Message | str]) -> Message | str:
     return say("word.pair", first=names[0], second=names[1]) if len(names) > 1 else names[0]
 
 
-def _k_of_n(cell: Cell) -> Message:
+def _k_of_n(cell: CrossCell) -> Message:
     return say("where.k_of_n", k=cell.k, n=cell.n) if cell.n else say("where.none_here")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, isnan
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,141 +21,27 @@ from trustreport.measures.multiplicity import holm
 from trustreport.measures.proportion import wilson
 from trustreport.measures.subgroup_difference import clustered_share_difference, share_difference
 from trustreport.performance.cases import Mask
+from trustreport.performance.concentration import (
+    CLASSES,
+    EVENTS,
+    Concentration,
+    Contrast,
+    CrossCell,
+    Crossing,
+    ErrorGroup,
+    Event,
+)
 from trustreport.performance.measures import complement
-from trustreport.performance.pooled import Characteristic, Pool
+from trustreport.performance.pooled import CaseColumn, Pool
 from trustreport.performance.small_cells import LEAST_OF_A_CLASS, closed, public_cell
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
 
-Event = Literal["missed", "alarms"]
-EVENTS: Mapping[Event, str] = {"missed": "false_negative_rate", "alarms": "false_positive_rate"}
-CLASSES: Mapping[Event, str] = {"missed": "positives", "alarms": "negatives"}
 NO_CASE = "no case of this kind"
 TOO_FEW = "{k} of {n}; too few for a percentage"
 MOST_SUSPECTS = 6
 PHASES = ("before", "from")
-
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Some cases by one characteristic, and all others of which it is known, (n,) each.
-
-    Of periods a group is all cases from one on, and the others are those before it. `other` is the name of
-    the only other level, where there is one.
-    """
-
-    of: Characteristic
-    level: str
-    mask: Mask
-    rest: Mask
-    other: str = ""
-
-    @property
-    def inside(self) -> dict[str, Any]:
-        """What a result of the group says it is of."""
-        return {"from": self.level} if self.of.kind == "period" else {"groups": {self.of.name: self.level}}
-
-    @property
-    def outside(self) -> dict[str, Any]:
-        """What a result of the others says it is of."""
-        return {"before": self.level} if self.of.kind == "period" else {"without": {self.of.name: self.level}}
-
-
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """`k` errors in `n` cases with their rate, and the entry that says so."""
-
-    k: int
-    n: int
-    result: Result
-
-    @property
-    def rate(self) -> Estimate:
-        """The rate with its interval."""
-        return self.result.estimate
-
-
-@dataclass(frozen=True, eq=False)
-class Contrast:
-    """The error rate of some cases against that of others; `p_holm` over all groups that were compared."""
-
-    group: Group
-    first: Cell
-    second: Cell
-    result: Result
-
-    @property
-    def difference(self) -> Estimate:
-        """First rate minus second rate."""
-        return self.result.estimate
-
-    @property
-    def p_holm(self) -> float:
-        """The p-value after adjustment; NaN where the contrast is not of that family."""
-        return float(self.result.details.get("p_holm", np.nan))
-
-    @property
-    def higher(self) -> bool:
-        """Whether the rate is higher by the whole interval and, where it was adjusted, the p-value."""
-        p = self.p_holm
-        return self.difference.low > 0 and (isnan(p) or p <= 1 - self.difference.level)
-
-    @property
-    def results(self) -> tuple[Result, ...]:
-        """Its entries."""
-        return self.first.result, self.second.result, self.result
-
-
-@dataclass(frozen=True, eq=False)
-class Crossing:
-    """The leading group crossed with other characteristics: the cells of each combination of their levels.
-
-    `cells` are (levels, in the group, outside it); `shared` compares the two where both are found, None where
-    they are found nowhere together.
-    """
-
-    by: tuple[Characteristic, ...]
-    cells: tuple[tuple[tuple[str, ...], Cell, Cell], ...]
-    shared: Contrast | None
-    common: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Concentration:
-    """What was found of one kind of error.
-
-    `lead` is the group that errs more than all other cases after adjustment, by the most certain difference;
-    None where no group does. `largest` is then the largest difference that was seen. `outside` compares each
-    other group that seemed to err more with its others among the cases outside the leading group; `same` are
-    those groups that are the very same cases. `hidden`: the characteristics of which a public report
-    shows nothing.
-    """
-
-    event: Event
-    k: int
-    n: int
-    compared: int
-    lead: Contrast | None
-    largest: Contrast | None
-    crossings: tuple[Crossing, ...] = ()
-    outside: tuple[Contrast, ...] = ()
-    same: tuple[Group, ...] = ()
-    hidden: tuple[Characteristic, ...] = ()
-
-    @property
-    def results(self) -> list[Result]:
-        """Every entry once."""
-        found = [*(self.lead or self.largest).results] if self.lead or self.largest else []
-        for crossing in self.crossings:
-            found += [cell.result for _, *pair in crossing.cells for cell in pair]
-            found += crossing.shared.results if crossing.shared else ()
-        found += [r for one in self.outside for r in one.results]
-        return list({_scope(r): r for r in found}.values())
-
-
-def _scope(r: Result) -> str:
-    return f"{r.id} {sorted(r.scope.items(), key=lambda item: item[0])}"
 
 
 def concentrations(pool: Pool, dimension: str, plan: Plan) -> list[Concentration]:
@@ -190,14 +76,14 @@ class Crossed:
         return int(self.plan.limits.get(f"P37_{name}", LEAST_OF_A_CLASS[name]))
 
     @cached_property
-    def shown(self) -> tuple[Characteristic, ...]:
+    def shown(self) -> tuple[CaseColumn, ...]:
         """The characteristics of which a report shows every level: a public one none with a cell too small.
 
         Were a single level left out, what is left of the total would give it away.
         """
         least = public_cell(self.plan)
 
-        def cells(c: Characteristic) -> Iterator[int]:
+        def cells(c: CaseColumn) -> Iterator[int]:
             for i in range(len(c.levels)):
                 of = c.codes == i
                 for truth in (True, False):
@@ -213,7 +99,7 @@ class Crossed:
         of = mask & self.among
         return int((of & self.wrong).sum()), int(of.sum())
 
-    def cell(self, mask: Mask, place: Place, parameters: Mapping[str, Any], *, by_site: bool) -> Cell:
+    def cell(self, mask: Mask, place: Place, parameters: Mapping[str, Any], *, by_site: bool) -> CrossCell:
         """The rate of some cases as an entry; clusters respected, sites only where they are not themselves
         what is compared."""
         k, n = self.counted(mask)
@@ -222,7 +108,7 @@ class Crossed:
             e = undefined(0, NO_CASE, level=level, method=e.method)
         elif n < self.least:
             e = undefined(n, TOO_FEW.format(k=k, n=n), level=level, method=e.method)
-        return Cell(k, n, self._entry("crossed_rate", mask, place, parameters, e, {"errors": k}))
+        return CrossCell(k, n, self._entry("crossed_rate", mask, place, parameters, e, {"errors": k}))
 
     def _rate(self, mask: Mask, k: int, n: int, *, by_site: bool) -> Estimate:
         level, of = self.plan.report.confidence_level, mask & self.among
@@ -253,8 +139,8 @@ class Crossed:
             cases=self.pool.key(mask & self.among),
         )
 
-    def place(self, mask: Mask, *groups: tuple[Characteristic, str]) -> Place:
-        """Where a number on some cases belongs: their sets, and the site, version or subgroup that they share."""
+    def place(self, mask: Mask, *groups: tuple[CaseColumn, str]) -> Place:
+        """Where a number on some cases belongs: their sets, and what they share."""
         found: dict[str, Any] = {"datasets": self.pool.names(mask)}
         named = [f"{of.name}: {level}" for of, level in groups if of.kind == "group"]
         if named:
@@ -263,7 +149,7 @@ class Crossed:
         return self.pool.place.at(**found)
 
     def contrast(
-        self, group: Group, within: Mask | None = None, parameters: Mapping[str, Any] | None = None
+        self, group: ErrorGroup, within: Mask | None = None, parameters: Mapping[str, Any] | None = None
     ) -> Contrast:
         """A group against all others, among some of the cases."""
         within = np.ones(len(self.pool), bool) if within is None else within
@@ -326,19 +212,19 @@ class Crossed:
 
     # ------------------------------------------------------------ crossed
 
-    def _crossings(self, lead: Group) -> tuple[tuple[Crossing, ...], tuple[Characteristic, ...]]:
+    def _crossings(self, lead: ErrorGroup) -> tuple[tuple[Crossing, ...], tuple[CaseColumn, ...]]:
         """The group by every other characteristic: those that come with it first, by the difference that
         remains."""
         others = [c for c in self.shown if c is not lead.of]
         phases = [_phases(c, lead) if c.kind == "period" else c for c in others]
         version = next((c for c in phases if c.kind == "version"), None)
         period = next((c for c in phases if c.kind == "period"), None)
-        sets: list[tuple[Characteristic, ...]] = [(c,) for c in phases]
+        sets: list[tuple[CaseColumn, ...]] = [(c,) for c in phases]
         if version is not None and period is not None:
             # A version that came at about the same time is told from the time only by both together.
             sets = [(version, period), *(s for s in sets if s[0] not in (version, period))]
         found: list[Crossing] = []
-        hidden: list[Characteristic] = []
+        hidden: list[CaseColumn] = []
         for by in sets:
             made = self._crossing(lead, by)
             if closed(self._counts(made), public_cell(self.plan)):
@@ -352,8 +238,9 @@ class Crossed:
         cells = [cell for _, *pair in made.cells for cell in pair]
         return [count for cell in cells for count in (cell.k, cell.n - cell.k)]
 
-    def _crossing(self, lead: Group, by: tuple[Characteristic, ...]) -> Crossing:
-        cells, common, shared = [], [], np.zeros(len(self.pool), bool)
+    def _crossing(self, lead: ErrorGroup, by: tuple[CaseColumn, ...]) -> Crossing:
+        cells: list[tuple[tuple[str, ...], CrossCell, CrossCell]] = []
+        common, shared = [], np.zeros(len(self.pool), bool)
         by_site = any(c.kind == "site" for c in (lead.of, *by))
         for levels, mask in _combinations(by):
             if not (mask & self.among & (lead.mask | lead.rest)).any():
@@ -361,12 +248,13 @@ class Crossed:
             at = [(c, level) for c, level in zip(by, levels) if c.kind != "period"]
             more = _parameters(by, levels)
             own = () if lead.of.kind == "period" else ((lead.of, lead.level),)
-            pair = [
-                self.cell(mask & side, self.place(mask & side, *named, *at), merged(said, more), by_site=by_site)
-                for side, named, said in ((lead.mask, own, lead.inside), (lead.rest, (), lead.outside))
-            ]
-            cells.append((levels, *pair))
-            if pair[0].n and pair[1].n:
+            first, second = mask & lead.mask, mask & lead.rest
+            inside = self.place(first, *own, *at), merged(lead.inside, more)
+            outside = self.place(second, *at), merged(lead.outside, more)
+            one = self.cell(first, *inside, by_site=by_site)
+            other = self.cell(second, *outside, by_site=by_site)
+            cells.append((levels, one, other))
+            if one.n and other.n:
                 common.append(levels)
                 shared |= mask
         alike = {"alike_in": [c.name for c in by]}
@@ -374,18 +262,18 @@ class Crossed:
         return Crossing(by, tuple(cells), contrast, tuple(common))
 
 
-def groups_of(characteristics: Sequence[Characteristic]) -> Iterator[Group]:
+def groups_of(characteristics: Sequence[CaseColumn]) -> Iterator[ErrorGroup]:
     """Every group of a pool: a level of a characteristic, or all cases from a period on."""
     for c in characteristics:
         known = c.codes >= 0
         for i, level in enumerate(c.levels):
             if c.kind == "period":
                 if i:
-                    yield Group(c, level, c.codes >= i, known & (c.codes < i))
+                    yield ErrorGroup(c, level, c.codes >= i, known & (c.codes < i))
             else:
                 mask = c.codes == i
                 other = c.levels[1 - i] if len(c.levels) == 2 else ""
-                yield Group(c, level, mask, known & ~mask, other)
+                yield ErrorGroup(c, level, mask, known & ~mask, other)
 
 
 def _adjusted(found: Sequence[Contrast]) -> Iterator[Contrast]:
@@ -399,7 +287,7 @@ def _adjusted(found: Sequence[Contrast]) -> Iterator[Contrast]:
         yield replace(one, result=replace(one.result, details=details))
 
 
-def _pair(group: Group) -> frozenset[bytes]:
+def _pair(group: ErrorGroup) -> frozenset[bytes]:
     """What makes two contrasts one test: the same two groups, in either order."""
     return frozenset((group.mask.tobytes(), group.rest.tobytes()))
 
@@ -411,7 +299,7 @@ def _strongest(found: Sequence[Contrast]) -> list[Contrast]:
     return [c for c in ordered if c not in periods[1:]]
 
 
-def _phases(period: Characteristic, lead: Group) -> Characteristic:
+def _phases(period: CaseColumn, lead: ErrorGroup) -> CaseColumn:
     """The periods in two: before the first one with a case of the group, and from then on.
 
     A group that was there from the beginning divides nothing: then the first period is one, the others two.
@@ -421,7 +309,7 @@ def _phases(period: Characteristic, lead: Group) -> Characteristic:
     return replace(period, levels=PHASES, codes=codes, start=period.levels[first])
 
 
-def _combinations(by: Sequence[Characteristic]) -> Iterator[tuple[tuple[str, ...], Mask]]:
+def _combinations(by: Sequence[CaseColumn]) -> Iterator[tuple[tuple[str, ...], Mask]]:
     """Every combination of levels with its cases."""
     if not by:
         return
@@ -434,7 +322,7 @@ def _combinations(by: Sequence[Characteristic]) -> Iterator[tuple[tuple[str, ...
             yield (level, *levels), mask & other
 
 
-def _parameters(by: Sequence[Characteristic], levels: Sequence[str]) -> dict[str, Any]:
+def _parameters(by: Sequence[CaseColumn], levels: Sequence[str]) -> dict[str, Any]:
     """What the entry of a cell says of its levels."""
     found: dict[str, Any] = {}
     for c, level in zip(by, levels):

@@ -16,21 +16,21 @@ from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.study import Coded
 
-Kind = Literal["group", "site", "version", "period", "dataset"]
+ColumnKind = Literal["group", "site", "version", "period", "dataset"]
 Codes = NDArray[np.int64]
 
 MOST_LEVELS = 12  # a column with more names than this is no characteristic
 
 
 @dataclass(frozen=True, eq=False)
-class Characteristic:
+class CaseColumn:
     """A column of the pooled cases: its names, and which one each case has, (n,); -1 where unknown.
 
     `start` is the period that parts two phases, where the periods are taken as such.
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     levels: tuple[str, ...]
     codes: Codes
     start: str = ""
@@ -55,7 +55,7 @@ class Pool:
     of_set: Codes
     cluster: Clusters | None
     within_site: Clusters | None
-    characteristics: tuple[Characteristic, ...]
+    characteristics: tuple[CaseColumn, ...]
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -145,12 +145,10 @@ def _joined(codes: Clusters, edges: Sequence[NDArray[np.int64]], n: int, nodes: 
 # ---------------------------------------------------------------- characteristics
 
 
-def _characteristics(
-    parts: Sequence[ScoredCases], of_set: Codes, *, in_time: bool
-) -> Iterator[Characteristic]:
-    """Every column with a few names, at least two of them known here; sets last, unless they are the sites."""
+def _characteristics(parts: Sequence[ScoredCases], of_set: Codes, *, in_time: bool) -> Iterator[CaseColumn]:
+    """Every column with a few names, at least two of them here; the sets last, unless they are the sites."""
     names = dict.fromkeys(name for part in parts for name in part.dataset.cases.groups)
-    columns: list[tuple[str, Kind, list[Coded | None]]] = [
+    columns: list[tuple[str, ColumnKind, list[Coded | None]]] = [
         ("site", "site", [part.dataset.cases.site for part in parts]),
         *((name, "group", [part.dataset.cases.groups.get(name) for part in parts]) for name in names),
         ("version", "version", [part.dataset.scores[part.candidate].version for part in parts]),
@@ -163,12 +161,12 @@ def _characteristics(
             yield made
     if len(parts) > 1 and not (site is not None and not in_time and _same_partition(site, of_set)):
         sets = tuple(part.dataset.name for part in parts)
-        yield Characteristic(*(("period", "period") if in_time else ("dataset", "dataset")), sets, of_set)
+        yield CaseColumn(*(("period", "period") if in_time else ("dataset", "dataset")), sets, of_set)
 
 
 def _joined_column(
-    name: str, kind: Kind, parts: Sequence[ScoredCases], columns: Sequence[Coded | None]
-) -> Characteristic | None:
+    name: str, kind: ColumnKind, parts: Sequence[ScoredCases], columns: Sequence[Coded | None]
+) -> CaseColumn | None:
     """A column over all sets, by the names of its levels."""
     levels: dict[str, int] = {}
     codes = []
@@ -179,13 +177,15 @@ def _joined_column(
         own = column.codes[part.rows]
         if len(np.unique(own)) > MOST_LEVELS + 1:
             return None
-        here = {int(c): levels.setdefault(column.labels[int(c)], len(levels)) for c in np.unique(own) if c >= 0}
+        here = {
+            int(c): levels.setdefault(column.labels[int(c)], len(levels)) for c in np.unique(own) if c >= 0
+        }
         codes.append(np.array([here.get(int(c), -1) for c in own], np.int64))
     if not 2 <= len(levels) <= MOST_LEVELS:
         return None
     order = sorted(levels)
     to = np.array([*(order.index(level) for level in levels), -1])
-    return Characteristic(name, kind, tuple(order), to[np.concatenate(codes)])
+    return CaseColumn(name, kind, tuple(order), to[np.concatenate(codes)])
 
 
 def _same_partition(one: Codes, other: Codes) -> bool:

@@ -40,7 +40,10 @@ def answer(study: Study, plan: Plan) -> Finding:
         part_of_readers(one, plan, number, of_sets, alone=len(read) == 1)
         for number, one in enumerate(read, 1)
     ]
-    lies = [where(pooled(cases, plan), NAME, plan, f"_{i}") for i, cases in enumerate(_by_candidate(study, plan), 1)]
+    lies = [
+        where(pooled(cases, plan), NAME, plan, f"_{i}")
+        for i, cases in enumerate(_by_candidate(study, plan), 1)
+    ]
     parts += [part for part, _ in lies if part]
     known: dict[str, Result] = {}
     every = [one.results for one in sets] + [one.results for one in read] + [found for _, found in lies]

@@ -14,7 +14,20 @@ from trustreport.narrative.names import heading
 from trustreport.plan import Plan, Signal
 
 WEEK = 7
-NUMBERS = ("a an one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NUMBERS = (
+    "a an one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 _TERM = re.compile(r"\bwithin\s+([a-z]+|\d+)\s+(?:working\s+)?([a-z]+)", re.IGNORECASE)
 
 
@@ -77,7 +90,9 @@ def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[
 
     for signal in plan.signals:
         if is_open(signal) and signal.due:
-            add(say(f"{ID}.due.signal", name=signal.signal), signal.signal, "signal", signal.owner, signal.due)
+            add(
+                say(f"{ID}.due.signal", name=signal.signal), signal.signal, "signal", signal.owner, signal.due
+            )
     for incident in plan.incidents:
         if (incident.status or "").lower() not in CLOSED and incident.due:
             what = say(f"{ID}.due.{incident.kind}", name=incident.incident)
@@ -93,8 +108,8 @@ def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[
     if vigilance and vigilance.period_end and vigilance.observation_period:
         day = after(vigilance.period_end, vigilance.observation_period)
         if day is not None:
-            name = vigilance.plan_id or ""
-            add(say(f"{ID}.due.period", name=name), name, "period", None, day)
+            plan_id = vigilance.plan_id or ""
+            add(say(f"{ID}.due.period", name=plan_id), plan_id, "period", None, day)
     return sorted(found, key=lambda d: (d.day or dt.date.max, str(d.name)))
 
 

@@ -106,7 +106,9 @@ def _people_figures(view: ResultView) -> Iterator[Figure]:
         if panels:
             yield Figure(
                 f"vigilance_people{view.suffix}_{i}",
-                trend.Trend(tuple(p.name for p in periods), tuple(panels), baseline=base),
+                trend.Trend(
+                    tuple(p.name for p in periods), tuple(panels), baseline=base, short=view.short(periods)
+                ),
                 say(f"{ID}.figure.people", level=view.plan.report.confidence_level),
                 say(f"{ID}.figure.people_alt", n=len(periods)),
             )

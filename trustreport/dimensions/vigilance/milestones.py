@@ -19,7 +19,7 @@ MOST_NEW = 6  # new groups of one column that are drawn
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DeviceChange:
     """A version, a threshold or a group of cases that was not there before: its first day and its name."""
 
     day: dt.date
@@ -27,13 +27,15 @@ class Change:
     name: Message | str
 
 
-def changes(timeline: Timeline, plan: Plan) -> list[Change]:
+def changes(timeline: Timeline, plan: Plan) -> list[DeviceChange]:
     """What changed about the device and its cases, in order of time."""
-    found = [Change(day, "version", say(f"{ID}.mark.version", name=v)) for v, day in _versions(timeline)]
+    found = [
+        DeviceChange(day, "version", say(f"{ID}.mark.version", name=v)) for v, day in _versions(timeline)
+    ]
     for column in dict.fromkeys((*mix_columns(timeline, plan), "site")):
         new = list(_first_days(timeline, lambda p, c=column: names_of(p.column(c), len(p))))
         found += [
-            Change(day, column, name if column == "site" else labelled(column, name))
+            DeviceChange(day, column, name if column == "site" else labelled(column, name))
             for name, day in new[:MOST_NEW]
         ]
     found += _thresholds(plan)
@@ -66,11 +68,11 @@ def _first_day(period: Period, of: Any) -> dt.date | None:
     return dt.date.fromisoformat(str(np.nanmin(period.date[of]).astype("datetime64[D]")))
 
 
-def _thresholds(plan: Plan) -> Iterator[Change]:
+def _thresholds(plan: Plan) -> Iterator[DeviceChange]:
     for one in plan.amendments:
         day = _day(one.date)
         if day is not None and (one.field or "").rpartition(".")[2] == "threshold":
-            yield Change(day, "threshold", say(f"{ID}.mark.threshold", old=one.old, new=one.new))
+            yield DeviceChange(day, "threshold", say(f"{ID}.mark.threshold", old=one.old, new=one.new))
 
 
 def _day(text: str | None) -> dt.date | None:
@@ -108,7 +110,9 @@ def _lane_name(column: str) -> Message:
 def _alerts(charts: Sequence[Charted]) -> Iterator[TimelineMark]:
     for chart in charts:
         if chart.alert_day is not None:
-            name = say(f"{ID}.figure.chart", name=heading(chart.endpoint), chart=say(f"{ID}.chart.{chart.kind}"))
+            name = say(
+                f"{ID}.figure.chart", name=heading(chart.endpoint), chart=say(f"{ID}.chart.{chart.kind}")
+            )
             yield TimelineMark(chart.alert_day, name, "alert")
 
 

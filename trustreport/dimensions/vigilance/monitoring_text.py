@@ -138,7 +138,7 @@ def _drift_figures(view: ResultView) -> Iterator[Figure]:
     if panels:
         yield Figure(
             f"vigilance_mix{view.suffix}",
-            stacked.Stacked(names, tuple(panels), baseline=base),
+            stacked.Stacked(names, tuple(panels), baseline=base, short=view.short(timeline.all)),
             say(f"{ID}.figure.mix"),
             say(f"{ID}.figure.mix_alt", n=len(panels)),
         )
@@ -152,7 +152,12 @@ def _drift_figures(view: ResultView) -> Iterator[Figure]:
     if moving:
         yield Figure(
             f"vigilance_drift{view.suffix}",
-            trend.Trend(names[1:] if base else names, tuple(moving), baseline=False),
+            trend.Trend(
+                names[1:] if base else names,
+                tuple(moving),
+                baseline=False,
+                short=view.short(timeline.periods),
+            ),
             say(f"{ID}.figure.drift", level=view.plan.report.confidence_level),
             say(f"{ID}.figure.drift_alt", n=len(timeline.periods)),
         )

@@ -192,7 +192,7 @@ def _exposure_figure(view: ResultView, versions: list[str]) -> Iterator[Figure]:
         names = tuple(p.name for p in view.timeline.periods)
         yield Figure(
             f"vigilance_exposure{view.suffix}",
-            stacked.Stacked(names, tuple(panels), baseline=False),
+            stacked.Stacked(names, tuple(panels), baseline=False, short=view.short(view.timeline.periods)),
             say(f"{ID}.figure.exposure"),
             say(f"{ID}.figure.exposure_alt", n=len(names)),
         )
@@ -363,7 +363,13 @@ def _trend(view: ResultView) -> Iterator[Figure]:
         names = tuple(p.name for p in view.timeline.all)
         yield Figure(
             f"vigilance_trend{view.suffix}",
-            trend.Trend(names, tuple(panels), baseline=view.timeline.baseline is not None),
+            trend.Trend(
+                names,
+                tuple(panels),
+                baseline=view.timeline.baseline is not None,
+                short=view.short(view.timeline.all),
+                events=view.events(),
+            ),
             say(f"{ID}.figure.trend", level=view.plan.report.confidence_level),
             say(f"{ID}.figure.trend_alt", n=len(panels), periods=len(view.timeline.periods)),
         )

@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, nan
 from typing import Literal
 
 from trustreport.dimensions.vigilance.charts import Charted
@@ -26,11 +26,12 @@ ELEMENT = "since"
 COLUMN = f"{ID}.column"
 State = Literal["worse", "better", "changed", "unchanged", "unknown"]
 Standing = Literal["new", "closed", "open"]
+CHANGED: tuple[State, ...] = ("worse", "better", "changed")
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """An indicator in this period, the one before and the baseline, and what the changes between them show."""
+class IndicatorChange:
+    """An indicator in this period, the one before and the baseline, and what its changes show."""
 
     endpoint: str
     baseline: Estimate
@@ -43,7 +44,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RegisterEntry:
     """An alert, signal, incident or complaint: when it came, and whether it is new, open or closed."""
 
     what: Message | str
@@ -73,25 +74,27 @@ def since(view: ResultView) -> Part:
 # ---------------------------------------------------------------- indicators
 
 
-def compared(view: ResultView, last: Period) -> list[Compared]:
+def compared(view: ResultView, last: Period) -> list[IndicatorChange]:
     """The declared indicators, else the first two measures."""
     followed = [e for e in endpoints(view.plan) if e not in OF_READINGS]
     declared = [e for e in followed if indicator_of(e, view.plan)]
     return [_compared(view, last, endpoint) for endpoint in declared or followed[:2]]
 
 
-def _compared(view: ResultView, last: Period, endpoint: str) -> Compared:
+def _compared(view: ResultView, last: Period, endpoint: str) -> IndicatorChange:
     timeline = view.timeline
     before = timeline.before(timeline.periods.index(last))
-    none = Estimate(float("nan"), float("nan"), float("nan"), 0)
-    changes = [view.change(last, endpoint, against) for against in ("previous", "baseline")]
-    return Compared(
+    none = Estimate(nan, nan, nan, 0)
+    since_previous, since_baseline = (view.change(last, endpoint, a) for a in ("previous", "baseline"))
+    return IndicatorChange(
         endpoint,
         view.value(timeline.baseline, endpoint) if timeline.baseline else none,
         view.value(before, endpoint) if before else none,
         view.value(last, endpoint),
-        *changes,
-        *(state(change, endpoint, view.plan) for change in changes),
+        since_previous,
+        since_baseline,
+        state(since_previous, endpoint, view.plan),
+        state(since_baseline, endpoint, view.plan),
     )
 
 
@@ -115,7 +118,7 @@ def state(change: Estimate, endpoint: str, plan: Plan) -> State:
 # ---------------------------------------------------------------- alerts, signals, incidents
 
 
-def entries_of(view: ResultView, last: Period) -> list[Entry]:
+def entries_of(view: ResultView, last: Period) -> list[RegisterEntry]:
     """Every entry that is new in this period, was closed in it, or is still open."""
     first = _first_day(view.plan, last)
     found = [*_alerts(view.charts, view.plan, first), *_registered(view.plan, first)]
@@ -132,29 +135,33 @@ def _is_new(day: dt.date | None, first: dt.date | None) -> bool:
     return day is not None and first is not None and day >= first
 
 
-def _alerts(charts: Sequence[Charted], plan: Plan, first: dt.date | None) -> Iterator[Entry]:
+def _alerts(charts: Sequence[Charted], plan: Plan, first: dt.date | None) -> Iterator[RegisterEntry]:
     """The first alert of each chart: open until a signal on its indicator is closed."""
     for chart in charts:
         if chart.alert is None:
             continue
-        name = say(f"{ID}.figure.chart", name=heading(chart.endpoint), chart=say(f"{ID}.chart.{chart.kind}"))
+        name = say("word.interval", value=heading(chart.endpoint), interval=say(f"{ID}.chart.{chart.kind}"))
         named = [s for s in plan.signals if (s.indicator or "").rpartition(".")[2] == chart.endpoint]
         ended = [s.closed for s in named if s.closed]
         over = bool(named) and len(ended) == len(named)
         if over and not _is_new(max(ended), first):
             continue
         standing: Standing = "closed" if over else "new" if _is_new(chart.alert_day, first) else "open"
-        yield Entry(name, "alert", chart.alert_day, standing)
+        yield RegisterEntry(name, "alert", chart.alert_day, standing)
 
 
-def _registered(plan: Plan, first: dt.date | None) -> Iterator[Entry]:
+def _registered(plan: Plan, first: dt.date | None) -> Iterator[RegisterEntry]:
     for signal in plan.signals:
         if signal.closed and not _is_new(signal.closed, first):
             continue
-        named = say("word.named", label=signal.signal, name=signal.description or "")
+        what: Message | str = signal.signal
+        if signal.description:
+            what = say("word.named", label=signal.signal, name=signal.description)
         new = _is_new(signal.detected, first)
         standing: Standing = "closed" if signal.closed else "new" if new else "open"
-        yield Entry(named if signal.description else signal.signal, "signal", signal.detected, standing)
+        yield RegisterEntry(
+            named if signal.description else signal.signal, "signal", signal.detected, standing
+        )
     for one in plan.incidents:
         closed = (one.status or "").strip().casefold() in CLOSED
         day = one.event_date or one.awareness_date
@@ -162,7 +169,7 @@ def _registered(plan: Plan, first: dt.date | None) -> Iterator[Entry]:
         if closed and not new:
             continue
         of = say("word.interval", value=one.incident, interval=one.seriousness or say("word.not_declared"))
-        yield Entry(of, one.kind, day, "closed" if closed else "new" if new else "open")
+        yield RegisterEntry(of, one.kind, day, "closed" if closed else "new" if new else "open")
 
 
 # ---------------------------------------------------------------- sentences and tables
@@ -170,21 +177,22 @@ def _registered(plan: Plan, first: dt.date | None) -> Iterator[Entry]:
 
 def _sentences(
     view: ResultView,
-    rows: Sequence[Compared],
-    entries: Sequence[Entry],
+    rows: Sequence[IndicatorChange],
+    entries: Sequence[RegisterEntry],
     last: Period,
     previous: Period | None,
 ) -> Iterator[Message]:
     base = view.timeline.baseline
-    for one in rows:
-        if one.against_baseline in ("worse", "better", "changed") and base is not None:
-            yield say(f"{ID}.since.{one.against_baseline}_{_unit(one)}", **_change(one, one.since_baseline, last.name, base.name, one.baseline))
-    if base is not None and rows and all(one.against_baseline == "unchanged" for one in rows):
-        yield say(f"{ID}.since.none_baseline", n=len(rows), period=last.name)
+    if base is not None:
+        moved = [r for r in rows if r.against_baseline in CHANGED]
+        yield from (_moved(r, r.against_baseline, r.since_baseline, last, None, r.baseline) for r in moved)
+        if not moved and any(r.against_baseline == "unchanged" for r in rows):
+            yield say(f"{ID}.since.none_baseline", period=last.name)
     if previous is not None:
-        moved = [r for r in rows if r.against_previous in ("worse", "better", "changed")]
-        for one in moved:
-            yield say(f"{ID}.since.{one.against_previous}_{_unit(one)}", **_change(one, one.since_previous, last.name, previous.name, one.previous))
+        moved = [r for r in rows if r.against_previous in CHANGED]
+        yield from (
+            _moved(r, r.against_previous, r.since_previous, last, previous, r.previous) for r in moved
+        )
         if not moved and any(r.against_previous == "unchanged" for r in rows):
             yield say(f"{ID}.since.none_previous", period=last.name, previous=previous.name)
     for standing in ("new", "closed", "open"):
@@ -193,32 +201,35 @@ def _sentences(
             yield say(f"{ID}.since.{standing}", names=names)
 
 
-def _unit(one: Compared) -> str:
+def _unit(one: IndicatorChange) -> str:
     share = endpoint_row(one.endpoint).written == "proportion"
     return "share" if share else "ratio" if endpoint_row(one.endpoint).scale == "log" else "number"
 
 
-def _change(
-    one: Compared, change: Estimate, period: str, other: str, before: Estimate
-) -> dict[str, object]:
-    return {
-        "name": heading(one.endpoint),
-        "period": period,
-        "other": other,
-        "before": before.value,
-        "now": one.now.value,
+def _moved(
+    one: IndicatorChange, how: State, change: Estimate, last: Period, other: Period | None, before: Estimate
+) -> Message:
+    """What changed by how much; since the baseline where no other period is given."""
+    then = say(f"{ID}.since.in_period", period=other.name) if other else say(f"{ID}.since.at_baseline")
+    return say(
+        f"{ID}.since.{how}_{_unit(one)}",
+        name=heading(one.endpoint),
+        period=last.name,
+        other=then,
+        before=before.value,
+        now=one.now.value,
         **numbers(change),
-    }
+    )
 
 
-def _short(entry: Entry) -> Message:
+def _short(entry: RegisterEntry) -> Message:
     return say(f"{ID}.since.entry_{entry.kind}", what=entry.what)
 
 
 def _tables(
     view: ResultView,
-    rows: Sequence[Compared],
-    entries: Sequence[Entry],
+    rows: Sequence[IndicatorChange],
+    entries: Sequence[RegisterEntry],
     last: Period,
     previous: Period | None,
 ) -> Iterator[PlainTable]:
@@ -269,11 +280,11 @@ def _figure(view: ResultView) -> Iterator[Figure]:
     if not drawn or endpoint is None:
         return
     declared = indicator_of(endpoint, plan)
-    rates = [None, None] if declared is None else [declared.in_control, declared.to_detect]
+    in_control, to_detect = (declared.in_control, declared.to_detect) if declared else (None, None)
     base = timeline.baseline
     yield Figure(
         f"since_timeline{view.suffix}",
-        figure.Timeline(
+        figure.EventTimeline(
             tuple(drawn),
             heading(endpoint),
             tuple(
@@ -282,7 +293,8 @@ def _figure(view: ResultView) -> Iterator[Figure]:
                 if p.start and p.end
             ),
             view.value(base, endpoint) if base is not None and len(base) else None,
-            *(float("nan") if rate is None else rate for rate in rates),
+            nan if in_control is None else in_control,
+            nan if to_detect is None else to_detect,
             percent=endpoint_row(endpoint).written == "proportion",
         ),
         say(f"{ID}.figure.timeline", name=heading(endpoint), level=plan.report.confidence_level),
