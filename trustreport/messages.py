@@ -14,6 +14,7 @@ import string
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cache
 from math import floor, isfinite, isinf, isnan, log10
 from typing import Any
@@ -87,6 +88,12 @@ class Numbers:
         """How large a difference in percentage points is, where the sentence says its direction."""
         return self.points_value(abs(value), places)
 
+    def month(self, day: date) -> str:
+        """The short name of the month of a day."""
+        from babel.dates import format_date
+
+        return format_date(day, "LLL", locale=self._locale)
+
     def p(self, value: float) -> str:
         """A p-value with its sign, two significant digits: ``= 0.030``, ``= 0.20``, ``< 0.001``."""
         if value < LEAST_P:
@@ -105,6 +112,8 @@ class Numbers:
             return int(named or default) if own is None else max(own - of, 0)
 
         match word:
+            case "month":
+                return self.month(value)
             case "percent":
                 return self.percent(value, places(1, 2))
             case "points":

@@ -162,6 +162,8 @@ ROWS: tuple[Quantity, ...] = (
         **_LIKELIHOOD,
     ),
     *_rows("error_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_cells("false_negative_rate", "positives", better="down", **_OF_SHARE),
+    *_cells("false_positive_rate", "negatives", better="down", **_OF_SHARE),
     *_rows("positive_rate called_share", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("indeterminate", better="down", same_as="failure_rate", **_OF_SHARE),
     *_rows("indeterminate_positives indeterminate_negatives", "count", "down"),
@@ -269,11 +271,12 @@ ROWS: tuple[Quantity, ...] = (
 VALUES = (
     "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance "
     "worst_group worst_site site_performance pooled_performance prediction_interval metric_range "
-    "protocol_performance"
+    "protocol_performance crossed_rate"
 ).split()
 CHANGES = (
     "benefit mean_benefit arm_difference pairwise_difference period_change standardised_change "
-    "order_effect subgroup_difference accuracy_change ai_minus_readers protocol_difference"
+    "order_effect subgroup_difference accuracy_change ai_minus_readers protocol_difference "
+    "crossed_difference"
 ).split()
 # Values of an arm that become differences where two arms are named.
 OF_ARMS = ("reader_agreement", "mean_seconds", "mean_confidence")

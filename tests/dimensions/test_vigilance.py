@@ -12,8 +12,9 @@ from scipy import stats
 
 from trustreport.assessment import assess
 from trustreport.dimensions.vigilance import DIMENSION, answer, has_data
+from trustreport.dimensions.vigilance.due import due
 from trustreport.dimensions.vigilance.entries import criterion, value
-from trustreport.dimensions.vigilance.events import after, due, stage
+from trustreport.dimensions.vigilance.events import after, stage
 from trustreport.dimensions.vigilance.periods import timelines
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
@@ -426,7 +427,7 @@ def test_the_register_tells_stages_and_what_is_due_without_a_clock() -> None:
     }
     plan = m.plan(study, signals=signals, vigilance=vigilance)
     (line,) = timelines(study, plan)
-    found = [(d.what, d.kind, d.day.isoformat(), d.late) for d in due(plan, line)]
+    found = [(d.name, d.kind, d.day.isoformat(), d.late) for d in due(plan, line)]
     assert found == [("S1", "signal", "2026-01-20", True), ("V1", "period", "2026-02-28", False)]
     assert [stage(s) for s in plan.signals] == ["validated", "closed"]
     assert "1 open, 1 closed, 1 detected in this period" in told(answer(study, plan))

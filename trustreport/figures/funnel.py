@@ -1,5 +1,6 @@
 """Funnel plot: the share of each unit against its number of cases, between the limits that chance allows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Millimetres.
-TOP, LEFT, WIDE, TALL, BELOW = 3.0, 15.0, 92.0, 62.0, 12.0
-NAMES = 5.0  # from the plot to the names
-NAME_WIDTH = 32.0
+TOP, LEFT, WIDE, TALL, BELOW = 3.0, 15.0, 120.0, 66.0, 12.0
+MARGIN = LEFT + WIDE + 2.0  # where the limits are named
+REACH = (2.2, 4.0, 6.5)  # from a mark to its name
+HALF = 1.2  # of a mark
 MOST_NAMED = 16
 INNER: dict[str, Any] = {"color": style.TEAL, "lw": style.LINE}
 OUTER: dict[str, Any] = {"color": style.TEAL, "lw": style.THIN, "ls": style.DASHED}
@@ -89,17 +91,19 @@ class FunnelPlot:
         lines = (("naive", self.naive, NAIVE), ("inner", self.inner, INNER), ("outer", self.outer, OUTER))
         for name, pair, how in lines:
             for side in ("low", "high") if pair is not None else ():
-                points = [p for p in getattr(pair, side) if first <= p[0] <= last]
-                plot.plot(*zip(*points), gid=f"{name}-{side}", zorder=1.5, **how)
+                # A limit that no share can reach is none: the line ends there.
+                points = [p for p in getattr(pair, side) if first <= p[0] <= last and 0 < p[1] < 1]
+                if points:
+                    plot.plot(*zip(*points), gid=f"{name}-{side}", zorder=1.5, **how)
         for k, unit in enumerate(self.units):
             style.mark(plot, unit.n, unit.share, f"unit-{k}", **(OUTSIDE if unit.outside else INSIDE))
-        self._names(sheet, plot, low, high, last, first)
+        self._names(sheet, low, high, last, first)
         middle, bottom = LEFT + WIDE / 2, TOP + TALL
         style.write(sheet, middle, bottom + 7.6, say("figure.funnel.x"), size=style.TICK, ha="center")
         upward = style.wrap(style.said(say, self.label), TALL, style.TICK)
         how = {"size": style.TICK, "ha": "center", "rotation": 90, "multialignment": "center"}
         style.write(sheet, 2.0, TOP + TALL / 2, upward, **how)
-        self._key(say, sheet)
+        self._limits(say, sheet, low, high)
         return figure
 
     def _range(self) -> tuple[float, float, float, float]:
@@ -111,33 +115,73 @@ class FunnelPlot:
                 if 0.9 * least <= x <= last]  # fmt: skip
         seen += [unit.share for unit in self.units] + [self.target]
         air = 0.06 * (max(seen) - min(seen)) or 0.02
-        return max(0.0, min(seen) - air), min(1.0, max(seen) + air), first, last
+        seen = [y for y in seen if 0 < y < 1] or seen
+        return max(0.0, min(seen) - air), min(1.0 + air / 3, max(seen) + air), first, last
 
-    def _names(self, sheet: "Axes", plot: "Axes", low: float, high: float, last: float, first: float) -> None:
-        """Names beside the plot, each with a thin line to its mark; of many units those outside."""
-        named = [u for u in self.units if u.outside or len(self.units) <= MOST_NAMED][:MOST_NAMED]
-        if not named:
-            return
-        wanted = [TOP + (high - unit.share) / (high - low) * TALL for unit in named]
-        texts = [style.wrap(unit.name, NAME_WIDTH, style.SMALL) for unit in named]
-        tall = [style.height_of(text, style.SMALL) + 0.4 for text in texts]
-        left = LEFT + WIDE + NAMES
-        for unit, want, y, text in zip(named, wanted, spread(wanted, tall, TOP, TOP + TALL), texts):
-            x = LEFT + (unit.n - first) / (last - first) * WIDE
-            sheet.plot([x, LEFT + WIDE + 1.0, left - 1.0], [want, want, y], color=style.HAIRLINE,
-                       lw=style.HAIR, zorder=0)  # fmt: skip
+    def _names(self, sheet: "Axes", low: float, high: float, last: float, first: float) -> None:
+        """A name close to each mark, where it is over no mark or name; those outside choose first."""
+        spots = [
+            (LEFT + (u.n - first) / (last - first) * WIDE, TOP + (high - u.share) / (high - low) * TALL)
+            for u in self.units
+        ]
+        pairs = [pair for pair in (self.inner, self.outer, self.naive) if pair is not None]
+        points = [p for pair in pairs for side in (pair.low, pair.high) for p in side]
+        points += [(first + i / 200 * (last - first), self.target) for i in range(200)]
+        lines = [
+            (LEFT + (n - first) / (last - first) * WIDE, TOP + (high - y) / (high - low) * TALL)
+            for n, y in points
+        ]
+        taken = [(x - HALF, y - HALF, x + HALF, y + HALF) for x, y in spots]
+        order = sorted(range(len(self.units)), key=lambda k: not self.units[k].outside)
+        for k in order[:MOST_NAMED]:
+            unit = self.units[k]
+            size = style.width_of(unit.name, style.SMALL) + 0.6, style.height_of(unit.name, style.SMALL)
+            free = [b for b in _around(spots[k], *size) if not any(_over(b, other) for other in taken)]
+            if not free:
+                continue  # the table has it
+            box = min(free, key=lambda b: any(b[0] < x < b[2] and b[1] < y < b[3] for x, y in lines))
+            taken.append(box)
             colour = style.RUST if unit.outside else style.INK
-            style.write(sheet, left, y, text, size=style.SMALL, color=colour)
+            middle = (box[1] + box[3]) / 2
+            style.write(sheet, box[0] + 0.3, middle, unit.name, size=style.SMALL, color=colour)
 
-    def _key(self, say: Catalogue, sheet: "Axes") -> None:
-        left = LEFT + WIDE + NAMES + NAME_WIDTH + 3.0
-        room = style.TEXT_WIDTH - left
-        samples: list[tuple[str, dict[str, Any]]] = [("inner", INNER), ("outer", OUTER)]
-        if self.naive is not None:
-            samples.append(("naive", NAIVE))
-        y = TOP + 2.0
-        for name, how in samples:
-            text = style.wrap(say(f"figure.funnel.{name}"), room, style.SMALL)
-            sheet.plot([left, left + 6.0], [y, y], **how)
-            style.write(sheet, left, y + 1.6, text, size=style.SMALL, color=style.MUTE, va="top")
-            y += style.height_of(text, style.SMALL) + 5.0
+    def _limits(self, say: Catalogue, sheet: "Axes", low: float, high: float) -> None:
+        """What each line is, written where it ends."""
+        named: list[tuple[float, str, str]] = [(self.target, say("figure.funnel.target"), style.INK)]
+        pairs = (("inner", self.inner, INNER), ("outer", self.outer, OUTER), ("naive", self.naive, NAIVE))
+        for name, pair, how in pairs:
+            for points in (pair.low, pair.high) if pair is not None else ():
+                inside = [y for _, y in points if low <= y <= min(high, 1.0 - 1e-9)]
+                if inside:
+                    colour = style.MUTE if how is NAIVE else how["color"]
+                    named.append((inside[-1], say(f"figure.funnel.{name}"), colour))
+        wanted = [TOP + (high - y) / (high - low) * TALL for y, *_ in named]
+        texts = [style.wrap(text, style.TEXT_WIDTH - MARGIN, style.SMALL) for _, text, _ in named]
+        tall = [style.height_of(text, style.SMALL) + 0.4 for text in texts]
+        for (_, _, colour), text, y in zip(named, texts, spread(wanted, tall, TOP, TOP + TALL)):
+            style.write(sheet, MARGIN, y, text, size=style.SMALL, color=colour)
+
+
+Box = tuple[float, float, float, float]
+
+
+def _around(spot: tuple[float, float], wide: float, high: float) -> Iterator[Box]:
+    """Places for a name around its mark, the nearest first, within the plot."""
+    x, y = spot
+    for reach in REACH:
+        for left, top in (
+            (x + reach, y - high / 2),
+            (x - reach - wide, y - high / 2),
+            (x - wide / 2, y - reach - high),
+            (x - wide / 2, y + reach),
+            (x + 0.7 * reach, y - 0.7 * reach - high),
+            (x + 0.7 * reach, y + 0.7 * reach),
+            (x - 0.7 * reach - wide, y - 0.7 * reach - high),
+            (x - 0.7 * reach - wide, y + 0.7 * reach),
+        ):
+            if left >= LEFT and left + wide <= LEFT + WIDE and top >= TOP and top + high <= TOP + TALL:
+                yield left, top, left + wide, top + high
+
+
+def _over(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

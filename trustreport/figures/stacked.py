@@ -37,11 +37,15 @@ class StackPanel:
 
 @dataclass(frozen=True, slots=True)
 class Stacked:
-    """Panels over the same periods; with `baseline` the first place is the baseline."""
+    """Panels over the same periods; with `baseline` the first place is the baseline.
+
+    `short` are the names on the axis, numbers where there are none.
+    """
 
     names: tuple[str, ...]
     panels: tuple[StackPanel, ...]
     baseline: bool
+    short: tuple[Message | str, ...] = ()
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per panel, period and group."""
@@ -93,7 +97,8 @@ class Stacked:
         plot.set_yticks(*ticks.linear(0, most, TALL, text, upright=True))
         step = -(-n // 24)
         first = 0 if self.baseline else 1
-        labels = [say("figure.trend.base") if self.baseline and i == 0 else str(i + first) for i in range(n)]
+        labels = [style.said(say, name) for name in self.short] or [str(i + first) for i in range(n)]
+        labels = [say("figure.trend.base"), *labels[1:]] if self.baseline else labels
         plot.set_xticks(tuple(range(0, n, step)), tuple(labels[::step]))
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
         base = [0.0] * n

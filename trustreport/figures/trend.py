@@ -1,5 +1,6 @@
 """Estimates over periods: a panel a measure, the baseline first, declared rates as lines."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ PERIOD: dict[str, Any] = {"marker": "o", "ms": 4.2, "mfc": style.BLUE, "mec": st
 LATEST: dict[str, Any] = {"marker": "D", "ms": 4.6, "mfc": style.TEAL, "mec": style.TEAL, "mew": 0.4}
 IN_CONTROL: dict[str, Any] = {"color": style.MUTE, "lw": style.THIN}
 TO_DETECT: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": style.DASHED}
+EVENT: dict[str, Any] = {"color": style.FAINT, "lw": style.THIN, "ls": (0, (1.2, 1.6)), "zorder": 0.5}
+LETTERS = "abcdefgh"  # of the events; there are no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +38,17 @@ class TrendPanel:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """Panels over the same periods; `names` are written in full in the data table, as numbers on the axis.
+    """Panels over the same periods; `names` are written in full in the data table.
 
-    With `baseline` the first place is the baseline.
+    With `baseline` the first place is the baseline. `short` are the names on the axis, numbers where there
+    are none. `events` are (place on the axis, what happened): drawn through every panel, named in the key.
     """
 
     names: tuple[str, ...]
     panels: tuple[TrendPanel, ...]
     baseline: bool
+    short: tuple[Message | str, ...] = ()
+    events: tuple[tuple[float, Message | str], ...] = ()
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per measure and period."""
@@ -78,7 +84,7 @@ class Trend:
     def _panel(
         self, say: Catalogue, plot: "Axes", panel: TrendPanel, place: curves.Place, number: int
     ) -> None:
-        low, high = _range(panel)
+        low, high = axis_range(panel.estimates, (panel.in_control, panel.to_detect), percent=panel.percent)
         n = len(self.names)
         plot.set(xlim=(-0.6, n - 0.4), ylim=(low, high))
         plot.spines["left"].set_visible(True)
@@ -89,7 +95,7 @@ class Trend:
             return numbers.plain(say, value)
 
         plot.set_yticks(*ticks.linear(low, high, place.height, text, upright=True))
-        plot.set_xticks(*_places(say, n, baseline=self.baseline, width=place.width))
+        plot.set_xticks(*self._places(say, place.width))
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
         for name, at, how in (
             ("in-control", panel.in_control, IN_CONTROL),
@@ -97,6 +103,7 @@ class Trend:
         ):
             if isfinite(at):
                 plot.plot([-0.6, n - 0.4], [at, at], gid=f"{name}-{number}", zorder=1, **how)
+        self._events(plot, place, high)
         last = max((i for i, e in enumerate(panel.estimates) if not isnan(e.value)), default=-1)
         for i, e in enumerate(panel.estimates):
             if isnan(e.value):
@@ -109,6 +116,30 @@ class Trend:
             how = BASELINE if self.baseline and i == 0 else LATEST if i == last else PERIOD
             style.mark(plot, i, min(max(e.value, low), high), f"mark-{number}-{i}", **how)
 
+    def _places(self, say: Catalogue, width: float) -> ticks.Ticks:
+        """The periods by their names, else by their numbers; every one, or every so many."""
+        n, first = len(self.names), 0 if self.baseline else 1
+        labels = [style.said(say, name) for name in self.short] or [str(i + first) for i in range(n)]
+        if self.baseline:
+            labels[0] = say("figure.trend.base")
+        widest = max(style.width_of(label, style.TICK) for label in labels)
+        room = min(MOST_LABELS, max(2, int(width / max(4.0, widest + 1.5))))
+        step = -(-n // room)
+        return tuple(range(0, n, step)), tuple(labels[::step])
+
+    def _events(self, plot: "Axes", place: curves.Place, top: float) -> None:
+        """A dotted line at each event, with its letter; letters that would touch stand together."""
+        shown: list[tuple[float, str]] = []
+        for k, (x, _) in enumerate(self.events):
+            plot.axvline(x, gid="event", **EVENT)
+            if shown and (x - shown[-1][0]) / len(self.names) * place.width < 1.2 + 1.6 * len(shown[-1][1]):
+                shown[-1] = (shown[-1][0], shown[-1][1] + LETTERS[k])
+            else:
+                shown.append((x, LETTERS[k]))
+        for x, letters in shown:
+            how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "ha": "left", "va": "top"}
+            style.write(plot, x + 0.08, top, letters, **how)
+
     def _key(self, say: Catalogue) -> list[curves.Entry]:
         entries = [curves.Entry(_marker(BASELINE), say("figure.trend.baseline"))] if self.baseline else []
         entries.append(curves.Entry(_marker(PERIOD), say("figure.trend.period")))
@@ -118,29 +149,25 @@ class Trend:
                 entries.append(curves.Entry(_stroke(how), say(f"figure.trend.{name}")))
         if any(isnan(e.value) for panel in self.panels for e in panel.estimates):
             entries.append(curves.Entry(_cross, say("figure.not_estimable")))
+        for letter, (_, label) in zip(LETTERS, self.events):
+            text = say("figure.trend.event", letter=letter, event=style.said(say, label))
+            entries.append(curves.Entry(_upright, text))
         return entries
 
 
-def _range(panel: TrendPanel) -> tuple[float, float]:
+def axis_range(
+    estimates: Sequence[Estimate], rates: Sequence[float], *, percent: bool
+) -> tuple[float, float]:
     """The axis: all values and limits with some air; shares stay within 0 and 1."""
-    found = [x for e in panel.estimates if not isnan(e.value) for x in (e.value, e.low, e.high)]
-    found = [x for x in (*found, panel.in_control, panel.to_detect) if isfinite(x)] or [0.0, 1.0]
+    found = [x for e in estimates if not isnan(e.value) for x in (e.value, e.low, e.high)]
+    found = [x for x in (*found, *rates) if isfinite(x)] or [0.0, 1.0]
     low, high = min(found), max(found)
     air = 0.08 * (high - low) or 0.05 * abs(high) or 0.5
     low, high = low - air, high + air
-    if panel.percent:
+    if percent:
         low, high = max(low, 0.0) if min(found) >= 0 else low, min(high, 1.0) if max(found) <= 1 else high
         low, high = (low - 0.01, high + 0.01) if low == high else (low, high)
     return low, high
-
-
-def _places(say: Catalogue, n: int, *, baseline: bool, width: float) -> ticks.Ticks:
-    """The numbers of the periods, every one or every so many; the baseline has a letter."""
-    first = 0 if baseline else 1
-    labels = [say("figure.trend.base") if baseline and i == 0 else str(i + first) for i in range(n)]
-    room = min(MOST_LABELS, max(2, int(width / 4.0)))
-    step = -(-n // room)
-    return tuple(range(0, n, step)), tuple(labels[::step])
 
 
 def _marker(how: dict[str, Any]) -> curves.Sample:
@@ -155,6 +182,11 @@ def _stroke(how: dict[str, Any]) -> curves.Sample:
         sheet.plot([x, x + curves.SAMPLE - 1.4], [y, y], **how)
 
     return draw
+
+
+def _upright(sheet: "Axes", x: float, y: float) -> None:
+    at = x + curves.SAMPLE / 2 - 1.0
+    sheet.plot([at, at], [y - 1.4, y + 1.4], **EVENT)
 
 
 def _cross(sheet: "Axes", x: float, y: float) -> None:

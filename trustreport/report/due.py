@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from trustreport.finding import Finding, PlainTable
-from trustreport.messages import Catalogue
+from trustreport.messages import Catalogue, Message
 
 DUE = "vigilance_due"
 
@@ -24,6 +24,9 @@ def due(finding: Finding, say: Catalogue) -> list[Due]:
     for part in finding.parts:
         for table in part.tables:
             if isinstance(table, PlainTable) and table.id.startswith(DUE):
-                for day, what, owner, late in table.rows:
-                    found.append(Due(str(day), say(what), owner or "", say(late) if late else ""))
+                found += [Due(*(_text(cell, say) for cell in row)) for row in table.rows]
     return found
+
+
+def _text(cell: Message | str | None, say: Catalogue) -> str:
+    return say(cell) if isinstance(cell, Message) else cell or ""

@@ -1,7 +1,7 @@
 """Subgroups: for whom does the device, or reading with it, work less well?"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trustreport.dimensions.dimension import Dimension
@@ -13,6 +13,9 @@ from trustreport.dimensions.subgroups.overview import overview
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.narrative.follow_up import immature, prepend_sentences
+from trustreport.narrative.where import where
+from trustreport.performance.cases import ScoredCases, scored_cases
+from trustreport.performance.pooled import pooled
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Study
@@ -41,12 +44,28 @@ def answer(study: Study, plan: Plan) -> Finding:
         part_of_readers(one, plan, number, of_sets, alone=len(read) == 1)
         for number, one in enumerate(read, 1)
     ]
+    lies = [
+        where(pooled(cases, plan), NAME, plan, f"_{i}")
+        for i, cases in enumerate(_by_candidate(study, plan), 1)
+    ]
+    parts += [part for part, _ in lies if part]
     known: dict[str, Result] = {}
-    every = [one.results for one in sets] + [one.results for one in read]
+    every = [one.results for one in sets] + [one.results for one in read] + [found for _, found in lies]
     for r in (r for found in every for r in found):
         known.setdefault(_question(r), r)
     not_shown = (say(f"{NAME}.not_shown.cause"), say(f"{NAME}.not_shown.other"))
     return Finding(NAME, prepend_sentences(immature(study, plan), parts), tuple(known.values()), not_shown)
+
+
+def _by_candidate(study: Study, plan: Plan) -> Iterator[list[ScoredCases]]:
+    """The sets of use of each candidate, but those that are followed over time."""
+    periods = any(d.role == "period" for d in study.datasets)
+    baseline = plan.vigilance.baseline_dataset if plan.vigilance and periods else None
+    found: dict[str, list[ScoredCases]] = {}
+    for case in scored_cases(study, plan):
+        if case.dataset.role not in (*OF_MAKING, "period") and case.dataset.name != baseline:
+            found.setdefault(case.candidate, []).append(case)
+    yield from found.values()
 
 
 def _formed(found: Sequence[Measurement | Effect]) -> frozenset[str]:

@@ -12,10 +12,14 @@ from trustreport.dimensions.vigilance.events import rate_results
 from trustreport.dimensions.vigilance.exposure import exposure_results, maturity_results, use_of
 from trustreport.dimensions.vigilance.periods import ID, Timeline, readings_of, timelines
 from trustreport.dimensions.vigilance.readers_over_time import people_results, reliances
+from trustreport.dimensions.vigilance.since import since
 from trustreport.dimensions.vigilance.view import ResultView
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
+from trustreport.narrative.where import where
+from trustreport.performance.pooled import Pool, pooled
 from trustreport.plan import Plan
+from trustreport.results import Result
 from trustreport.study import Readings, Study
 
 
@@ -33,7 +37,7 @@ def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> Resul
         readings |= by_period
     uses = [use_of(period, readings) for period in timeline.periods]
     charts = charted(timeline, people, plan)
-    found = funnels(timeline, people, plan)
+    found = funnels(timeline, people, charts, plan)
     results = [
         *exposure_results(uses, timeline, plan),
         *maturity_results(timeline, plan),
@@ -50,16 +54,27 @@ def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> Resul
     )
 
 
+def pool_of(timeline: Timeline, plan: Plan) -> Pool | None:
+    """The analysed cases of the baseline and every period together."""
+    cases = [p.cases for p in timeline.all if p.cases is not None]
+    return pooled(cases, plan, in_time=True)
+
+
 def answer(study: Study, plan: Plan) -> Finding:
     """Status, exposure, maturity, performance, early warnings, charts, people, events, signals."""
     views = [gathered(study, plan, line, i) for i, line in enumerate(timelines(study, plan), 1)]
     parts: list[Part] = []
+    concentrated: list[Result] = []
     for one in views:
+        lies, found = where(pool_of(one.timeline, plan), ID, plan, one.suffix)
+        concentrated += found
         parts += [
             narrative.status(one),
+            since(one),
             replace(narrative.exposure(one), element="E36"),
             replace(narrative.maturity(one), element="E09"),
             narrative.performance(one),
+            *((lies,) if lies else ()),
             replace(monitoring_text.drift(one), element="E38"),
             replace(monitoring_text.charts(one), element="E39"),
         ]
@@ -69,7 +84,8 @@ def answer(study: Study, plan: Plan) -> Finding:
         replace(incidents.signals(views[0]), element="E43"),
     ]
     not_shown = [say(f"{ID}.not_shown.{name}") for name in ("cause", "drift", "events", "decision")]
-    return Finding(ID, tuple(parts), tuple(r for one in views for r in one.results), tuple(not_shown))
+    results = (*(r for one in views for r in one.results), *concentrated)
+    return Finding(ID, tuple(parts), results, tuple(not_shown))
 
 
 DIMENSION = Dimension(ID, has_data, answer)

@@ -4,7 +4,6 @@ import datetime as dt
 import re
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from trustreport.dimensions.vigilance.exposure import Use
@@ -78,40 +77,6 @@ def is_new(signal: Signal, plan: Plan) -> bool:
     """Whether a signal was detected in the period that the report is about."""
     start = plan.vigilance.period_start if plan.vigilance else None
     return signal.detected is not None and start is not None and signal.detected >= start
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """Something that is due: what, whose, and when; `late` where the day is before that of the data."""
-
-    what: str
-    kind: str
-    owner: str
-    day: dt.date
-    late: bool
-
-
-def due(plan: Plan, timeline: Timeline) -> list[Due]:
-    """What is still to be done, the earliest first. No clock is read: late means before the data were cut."""
-    found: list[Due] = []
-
-    def add(what: str, kind: str, owner: str | None, day: dt.date | None) -> None:
-        if day is not None:
-            late = timeline.cut is not None and day < timeline.cut
-            found.append(Due(what, kind, owner or "", day, late))
-
-    for signal in plan.signals:
-        if is_open(signal):
-            add(signal.signal, "signal", signal.owner, signal.due)
-    for incident in plan.incidents:
-        if (incident.status or "").lower() not in CLOSED:
-            add(incident.incident, incident.kind, None, incident.due)
-    vigilance = plan.vigilance
-    if vigilance and vigilance.period_end and vigilance.observation_period:
-        add(
-            vigilance.plan_id or "", "period", None, after(vigilance.period_end, vigilance.observation_period)
-        )
-    return sorted(found, key=lambda d: (d.day, d.what))
 
 
 def after(day: dt.date, length: str) -> dt.date | None:

@@ -1,12 +1,13 @@
 """Readers over time, incidents and signals: sentences, tables and figures."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from math import isnan
 from typing import Any
 
 from trustreport.digits import per
+from trustreport.dimensions.vigilance.due import late_signals
 from trustreport.dimensions.vigilance.events import KINDS, days_between, outside, stage
 from trustreport.dimensions.vigilance.periods import ID, Period
 from trustreport.dimensions.vigilance.readers_over_time import FOLLOWED, Reliances
@@ -106,7 +107,9 @@ def _people_figures(view: ResultView) -> Iterator[Figure]:
         if panels:
             yield Figure(
                 f"vigilance_people{view.suffix}_{i}",
-                trend.Trend(tuple(p.name for p in periods), tuple(panels), baseline=base),
+                trend.Trend(
+                    tuple(p.name for p in periods), tuple(panels), baseline=base, short=view.short(periods)
+                ),
                 say(f"{ID}.figure.people", level=view.plan.report.confidence_level),
                 say(f"{ID}.figure.people_alt", n=len(periods)),
             )
@@ -223,9 +226,36 @@ def signals(view: ResultView) -> Part:
     )
     standing = [s.signal for s in plan.signals if s.closed is None]
     finding = say(f"{ID}.signals", n=len(plan.signals), open=len(standing))
-    undecided = [s.signal for s in plan.signals if s.closed is None and s.acted is None]
-    more = [say(f"{ID}.undecided", n=len(undecided), names=undecided)] if undecided else []
+    more = (*_not_acted(plan.signals), *_registered_late(view))
     return Part((finding, *more), title, (register,), place=view.timeline.place)
+
+
+def _not_acted(signals: Sequence[Signal]) -> Iterator[Message]:
+    """Open signals without an action that was taken: what is proposed, or that nothing is."""
+    waiting = [s for s in signals if s.closed is None and s.acted is None]
+    for one in waiting:
+        if one.action:
+            yield say(f"{ID}.proposed", name=one.signal, action=one.action)
+    bare = [s.signal for s in waiting if not s.action]
+    if bare:
+        yield say(f"{ID}.undecided", n=len(bare), names=bare)
+
+
+def _registered_late(view: ResultView) -> Iterator[Message]:
+    """Signals that came weeks after the alert that they name."""
+    for signal, one, weeks in late_signals(view.charts, view.plan):
+        values = {
+            "n": weeks,
+            "name": signal.signal,
+            "detected": signal.detected,
+            "indicator": heading(one.endpoint),
+            "day": one.day,
+        }
+        if one.known == one.day:
+            yield say(f"{ID}.detected_late", **values)
+        else:
+            days = view.plan.reference_standard.maturity_days
+            yield say(f"{ID}.detected_late_known", days=days, known=one.known, **values)
 
 
 def _signal(signal: Signal) -> Message | str:

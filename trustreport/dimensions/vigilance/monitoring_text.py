@@ -8,7 +8,7 @@ import numpy as np
 
 from trustreport import digits
 from trustreport.dimensions.vigilance.charts import Charted, designed_for, in_control
-from trustreport.dimensions.vigilance.compared import Compared
+from trustreport.dimensions.vigilance.compared import NAIVE, Compared
 from trustreport.dimensions.vigilance.drift import moved, shares
 from trustreport.dimensions.vigilance.periods import ID, Period, mature_on, mix_columns
 from trustreport.dimensions.vigilance.view import ResultView
@@ -139,7 +139,7 @@ def _drift_figures(view: ResultView) -> Iterator[Figure]:
     if panels:
         yield Figure(
             f"vigilance_mix{view.suffix}",
-            stacked.Stacked(names, tuple(panels), baseline=base),
+            stacked.Stacked(names, tuple(panels), baseline=base, short=view.short(timeline.all)),
             say(f"{ID}.figure.mix"),
             say(f"{ID}.figure.mix_alt", n=len(panels)),
         )
@@ -153,7 +153,12 @@ def _drift_figures(view: ResultView) -> Iterator[Figure]:
     if moving:
         yield Figure(
             f"vigilance_drift{view.suffix}",
-            trend.Trend(names[1:] if base else names, tuple(moving), baseline=False),
+            trend.Trend(
+                names[1:] if base else names,
+                tuple(moving),
+                baseline=False,
+                short=view.short(timeline.periods),
+            ),
             say(f"{ID}.figure.drift", level=view.plan.report.confidence_level),
             say(f"{ID}.figure.drift_alt", n=len(timeline.periods)),
         )
@@ -275,15 +280,18 @@ def _panel(view: ResultView, chart: Charted) -> control_chart.ControlPanel:
 
 def _funnel_sentence(one: Compared) -> Message:
     z = one.found.z[one.leads]
-    beyond = [name for name, e in zip(one.names, z) if abs(e.value) > 1.959964]
     values: dict[str, Any] = {"name": heading(one.endpoint), "n": len(one.names), "target": one.found.target}
     of = say(f"{ID}.funnel.{one.of}s", n=len(one.names))
     if all(isnan(e.value) for e in z):
         return say(f"{ID}.funnel.undefined", of=of, reason=z[0].note, name=values["name"])
-    key = "beyond" if beyond else "within"
+    key = "beyond" if one.beyond else "within"
+    if one.without:
+        centre = "baseline" if one.at_baseline else "pooled"
+        said = say(f"{ID}.funnel.plain_{key}", of=of, names=one.beyond, **values)
+        return say(f"{ID}.both", first=said, second=say(f"{ID}.funnel.{one.without}_{centre}"))
     if isnan(one.found.phi):
-        return say(f"{ID}.funnel.few_{key}", of=of, names=beyond, **values)
-    return say(f"{ID}.funnel.{key}", of=of, names=beyond, phi=one.found.phi, **values)
+        return say(f"{ID}.funnel.few_{key}", of=of, names=one.beyond, **values)
+    return say(f"{ID}.funnel.{key}", of=of, names=one.beyond, phi=one.found.phi, **values)
 
 
 def _funnel_table(view: ResultView, one: Compared, number: int) -> PlainTable:
@@ -312,7 +320,7 @@ def _funnel_figure(view: ResultView, one: Compared, number: int) -> Figure:
     least, most = min(n for n in one.found.n if n), max(one.found.n)
     at = np.linspace(max(1.0, 0.5 * least), 1.08 * most, 90)
     units = tuple(
-        funnel.FunnelUnit(name, n, x / n, e.value, abs(e.value) > 1.959964)
+        funnel.FunnelUnit(name, n, x / n, e.value, name in one.beyond)
         for name, n, x, e in zip(one.names, one.found.n, one.events, one.found.z[one.leads])
         if n
     )
@@ -327,12 +335,12 @@ def _funnel_figure(view: ResultView, one: Compared, number: int) -> Figure:
         units,
         limits(INNER, one.leads),
         limits(OUTER, one.leads),
-        limits(INNER, "funnel_naive") if one.found.tau > 0 and one.leads != "funnel_naive" else None,
+        limits(INNER, NAIVE) if one.found.tau > 0 and one.leads != NAIVE else None,
     )
     name = heading(one.endpoint)
     return Figure(
         f"vigilance_funnel{view.suffix}_{number}",
         drawing,
-        say(f"{ID}.figure.funnel_{one.of}", name=name),
+        say(f"{ID}.figure.funnel_{one.of}{'_plain' if one.without else ''}", name=name),
         say(f"{ID}.figure.funnel_alt", n=len(units), name=name, k=sum(u.outside for u in units)),
     )

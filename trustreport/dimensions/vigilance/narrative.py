@@ -5,13 +5,14 @@ from math import isfinite, isnan, nan
 from typing import Any
 
 from trustreport.dimensions.vigilance.charts import Charted, designed_for, in_control
+from trustreport.dimensions.vigilance.due import due
 from trustreport.dimensions.vigilance.entries import (
     OF_READINGS,
     criterion,
     endpoints,
     indicator_of,
 )
-from trustreport.dimensions.vigilance.events import due, is_new, is_open, named
+from trustreport.dimensions.vigilance.events import is_new, is_open, named
 from trustreport.dimensions.vigilance.exposure import Use
 from trustreport.dimensions.vigilance.periods import ID, Period, mature_on
 from trustreport.dimensions.vigilance.view import ResultView
@@ -65,9 +66,9 @@ def _standing(view: ResultView) -> Iterator[Message]:
     for endpoint in alerts:
         if not named(signals, endpoint):
             yield say(f"{ID}.status.unregistered", name=heading(endpoint))
-    late = [d for d in due(view.plan, view.timeline) if d.late]
+    late = [d for d in due(view.plan, view.timeline, view.charts) if d.late]
     if late:
-        yield say(f"{ID}.status.late", n=len(late), names=[d.what for d in late], day=view.timeline.cut)
+        yield say(f"{ID}.status.late", n=len(late), names=[d.name for d in late], day=view.timeline.cut)
 
 
 def _status_tables(view: ResultView) -> Iterator[PlainTable]:
@@ -85,7 +86,7 @@ def _status_tables(view: ResultView) -> Iterator[PlainTable]:
                 (f"{COLUMN}.action", lambda c: c.indicator.action),
             ],
         )
-    todo = due(view.plan, view.timeline)
+    todo = due(view.plan, view.timeline, view.charts)
     if todo:
         cut = view.timeline.cut
         yield table(
@@ -93,9 +94,9 @@ def _status_tables(view: ResultView) -> Iterator[PlainTable]:
             say(f"{ID}.table.due", day=cut) if cut else say(f"{ID}.table.due_plain"),
             todo,
             [
-                (f"{COLUMN}.due", lambda d: d.day.isoformat()),
-                (f"{COLUMN}.what", lambda d: say(f"{ID}.due.{d.kind}", name=d.what)),
-                (f"{COLUMN}.owner", lambda d: d.owner or None),
+                (f"{COLUMN}.due", lambda d: d.day.isoformat() if d.day else say(f"{ID}.due.no_term")),
+                (f"{COLUMN}.what", "what"),
+                (f"{COLUMN}.owner", lambda d: d.owner or say(f"{ID}.due.no_owner")),
                 (f"{COLUMN}.late", lambda d: say(f"{ID}.late") if d.late else None),
             ],
         )
@@ -191,7 +192,7 @@ def _exposure_figure(view: ResultView, versions: list[str]) -> Iterator[Figure]:
         names = tuple(p.name for p in view.timeline.periods)
         yield Figure(
             f"vigilance_exposure{view.suffix}",
-            stacked.Stacked(names, tuple(panels), baseline=False),
+            stacked.Stacked(names, tuple(panels), baseline=False, short=view.short(view.timeline.periods)),
             say(f"{ID}.figure.exposure"),
             say(f"{ID}.figure.exposure_alt", n=len(names)),
         )
@@ -362,7 +363,13 @@ def _trend(view: ResultView) -> Iterator[Figure]:
         names = tuple(p.name for p in view.timeline.all)
         yield Figure(
             f"vigilance_trend{view.suffix}",
-            trend.Trend(names, tuple(panels), baseline=view.timeline.baseline is not None),
+            trend.Trend(
+                names,
+                tuple(panels),
+                baseline=view.timeline.baseline is not None,
+                short=view.short(view.timeline.all),
+                events=view.events(),
+            ),
             say(f"{ID}.figure.trend", level=view.plan.report.confidence_level),
             say(f"{ID}.figure.trend_alt", n=len(panels), periods=len(view.timeline.periods)),
         )

@@ -1,6 +1,7 @@
 """The periods of routine use and their baseline, and which of their cases are analysed."""
 
 import datetime as dt
+from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -145,6 +146,14 @@ def _day(dates: NDArray[np.datetime64] | None, *, first: bool) -> dt.date | None
         return None
     given = dates[~np.isnat(dates)]
     return dt.date.fromisoformat(str((given.min() if first else given.max()).astype("datetime64[D]")))
+
+
+def is_month(period: Period) -> bool:
+    """Whether a period is one calendar month."""
+    start, end = period.start, period.end
+    if start is None or end is None or start.day != 1:
+        return False
+    return end == dt.date(start.year, start.month, monthrange(start.year, start.month)[1])
 
 
 @dataclass(frozen=True, eq=False)

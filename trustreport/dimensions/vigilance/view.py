@@ -1,5 +1,6 @@
 """Everything found over the periods of one candidate, for its sentences, tables and figures."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Any
@@ -7,12 +8,15 @@ from typing import Any
 from trustreport.dimensions.vigilance.charts import Charted
 from trustreport.dimensions.vigilance.compared import Compared
 from trustreport.dimensions.vigilance.exposure import Use
-from trustreport.dimensions.vigilance.periods import ID, Period, Timeline
+from trustreport.dimensions.vigilance.milestones import changes
+from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, is_month
 from trustreport.dimensions.vigilance.readers_over_time import Reliances
 from trustreport.estimate import Estimate
 from trustreport.messages import Message, say
 from trustreport.plan import Plan
 from trustreport.results import Result
+
+MOST_EVENTS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +64,22 @@ class ResultView:
             return say(f"{ID}.numbered_baseline", name=period.name)
         at = self.timeline.periods.index(period) + 1
         return say(f"{ID}.numbered", number=at, name=period.name)
+
+    def short(self, periods: Sequence[Period]) -> tuple[Message | str, ...]:
+        """The periods as an axis names them: by the months, where each is one; else by nothing."""
+        if not all(p is self.timeline.baseline or is_month(p) for p in periods):
+            return ()
+        return tuple("" if p is self.timeline.baseline else say("figure.month", day=p.start) for p in periods)
+
+    def events(self) -> tuple[tuple[float, Message | str], ...]:
+        """What changed about device and cases, by its place on an axis of all periods."""
+        found: list[tuple[float, Message | str]] = []
+        for change in changes(self.timeline, self.plan):
+            for k, p in enumerate(self.timeline.all):
+                if p is not self.timeline.baseline and p.start and p.end and p.start <= change.day <= p.end:
+                    through = ((change.day - p.start).days + 0.5) / ((p.end - p.start).days + 1)
+                    found.append((k - 0.5 + through, change.name))
+        return tuple(found[:MOST_EVENTS])
 
     @property
     def several_tasks(self) -> bool:

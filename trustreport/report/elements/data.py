@@ -266,7 +266,10 @@ def failures(context: Context) -> Element | None:
     finding = say("element.E23.finding", n=total, of=sum(one.positives + one.negatives for one in found))
     young = (say(one) for one in immature(context.assessment.study, context.assessment.plan))
     table = Table(say("element.E23.caption"), heads, lines)
-    return Element((finding, *_largest_gaps(context), *young), tables=numbered(context, table))
+    # Crossed with the rest of what is known, the group that stands out is named there, and may be another.
+    crossed = any(part.element == "where" for f in context.assessment.findings for part in f.parts)
+    apart = () if crossed else _largest_gaps(context)
+    return Element((finding, *apart, *young), tables=numbered(context, table))
 
 
 def _largest_gaps(context: Context) -> Iterator[str]:
