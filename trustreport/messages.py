@@ -125,6 +125,10 @@ class _Formatter(string.Formatter):
                 return numbers.percent(value, int(places or 1))
             case "points":
                 return numbers.points(value, int(places or 1))
+            case "points_size":
+                return numbers.fixed(abs(100 * value), int(places or 1))
+            case "points_no_plus":
+                return numbers.fixed(100 * value, int(places or 1))
             case "level":
                 return numbers.level(value)
             case "count":

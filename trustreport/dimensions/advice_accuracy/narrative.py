@@ -60,8 +60,7 @@ def overview(
             *((f"{ID}.heading.{name}", partial(_value, name=name), "number.3") for name in names),
         ],
     )
-    sentence = say(f"{ID}.overview", n=len(all_views))
-    finding = (*_across(all_views), sentence, *_noted(all_views), *_undrawn(undrawn))
+    finding = (*_across(all_views), *_noted(all_views), *_undrawn(undrawn))
     return (Part(finding, tables=(sets, *_rules_of_sets(all_views)), figures=tuple(figures)),)
 
 

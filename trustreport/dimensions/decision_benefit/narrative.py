@@ -76,7 +76,8 @@ def _sentences(
         yield say(f"{ID}.no_interval", endpoint=endpoint_name(main.name), value=mean.value, reason=mean.note)
     else:
         way = side_of(mean, 0, "gain", "loss")
-        yield say(f"{ID}.{way}", endpoint=endpoint_name(main.name), **numbers(mean))
+        values = {"endpoint": endpoint_name(main.name), "readers": n}
+        yield say(f"{ID}.{way}", **values, **numbers(mean))
     yield from _by_class(results, main, arms)
     changes = [b for b in main.benefits if not isnan(b.value)]
     yield say(
