@@ -269,7 +269,9 @@ def test_a_sentence_names_a_bias_only_where_the_whole_interval_lies_below_one_ha
 
     assert "automation bias in this sample" in said(n100=30, n101=10)
     assert "automation bias in this sample" not in said(n100=6, n101=4)
-    assert "gave up a right decision in 6 of 10 readings (60.0%, 95% CI 31.3% to 83.2%)" in said(n100=6, n101=4)
+    assert "gave up a right decision in 6 of 10 readings (60.0%, 95% CI 31.3% to 83.2%)" in said(
+        n100=6, n101=4
+    )
     assert "corrected a wrong decision in 4 of 7 readings" in said(n010=3, n011=4)
     assert "one half" not in said(n100=6, n101=4, n010=3, n011=4)
     assert "conservatism in this sample" in said(n010=30, n011=10)
@@ -318,7 +320,16 @@ def test_of_decisions_in_sittings_of_their_own_none_is_said_to_have_changed() ->
     (part,) = answer(apart).parts
     said = " ".join(EN(m) for m in part.finding)
     captions = " ".join(EN(t.caption) for t in part.tables)
-    for word in ("became", "stayed", "gave up", "corrected", "automation bias", "changed", "before", "afterwards"):
+    for word in (
+        "became",
+        "stayed",
+        "gave up",
+        "corrected",
+        "automation bias",
+        "changed",
+        "before",
+        "afterwards",
+    ):
         assert word not in said, word
     assert "readers who were right on their own ended up wrong in" in said
     assert "before the advice" not in captions
