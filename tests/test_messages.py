@@ -61,7 +61,7 @@ def test_a_message_in_a_message_and_a_plural() -> None:
 
 
 def test_points_in_a_sentence_have_no_plus_and_where_it_says_fell_no_sign() -> None:
-    texts = {"fell": "fell by {x:points_size}", "change": "{x:points_no_plus}", "places": "{x:points_size.0}"}
+    texts = {"fell": "fell by {x:points_size}", "change": "{x:points_value}", "places": "{x:points_size.0}"}
     words = Catalogue("en", texts)
     assert [words("fell", x=x) for x in (-0.0771, 0.0771)] == ["fell by 7.7"] * 2
     assert [words("change", x=x) for x in (-0.0771, 0.0771)] == ["\N{MINUS SIGN}7.7", "7.7"]

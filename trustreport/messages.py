@@ -97,8 +97,16 @@ class Numbers:
 
     def points(self, value: float, places: int = 1) -> str:
         """A difference of proportions in percentage points, signed."""
-        text = self.fixed(100 * value, places)
+        text = self.points_value(value, places)
         return "+" + text if round(100 * value, places) > 0 else text
+
+    def points_value(self, value: float, places: int = 1) -> str:
+        """A difference of proportions in percentage points, for a sentence: without a plus."""
+        return self.fixed(100 * value, places)
+
+    def points_size(self, value: float, places: int = 1) -> str:
+        """How large a difference in percentage points is, where the sentence says its direction."""
+        return self.points_value(abs(value), places)
 
     def p(self, value: float) -> str:
         """A p-value with its sign: ``= 0.03``, ``< 0.001``."""
@@ -125,10 +133,10 @@ class _Formatter(string.Formatter):
                 return numbers.percent(value, int(places or 1))
             case "points":
                 return numbers.points(value, int(places or 1))
+            case "points_value":
+                return numbers.points_value(value, int(places or 1))
             case "points_size":
-                return numbers.fixed(abs(100 * value), int(places or 1))
-            case "points_no_plus":
-                return numbers.fixed(100 * value, int(places or 1))
+                return numbers.points_size(value, int(places or 1))
             case "level":
                 return numbers.level(value)
             case "count":
