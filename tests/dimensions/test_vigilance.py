@@ -214,7 +214,7 @@ def test_an_indicator_without_a_chart_says_why(changed: dict[str, Any], why: str
     indicator = {k: v for k, v in {**m.SENSITIVITY, **changed}.items() if v is not None}
     finding = answer(study, m.plan(study, indicators=[indicator]))
     assert why in one(finding, "cusum", endpoint="sensitivity").estimate.note
-    assert "no chart, because" in told(finding)
+    assert "): no chart: " in told(finding)
 
 
 def test_without_days_the_chart_looks_once_a_period_and_an_sprt_cannot() -> None:

@@ -85,7 +85,6 @@ def _sentences(
         n=len(changes),
         gained=sum(b.value > 0 for b in changes),
         lost=sum(b.value < 0 for b in changes),
-        same=sum(b.value == 0 for b in changes),
         clear_gain=sum(b.low > 0 for b in changes),
         clear_loss=sum(b.high < 0 for b in changes),
     )
