@@ -20,29 +20,29 @@ def test_one_table_is_said_in_counts():
 def test_several_tables_give_a_range():
     found = infer(143, 67, None, HALVES)
     assert found.lines[0] == "9 tables of counts with 143 positives and 67 negatives fit these figures."
-    assert found.lines[1] == "Matthews correlation must lie between 0.453 and 0.507."
+    assert found.lines[1] == "Matthews correlation must be between 0.453 and 0.507."
 
 
 def test_a_contradiction_names_the_smallest_conflict_and_the_culprit():
     found = infer(143, 67, None, {"acc": "0.87", "ppv": "0.91", "tpr": "0.84", "dice": "0.87"})
     assert found.contradictory
-    assert found.lines[0].startswith("These figures contradict each other: no table of counts with 143")
+    assert found.lines[0].startswith("The figures contradict each other: no table of counts with 143")
     assert found.lines[1] == "The smallest conflicting set is accuracy 0.87 and F1 score 0.87."
-    assert found.lines[2] == "Without accuracy 0.87 the other figures fit together."
+    assert found.lines[2] == "Without accuracy 0.87 the other figures are consistent."
     assert found.data["conflicts"] == [["accuracy", "f1"]]
 
 
 @pytest.mark.parametrize("given, metrics, said", [
     ((143, 67, None), {"accuracy": "0.827"},
      "No table of counts with 143 positives and 67 negatives gives accuracy 0.827."),
-    ((143, 67, None), {"accuracy": "0.827", "ppv": "0.9"}, "Taken alone, accuracy 0.827 fits no such table."),
+    ((143, 67, None), {"accuracy": "0.827", "ppv": "0.9"}, "Even alone, accuracy 0.827 fits no such table."),
     ((3, 4, 8), {}, "The numbers of cases do not add up: 3 positives, 4 negatives, and 8 in total."),
     ((9, None, 8), {"ppv": "0.5"}, "The numbers of cases do not add up: 9 positives and 8 in total."),
-    ((None, None, 106), {"ppv": "0.90", "sensitivity": "0.98", "npv": "0.97"}, "Of the cases, "),
-    ((None, None, 9), {"tp": "3", "fn": "2"}, "Of the cases, 5 are positive."),
+    ((None, None, 106), {"ppv": "0.90", "sensitivity": "0.98", "npv": "0.97"}, "cases are positive."),
+    ((None, None, 9), {"tp": "3", "fn": "2"}, "5 cases are positive."),
     ((0, 5, None), {"specificity": "0.80"},
      "Not defined (0/0) in at least one of the tables that fit: sensitivity"),
-    ((10**9, 10**9, None), {"mcc": "0.6"}, "there are more tables of counts than can be tried"),
+    ((10**9, 10**9, None), {"mcc": "0.6"}, "there are too many tables of counts to try each"),
     ((2, 2, None), {}, "9 tables of counts"),
 ])  # fmt: skip
 def test_what_else_is_said(given, metrics, said):

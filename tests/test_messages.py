@@ -17,7 +17,7 @@ from tests.said_keys import (
     said_in,
     wanted,
 )
-from trustreport.messages import Numbers, catalogue, say
+from trustreport.messages import Catalogue, Numbers, catalogue, say
 
 NUMBERS = Numbers("en")
 EN = catalogue("en")
@@ -53,6 +53,14 @@ def test_a_message_in_a_message_and_a_plural() -> None:
     assert EN(say("word.name", name=say("severity.B"))) == "blocking"
     assert EN("report.tested.n_readers", n=1) == "1 reader"
     assert EN("report.tested.n_readers", n=13) == "13 readers"
+
+
+def test_points_in_a_sentence_have_no_plus_and_where_it_says_fell_no_sign() -> None:
+    texts = {"fell": "fell by {x:points_size}", "change": "{x:points_value}", "places": "{x:points_size.0}"}
+    words = Catalogue("en", texts)
+    assert [words("fell", x=x) for x in (-0.0771, 0.0771)] == ["fell by 7.7"] * 2
+    assert [words("change", x=x) for x in (-0.0771, 0.0771)] == ["\N{MINUS SIGN}7.7", "7.7"]
+    assert words("places", x=-0.0771) == "8"
 
 
 def test_an_unknown_key_is_an_error_and_so_is_a_missing_value() -> None:

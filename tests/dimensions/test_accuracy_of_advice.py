@@ -115,7 +115,7 @@ def test_many_sets_have_a_chart_and_scores_that_are_no_risks_no_decision_curve()
     assert figure_ids(finding) == ["advice_accuracy_measures_1", "roc_1"]
     assert len(finding.parts) == 1
     said = [EN(sentence) for sentence in finding.parts[0].finding]
-    assert said[0].startswith("Sensitivity runs from")
+    assert said[0].startswith("Sensitivity ranged from")
     many = answer(confusion(*[(5, 4, 3, 2)] * 60))
     assert figure_ids(many) == []
 

@@ -96,7 +96,7 @@ def test_the_interval_that_leads_respects_the_patients() -> None:
     assert wide > 1.2 * narrow
     assert lead(finding, "net_benefit", threshold=0.5, parameters=None).method == "yield_mover"
     assert lead(finding, "utility_yield", parameters={"utility": "euros"}).method == "yield_mover"
-    assert "come in clusters (patient)" in said(finding)
+    assert "are clustered (patient)" in said(finding)
     assert "clusters_1" in tables(finding)
 
 
@@ -191,8 +191,8 @@ def test_a_declared_rule_keeps_every_case_in_the_denominators(rule: str) -> None
     # The rows of counts add up to the cases: what is indeterminate stands as a part of the four cells.
     table = next(t for part in finding.parts for t in part.tables if t.id == "advice_accuracy_1")
     counted = {EN(row.label): row.result.estimate.value for row in table.rows if row.result.unit == "count"}
-    assert sum(n for label, n in counted.items() if not label.startswith("Of these")) == 150
-    assert sum(n for label, n in counted.items() if label.startswith("Of these")) == 12
+    assert sum(n for label, n in counted.items() if not label.startswith("Of which")) == 150
+    assert sum(n for label, n in counted.items() if label.startswith("Of which")) == 12
     found = outcome(study, declared)
     assert (found.severity, found.status) == ("W", "fired")
     assert "as declared, they are analysed" in EN(found.message)
@@ -290,7 +290,7 @@ def test_the_story_of_the_factory() -> None:
             where = {"candidate": candidate, "parameters": {"utility": name}}
             assert lead(finding, "utility_yield", **where).estimate.value == pytest.approx(value)
     words = said(finding)
-    assert "A has the greatest yield, 3.50 per case" in words
+    assert "A has the highest utility yield, 3.50 per case" in words
     assert "8 common metrics prefer another candidate than the utilities do" in words
     assert {"utility_ranking_1", "utility_metrics_1", "utility_ranking_3"} <= tables(finding)
     # The map is drawn once; the same utility in another unit lies in the same place.
@@ -309,7 +309,7 @@ def test_an_uncertain_utility_is_decided_by_its_mean() -> None:
     mean = lead(finding, "utility_yield", candidate="B", **where).estimate.value
     assert mean == pytest.approx(0.2 * -3.5 + 0.8 * 7.3)
     assert lead(finding, "best_holds").estimate.value == pytest.approx(0.8)
-    assert "80.0% of the declared uncertainty" in said(finding)
+    assert "uncertainty of the utilities, 80.0% of draws rank it first" in said(finding)
     # Prices anywhere between the two: see the geometry in tests/measures/test_clustered_cases.py.
     middle = {"name": "unsettled", "matrix": [[30, -335], [-50, 165]], "plus_minus": [[15, 0], [15, 0]]}
     held = lead(story(matrices=[middle]), "best_holds").estimate.value
@@ -451,7 +451,7 @@ def test_figures_of_h_accuracy() -> None:
     device, people = drawn["h_accuracy_complexity"].panels
     assert sum(b.right + b.wrong for b in device.bubbles) == 150
     assert sum(b.wrong for b in people.bubbles) == 30
-    assert "least accuracy that users accept" in said(finding)
+    assert "lowest accuracy acceptable to users" in said(finding)
 
 
 # ---------------------------------------------------------------- the rest

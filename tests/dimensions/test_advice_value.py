@@ -82,8 +82,8 @@ def test_scores_that_mean_what_they_say_and_scores_that_do_not() -> None:
     assert value(right, "oe_ratio").low <= 1 <= value(right, "oe_ratio").high
     assert value(wrong, "oe_ratio").high < 1
     assert value(right, "gici", **WIDTH).value > value(wrong, "gici", **WIDTH).value
-    assert any("on average the scores are too high in this sample" in text for text in texts(wrong))
-    assert any("the interval holds 1" in text for text in texts(right))
+    assert any("The scores are too high on average" in text for text in texts(wrong))
+    assert any("The interval includes 1" in text for text in texts(right))
     assert value(wrong, "gici_over", **MASS).value < 1
 
 
@@ -152,12 +152,23 @@ def test_several_sets_are_told_side_by_side_and_each_in_its_part() -> None:
     found = told(Study(datasets=sets))
     rules_hold(found)
     assert [len(part.figures) for part in found.parts] == [1, 0, 0, 0]
-    assert any(
-        text.startswith("3 data sets were read. Observed over expected events: estimable in 3,")
-        for text in texts(found)
-    )
+    assert any("numbers of cases agree in 3 of 3 sets" in text for text in texts(found))
     ids = [t.id for part in found.parts for t in part.tables]
     assert len(set(ids)) == len(ids) == 5
+
+
+def test_the_set_farthest_from_calibration_is_named() -> None:
+    (right,) = calibrated().datasets
+    score = right.scores[""].score
+    assert score is not None
+    doubled = replace(right, name="doubled", scores={"": Scores(np.clip(2 * score, 0, 1))})
+    halved = replace(right, name="halved", scores={"": Scores(score / 4)})
+    found = told(Study(datasets=(right, doubled, halved)))
+    events = right.cases.truth.sum()
+    ratio = events / (score / 4).sum()
+    said = texts(found)
+    assert any("numbers of cases agree in 1 of 3 sets" in text for text in said)
+    assert any(f"farthest from 1 in halved: {ratio:.2f} times as many cases" in text for text in said)
 
 
 def test_many_sets_are_told_in_one_overview() -> None:
@@ -275,8 +286,8 @@ def test_costs_give_the_value_of_information_of_readings_and_of_advice() -> None
     assert e.low > 0
     assert only(found, "voi", dataset="set").n == 400
     said = texts(found)
-    assert any("a gain in this sample" in text for text in said)
-    assert any("other utilities give another value" in text for text in said)
+    assert any(", a gain." in text for text in said)
+    assert any("depends on the declared utilities" in text for text in said)
     alone = told(readings(correct), given_plan)
     rules_hold(alone)
     assert len(alone.parts) == 1
@@ -302,7 +313,7 @@ def test_utilities_by_name_their_mean_and_another_share_of_positives() -> None:
     mean = 0.75 * voi(utility="mild") + 0.25 * voi(utility="harsh")
     assert voi(utility="mean of the matrices") == pytest.approx(mean)
     assert voi(utility="mild", prevalence=0.1) != pytest.approx(voi(utility="mild"), abs=1e-6)
-    assert any("at the declared 10.0% positives" in text for text in texts(found))
+    assert any("at the declared prevalence of 10.0%" in text for text in texts(found))
 
 
 def shown(score: np.ndarray, n_readers: int = 3, **columns: Any) -> Study:

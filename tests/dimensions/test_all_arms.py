@@ -87,7 +87,7 @@ def test_the_global_test_is_that_of_the_fit_of_all_arms() -> None:
         assert r.estimate.details["statistic"] == pytest.approx(test.statistic)
         assert r.scope["arms"] == list(ARMS)
         assert r.primary == (mode == "or_rrrc")
-    assert any("The test that the 3 arms share one mean accuracy gives p" in text for text in texts(found))
+    assert any("Test of equal mean accuracy in the 3 arms: p" in text for text in texts(found))
 
 
 def test_pairs_use_their_two_arms_alone_and_p_is_adjusted() -> None:

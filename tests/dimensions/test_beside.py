@@ -175,7 +175,7 @@ def test_only_the_seed_moves_an_interval_not_the_order_of_the_rows() -> None:
 def test_what_was_not_recorded_is_said() -> None:
     bare = beside(study())
     assert not any("seconds" in key or "confidence" in key or "order" in key for key in bare)
-    assert any("reading times" in EN(text) for text in finding(study()).not_shown)
+    assert any("Reading times were not recorded" in EN(text) for text in finding(study()).not_shown)
     half = np.where(np.array([True, False])[:, None, None], np.nan, SECONDS)
     found = beside(study(seconds=half, order=ORDER))
     unaided, change = (found[f"mean_seconds seconds {w}"].estimate for w in ("unaided", "change"))
@@ -214,12 +214,12 @@ def test_missing_readings_are_left_out() -> None:
 def test_it_is_told_in_sentences_and_tables() -> None:
     part = finding().parts[0]
     said = [EN(text) for text in part.finding]
-    assert any(text.startswith("Reading a case took ") and "a change of −1" in text for text in said)
-    assert any(text.startswith("Two readers gave the same decision on ") for text in said)
+    assert any(text.startswith("Mean reading time was ") and "a change of −1" in text for text in said)
+    assert any(text.startswith("Two readers agreed on ") for text in said)
     tables = {t.id: t for t in part.tables if isinstance(t, EstimateTable)}
     rows = [EN(row.label) for row in tables["decision_benefit_beside_1"].rows]
     assert rows[:3] == ["Reading time (s), unaided", "Reading time (s), aided", "Reading time (s), change"]
     assert len(rows) == 18
     rows = [EN(row.label) for row in tables["decision_benefit_order_1"].rows]
-    assert rows[0] == "Accuracy, second half less first, unaided"
+    assert rows[0] == "Accuracy, second half minus first, unaided"
     assert len(rows) == 6

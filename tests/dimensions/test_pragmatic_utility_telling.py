@@ -31,4 +31,4 @@ def test_the_first_sentence_says_when_the_sign_turns(share: float, value: float,
     assert arr.estimate.value == pytest.approx(value)
     finding = next(f for f in assessment.findings if f.dimension == "pragmatic_utility")
     first = EN(finding.parts[0].finding[0])
-    assert ("The sign turns with the prevalence" in first) == turns
+    assert ("The direction of the effect changes with prevalence" in first) == turns

@@ -106,13 +106,13 @@ def test_few_sets_are_told_one_by_one_and_many_in_one_table():
     few = answer(KNEE, CLASH, ONE, TOTAL)
     assert [EN(part.title) for part in few.parts] == ["knee", "clash", "one", "total"]
     texts = [" ".join(EN(m) for m in part.finding) for part in few.parts]
-    assert "Matthews correlation must lie between 0.453 and 0.507." in texts[0]
+    assert "Matthews correlation must be between 0.453 and 0.507." in texts[0]
     assert "no table of counts with 66 positives and 40 negatives" in texts[1]
     assert "auc “0.8”" in texts[2]
-    assert "Of the cases, 64 to 66 are positive." in texts[3]
+    assert "Between 64 and 66 cases are positive." in texts[3]
     many = answer(KNEE, CLASH, ONE, TOTAL, HUGE, NO_SUM)
     (part,) = many.parts
-    assert EN(part.finding[0]).startswith("Of 6 sets of published figures, 3 fit at least one")
+    assert EN(part.finding[0]).startswith("2 of 6 sets of published figures contradict")
     assert EN(part.finding[1]) == "One further set has too many possible tables to try each."
     counts = [line.cells[2].text.strip() for line in table(part.tables[0], EN).lines]
     assert counts == ["9", "0", "1", "3", "–", "0"]

@@ -83,15 +83,15 @@ def test_the_majority_leads_where_the_accuracy_of_the_raters_is_stated_and_the_n
     assert {r.method for r in known.results if r.id == f"{ID}.label_accuracy"} == {"majority", "nomogram"}
     assert one(unknown, "label_accuracy").method == "nomogram"
     assert "upper bound" in one(unknown, "weighted_concordance").estimate.note
-    assert "this is an upper bound" in sentences(unknown)
-    assert "err independently of each other" in sentences(known)
+    assert "It is an upper bound" in sentences(unknown)
+    assert "have the stated or measured accuracy and err independently" in sentences(known)
     assert "|x + a − 1|" in sentences(known)
     assert "|x + a − 1|" in sentences(unknown)
 
 
 @pytest.mark.parametrize(
     "seed, accuracy, said",
-    [(1, 0.85, "which the interval of their agreement holds"), (1, 0.95, "less often")],
+    [(1, 0.85, "The interval of their agreement includes"), (1, 0.95, "less often")],
 )
 def test_agreement_is_set_against_what_independent_errors_would_give(
     seed: int, accuracy: float, said: str
@@ -161,7 +161,7 @@ def test_ranks_are_taken_by_number_and_their_coefficients_stand_beside_the_nomin
     )  # the majority of three classes is not computed
     named = answer(raters_study(rated(codes, classes=("a", "b", "c"))), plan())
     assert not [r for r in named.results if "parameters" in r.scope]
-    assert "at least x + a − 1" in sentences(named)
+    assert "from x + a − 1 to" in sentences(named)
 
 
 @settings(max_examples=15)
@@ -233,7 +233,7 @@ def test_edges_are_told_and_drawn(codes: Any, groups: Any, sure: bool) -> None:
 
 def test_one_rater_says_nothing_of_agreement() -> None:
     said = sentences(answer(raters_study(rated(CODES[:, :1])), plan()))
-    assert said.startswith("1 rater labelled 200 cases: nothing can be said of agreement.")
+    assert said.startswith("Agreement cannot be assessed: only 1 rater labelled the 200 cases.")
 
 
 def test_confidence_is_drawn_by_steps_or_in_bins() -> None:
@@ -262,9 +262,9 @@ def test_a_few_sets_are_told_one_by_one_with_assumption_and_bounds() -> None:
     finding = answer(stated((0.9, 0.57)), plan())
     check_rules(finding)
     said = sentences(finding)
-    assert "s0: measured accuracy 90.0%, weighted concordance 0.57, hence 87.7% of the labels right." in said
-    assert "equally often whether that label is right or wrong, its actual accuracy is 80.2%" in said
-    assert "without that assumption it lies between 77.7% and 97.7%" in said
+    assert "s0: measured accuracy is 90.0%. A weighted concordance of 0.57 means that 87.7% of" in said
+    assert "is 80.2% if the device agrees with correct and incorrect labels equally often" in said
+    assert "Without this assumption it is between 77.7% and 97.7%" in said
     assert "enters no verdict" in said
     figure = finding.parts[0].figures[0].drawing
     assert isinstance(figure, NomogramFigure)
@@ -296,8 +296,8 @@ def test_raters_are_drawn_too_where_there_are_five_and_the_table_shows_it() -> N
         assert len({round(e.value, 12) for e in by_method.values()}) == 1
     shown = [row.result.method for t in six.parts[0].tables if isinstance(t, EstimateTable) for row in t.rows]
     assert shown.count("bootstrap_raters_cases") == 4
-    assert "Were the raters drawn anew too" in sentences(six)
-    assert "Were the raters drawn anew too" not in sentences(four)
+    assert "With raters as a random sample too" in sentences(six)
+    assert "With raters as a random sample too" not in sentences(four)
     assert not [r for r in four.results if r.method == "bootstrap_raters_cases"]
     assert any("fewer than five raters" in EN(text) for text in four.not_shown)
 
@@ -327,8 +327,8 @@ def test_advice_on_cases_that_the_raters_labelled_has_an_actual_accuracy() -> No
     low, high = (one(finding, f"actual_accuracy_{end}_bound", dataset="device") for end in ("low", "high"))
     assert (low.estimate.value, high.estimate.value) == pytest.approx((x + a - 1, 1 - (a - x)))
     said = sentences(finding)
-    assert "device: measured against these labels, 85.0% of the advice is right" in said
-    assert "without that assumption it lies between" in said
+    assert "device: compared with these labels, 85.0% of the advice is right" in said
+    assert "Without this assumption it is between" in said
     by = [row[2] for t in finding.parts[1].tables if t.id == "source_reliability_behind_1" for row in t.rows]
     assert [EN(text) for text in by] == ["majority", "nomogram"]
     (figure,) = finding.parts[1].figures
@@ -362,9 +362,9 @@ def test_raters_and_sets_stand_in_parts_of_their_own() -> None:
     check_rules(finding)
     assert [EN(part.title) for part in finding.parts if part.title] == [
         "a: agreement of the raters",
-        "a: how many labels are right",
+        "a: accuracy of the labels",
         "b: agreement of the raters",
-        "b: how many labels are right",
+        "b: accuracy of the labels",
         "Stated concordance and accuracy",
     ]
     assert {r.scope.get("task") for r in finding.results} == {"a", "b", None}

@@ -23,6 +23,7 @@ CURVES = ("net_benefit", "standardized_net_benefit", "weighted_utility")
 # Parts of the four cells, and the share that they are together.
 PARTS_OF_CELLS = ("indeterminate_positives", "indeterminate_negatives")
 THIRD = (*PARTS_OF_CELLS, "indeterminate")
+NAMED_UP_TO = 3  # declared figures that differ have a name each in the sentence
 MOST_SHARES = 5  # columns that fit beside each other
 OVERVIEW = ("prevalence", "sensitivity", "specificity", "ppv", "npv", "mcc")
 
@@ -60,8 +61,7 @@ def overview(
             *((f"{ID}.heading.{name}", partial(_value, name=name), "number.3") for name in names),
         ],
     )
-    sentence = say(f"{ID}.overview", n=len(all_views))
-    finding = (*_across(all_views), sentence, *_noted(all_views), *_undrawn(undrawn))
+    finding = (*_across(all_views), *_noted(all_views), *_undrawn(undrawn))
     return (Part(finding, tables=(sets, *_rules_of_sets(all_views)), figures=tuple(figures)),)
 
 
@@ -75,8 +75,18 @@ def _undrawn(n: int) -> Iterator[Message]:
 
 
 def _noted(all_views: Sequence[ResultView]) -> Iterator[Message]:
-    """What is to be known of single sets, once for all; how much clusters widen intervals, as a range."""
-    noted = {str(remark): remark for view in all_views for remark in view.remarks}
+    """What is to be known of single sets, once for all: cases without output summed, clusters as a range."""
+    remarks = [remark for view in all_views for remark in view.remarks]
+    undecided: dict[str, list[Message]] = {}
+    for remark in remarks:
+        if remark.key == f"{ID}.undecided":
+            undecided.setdefault(remark.values["counted"].key, []).append(remark)
+    for key, of_sets in undecided.items():
+        if len(of_sets) > 1:
+            n = sum(remark.values["n"] for remark in of_sets)
+            yield say(f"{ID}.undecided_sets", n=n, sets=len(of_sets), counted=Message(key))
+            remarks = [remark for remark in remarks if remark not in of_sets]
+    noted = {str(remark): remark for remark in remarks}
     ratios: dict[tuple[str, ...], list[float]] = {}
     for said in noted.values():
         if said.key == f"{ID}.clustered":
@@ -160,7 +170,13 @@ def _declared(found: Sequence[Held]) -> Part:
             (f"{ID}.column.recomputed", "recomputed", "number"),
         ],
     )
-    sentence = say(f"{ID}.declared", n=len(found), off=len(off))
+    if not off:
+        sentence = say(f"{ID}.declared", n=len(found))
+    elif len(off) <= NAMED_UP_TO:
+        items = [one.item for one in off]
+        sentence = say(f"{ID}.declared_off", n=len(found), off=len(off), items=items)
+    else:
+        sentence = say(f"{ID}.declared_many_off", n=len(found), off=len(off))
     return Part((sentence,), title=say(f"{ID}.title_declared"), tables=(unlike,) if off else ())
 
 

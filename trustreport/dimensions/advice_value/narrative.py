@@ -1,7 +1,7 @@
 """Sentences and figures of advice value: of one data set, of several together, of contrasts."""
 
 from collections.abc import Iterator, Sequence
-from math import isnan
+from math import inf, isnan, log
 
 from trustreport.dimensions.advice_value import tables
 from trustreport.dimensions.advice_value.entries import BINS, HISTOGRAM_BINS, ID, Calibrated
@@ -33,23 +33,28 @@ def part(one: Calibrated, *, single: bool, alone: bool, named: bool) -> Part:
 
 def overview(sets: Sequence[Calibrated], drawn: Sequence[Calibrated]) -> Iterator[Part]:
     """The data sets side by side: a row or a column of the tables each; a panel each of those to be drawn."""
-    slopes, ratios = (
-        [e for one in sets if not isnan((e := one.estimate(name)).low)]
-        for name in ("calibration_slope", "oe_ratio")
-    )
-    sentence = say(
-        f"{ID}.overview",
-        n=len(sets),
-        slopes=len(slopes),
-        slope=sum(e.low <= 1 <= e.high for e in slopes),
-        ratios=len(ratios),
-        ratio=sum(e.low <= 1 <= e.high for e in ratios),
-    )
     few = len(sets) <= EACH_UP_TO
     shown = tuple(tables.side_by_side(sets)) if few else (tables.overview_of_many(sets),)
     left_out = len(sets) - len(drawn)
-    finding = (sentence, say("undrawn", n=left_out)) if left_out else (sentence,)
-    yield Part(finding=finding, tables=shown, figures=tuple(_figures(drawn, named=True)))
+    finding = [*_across(sets), *([say("undrawn", n=left_out)] if left_out else [])]
+    yield Part(finding=tuple(finding), tables=shown, figures=tuple(_figures(drawn, named=True)))
+
+
+def _across(sets: Sequence[Calibrated]) -> Iterator[Message]:
+    """In how many sets O/E and slope are compatible with 1, and the set that is farthest from it."""
+    for name, quantity in (("oe", "oe_ratio"), ("slope", "calibration_slope")):
+        found = [(one.name, e) for one in sets if not isnan((e := one.estimate(quantity)).low)]
+        off = [pair for pair in found if not pair[1].low <= 1 <= pair[1].high]
+        if found:
+            yield say(f"{ID}.across.{name}", n=len(found), agree=len(found) - len(off))
+        if off:
+            farthest, e = max(off, key=lambda pair: _distance(name, pair[1].value))
+            yield say(f"{ID}.across.{name}_farthest", name=farthest, **numbers(e))
+
+
+def _distance(name: str, value: float) -> float:
+    """How far from 1: a ratio by its factor, a slope by its difference."""
+    return abs(value - 1) if name == "slope" else abs(log(value)) if value > 0 else inf
 
 
 def not_assessed(sets: Sequence[Calibrated], *, all_of_them: bool) -> Iterator[Part]:

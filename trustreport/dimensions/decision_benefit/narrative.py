@@ -77,7 +77,8 @@ def _sentences(
         yield say(f"{ID}.no_interval", endpoint=endpoint_name(main.name), value=mean.value, reason=mean.note)
     else:
         way = side_of(mean, 0, "gain", "loss")
-        yield say(f"{ID}.{way}", endpoint=endpoint_name(main.name), **numbers(mean))
+        values = {"endpoint": endpoint_name(main.name), "readers": n}
+        yield say(f"{ID}.{way}", **values, **numbers(mean))
     yield from _by_class(results, main, arms)
     changes = [b for b in main.benefits if not isnan(b.value)]
     yield say(
@@ -85,7 +86,6 @@ def _sentences(
         n=len(changes),
         gained=sum(b.value > 0 for b in changes),
         lost=sum(b.value < 0 for b in changes),
-        same=sum(b.value == 0 for b in changes),
         clear_gain=sum(b.low > 0 for b in changes),
         clear_loss=sum(b.high < 0 for b in changes),
     )

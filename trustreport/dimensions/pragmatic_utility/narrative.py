@@ -31,16 +31,12 @@ def part(comparison: Comparison, number: int, *, alone: bool) -> Part:
 def overview(comparisons: list[Comparison]) -> tuple[Part, ...]:
     """Many comparisons: how many went which way, a row each, and a figure of every odds ratio."""
     ways = [_direction(c.lead("odds_ratio")) for c in comparisons]
-    finding = say(
-        "pragmatic_utility.overview",
-        n=len(comparisons),
-        fewer=ways.count("fewer"),
-        more=ways.count("more"),
-        either=ways.count("either"),
-        open=ways.count(""),
-    )
+    counts = {way: ways.count(way) for way in ("fewer", "more", "either")}
+    finding = [say("pragmatic_utility.overview", n=len(comparisons), **counts)]
+    if "" in ways:
+        finding.append(say("pragmatic_utility.overview_open", n=ways.count("")))
     figures = [_overview_figure(rows, i) for i, rows in enumerate(_batches(comparisons), 1)]
-    return (Part(finding=(finding,), tables=(_overview_table(comparisons),), figures=tuple(figures)),)
+    return (Part(finding=tuple(finding), tables=(_overview_table(comparisons),), figures=tuple(figures)),)
 
 
 def sentences(comparison: Comparison) -> Iterable[Message]:

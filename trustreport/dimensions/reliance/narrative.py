@@ -88,8 +88,6 @@ def sentences(found: Reliance) -> Iterable[Message]:
         e = found.find(name).estimate
         if _side(e) == "below":
             yield say(f"{words}.{name}.below", n=e.n, **numbers(e))
-    if found.n:
-        yield say(f"{words}.switches", mended=found.count("011"), spoiled=found.count("100"))
 
 
 def _words(found: Reliance) -> str:
@@ -101,7 +99,13 @@ def _against_half(found: Reliance, name: str) -> Message:
     e, words = found.find(name).estimate, _words(found)
     if isnan(e.value):
         return say(f"{ID}.{name}.undefined", reason=e.note)
-    return say(f"{words}.{name}.{_side(e)}", n=e.n, reason=e.note, **numbers(e))
+    values: dict[str, Any] = {"n": e.n, "reason": e.note}
+    if name == "rair":
+        values |= {"won": found.count("011"), **numbers(e)}
+    else:  # what is reported is the harm: right decisions given up
+        lost = found.find("harmful_switch_rate").estimate
+        values |= {"lost": found.count("100"), "kept": e.value, **numbers(lost)}
+    return say(f"{words}.{name}.{_side(e)}", **values)
 
 
 def _side(e: Estimate) -> str:

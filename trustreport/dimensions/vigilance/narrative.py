@@ -296,7 +296,8 @@ def _sentence(view: ResultView, last: Period, endpoint: str) -> Message:
     if against and declared is not None:
         key = f"{ID}.criterion.{against}"
         share = endpoint_row(endpoint).unit == "proportion"
-        also = say(key, bound=declared.to_detect) if share else None
+        within = {"period": last.name, "low": now.low, "high": now.high}
+        also = say(key, bound=declared.to_detect, **within) if share else None
         said = say(f"{ID}.both", first=said, second=also) if also else said
     return said
 
