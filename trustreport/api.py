@@ -15,7 +15,7 @@ from trustreport.report.compare import load
 from trustreport.report.drawing import Drawing
 from trustreport.report.files import Line
 from trustreport.report.reproduce import as_built, reproduced
-from trustreport.report.write import DEFAULT_FORMATS, FORMATS, Written, as_data, write
+from trustreport.report.write import FORMATS, Written, as_data, write
 from trustreport.study import Study
 
 __all__ = [

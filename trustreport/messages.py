@@ -25,7 +25,18 @@ from trustreport.resources import folder
 MINUS = "\N{MINUS SIGN}"
 PLURALS = frozenset(("zero", "one", "two", "few", "many", "other"))
 INFINITY = "\N{INFINITY}"
-FIRST_IN_DIGITS = 10
+NUMERALS = (  # greater numbers are written in digits
+    "word.numeral.zero",
+    "word.numeral.one",
+    "word.numeral.two",
+    "word.numeral.three",
+    "word.numeral.four",
+    "word.numeral.five",
+    "word.numeral.six",
+    "word.numeral.seven",
+    "word.numeral.eight",
+    "word.numeral.nine",
+)
 LEAST_P = 0.001
 
 
@@ -219,7 +230,7 @@ class Catalogue:
 
     def numeral(self, n: int) -> str:
         """A count within a sentence: as a word below ten, else in digits."""
-        return self(f"word.numeral.n{n}") if 0 <= n < FIRST_IN_DIGITS else self.numbers.count(n)
+        return self(NUMERALS[n]) if 0 <= n < len(NUMERALS) else self.numbers.count(n)
 
     def keys(self, prefix: str = "") -> list[str]:
         """All keys of texts, for the tests that look for what is missing or unused."""

@@ -121,26 +121,21 @@ def _volume(
     kind, found = assessment.plan.report.kind, []
     for draft in drafts:
         items = tuple(item for word in draft.words for item in draft.items[word])
-        in_report = volume == "report"
-        key = f"outline.{kind}.{draft.name}" if in_report else f"outline.annex.{kind}.{draft.name}"
+        number = draft.context.numbering.chapter
+        if volume == "report":
+            key = f"outline.{kind}.{draft.name}"
+            texts = (say(f"{key}.title"), say(f"{key}.question"))
+            limitations = say(f"{key}.limitations")
+            found.append(Chapter(f"chapter-{draft.name}", number, *texts, items, (), limitations))
+            continue
         open_ = tuple(
             (say(f"{u.dimension}.title"), say(u.reason))
             for u in assessment.unanswered
-            if u.dimension in draft.words and not in_report
+            if u.dimension in draft.words
         )
-        if items or open_:
-            found.append(
-                Chapter(
-                    f"chapter-{draft.name}" if in_report else f"annex-{draft.name}",
-                    draft.context.numbering.chapter,
-                    say(f"{key}.title"),
-                    say(f"{key}.question") if in_report else "",
-                    items,
-                    open_,
-                    say(f"{key}.limitations") if in_report else "",
-                )
-            )
-    return tuple(found)
+        title = say(f"outline.annex.{kind}.{draft.name}.title")
+        found.append(Chapter(f"annex-{draft.name}", number, title, "", items, open_, ""))
+    return tuple(one for one in found if one.items or one.open)
 
 
 def _items(word: str, volume: Volume, context: Context) -> Items:

@@ -160,7 +160,7 @@ def _registered(plan: Plan, first: dt.date | None) -> Iterator[RegisterEntry]:
         new = _is_new(signal.detected, first)
         standing: Standing = "closed" if signal.closed else "new" if new else "open"
         yield RegisterEntry(
-            named if signal.description else signal.signal, "signal", signal.detected, standing
+            what, "signal", signal.detected, standing
         )
     for one in plan.incidents:
         closed = (one.status or "").strip().casefold() in CLOSED
