@@ -443,7 +443,9 @@ def test_the_worst_group_has_limits_that_allow_for_its_choice() -> None:
     assert worst.place.subgroup is None
     own = share(found, "sensitivity", "sex: F").estimate
     assert e.low < own.low < own.high < e.high
-    assert any("Lowest sensitivity of the 2 groups:" in text for text in texts(found))
+    assert any(
+        "Lowest sensitivity of the 2 groups:" in text for text in texts(found)
+    )
     one = answer(counted(F=TWO["F"]))
     assert not [r for r in one.results if r.id == "subgroups.worst_group"]
 
