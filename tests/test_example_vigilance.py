@@ -1,5 +1,6 @@
 """The example of an audit: the same bytes again, and what was built into it is what the report finds."""
 
+import csv
 import hashlib
 import runpy
 from pathlib import Path
@@ -8,6 +9,8 @@ import pytest
 
 from trustreport.api import read_study
 from trustreport.dimensions.vigilance import answer
+from trustreport.finding import Part
+from trustreport.messages import catalogue
 from trustreport.plan import undeclared
 from trustreport.results import leading
 
@@ -15,9 +18,43 @@ FOLDER = Path(__file__).resolve().parent.parent / "examples" / "vigilance-audit"
 MAKE = runpy.run_path(str(FOLDER / "make.py"))
 
 
+EN = catalogue("en")
+
+
 @pytest.fixture(scope="module")
 def read():
     return read_study(FOLDER)
+
+
+@pytest.fixture(scope="module")
+def finding(read):
+    return answer(*read)
+
+
+def part(finding, element: str) -> Part:
+    (found,) = (one for one in finding.parts if one.element == element)
+    return found
+
+
+def sentences(found: Part) -> str:
+    return " ".join(EN(message) for message in found.finding)
+
+
+def rows(found: Part, id: str) -> list[tuple[str, ...]]:
+    (table,) = (t for t in found.tables if t.id == id)
+    return [tuple(EN(c) if hasattr(c, "key") else str(c) for c in row) for row in table.rows]
+
+
+def counted(keep) -> tuple[int, int]:
+    """Missed, and positive cases, of the rows of the table: mature, a case without an output being missed."""
+    missed = n = 0
+    with (FOLDER / "scores.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            mature = row["dataset"] == "baseline" or row["date"] <= "2026-08-16"
+            if mature and row["truth"] == "1" and keep(row):
+                n += 1
+                missed += row["score"] == "" or float(row["score"]) < 0.5
+    return missed, n
 
 
 def test_made_again_the_tables_are_the_same_bytes(tmp_path: Path, read) -> None:
@@ -52,3 +89,95 @@ def test_the_drift_of_the_sixth_period_is_found_there(read) -> None:
         ]
         assert (changes[0].high < 0) is beyond, period
     assert leading(found, "vigilance.cusum", endpoint="specificity").estimate.details["alerts"] == 0
+
+
+def test_the_misses_are_those_of_the_new_scanner_and_not_of_the_version_or_the_sites(finding) -> None:
+    """Counted anew from the table: scanner, version, and before or from June on."""
+    new = {"scanner Y": True, "scanner X": False}
+
+    def cell(scanner: str, version: str, *, june: bool) -> tuple[int, int]:
+        return counted(
+            lambda row: (
+                (row["scanner"] == scanner)
+                and row["version"] == version
+                and (row["dataset"] != "baseline" and row["dataset"] >= "2026-06") is june
+            )
+        )
+
+    assert cell("scanner Y", "3.2", june=True) == (43, 71)
+    assert cell("scanner X", "3.2", june=True) == (10, 75)
+    assert cell("scanner X", "3.2", june=False) == (4, 42)
+    assert cell("scanner X", "3.1", june=False) == (39, 411)
+    where = part(finding, "where")
+    table = {row[:2]: row[2] for row in rows(where, "where_missed_1")}
+    for scanner in new:
+        for june, phase in ((True, "from 2026-06 on"), (False, "before 2026-06")):
+            k, n = cell(scanner, "3.2", june=june)
+            assert table[scanner, f"version 3.2, {phase}"] == (f"{k} of {n}" if n else "none")
+    said = sentences(where)
+    assert "concentrated in scanner Y: 43 of 71 positive cases were missed (61%), against 53 of 528" in said
+    assert "only at Berg, Cala, and Foss, with version 3.2, and from 2026-06 on" in said
+    assert "no significant difference is shown for" in said
+    assert "version 3.2 (14 of 117 against 39 of 411" in said
+    rates = [r for r in finding.results if r.id == "vigilance.crossed_rate"]
+    assert len(rates) > 20
+    (one,) = (r for r in rates if r.parameters == {"groups": {"scanner": "scanner Y"}})
+    assert (one.details["errors"], one.estimate.n) == (43, 71)
+
+
+def test_since_the_last_audit_new_open_and_worse(finding) -> None:
+    since = part(finding, "since")
+    said = sentences(since)
+    assert "Sensitivity is worse in 2026-08 than at the baseline: 67% after 91%" in said
+    assert "No indicator shows a change between 2026-07 and 2026-08" in said
+    standing = {what: how for how, what, _ in rows(since, "since_entries_1")}
+    assert standing["complaint C-2 (not serious)"] == "new"
+    assert standing["signal S-2: Sensitivity falls"] == "new"
+    assert standing["alert of Sensitivity (CUSUM)"] == "open"
+    assert standing["incident I-2 (serious)"] == "open"
+    assert not any("S-1" in what or "I-1" in what for what in standing)
+    (drawn,) = since.figures
+    marks = {
+        EN(m.label) if hasattr(m.label, "key") else m.label: m
+        for lane in drawn.drawing.lanes
+        for m in lane.marks
+    }
+    assert marks["version 3.2"].day.isoformat() == "2026-05-11"
+    assert marks["scanner Y"].day.isoformat() == "2026-06-01"
+    assert {"S-1", "S-2", "I-2", "C-2", "Sensitivity, CUSUM"} <= set(marks)
+    assert next(p.name for p in drawn.drawing.periods) == "2026-01"
+    assert drawn.drawing.to_detect == 0.8
+
+
+def test_what_the_plan_asks_after_an_alert_is_due(finding) -> None:
+    """The case of 13 June is mature 45 days later, on 28 July; ten days on it is 7 August."""
+    (status,) = (p for p in finding.parts if p.title and p.title.key == "vigilance.title_status")
+    due = {what: (day, owner, late) for day, what, owner, late in rows(status, "vigilance_due_1")}
+    action = next(what for what in due if what.startswith("Review the missed fractures"))
+    assert due[action] == ("2026-08-07", "Vigilance officer (fictional)", "late")
+    assert due["incident I-2"][1] == "not declared"
+    said = sentences(part(finding, "E43"))
+    assert "S-2 was registered on 2026-08-17, 9 weeks after the case that raised the alert" in said
+    assert "the alert could be known from 2026-07-28 on" in said
+    assert "An action is proposed for S-2 and not yet recorded as taken" in said
+    assert "No action" not in said
+
+
+def test_an_open_signal_is_not_hidden_behind_over_dispersion(finding) -> None:
+    said = sentences(part(finding, "E39"))
+    assert "Sensitivity of 6 sites: Berg, Cala, and Foss beyond the 95% limits about 90.8%" in said
+    assert "over-dispersion is not allowed for: while a signal on this indicator is open" in said
+    assert "Specificity of 6 sites: all are within" in said
+
+
+def test_immature_truths_are_in_no_number_and_each_number_has_one_interval(finding) -> None:
+    """22 of the 33 mature positive cases of August; the other truths of August are in no entry."""
+    k, n = counted(lambda row: row["dataset"] == "2026-08")
+    entries = [
+        r
+        for r in finding.results
+        if r.primary and r.place.period == "2026-08" and r.endpoint == "sensitivity"
+    ]
+    (value,) = (r for r in entries if r.id == "vigilance.period_value")
+    assert (n - k, value.estimate.n) == (22, 33)
+    assert value.estimate.value == pytest.approx(22 / 33)

@@ -1,7 +1,8 @@
 """Trend, control charts, funnel and stacked bars: the values drawn, nothing over anything else."""
 
+import datetime as dt
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import nan
 from typing import Any
 
@@ -15,8 +16,10 @@ from trustreport.figures import style
 from trustreport.figures.control_chart import ControlCharts, ControlPanel
 from trustreport.figures.funnel import FunnelPlot, FunnelUnit, Limits
 from trustreport.figures.stacked import Part, Stacked, StackPanel
+from trustreport.figures.timeline import EventTimeline, TimelineLane, TimelineMark, TimelinePeriod
 from trustreport.figures.trend import Trend, TrendPanel
 from trustreport.messages import Catalogue, catalogue
+from trustreport.messages import say as message
 
 NOTHING = estimate(nan, nan, nan, note="no positive case")
 
@@ -79,7 +82,45 @@ def stacked(n: int, parts: int, *, shares: bool) -> Stacked:
     return Stacked(tuple(f"2026-{i:02d}" for i in range(n)), panels, shares)
 
 
+def months(n: int) -> list[tuple[dt.date, dt.date]]:
+    starts = [dt.date(2026 + k // 12, k % 12 + 1, 1) for k in range(n + 1)]
+    return [(one, other - dt.timedelta(1)) for one, other in pairwise(starts)]
+
+
+def timeline(n: int, events: int) -> EventTimeline:
+    """Periods of a month, and so many events on neighbouring days in each of three lanes."""
+    draw = np.random.default_rng(7)
+    shares = draw.uniform(0.6, 0.95, n)
+    first = months(n)[n // 2][0]
+    periods = tuple(
+        TimelinePeriod(f"p{k}", *months(n)[k], estimate(x, x - 0.1, min(x + 0.05, 1.0)))
+        for k, x in enumerate(shares)
+    )
+    lanes = tuple(
+        TimelineLane(
+            f"lane {kind}",
+            tuple(
+                TimelineMark(first + dt.timedelta(5 * k), f"event {k} {LONG[: 6 * k]}", kind)
+                for k in range(events)
+            ),
+        )
+        for kind in ("version", "alert", "incident")
+    )
+    return EventTimeline(lanes, "Sensitivity", periods, estimate(0.9, 0.85, 0.94), 0.9, 0.8, percent=True)
+
+
+def named_trend() -> Trend:
+    """Eight months by their names, with two events close together."""
+    plain = trend(9, 6)
+    short = ("", *(message("figure.month", day=start) for start, _ in months(8)))
+    return Trend(plain.names, plain.panels, plain.baseline, short, ((5.3, "version 2"), (5.6, "scanner Y")))
+
+
 OVER_TIME: dict[str, Any] = {
+    "timeline-8": timeline(8, 2),
+    "timeline-30": timeline(30, 4),
+    "timeline-1": timeline(1, 1),
+    "trend-months": named_trend(),
     "trend-9": trend(9),
     "trend-1": trend(2, 1, baseline=False),
     "trend-40": trend(40, 9),
@@ -163,3 +204,32 @@ def test_bars_of_shares_add_up() -> None:
         if bar.get_gid() is not None
     ]
     assert max(tops) == pytest.approx(1)
+
+
+def test_events_stand_on_their_day_above_their_period() -> None:
+    marks, line = drawn(figure_of("timeline-8")), OVER_TIME["timeline-8"]
+    first, last = line.span
+    for k, lane in enumerate(line.lanes):
+        for i, mark in enumerate(lane.marks):
+            along = ((mark.day - first).days + 0.5) / (last - first).days
+            x = marks[f"event-{k}-{i}"].get_xdata()[0]
+            other = marks[f"mark-period-{line.periods.index(of(line, mark.day))}"]
+            assert 0 <= along <= 1
+            assert abs(x - 44 - other.get_xdata()[0]) <= 31 / (last - first).days * 101
+    assert marks["mark-baseline"].get_ydata()[0] == pytest.approx(0.9)
+    assert marks["to-detect"].get_ydata()[0] == 0.8
+
+
+def of(line: EventTimeline, day: dt.date) -> TimelinePeriod:
+    return next(p for p in line.periods if p.start <= day <= p.end)
+
+
+def test_a_limit_ends_where_no_share_can_reach_it() -> None:
+    marks = drawn(figure_of("funnel-6"))
+    assert max(marks["outer-high"].get_ydata()) < 1
+
+
+def test_periods_that_are_months_have_their_names(say: Catalogue) -> None:
+    labels = {text.get_text() for text in texts(figure_of("trend-months"))}
+    assert {"B", "Feb"} <= labels
+    assert "a: version 2" in labels

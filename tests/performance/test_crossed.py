@@ -123,7 +123,7 @@ def test_a_group_that_is_the_same_cases_cannot_be_separated() -> None:
 
 
 def test_a_version_that_came_with_time_is_crossed_with_both() -> None:
-    """The new version misses 3 of 50 before the third period; from then on, with scanner Y alone, 30 of 60."""
+    """The new version misses 3 of 50 before the third period; then, with scanner Y alone, 30 of 60."""
     sets = []
     for name, cells in (
         ("p1", (("X", 4, 96),)),

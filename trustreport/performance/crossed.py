@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.multiplicity import holm
@@ -108,16 +109,30 @@ class Crossed:
             e = undefined(0, NO_CASE, level=level, method=e.method)
         elif n < self.least:
             e = undefined(n, TOO_FEW.format(k=k, n=n), level=level, method=e.method)
-        return CrossCell(k, n, self._entry("crossed_rate", mask, place, parameters, e, {"errors": k}))
+        details = {"errors": k, **self._alone(mask, by_site=by_site)}
+        return CrossCell(k, n, self._entry("crossed_rate", mask, place, parameters, e, details))
 
     def _rate(self, mask: Mask, k: int, n: int, *, by_site: bool) -> Estimate:
-        level, of = self.plan.report.confidence_level, mask & self.among
-        cluster = self.pool.within_site if by_site else self.pool.cluster
-        if cluster is None or not n or len(np.unique(cluster[of])) == n:
+        level, cluster = self.plan.report.confidence_level, self._clusters(mask, by_site=by_site)
+        if cluster is None or not n:
             return wilson(k, n, level)
         # A made-up table in which every case is positive: what is not its sensitivity is the share of errors.
+        of = mask & self.among
         cells = cluster_cells(np.ones(n, bool), ~self.wrong[of], cluster[of])
         return complement(clustered("sensitivity", cells, level=level))
+
+    def _clusters(self, mask: Mask, *, by_site: bool) -> Clusters | None:
+        """Which cases belong together; None where among these none does."""
+        cluster = self.pool.within_site if by_site else self.pool.cluster
+        if cluster is None:
+            return None
+        own = cluster[mask & self.among]
+        return None if len(np.unique(own)) == len(own) else cluster
+
+    def _alone(self, mask: Mask, *, by_site: bool) -> dict[str, Any]:
+        """Says of clustered data that none of these cases belong together."""
+        alone = self.pool.cluster is not None and self._clusters(mask, by_site=by_site) is None
+        return {"each_case_a_cluster": True} if alone else {}
 
     def _entry(
         self,
@@ -163,12 +178,13 @@ class Crossed:
         )
         e = self._difference(first, second, by_site=by_site)
         place, chosen = self.place(first | second, *here), merged(group.inside, {**more, "against": "rest"})
-        result = self._entry("crossed_difference", first | second, place, chosen, e, {})
+        alone = self._alone(first | second, by_site=by_site)
+        result = self._entry("crossed_difference", first | second, place, chosen, e, alone)
         return Contrast(group, *cells, result)
 
     def _difference(self, first: Mask, second: Mask, *, by_site: bool) -> Estimate:
         level = self.plan.report.confidence_level
-        cluster = self.pool.within_site if by_site else self.pool.cluster
+        cluster = self._clusters(first | second, by_site=by_site)
         if cluster is not None:
             one, other = first & self.among, second & self.among
             return difference_in_range(
@@ -283,8 +299,8 @@ def _adjusted(found: Sequence[Contrast]) -> Iterator[Contrast]:
         tests.setdefault(_pair(one.group), one.difference.p)
     adjusted = dict(zip(tests, holm(np.array(list(tests.values()))).tolist())) if tests else {}
     for one in found:
-        details = {"p_holm": adjusted[_pair(one.group)], "comparisons": len(tests)}
-        yield replace(one, result=replace(one.result, details=details))
+        more = {"p_holm": adjusted[_pair(one.group)], "comparisons": len(tests)}
+        yield replace(one, result=replace(one.result, details={**one.result.details, **more}))
 
 
 def _pair(group: ErrorGroup) -> frozenset[bytes]:

@@ -24,9 +24,10 @@ from trustreport.quantities import endpoint_row
 
 ELEMENT = "since"
 COLUMN = f"{ID}.column"
-State = Literal["worse", "better", "changed", "unchanged", "unknown"]
+Moved = Literal["worse", "better", "changed"]
+State = Moved | Literal["unchanged", "unknown"]
 Standing = Literal["new", "closed", "open"]
-CHANGED: tuple[State, ...] = ("worse", "better", "changed")
+CHANGED: tuple[Moved, ...] = ("worse", "better", "changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +160,7 @@ def _registered(plan: Plan, first: dt.date | None) -> Iterator[RegisterEntry]:
             what = say("word.named", label=signal.signal, name=signal.description)
         new = _is_new(signal.detected, first)
         standing: Standing = "closed" if signal.closed else "new" if new else "open"
-        yield RegisterEntry(
-            what, "signal", signal.detected, standing
-        )
+        yield RegisterEntry(what, "signal", signal.detected, standing)
     for one in plan.incidents:
         closed = (one.status or "").strip().casefold() in CLOSED
         day = one.event_date or one.awareness_date
@@ -182,18 +181,25 @@ def _sentences(
     last: Period,
     previous: Period | None,
 ) -> Iterator[Message]:
-    base = view.timeline.baseline
-    if base is not None:
-        moved = [r for r in rows if r.against_baseline in CHANGED]
-        yield from (_moved(r, r.against_baseline, r.since_baseline, last, None, r.baseline) for r in moved)
-        if not moved and any(r.against_baseline == "unchanged" for r in rows):
+    if view.timeline.baseline is not None:
+        said = [
+            _moved(r, how, r.since_baseline, last, None, r.baseline)
+            for how in CHANGED
+            for r in rows
+            if r.against_baseline == how
+        ]
+        yield from said
+        if not said and any(r.against_baseline == "unchanged" for r in rows):
             yield say(f"{ID}.since.none_baseline", period=last.name)
     if previous is not None:
-        moved = [r for r in rows if r.against_previous in CHANGED]
-        yield from (
-            _moved(r, r.against_previous, r.since_previous, last, previous, r.previous) for r in moved
-        )
-        if not moved and any(r.against_previous == "unchanged" for r in rows):
+        said = [
+            _moved(r, how, r.since_previous, last, previous, r.previous)
+            for how in CHANGED
+            for r in rows
+            if r.against_previous == how
+        ]
+        yield from said
+        if not said and any(r.against_previous == "unchanged" for r in rows):
             yield say(f"{ID}.since.none_previous", period=last.name, previous=previous.name)
     for standing in ("new", "closed", "open"):
         names = [_short(e) for e in entries if e.standing == standing]
@@ -207,7 +213,7 @@ def _unit(one: IndicatorChange) -> str:
 
 
 def _moved(
-    one: IndicatorChange, how: State, change: Estimate, last: Period, other: Period | None, before: Estimate
+    one: IndicatorChange, how: Moved, change: Estimate, last: Period, other: Period | None, before: Estimate
 ) -> Message:
     """What changed by how much; since the baseline where no other period is given."""
     then = say(f"{ID}.since.in_period", period=other.name) if other else say(f"{ID}.since.at_baseline")
