@@ -89,7 +89,7 @@ def conclusion(review: Review) -> Iterator[str]:
     met = [review.shown(name) for name in review.names if by[name] == "met"]
     n = len(review.names)
     if met and len(met) == n > 1:
-        yield say("procurement.conclusion.all_meet", n=n)
+        yield say("procurement.conclusion.all_meet")
     elif len(met) == 1 < n:
         yield say("procurement.conclusion.only_meets", name=met[0])
     elif met:
