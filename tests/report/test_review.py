@@ -145,7 +145,7 @@ def test_one_table_has_a_column_a_candidate_and_counts_by_hand(triage: Assessmen
     assert next(iter(found)) == "Sensitivity"
     assert found["Sensitivity"][0] == "92.2% (85.9% to 95.9%)"
     # 9, 15 and 35 of 116 missed at 16%: 12.4, 20.7 and 48.3 of 1,000
-    missed = found["Missed: condition present, no alarm (failures included), per 1,000 patients"]
+    missed = found["Missed per 1,000"]
     assert [cell.split(" (")[0] for cell in missed] == ["12", "21", "48"]
     assert [round(160 * n / 116) for n in (9, 15, 35)] == [12, 21, 48]
     # Alder: sensitivity 107/116 and specificity 426/524, at 16%
@@ -208,7 +208,7 @@ def test_the_questions_of_the_example_are_answered(triage: Assessment) -> None:
     one = element("questions", triage)
     assert one is not None
     claim, which, more, portable, readers = (answer for _, answer in rows(one))
-    assert "Cedar: 69.8% (60.9% to 77.4%); the whole interval is below the claimed 0.95." in claim
+    assert "Cedar: 69.8% (60.9% to 77.4%); the whole interval is below the claimed 95%." in claim
     assert which.startswith("Only Alder meets every requirement.")
     assert "The sensitivity of Cedar is 22.4 points lower than that of Alder (95% CI 14.5 to 31.3)." in which
     assert "No difference in sensitivity between Birch and Alder could be shown" in which
@@ -279,7 +279,7 @@ def test_each_bound_is_written_as_in_the_table_of_criteria(triage: Assessment) -
     assert [row[:2] for row in rows(one, 0)] == [
         ["Sensitivity", "above 80%"],
         ["Specificity", "above 75%"],
-        ["To be explained by the supplier: specificity", "claimed 0.88"],
+        ["To be explained by the supplier: specificity", "claimed 88%"],
         ["To be explained by the supplier: sensitivity (unit: portable)", "–"],
         ["Watched in use: Sensitivity (CUSUM)", "in control 90% and to detect 80%"],
         ["Watched in use: Failure rate (CUSUM)", "in control 1% and to detect 5%"],
