@@ -110,7 +110,7 @@ def test_criteria_of_every_kind_and_verdict(assessed: Assessment) -> None:
 
 def test_the_acceptance_table_says_what_was_asked_of_each(assessed: Assessment) -> None:
     rows = {row.name: row for row in acceptance.held(assessed, EN)}
-    assert rows["optometrists gain"].bound == "above 0"
+    assert rows["optometrists gain"].bound == "above 0 points"
     site = rows["ranks at Northhaven"]
     assert (site.level, site.bound) == ("98.33%", "above 0.850")
     assert site.sentence.startswith("Area under the ROC curve (Northhaven) was 0.938 ")

@@ -188,6 +188,20 @@ def test_a_set_without_probabilities_has_no_panel_among_others() -> None:
     rules_hold(found)
     assert {row["label"] for row in found.parts[0].figures[0].drawing.values(EN)} == {"set"}
     texts(found)
+    assert [EN(text) for text in found.parts[-1].finding] == [
+        "Calibration of other cannot be assessed: the scores run from 0 to 19 and are not probabilities."
+    ]
+
+
+def test_scores_that_are_no_probabilities_are_one_sentence() -> None:
+    sets = tuple(replace(study_of([0, 1] * 10, np.arange(20)).datasets[0], name=name) for name in "ab")
+    found = told(Study(datasets=sets), plan(operating_point={"score_range": [0, 100]}))
+    (part,) = found.parts
+    assert [EN(text) for text in part.finding] == [
+        "Calibration cannot be assessed: the scores run from 0 to 100 and are not probabilities."
+    ]
+    assert (part.tables, part.figures) == ((), ())
+    assert all(np.isnan(r.estimate.value) for r in found.results)
 
 
 def test_candidates_and_seeds() -> None:

@@ -217,28 +217,6 @@ def test_claims_stand_beside_the_local_cases_and_are_not_recomputed() -> None:
     )
 
 
-def test_conditions_come_from_criteria_and_indicators() -> None:
-    declared = procurement(
-        endpoints=[
-            {
-                "endpoint": "finds",
-                "measure": "candidates.sensitivity",
-                "hypothesis": "performance goal",
-                "bound_or_margin": 0.8,
-            },
-            {"endpoint": "seen", "measure": "candidates.ppv", "hypothesis": "estimation"},
-        ],
-        vigilance={"indicators": [{"measure": "failure_rate", "in_control": 0.01, "to_detect": 0.05}]},
-    )
-    (table,) = answer(study(A=scores(35, 6)), declared).parts[-1].tables
-    assert isinstance(table, PlainTable)
-    rows = [(row[0] if isinstance(row[0], str) else EN(row[0]), EN(row[2])) for row in table.rows]
-    assert rows == [
-        ("finds", "above 0.8"),
-        ("failure rate", "in control 0.01 and to detect 0.05"),
-    ]
-
-
 # ---------------------------------------------------------------- whether it is asked
 
 

@@ -316,7 +316,7 @@ def test_a_goal_is_drawn_as_the_distance_from_it() -> None:
     for row, entry, goal in zip(drawn, entries, (0.7, 0.9), strict=True):
         e = entry.estimate
         assert (row["value"], row["low"]) == pytest.approx((e.value - goal, e.low - goal))
-    assert "goal 90.0%" in drawn[1]["label"]
+    assert "goal 90%" in drawn[1]["label"]
     texts_drawn = {text.get_text() for text in figure.drawing.draw(EN).findobj(Text)}
     assert {"goal", "better than the goal"} <= texts_drawn
 

@@ -7,8 +7,8 @@ from math import isnan
 
 from trustreport import criteria
 from trustreport.assessment import Assessment
-from trustreport.claims import elsewhere
 from trustreport.digits import per
+from trustreport.claims import claimed, elsewhere
 from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences
 from trustreport.dimensions.candidates.narrative import PATIENTS
 from trustreport.measures.reported.printed import metric_named
@@ -19,6 +19,7 @@ from trustreport.report import acceptance
 from trustreport.report.tables import in_words, written
 from trustreport.results import Result, leading
 from trustreport.verdicts import Requirement, Standing, Verdict, requirements, standings
+from trustreport.verdicts.judge import bound_amount
 
 ID = "candidates"
 ACCURACY = "advice_accuracy"
@@ -90,7 +91,7 @@ def conclusion(review: Review) -> Iterator[str]:
     met = [review.shown(name) for name in review.names if by[name] == "met"]
     n = len(review.names)
     if met and len(met) == n > 1:
-        yield say("procurement.conclusion.all_meet", n=n)
+        yield say("procurement.conclusion.all_meet")
     elif len(met) == 1 < n:
         yield say("procurement.conclusion.only_meets", name=met[0])
     elif met:
@@ -136,6 +137,12 @@ def claims_of(review: Review, name: str) -> Iterator[tuple[Claim, Result]]:
             r = leading(review.results, f"{ID}.{metric}", candidate=name or None, parameters=None)
             if r is not None:
                 yield claim, r
+
+
+def claimed_text(claim: Claim, r: Result, say: Catalogue) -> str:
+    """A claimed figure as the result beside it is written; as it was printed where it is no number."""
+    value = claimed(claim, share=r.unit == "proportion")
+    return claim.value if value is None else say(bound_amount(r.quantity, value))
 
 
 def misses(verdict: Verdict) -> tuple[int, int] | None:

@@ -18,6 +18,7 @@ from trustreport.report.review import (
     GROUP_DIFFERENCE,
     ID,
     Review,
+    claimed_text,
     claims_of,
     compared,
     conclusion,
@@ -158,10 +159,11 @@ def _rows(dataset: str, review: Review) -> Iterator[_Row]:
             label = say("procurement.table.at_prevalence", measure=heading(measure), prevalence=share)
             yield row(measure, label, f"{ACCURACY}.{measure}", prevalence=share)
         for rate in RATES:
-            label = say("procurement.table.per_patients", rate=say(f"{ID}.rate.{rate}"), n=PATIENTS)
-            yield row(rate, label, f"{ID}.{rate}", per=PATIENTS, prevalence=share)
+            yield row(
+                rate, say(f"procurement.table.rate.{rate}"), f"{ID}.{rate}", per=PATIENTS, prevalence=share
+            )
         if volume:
-            label = say("procurement.table.a_year", rate=say(f"{ID}.rate.{WORKLOAD}"), volume=volume)
+            label = say("procurement.table.a_year", volume=volume)
             yield row("a_year", label, f"{ID}.{WORKLOAD}", per=volume, prevalence=share)
 
 
@@ -225,7 +227,7 @@ def _claims_missed(name: str, review: Review) -> Iterator[Line]:
     for claim, r in claims_of(review, name):
         if observed(claim, r.estimate) == "below":
             label = say("procurement.conditions.to_explain", measure=quantity_name(r.name))
-            required = say("procurement.conditions.claimed", value=claim.value)
+            required = say("procurement.conditions.claimed", value=claimed_text(claim, r, say))
             yield Line((Cell(label), Cell(required), Cell(in_words(r, say)), Cell(_source(claim, review))))
 
 

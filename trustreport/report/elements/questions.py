@@ -14,6 +14,7 @@ from trustreport.report.review import (
     GROUP_DIFFERENCE,
     ID,
     Review,
+    claimed_text,
     claims_of,
     conclusion,
     pair_sentence,
@@ -166,7 +167,7 @@ def _claims(question: Question, review: Review) -> Answer:
         for claim, of in claims_of(review, name):
             how = observed(claim, r.estimate) if of.name == r.name else None
             if how is not None:
-                values = {"name": review.shown(name), "claimed": claim.value}
+                values = {"name": review.shown(name), "claimed": claimed_text(claim, r, say)}
                 said.append(say(f"procurement.questions.claim_{how}", estimate=in_words(r, say), **values))
     if not said:
         return [], why or say("procurement.questions.no_claim")
