@@ -1,4 +1,4 @@
-"""The figure of the measures over the prevalence."""
+"""The figure of the predictive values over the prevalence."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan
@@ -7,6 +7,7 @@ import numpy as np
 
 from trustreport.dimensions.advice_accuracy.entries import CELLS, ID, declared_prevalences
 from trustreport.dimensions.advice_accuracy.view import ResultView
+from trustreport.figures import ticks
 from trustreport.figures.curves import MOST_PANELS
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.finding import Figure
@@ -17,12 +18,12 @@ from trustreport.messages import say
 from trustreport.narrative.names import heading
 from trustreport.plan import Plan
 
-DRAWN = ("ppv", "npv", "accuracy", "f1", "mcc", "fowlkes_mallows")
+DRAWN = ("ppv", "npv")
 POINTS = 30
 
 
 def mix_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[Figure]:
-    """Each measure that depends on the prevalence, over the declared range of it or all of it."""
+    """The predictive values over the declared range of the prevalence, or all of it."""
     if not declared_prevalences(plan):
         return
     low, high = plan.utility.prevalence_range or (0.01, 0.99)
@@ -34,7 +35,8 @@ def mix_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[Figure]
     panels = [p for view in all_views[:MOST_PANELS] if (p := _panel(view, grid, plan, len(all_views) > 1))]
     if not panels:
         return
-    least = min(p.y for panel in panels for line in panel.lines for p in line.points if not isnan(p.y))
+    drawn = [p for panel in panels for line in panel.lines for p in (*line.points, *line.marked)]
+    least, most = ticks.ends((x for p in drawn for x in (p.y, p.low, p.high)), 0.0, 1.0)
     yield Figure(
         "measures_over_prevalence",
         LinesChart(
@@ -42,7 +44,7 @@ def mix_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[Figure]
             say(f"{ID}.axis.prevalence"),
             say(f"{ID}.axis.value"),
             (grid[0], grid[-1]),
-            (min(0.0, max(least, -1.0)), 1.0),
+            (least, most),
             say(f"{ID}.marked_prevalence", level=plan.report.confidence_level),
             percent=True,
         ),

@@ -9,7 +9,6 @@ from trustreport.dimensions.source_reliability.advice_truth import Behind
 from trustreport.dimensions.source_reliability.rater_panel import Panel
 from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, ID
 from trustreport.estimate import Estimate
-from trustreport.figures.joyplot import Joyplot, Ridge
 from trustreport.figures.nomogram import CONCORDANCES, NAMED_UP_TO, Nomogram, NomogramLine, NomogramPoint
 from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
 from trustreport.measures.agreement.bootstrap import OVER_RATERS_AND_CASES
@@ -28,10 +27,6 @@ from trustreport.results import Result, leading
 EACH_UP_TO = 4
 # Coefficients of which the table also shows the interval with raters drawn too.
 SHOWN_BOTH_WAYS = ("percent_agreement", "krippendorff_alpha", "gwet_ac1", "gwet_ac2", "weighted_concordance")
-# Raters that a joyplot holds on one page.
-RIDGES_A_FIGURE = 40
-# A scale of confidence with more values than this is drawn in bins, so many of them.
-MOST_STEPS, BINS = 12, 25
 MEASURED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 # Lines of the nomogram, and how far apart a round one must be from that of a study.
 MOST_LINES, APART = 12, 0.02
@@ -47,7 +42,6 @@ def parts(panel: Panel, results: Sequence[Result], advice: Sequence[Behind], num
         title=say(f"{ID}.title_agreement.{key}", **of_task),
         finding=tuple(_agreeing(panel, results)),
         tables=tuple(_agreement_tables(panel, results, number)),
-        figures=tuple(_joyplots(panel, number)),
         place=panel.place,
     )
     yield Part(
@@ -212,10 +206,11 @@ def _agreement_table(panel: Panel, results: Sequence[Result], number: int) -> Es
 
 
 def _raters_table(panel: Panel, results: Sequence[Result], number: int) -> PlainTable:
-    """A row per rater: labels given, kappa with the others, accuracy where it is known rater by rater."""
+    """A row per rater: labels given, kappa with the others; accuracy and mean confidence where known."""
     kappas = _by_rater(results, "mean_cohen_kappa")
     accuracies = _by_rater(results, "rater_accuracy")
     counts = dict(zip(panel.raters, (panel.codes >= 0).sum(axis=0)))
+    sure = _mean_confidence(panel)
     return table(
         f"source_reliability_raters_{number}",
         say(f"{ID}.table_raters"),
@@ -227,8 +222,17 @@ def _raters_table(panel: Panel, results: Sequence[Result], number: int) -> Plain
             (f"{ID}.column.accuracy", lambda rater: _as_cell(accuracies.get(rater)), "number")
             if accuracies
             else None,
+            (f"{ID}.column.confidence", sure.get, "number") if sure else None,
         ],
     )
+
+
+def _mean_confidence(panel: Panel) -> dict[str, float]:
+    """How sure each rater was of the labels given, where that was recorded."""
+    if panel.confidence is None:
+        return {}
+    known = {rater: own[~np.isnan(own)] for rater, own in zip(panel.raters, panel.confidence.T)}
+    return {rater: float(own.mean()) for rater, own in known.items() if len(own)}
 
 
 def _by_rater(results: Sequence[Result], name: str) -> dict[str, Estimate]:
@@ -244,39 +248,18 @@ def _as_cell(e: Estimate | None) -> Estimate | float | None:
     return e.value if e is not None and isnan(e.low) else e
 
 
-def _joyplots(panel: Panel, number: int) -> Iterator[Figure]:
-    if panel.confidence is None:
-        return
-    known = panel.confidence[~np.isnan(panel.confidence)]
-    steps = np.unique(known)
-    discrete = len(steps) <= MOST_STEPS
-    edges = np.linspace(0, 1, BINS + 1)
-    at = steps if discrete else (edges[:-1] + edges[1:]) / 2
-    ridges = []
-    for rater, column in zip(panel.raters, panel.confidence.T):
-        own = column[~np.isnan(column)]
-        if not len(own):
-            continue
-        counts = (own[:, None] == steps).sum(axis=0) if discrete else np.histogram(own, edges)[0]
-        shares = tuple(float(x) for x in counts / len(own))
-        ridges.append(Ridge(rater, shares, float(own.mean()), len(own)))
-    for i in range(0, len(ridges), RIDGES_A_FIGURE):
-        some = tuple(ridges[i : i + RIDGES_A_FIGURE])
-        means = [ridge.mean for ridge in some]
-        yield Figure(
-            f"confidence_{number}" + (f"_{i // RIDGES_A_FIGURE + 1}" if i else ""),
-            Joyplot(some, tuple(float(x) for x in at), discrete),
-            say(f"{ID}.figure.confidence"),
-            say(f"{ID}.figure.confidence_alt", n=len(some), low=min(means), high=max(means)),
-        )
-
-
 def _nomogram_of(
     panel: Panel, results: Sequence[Result], advice: Sequence[Behind], number: int
 ) -> Iterator[Figure]:
-    """The nomogram with the reliability of these raters marked; it is one of two classes."""
+    """The nomogram with the reliability of these raters marked; it is one of two classes.
+
+    Where advice was measured against these labels, only if their errors could move an accuracy further than
+    sampling does.
+    """
     rho = _lead(panel, results, "weighted_concordance")
     if rho is None or isnan(rho.value) or panel.n_categories != 2:
+        return
+    if advice and not any(_moves(one) for one in advice):
         return
     label = next(r.estimate for r in results if r.id == f"{ID}.label_accuracy" and r.method == NOMOGRAM)
     points = tuple(_points(advice))
@@ -287,6 +270,13 @@ def _nomogram_of(
         say(f"{ID}.figure.{key}"),
         say(f"{ID}.figure.nomogram_alt", concordance=rho.value, label=label.value),
     )
+
+
+def _moves(one: Behind) -> bool:
+    """Whether the bounds behind a measured accuracy, by the primary way, leave its own interval."""
+    measured, actual = one.measured, one.actual[0]
+    inside = measured.low <= actual.low_bound.value and actual.high_bound.value <= measured.high
+    return not inside
 
 
 def _points(sets: Sequence[Behind]) -> Iterator[NomogramPoint]:
