@@ -20,10 +20,10 @@ def harmed_readers(evidence: Evidence) -> Iterator[Remark]:
             by_task.setdefault(Place(task=r.place.task, arms=r.place.arms), []).append(r)
     for readers in by_task.values():
         worse = sum(r.estimate.value < 0 for r in readers)
-        clearly = sum(r.estimate.high < 0 for r in readers)
-        fires = clearly > 0 or worse / len(readers) > limit
-        if clearly:
-            message = say("checks.P27.fired_clearly", n=worse, total=len(readers), clearly=clearly)
+        below = sum(r.estimate.high < 0 for r in readers)
+        fires = below > 0 or worse / len(readers) > limit
+        if below:
+            message = say("checks.P27.fired_below", n=worse, total=len(readers), below=below)
         else:
             message = say("checks.P27.fired", n=worse, total=len(readers))
         yield Remark(data_of(readers[0]), message if fires else None)
