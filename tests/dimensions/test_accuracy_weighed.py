@@ -198,6 +198,14 @@ def test_a_declared_rule_keeps_every_case_in_the_denominators(rule: str) -> None
     assert "By the declared rule" in EN(found.message)
 
 
+def test_cases_without_output_are_summed_over_many_sets() -> None:
+    study, declared = indeterminate("positive")
+    sets = tuple(replace(study.datasets[0], name=f"site {i}") for i in range(6))
+    (part,) = answer(Study(datasets=sets), declared).parts
+    said = [EN(sentence) for sentence in part.finding]
+    assert "72 cases in 6 sets had no output and are analysed as positive in every denominator." in said
+
+
 def test_without_a_rule_it_blocks() -> None:
     study, declared = indeterminate(None)
     assert answer(study, declared).results[0].estimate.n == 138
