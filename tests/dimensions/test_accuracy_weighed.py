@@ -1,5 +1,6 @@
 """Advice accuracy beyond the counts: clusters, candidates, utilities, H-accuracy, indeterminate outputs."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
