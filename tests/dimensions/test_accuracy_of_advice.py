@@ -172,3 +172,25 @@ def test_every_caption_and_alt_text_can_be_said() -> None:
                 assert EN(figure.caption)
                 assert EN(figure.alt)
                 assert figure.drawing.values(EN)
+
+
+@pytest.mark.parametrize(
+    "printed, said",
+    [
+        ({"sensitivity": "0.80"}, "The declared figure of the advice alone agrees with the one recomputed."),
+        (
+            {"sensitivity": "0.85", "specificity": "0.75"},
+            "differ from those recomputed: sensitivity 0.85 (recomputed 0.800).",
+        ),
+        (
+            {"sensitivity": "0.1", "specificity": "0.1", "accuracy": "0.1", "ppv": "0.1"},
+            "4 of 4 declared figures of the advice alone differ from those recomputed.",
+        ),
+    ],
+)
+def test_declared_figures_that_differ_are_named_where_they_are_few(
+    printed: dict[str, str], said: str
+) -> None:
+    claims = [{"measure": name, "value": value, "set": "set 0"} for name, value in printed.items()]
+    finding = answer(confusion((40, 15, 10, 45)), plan(performance_claims=claims))
+    assert said in " ".join(EN(sentence) for part in finding.parts for sentence in part.finding)

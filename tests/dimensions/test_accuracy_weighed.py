@@ -1,5 +1,6 @@
 """Advice accuracy beyond the counts: clusters, candidates, utilities, H-accuracy, indeterminate outputs."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,14 @@ def test_a_declared_rule_keeps_every_case_in_the_denominators(rule: str) -> None
     found = outcome(study, declared)
     assert (found.severity, found.status) == ("W", "fired")
     assert "as declared, they are analysed" in EN(found.message)
+
+
+def test_cases_without_output_are_summed_over_many_sets() -> None:
+    study, declared = indeterminate("positive")
+    sets = tuple(replace(study.datasets[0], name=f"site {i}") for i in range(6))
+    (part,) = answer(Study(datasets=sets), declared).parts
+    said = [EN(sentence) for sentence in part.finding]
+    assert "72 cases in 6 sets had no output and are analysed as positive in every denominator." in said
 
 
 def test_without_a_rule_it_blocks() -> None:
