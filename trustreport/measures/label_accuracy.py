@@ -22,7 +22,7 @@ LABELS_AS_KNOWN = (
 )
 NO_SAMPLING_ERROR = "computed from figures stated without their sampling error: no interval"
 BEYOND_PERFECT_LABELS = "not even labels that are always right give it: the measured accuracy is too low"
-NO_INFORMATION = "a measured accuracy of one half or less stands for no actual accuracy above one half"
+NO_INFORMATION = "a measured accuracy of one half or less gives no actual accuracy above one half"
 
 
 def majority_accuracy(

@@ -17,7 +17,7 @@ from trustreport.measures.agreement.tally import check_codes
 Floats = NDArray[np.float64]
 Interval = Literal["score", "cases", "raters"]
 
-UNKNOWN_ACCURACY = "the accuracy of the raters is not known and counts as 1: an upper bound"
+UNKNOWN_ACCURACY = "the accuracy of the raters is not known and is taken as 1: an upper bound"
 UNSURE_COUNT_AS_SURE = "labels without a confidence count as sure"
 CELLS = 4_000_000  # numbers held at once while resampling raters
 
