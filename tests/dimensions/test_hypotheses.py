@@ -288,8 +288,8 @@ def test_the_table_names_margin_sides_and_level() -> None:
         ),
     )
     said = texts(found)
-    assert "non-inferiority, one-sided: above \N{MINUS SIGN}5.0 points" in said
-    assert "equivalence, two one-sided tests: \N{MINUS SIGN}10.0 points to +10.0 points" in said
+    assert "non-inferiority, one-sided: above \N{MINUS SIGN}5 points" in said
+    assert "equivalence, two one-sided tests: \N{MINUS SIGN}10 points to +10 points" in said
     assert "kept: change in accuracy, aided against unaided" in said
     assert "90.0%" in said
     drawn = [f for part in found.parts for f in part.figures if f.id.startswith("hypotheses")]
@@ -316,7 +316,7 @@ def test_a_goal_is_drawn_as_the_distance_from_it() -> None:
     for row, entry, goal in zip(drawn, entries, (0.7, 0.9), strict=True):
         e = entry.estimate
         assert (row["value"], row["low"]) == pytest.approx((e.value - goal, e.low - goal))
-    assert "goal 90.0%" in drawn[1]["label"]
+    assert "goal 90%" in drawn[1]["label"]
     texts_drawn = {text.get_text() for text in figure.drawing.draw(EN).findobj(Text)}
     assert {"goal", "better than the goal"} <= texts_drawn
 
