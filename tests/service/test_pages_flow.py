@@ -106,7 +106,7 @@ def test_from_first_start_to_an_approved_report(
     anna.page.wait_for_url("**/reports/*", wait_until="commit")
     report = anna.page.url
     anna.page.frame_locator("iframe").get_by_text("Readings").first.wait_for()
-    anna.reads("somebody else reviews and approves it")
+    anna.reads("another person must review and approve it")
     anna.fits()
 
     # Somebody else, invited by a link.
@@ -129,7 +129,7 @@ def test_from_first_start_to_an_approved_report(
     carl.faults.clear()  # the browser notes an answer of 403
     carl.fill(password=PASSWORD)
     carl.press("Sign")
-    carl.reads("Your statement is signed")
+    carl.reads("Your statement has been signed")
     carl.fits()
     carl.leaves()
 

@@ -167,7 +167,7 @@ def test_a_wrong_file_is_corrected_in_place(light: Core, anna: Client) -> None:
     assert "No problems found in these files." in page.words
     kept = anna.get(f"{API}{second}/files").json()["items"]
     assert {f["name"] for f in kept} == {"study.json", "readings.csv"}
-    assert "a newer version" in get(anna, first).words
+    assert "newer version available" in get(anna, first).words
 
 
 def test_signing_in_leads_where_one_wanted_to_go(anna: Client, anonymous: TestClient) -> None:

@@ -181,7 +181,7 @@ def actual_accuracy(
     Returns
     -------
     ActualAccuracy
-        Each in [0, 1]. The value has limits where `measured` has; the accuracy of the labels counts as known.
+        Each in [0, 1]. The value has limits where `measured` has; label accuracy is taken as known.
         NaN with a note when `label` has no value.
 
     Notes
