@@ -58,7 +58,7 @@ def test_wrong_use_is_said_in_a_line(tmp_path: Path) -> None:
     study = EXAMPLES / "knee-mri"
     for arguments, said in (
         (("build", study), "Missing option"),
-        (("build", study, "-o", tmp_path / "o", "--formats", "docx"), "known are html, pdf, json"),
+        (("build", study, "-o", tmp_path / "o", "--formats", "docx"), "choose from html, pdf, json"),
         (("build", study, "-o", study), "folder of the study"),
         (("build", study, "-o", tmp_path / "o", "--kind", "marketing"), "not one of"),
         (("nothing",), "No such command"),

@@ -73,7 +73,7 @@ def assess(
     seen: Seen | None = None,
     run: Run = one_by_one,
 ) -> Assessment:
-    """Answer every question of trust that the study can answer.
+    """Answer every question that the study can answer.
 
     Reads neither clock, disk nor environment: the same study and plan give the same assessment. Of a public
     report readers, raters and sites stand under pseudonyms.

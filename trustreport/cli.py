@@ -32,10 +32,10 @@ RELEASES = ("internal", "public")
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(trustreport.__version__, prog_name="trustreport")
 def main() -> None:
-    """Reports on the trustworthiness of a medical AI, from a folder of data and a manifest.
+    """Build reports on the trustworthiness of a medical AI from a folder of data and a manifest.
 
-    Exit status: 0 done, 1 the input has problems, 2 wrong use, 3 done but a criterion failed and --fail-on
-    asked.
+    Exit status: 0 done, 1 problems in the input, 2 wrong usage, 3 done, but a criterion has a verdict that
+    --fail-on names.
     """
 
 
@@ -52,14 +52,14 @@ def init(folder: Path, kind: "Kind") -> None:
         raise click.UsageError(str(error)) from error
     for file in files:
         click.echo(file)
-    click.echo("Fill them in, then: trustreport check " + str(folder), err=True)
+    click.echo(f"Fill them in, then run: trustreport check {folder}", err=True)
 
 
 @main.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
+@click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
 def check(study: Path, allow_outside: bool) -> None:
-    """Print every problem of STUDY, and every pitfall; write nothing."""
+    """Check STUDY and print every problem and every pitfall. Write no files."""
     from trustreport.api import assess, read_study
     from trustreport.messages import catalogue
     from trustreport.report.elements.annexes import scope_words
@@ -78,7 +78,7 @@ def check(study: Path, allow_outside: bool) -> None:
         click.echo(f"{say(f'{open_.dimension}.title')}: {say(open_.reason)}")
     if assessment.not_declared:
         click.echo(f"Not declared: {', '.join(assessment.not_declared)}")
-    click.echo("No problem found.", err=True)
+    click.echo("No problems found.", err=True)
 
 
 @main.command()
@@ -88,37 +88,37 @@ def check(study: Path, allow_outside: bool) -> None:
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
-    help="Folder of the report.",
+    help="Output folder.",
 )
-@click.option("--kind", type=click.Choice(KINDS), help="Kind of report, in place of the manifest's.")
+@click.option("--kind", type=click.Choice(KINDS), help="Kind of report; overrides the manifest.")
 @click.option(
     "--formats",
     default=None,
-    help=f"What to write, separated by commas: {', '.join(FORMATS)}. "
+    help=f"Comma-separated list of formats: {', '.join(FORMATS)}. "
     f"[default: {','.join(DEFAULT_FORMATS)}; annex too for a certification dossier with criteria]",
 )
 @click.option(
     "--release",
     type=click.Choice(RELEASES),
-    help="Who may see the report, in place of the manifest's word: public hides who read what and where.",
+    help="Audience; overrides the manifest. A public report hides readers and sites.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of what is drawn at random.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random numbers.")
 @click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Workers that share the work."
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of parallel workers."
 )
 @click.option(
     "--backend",
     type=click.Choice(BACKENDS),
     default=BACKENDS[0],
     show_default=True,
-    help="What the workers are. No number depends on it.",
+    help="Parallel backend; results do not depend on it.",
 )
 @click.option(
     "--fail-on",
     metavar="VERDICTS",
-    help=f"Exit with status 3 where a criterion has one of these verdicts: {', '.join(VERDICTS)}.",
+    help=f"Comma-separated verdicts that give exit status 3: {', '.join(VERDICTS)}.",
 )
-@click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
+@click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
 def build(
     study: Path,
     out: Path,
@@ -131,21 +131,21 @@ def build(
     fail_on: str | None,
     allow_outside: bool,
 ) -> None:
-    """Read STUDY, compute, and write the report into a folder."""
+    """Read STUDY, compute the results, and write the report to a folder."""
     fatal = [word.strip() for word in (fail_on or "").split(",") if word.strip()]
     unknown = [word for word in fatal if word not in VERDICTS]
     if unknown:
         known = ", ".join(VERDICTS)
-        raise click.BadParameter(f"{', '.join(unknown)}; known are {known}", param_hint="--fail-on")
+        raise click.BadParameter(f"{', '.join(unknown)}; choose from {known}", param_hint="--fail-on")
     wanted = None if formats is None else [word.strip() for word in formats.split(",") if word.strip()]
     unknown = [word for word in wanted or () if word not in FORMATS]
     if unknown or wanted == []:
         raise click.BadParameter(
-            f"{', '.join(unknown) or 'nothing'}; known are {', '.join(FORMATS)}", param_hint="--formats"
+            f"{', '.join(unknown) or 'nothing'}; choose from {', '.join(FORMATS)}", param_hint="--formats"
         )
     home = study if study.is_dir() else study.parent
     if out.resolve() == home.resolve():
-        raise click.BadParameter("is the folder of the study; name another one", param_hint="--out")
+        raise click.BadParameter("is the folder of the study; choose another folder", param_hint="--out")
     import atexit
     import gc
     import os
@@ -170,7 +170,10 @@ def build(
 
     prepare(wanted or DEFAULT_FORMATS)
     imported = perf_counter()
-    with steps() as tell, Drawing() if {"html", "pdf", "annex"} & set(wanted or DEFAULT_FORMATS) else nullcontext() as drawing:
+    with (
+        steps() as tell,
+        Drawing() if {"html", "pdf", "annex"} & set(wanted or DEFAULT_FORMATS) else nullcontext() as drawing,
+    ):
         tell("read", 0.0)
         with problems_on_stderr():
             read, plan = reading()
@@ -224,19 +227,19 @@ def build(
 
 @main.command()
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option("--amend", is_flag=True, help="Add the manifest as it is now to a lock that differs from it.")
-@click.option("--reason", default="", help="Reason for the amendment, kept in the lock.")
+@click.option("--amend", is_flag=True, help="Add the current manifest to a lock that differs from it.")
+@click.option("--reason", default="", help="Reason for the amendment, recorded in the lock.")
 @click.option(
     "--token",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="A time stamp (RFC 3161) of the hash that this command prints, to be kept in the lock.",
+    help="Time stamp (RFC 3161) of the hash that this command prints, recorded in the lock.",
 )
 def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
-    """Lock what the manifest of STUDY declares, before the data are opened.
+    """Lock the manifest of STUDY before the data are opened.
 
-    The lock covers everything that decides a number: all of the manifest but titles, notices, names of people
-    and other words without effect. Data may be added later. A lock shows whether the manifest was altered
-    since; it does not show when the lock was created. A time stamp of another party does.
+    The lock covers every field that affects a number: the whole manifest except titles, notices, names of
+    people and other text without effect. Data may be added later. A lock shows whether the manifest has
+    changed since; it does not show when it was made. For that, add a time stamp from a third party.
     """
     from trustreport.api import lock_criteria
 
@@ -255,14 +258,16 @@ def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
     click.echo(file)
     click.echo(f"sha256 {locked.last.sha256}", err=True)
     if locked.last.older:
-        said = (
-            "This lock is of an older form that covers the criteria alone; --amend adds the whole manifest."
-        )
+        said = "This lock has an older form that covers the criteria only; --amend adds the whole manifest."
         click.echo(said, err=True)
-    click.echo("The lock does not show when it was created. A time stamp of another party does:", err=True)
+    click.echo(
+        "The lock does not show when it was made. To prove the date, add a time stamp from a third party:",
+        err=True,
+    )
     digest = f"openssl ts -query -sha256 -digest {locked.last.sha256} -cert -out criteria.tsq"
-    click.echo(f"  {digest}; send criteria.tsq to a time-stamping authority;", err=True)
-    click.echo(f"  trustreport lock {study} --token ITS_REPLY", err=True)
+    click.echo(f"  {digest}", err=True)
+    click.echo("  send criteria.tsq to a time-stamping authority, then:", err=True)
+    click.echo(f"  trustreport lock {study} --token REPLY", err=True)
 
 
 @main.command()
@@ -270,11 +275,13 @@ def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
 @click.option(
     "--format", "form", type=click.Choice(("imrmc",)), required=True, help="imrmc: input of the FDA's iMRMC."
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file.")
-@click.option("--task", help="Which task, where the study has several.")
-@click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Output file."
+)
+@click.option("--task", help="Task to export, if the study has several.")
+@click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
 def export(study: Path, form: str, out: Path, task: str | None, allow_outside: bool) -> None:
-    """Write the readings of STUDY as the input file of another tool."""
+    """Export the readings of STUDY as an input file for another tool."""
     from trustreport.api import read_study
     from trustreport.interop.imrmc import write_imrmc
 
@@ -297,10 +304,18 @@ def export(study: Path, form: str, out: Path, task: str | None, allow_outside: b
 
 
 @main.command()
-@click.option("--positives", type=click.IntRange(min=0), help="Cases with the condition.")
-@click.option("--negatives", type=click.IntRange(min=0), help="Cases without it.")
-@click.option("--total", type=click.IntRange(min=0), help="All cases, where their classes are not known.")
-@click.option("--set", "sets", multiple=True, metavar="MEASURE=FIGURE", help="A figure as it was printed.")
+@click.option("--positives", type=click.IntRange(min=0), help="Number of cases with the condition.")
+@click.option("--negatives", type=click.IntRange(min=0), help="Number of cases without the condition.")
+@click.option(
+    "--total", type=click.IntRange(min=0), help="Number of all cases, if the classes are not known."
+)
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="MEASURE=FIGURE",
+    help="Published figure, with the digits as printed.",
+)
 @click.option("--rounding", type=click.Choice(("rounded", "truncated")), default="rounded", show_default=True)
 def infer(
     positives: int | None,
@@ -309,9 +324,9 @@ def infer(
     sets: tuple[str, ...],
     rounding: "Rounding",
 ) -> None:
-    """Say which tables of counts published figures leave possible: infer --total 210 --set recall=0.68.
+    """List the tables of counts that are consistent with published figures.
 
-    Exit status 1 where the figures contradict each other.
+    Example: infer --total 210 --set recall=0.68. Exit status 1 if the figures contradict each other.
     """
     from trustreport.infer import infer as find
 
@@ -332,20 +347,20 @@ def infer(
 
 @main.command()
 @click.argument("out", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--study", type=click.Path(path_type=Path), help="Also compute again, from this study.")
-@click.option("--allow-outside", is_flag=True, help="Let the manifest name files outside its folder.")
+@click.option("--study", type=click.Path(path_type=Path), help="Study from which to recompute the report.")
+@click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
 @click.option(
     "--signers",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Public keys (PEM) that statements on the report have to be signed by.",
+    help="Public keys (PEM) of those who must have signed statements on the report.",
 )
 def verify(out: Path, study: Path | None, allow_outside: bool, signers: Path | None) -> None:
-    """Say whether the files of the report in OUT are still what was written.
+    """Verify that the files of the report in OUT are unchanged.
 
-    With the study: whether its files are those of the report, and whether they give the same numbers.
-    A statement beside the report (approval.json with approval.json.sig) is checked too: its signature, and
-    that these are the files it is about. With signers: that one of them made it, and that there is one.
-    Exit status 1 where anything is not as it was.
+    With --study, also verify that the report was made from this study and that the numbers come out the
+    same. Signed statements in OUT (approval.json with approval.json.sig) are checked too: the signature, and
+    that the statement refers to these files. With --signers, at least one statement must be signed by one of
+    them. Exit status 1 if anything differs.
     """
     from trustreport.report.bundle import verify as look
 
@@ -359,17 +374,17 @@ def verify(out: Path, study: Path | None, allow_outside: bool, signers: Path | N
     for line in lines:
         if line.status != "ok":
             click.echo(f"{line.file} {line.said}.", err=line.status == "wrong")
-    click.echo(f"{sum(line.status == 'ok' for line in lines)} as written, {len(wrong)} not.")
+    click.echo(f"{sum(line.status == 'ok' for line in lines)} unchanged, {len(wrong)} changed or missing.")
     sys.exit(PROBLEMS if wrong else 0)
 
 
 def signers_of(file: Path) -> dict[bytes, str]:
-    """The keys of a file of signers; one that cannot be read is wrong use."""
+    """The keys of a file of signers; an unreadable file is a usage error."""
     try:
         from trustreport.signing import read_signers
     except ImportError as error:
-        mend = "pip install 'trustreport[sign]'"
-        raise click.ClickException(f"signatures need more packages ({error}): {mend}") from error
+        fix = "pip install 'trustreport[sign]'"
+        raise click.ClickException(f"signatures need additional packages ({error}): {fix}") from error
     try:
         return read_signers(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -381,9 +396,9 @@ def signers_of(file: Path) -> dict[bytes, str]:
 @click.argument("new", type=click.Path(path_type=Path, exists=True))
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def compare(old: Path, new: Path, as_json: bool) -> None:
-    """Say what differs between two reports: numbers, verdicts, checks.
+    """Compare two reports: numbers, verdicts and checks.
 
-    OLD and NEW are folders of reports, or their results.json.
+    OLD and NEW are report folders or results.json files.
     """
     import json
 
@@ -413,26 +428,28 @@ data_folder = click.option(
     show_default=True,
     envvar="TRUSTREPORT_DATA",
     show_envvar=True,
-    help="Folder of the service's data.",
+    help="Data folder of the service.",
 )
 database_address = click.option(
     "--database",
     metavar="URL",
-    help="Database, in place of SQLite in the folder: postgresql://user@host/name.",
+    help="Database to use instead of SQLite in the data folder: postgresql://user@host/name.",
 )
 
 
 @main.command()
-@click.option("--host", help="Address to listen on; 127.0.0.1 if left out.")
-@click.option("--port", type=click.IntRange(1, 65535), help="8000 if left out.")
-@click.option("--workers", type=click.IntRange(min=0), help="Reports at a time; 1 if left out.")
+@click.option("--host", help="Address to listen on (default: 127.0.0.1).")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on (default: 8000).")
+@click.option(
+    "--workers", type=click.IntRange(min=0), help="Number of reports built at the same time (default: 1)."
+)
 @data_folder
 @database_address
 def serve(host: str | None, port: int | None, workers: int | None, data: Path, database: str | None) -> None:
-    """Start the service: web API and pages, with a worker inside.
+    """Start the service: web API, pages and a worker.
 
-    The first start prints a link that works once, to make the first account. Settings beyond these are
-    variables TRUSTREPORT_*; docs/service.md lists them.
+    The first start prints a single-use link for creating the first account. Other settings are environment
+    variables TRUSTREPORT_*, listed in docs/service.md.
     """
     with service_settings(data, host=host, port=port, workers=workers, database=database) as settings:
         from trustreport.service.server import serve as run
@@ -441,11 +458,13 @@ def serve(host: str | None, port: int | None, workers: int | None, data: Path, d
 
 
 @main.command()
-@click.option("--workers", type=click.IntRange(min=1), help="Reports at a time; 1 if left out.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="Number of reports built at the same time (default: 1)."
+)
 @data_folder
 @database_address
 def worker(workers: int | None, data: Path, database: str | None) -> None:
-    """Work on the jobs of a service, here or on another machine with the same data folder and database."""
+    """Run a worker for a service, on any machine with access to its data folder and database."""
     with service_settings(data, workers=workers, database=database) as settings:
         from trustreport.service.server import work
 
@@ -454,14 +473,14 @@ def worker(workers: int | None, data: Path, database: str | None) -> None:
 
 @main.group(name="audit-log")
 def audit_log() -> None:
-    """The audit log of a service."""
+    """Inspect the audit log of a service."""
 
 
 @audit_log.command(name="verify")
 @data_folder
 @database_address
 def verify_audit_log(data: Path, database: str | None) -> None:
-    """Recompute every entry of the audit log; exit status 1 where one was changed or is missing."""
+    """Verify the audit log. Exit status 1 if an entry has been changed or is missing."""
     with service_settings(data, database=database, exists=True) as settings:
         from trustreport.service.server import verify_log
 
@@ -474,7 +493,7 @@ def verify_audit_log(data: Path, database: str | None) -> None:
 @data_folder
 @database_address
 def backup(file: Path, data: Path, database: str | None) -> None:
-    """Write all data of a service into FILE (.tar.gz), while it runs or not."""
+    """Back up all data of a service to FILE (.tar.gz). The service may be running."""
     with service_settings(data, database=database, exists=True) as settings:
         from trustreport.service.record.backup import backup as write
 
@@ -488,7 +507,7 @@ def backup(file: Path, data: Path, database: str | None) -> None:
 @data_folder
 @database_address
 def restore(file: Path, data: Path, database: str | None) -> None:
-    """Restore a backup into an empty folder, and verify its audit log."""
+    """Restore a backup to an empty folder and verify its audit log."""
     with service_settings(data, database=database) as settings:
         from trustreport.service.record.backup import restore as read
 
@@ -498,15 +517,15 @@ def restore(file: Path, data: Path, database: str | None) -> None:
 
 @contextmanager
 def service_settings(data: Path, *, exists: bool = False, **given: Any) -> Iterator["Settings"]:
-    """The service's settings; what it refuses becomes wrong use, what it cannot do a message."""
+    """The service's settings; refused settings are a usage error, other failures a message."""
     if exists and not data.is_dir():
-        raise click.UsageError(f"there is no folder {data}")
+        raise click.UsageError(f"folder {data} does not exist")
     try:
         from trustreport.service.settings import Unsuitable, from_environment
         from trustreport.service.storage.migrate import TooNew
     except ImportError as error:
-        mend = "pip install 'trustreport[service]'"
-        raise click.ClickException(f"the service needs more packages ({error}): {mend}") from error
+        fix = "pip install 'trustreport[service]'"
+        raise click.ClickException(f"the service needs additional packages ({error}): {fix}") from error
     from trustreport.service.record.backup import BackupError
 
     try:
@@ -533,8 +552,8 @@ def tell_chains(found: "Iterable[Verified]") -> None:
 def list_packs(pack: str | None) -> None:
     """List the rule packs (checklists of frameworks), or the items of PACK.
 
-    A manifest names packs under report.rule_packs. Items are computed (C) or declared (D) in a report, or
-    supplied elsewhere (O); an item's number is verified where somebody compared it with the framework's text.
+    The manifest names packs under report.rule_packs. Items are computed (C), declared (D) or supplied
+    elsewhere (O). "Verified" means that the item number was compared with the text of the framework.
     """
     from trustreport import packs
 
@@ -547,10 +566,10 @@ def list_packs(pack: str | None) -> None:
         return
     found = next((one.id for one in packs.find([pack])), "")
     if not found:
-        raise click.BadParameter(f"{pack}; known are {', '.join(packs.ids())}", param_hint="PACK")
+        raise click.BadParameter(f"{pack}; choose from {', '.join(packs.ids())}", param_hint="PACK")
     one = packs.load(found)
     click.echo(f"{one.framework}. {one.edition}. {one.legal_status} (as of {one.legal_status_on}).")
-    click.echo(f"Text: {one.source}. Numbers were compared with {one.compared_with}.")
+    click.echo(f"Text: {one.source}. Item numbers compared with {one.compared_with}.")
     rows = [("item", "status", "elements", "number", "about")]
     for item in one.items:
         number = f"verified {item.verified_on}" if item.verified else "not verified"
@@ -567,7 +586,7 @@ def tell_columns(rows: Sequence[Sequence[str]]) -> None:
 
 @main.command()
 def doctor() -> None:
-    """Say whether this machine has what reports need, and how to get what is missing."""
+    """Check that this machine has the libraries that reports need, and say how to install the others."""
     from trustreport.report.doctor import diagnose
 
     healthy = True

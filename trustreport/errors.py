@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault of one file: where it stands, what was found, what was expected, how to mend it.
+    """One fault of one file: where it is, what was found, what was expected, how to fix it.
 
     `row` is the row that a spreadsheet or editor shows (the header of a table is row 1, the first line
     of a manifest is line 1); `column` is a header, or the path of a manifest key (``datasets[2].role``).

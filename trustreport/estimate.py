@@ -37,7 +37,7 @@ def undefined(n: int, note: str, *, level: float = 0.95, method: str = "") -> Es
 
 
 def check_level(level: float) -> None:
-    """Refuse a confidence level outside (0, 1), with the likely mend."""
+    """Refuse a confidence level outside (0, 1), with the likely correction."""
     if not 0 < level < 1:
         hint = f" Did you mean {level / 100:g}?" if 1 < level < 100 else ""
         raise ValueError(f"level must lie in (0, 1), got {level:g}.{hint}")

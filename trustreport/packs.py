@@ -56,7 +56,7 @@ class Item(Model):
     @model_validator(mode="after")
     def _consistent(self) -> "Item":
         if bool(self.verified_by) != (self.verified_on is not None):
-            raise ValueError("verified_by and verified_on stand together or not at all")
+            raise ValueError("verified_by and verified_on must be given together or not at all")
         if (self.status == "O") != SUPPLIED.issuperset(self.elements):
             raise ValueError("status O belongs to items of E50 and E51 alone, and to all of those")
         if (self.status == "D") != bool(self.fields):

@@ -665,7 +665,7 @@ class Confusion(Group):
 
 
 class RelianceCounts(Group):
-    """Decisions by unaided, advice, aided: 1 = right, so n011 counts errors mended after right advice."""
+    """Decisions by unaided, advice, aided: 1 = right, so n011 counts errors corrected after right advice."""
 
     set: Text
     n000: Count

@@ -1,4 +1,4 @@
-"""Readings drawn from a known model, so that a result can be held against the truth.
+"""Readings drawn from a known model, so that a result can be compared with the truth.
 
 `roe_metz` draws ratings of a crossed reader study; `expected_auc`, `expected_sensitivity` and
 `expected_specificity` are what a perfect analysis of endless such studies would find.

@@ -240,10 +240,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Study:
-    """Everything that was handed in; each tuple is empty where a study has nothing of the kind.
+    """All data of a study; each tuple is empty where a study has nothing of the kind.
 
     `paired_counts`, `confusion`, `reliance_counts`, `nomogram` and `reported` are the manifest's own frozen
-    groups (`trustreport.plan`), in the manifest's order. `manifest` is its file as it was handed in, for
+    groups (`trustreport.plan`), in the manifest's order. `manifest` is its file as it was provided, for
     whoever wants to make the report again; the first of `sources` names it. `lock` is the file that locks
     what it declares (`trustreport.lock`), empty without one; `standing` is what was found of it where names
     were replaced since, so that it cannot be compared again. `cautions` are doubts that ingest met and that

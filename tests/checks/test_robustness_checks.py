@@ -237,9 +237,7 @@ def test_a_size_that_lacks_concerns_its_own_measure_alone() -> None:
 
 def test_one_set_is_one_set() -> None:
     found = fired(assessed(validation(1)))["P44"]
-    assert found.startswith(
-        "No correlation of similarity with performance is given: "
-    )
+    assert found.startswith("No correlation of similarity with performance is given: ")
     bare = validation(2)
     sets = tuple(d if d.role == "training" else replace(d, features=None) for d in bare.datasets)
     found = fired(assessed(Study(datasets=sets)))["P44"]

@@ -413,7 +413,7 @@ def test_complexity_of_every_kind(wanted: Any, expected: Any) -> None:
     [
         ({"tau": 0.3}, "below chance"),
         ({"priority": [0.2, 0.3, 0.5]}, "not one for each class"),
-        ({"complexity_from": {"scale": [2, 3]}}, "off the declared scale"),
+        ({"complexity_from": {"scale": [2, 3]}}, "outside the declared scale"),
     ],
 )
 def test_what_cannot_be_chosen_says_why(choice: Any, why: str) -> None:

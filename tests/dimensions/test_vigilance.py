@@ -353,7 +353,7 @@ def test_without_readings_it_says_what_cannot_be_followed() -> None:
     finding = answer(study, m.plan(study, indicators=[indicator]))
     assert "Over-reliance, missed warnings and reading time cannot be monitored" in told(finding)
     assert one(finding, "cusum", endpoint="override_rate").estimate.note.startswith(
-        "no readings of the periods"
+        "not available from the readings of the periods"
     )
 
 

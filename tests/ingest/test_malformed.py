@@ -157,7 +157,7 @@ CASES = [
     readings(
         "no arm column",
         "R1,c1,0,0\n",
-        'readings.csv, row 1: no column "arm", expected a column that tells "without" or "with". '
+        'readings.csv, row 1: no column "arm", expected a column that says "without" or "with". '
         "Add it, or name yours in the manifest: columns: {arm: <your header>}; or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}.",
         header="reader,case,truth,decision\n",
         more="arms: [{arm: without, aided: false}, {arm: with, aided: true}]\n",
@@ -165,7 +165,7 @@ CASES = [
     readings(
         "no arms at all",
         "R1,c1,0,0\n",
-        'readings.csv, row 1: no column "arm", expected a column that tells "unaided" or "aided". '
+        'readings.csv, row 1: no column "arm", expected a column that says "unaided" or "aided". '
         "Add it, or name yours in the manifest: columns: {arm: <your header>}; or map each arm to its column: columns: {decision: {unaided: ..., aided: ...}}.",
         header="reader,case,truth,decision\n",
     ),
@@ -259,7 +259,7 @@ CASES = [
     Bad(
         "a case twice",
         "tables: {readings: {file: r.csv}, cases: {file: cases.csv}}\n",
-        ("cases.csv, rows 2 and 4, column case: case C1 stands in 2 rows. Keep one row for each case.",),
+        ("cases.csv, rows 2 and 4, column case: case C1 appears in 2 rows. Keep one row for each case.",),
         {"r.csv": "reader,case,arm,decision\nR1,C1,aided,1\n", "cases.csv": "case,truth\nC1,0\nC2,1\nC1,0\n"},
     ),
     Bad(
@@ -303,8 +303,8 @@ CASES = [
     scores(
         "a case scored twice",
         "case,truth,score\nk1,0,.5\nk2,1,.5\nk1,0,.6\n",
-        "a.csv, rows 2 and 4: case k1 stands in 2 rows. "
-        "Keep one row for each case and candidate (a column candidate tells them apart).",
+        "a.csv, rows 2 and 4: case k1 appears in 2 rows. "
+        "Keep one row for each case and candidate (add a column candidate).",
     ),
     scores(
         "truth that is no class",
@@ -333,7 +333,7 @@ CASES = [
     scores(
         "which data set",
         "case,score\n1,.5\n",
-        "a.csv, row 1: nothing tells to which of 2 data sets the rows belong. "
+        "a.csv, row 1: the rows do not say to which of 2 data sets they belong. "
         "Add tables.scores.dataset to the manifest, or a column dataset to the file.",
         manifest="datasets: [{dataset: A, role: local}, {dataset: B, role: local}]\n"
         "tables: {scores: {file: a.csv}}\n",
@@ -362,7 +362,7 @@ CASES = [
         "  - {set: S, arm: unaided, errors: 1, correct: 2}\n"
         "  - {set: S, arm: aided, errors: 3, correct: 2}\n",
         (
-            'study.yaml, rows 4 and 6, column counts[0]: arm "aided" of set "S" stands twice. '
+            'study.yaml, rows 4 and 6, column counts[0]: arm "aided" of set "S" appears twice. '
             "Keep one row for each set and arm.",
         ),
     ),
@@ -393,7 +393,7 @@ CASES = [
         "a set twice",
         "confusion:\n  - {set: S, tp: 1, fp: 1, fn: 1, tn: 1}\n  - {set: S, tp: 1, fp: 1, fn: 1, tn: 1}\n",
         (
-            'study.yaml, rows 4 and 5, column confusion[1].set: set "S" stands twice. '
+            'study.yaml, rows 4 and 5, column confusion[1].set: set "S" appears twice. '
             "Give each set a name of its own.",
         ),
     ),
@@ -410,7 +410,7 @@ CASES = [
         "absolute path",
         "tables: {readings: {file: /etc/hostname}}\n",
         (
-            'study.yaml, row 3, column tables.readings.file: "/etc/hostname" lies outside the study folder. '
+            'study.yaml, row 3, column tables.readings.file: "/etc/hostname" is outside the study folder. '
             "Copy the file into the study folder and name it from there.",
         ),
     ),
@@ -418,7 +418,7 @@ CASES = [
         "path that climbs",
         "tables: {readings: {file: ../../x.csv}}\n",
         (
-            'study.yaml, row 3, column tables.readings.file: "../../x.csv" lies outside the study folder. '
+            'study.yaml, row 3, column tables.readings.file: "../../x.csv" is outside the study folder. '
             "Copy the file into the study folder and name it from there.",
         ),
     ),
@@ -630,7 +630,7 @@ CASES = [
         "a key twice",
         READINGS + "device: {}\n",
         (
-            'study.yaml, rows 2 and 4, column device: key "device" stands twice in one group. Keep one of the two.',
+            'study.yaml, rows 2 and 4, column device: key "device" appears twice in one group. Keep one of the two.',
         ),
         {"readings.csv": GOOD},
     ),
@@ -715,7 +715,7 @@ CASES = [
         "an arm of two values",
         READINGS + "arms: [{arm: unaided, values: [x]}, {arm: aided, values: [x]}]\n",
         (
-            'study.yaml, row 4, column arms[1]: "x" stands for two arms. Give each arm names and values of its own.',
+            'study.yaml, row 4, column arms[1]: "x" is used for two arms. Give each arm names and values of its own.',
         ),
         {"readings.csv": GOOD},
     ),

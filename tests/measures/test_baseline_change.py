@@ -33,5 +33,5 @@ def test_too_few_readers_and_readers_all_alike_have_no_slope() -> None:
     line = oldham_slope(np.array([0.6, 0.7, 0.8, 0.9]), np.array([0.7, 0.77, 0.84, 0.91]))
     assert line.value == pytest.approx(-0.3 / 0.85)  # after = .28 + .7 before, hence change on mean
     assert np.isnan([line.low, line.high, line.p]).all()
-    assert "lie on one line" in line.note
+    assert "are on one line" in line.note
     assert oldham_slope(np.array([0.7, np.nan, 0.8, 0.9]), np.array([0.7, 0.8, 0.8, 0.95])).n == 3

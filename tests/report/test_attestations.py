@@ -128,7 +128,7 @@ FORGED: dict[str, tuple[Callable[[Path, Signer], object], str]] = {
     ),
     "file outside": (
         lambda out, key: put(out, key, statement(out, key, report={"files": {"../signers.pem": "0" * 64}})),
-        "lies outside",
+        "is outside",
     ),
     "key of another name": (
         lambda out, key: put(out, key, statement(out, key, key="0" * 64)),
@@ -169,13 +169,13 @@ def test_a_statement_by_another_key_or_none_fails_where_signers_are_named(
     assert verify(out)[0] == 0
     status, _, err = verify(out, "--signers", trusted)
     assert status == 1
-    assert "by none of the signers that were given" in err
+    assert "by none of the given signers" in err
     for name in ("approval.json", "approval.json.sig"):
         (out / name).unlink()
     assert verify(out)[0] == 0
     status, _, err = verify(out, "--signers", trusted)
     assert status == 1
-    assert "no statement lies beside the report" in err
+    assert "there is no statement with the report" in err
 
 
 def test_a_statement_without_its_key_needs_the_file_of_signers(

@@ -67,7 +67,7 @@ def test_an_untouched_report_is_as_written(made: Path) -> None:
     assert {line.status for line in lines} == {"ok"}
     status, said, err = run("verify", made)
     assert (status, err) == (0, "")
-    assert said == f"{len(lines)} as written, 0 not.\n"
+    assert said == f"{len(lines)} unchanged, 0 changed or missing.\n"
 
 
 def test_a_flipped_byte_anywhere_is_found(out: Path) -> None:
@@ -110,7 +110,7 @@ def test_what_else_can_be_done_to_a_report(change: str, out: Path, tmp_path: Pat
     status, said, err = run("verify", out)
     assert status == 1
     assert err
-    assert re.search(r"[1-9]\d* not\.", said)
+    assert re.search(r"[1-9]\d* changed or missing\.", said)
 
 
 def test_other_files_are_told_of_and_are_no_fault(out: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_claim_that_the_data_cannot_speak_of_is_named():
         )
     )
     assert "0.97" in page
-    assert "these data cannot speak of it" in page
+    assert "cannot be recomputed" in page
     assert "IFU-3" in page
 
 

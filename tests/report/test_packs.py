@@ -161,7 +161,7 @@ def test_every_number_that_is_shipped_was_compared_with_the_text(name):
         ('"E01"', '"E99"', "elements"),
         ('"E01"', '"E50"', "status O belongs"),
         ('fields = ["device.trade_name"]', "", "names the fields"),
-        ('verified_by = ""', 'verified_by = "A. Person"', "stand together"),
+        ('verified_by = ""', 'verified_by = "A. Person"', "given together"),
         ('edition = "1"', 'edition = "1"\nremark = "x"', "remark"),
         ("framework", "[framework", "pack.toml"),
     ],
@@ -296,4 +296,4 @@ def test_the_command_lists_packs_and_items():
     assert "verified 2026-" in items
     unknown = CliRunner().invoke(main, ["packs", "nothing"])
     assert unknown.exit_code == 2
-    assert "known are eu-ai-act-2024" in unknown.stderr
+    assert "choose from eu-ai-act-2024" in unknown.stderr

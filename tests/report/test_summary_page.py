@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from made_up import assessment, manifest, part, words
+from trustreport.report.summary import FOR_BROWSERS, ROOMS, summary
 
 from trustreport import lock
 from trustreport.assessment import Assessment
@@ -15,7 +16,6 @@ from trustreport.messages import say as message
 from trustreport.place import Place, place_of
 from trustreport.plan import Plan
 from trustreport.report import acceptance
-from trustreport.report.summary import FOR_BROWSERS, ROOMS, summary
 from trustreport.results import Result
 from trustreport.verdicts import verdicts
 

@@ -66,7 +66,7 @@ class Api:
             return json.loads(answer.read() or b"null")
 
     def patiently(self, method: str, path: str, body: Any = None, seconds: float = 90) -> Any:
-        """Ask again while nobody answers; a refusal is an answer."""
+        """Request again while nobody answers; a refusal is an answer."""
         end = time.monotonic() + seconds
         while True:
             try:

@@ -56,7 +56,7 @@ class Visit:
     def leaves(self) -> None:
         """Sign out by the keyboard: beside a frame that has just come, Chromium can route a click into it."""
         self.page.get_by_role("button", name="Sign out", exact=True).press("Enter")
-        self.reads("You are signed out.")
+        self.reads("You have signed out.")
 
     def fits(self) -> None:
         assert self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
@@ -88,7 +88,7 @@ def test_from_first_start_to_an_approved_report(
         )
     anna.reads("readings.csv (1 kB)")
     anna.press("Hand in")
-    anna.reads("2 problems stand between these files and a report.")
+    anna.reads("2 problems must be fixed before a report can be made.")
     row = anna.page.locator("table.problems tbody tr").first
     assert [part in row.inner_text() for part in ("readings.csv", "truth", '"2"', "0 or 1")] == [True] * 4
     anna.fits()
@@ -98,15 +98,15 @@ def test_from_first_start_to_an_approved_report(
     corrected.write_text(right())
     anna.page.set_input_files("#file-0", corrected)
     anna.press("Check again")
-    anna.reads("Nothing is wrong with these files.")
+    anna.reads("No problems found in these files.")
     anna.page.uncheck("[name=format][value=pdf]")
-    anna.press("Make the report")
+    anna.press("Build the report")
     anna.page.wait_for_url("**/jobs/*", wait_until="commit")
     assert anna.page.locator("progress").count() == 1
     anna.page.wait_for_url("**/reports/*", wait_until="commit")
     report = anna.page.url
     anna.page.frame_locator("iframe").get_by_text("Readings").first.wait_for()
-    anna.reads("somebody else reviews and approves it")
+    anna.reads("another person must review and approve it")
     anna.fits()
 
     # Somebody else, invited by a link.
@@ -118,7 +118,7 @@ def test_from_first_start_to_an_approved_report(
     carl = Visit(browser, WINDOWS[kind])
     carl.page.goto(invitation)
     carl.fill(password=PASSWORD, password_again=PASSWORD)
-    carl.press("Keep it and sign in")
+    carl.press("Save and sign in")
     carl.page.wait_for_url("**/studies", wait_until="commit")
     carl.page.goto(report)
     carl.page.get_by_label("I approve it").check()
@@ -129,7 +129,7 @@ def test_from_first_start_to_an_approved_report(
     carl.faults.clear()  # the browser notes an answer of 403
     carl.fill(password=PASSWORD)
     carl.press("Sign")
-    carl.reads("Your statement is signed")
+    carl.reads("Your statement has been signed")
     carl.fits()
     carl.leaves()
 

@@ -127,7 +127,7 @@ def test_what_it_leaves_is_kept_only_if_it_is_files(light: Core, anna: Client) -
     assert Lane(light, "lane").once("report")
     done = anna.get(f"{API}/jobs/{job}").json()
     assert done["state"] == "failed"
-    assert "cannot be kept" in done["reason"]
+    assert "cannot be stored" in done["reason"]
 
 
 def test_a_check_that_fails_makes_its_version_unreadable(

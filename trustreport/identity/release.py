@@ -9,9 +9,9 @@ from trustreport.study import Study
 MEND = {
     "header": "Leave the column out of the file, or put a code in its place.",
     "cells": "Leave the column out of the file, or put a code in its place.",
-    "reader": "Give readers a code (R1, R2); who they are belongs in a list that is not handed in.",
-    "rater": "Give raters a code (A1, A2); who they are belongs in a list that is not handed in.",
-    "patient": "Give patients a code; who they are belongs in a list that is not handed in.",
+    "reader": "Give readers a code (R1, R2); keep the list of names outside the study folder.",
+    "rater": "Give raters a code (A1, A2); keep the list of names outside the study folder.",
+    "patient": "Give patients a code; keep the list of names outside the study folder.",
 }
 
 

@@ -48,7 +48,7 @@ def arms_of(plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: P
         for value in dict.fromkeys((arm.arm, *(arm.values or ()))):
             value = value.strip()
             if known.setdefault(value, i) != i:
-                found = f"{quoted(value)} stands for two arms"
+                found = f"{quoted(value)} is used for two arms"
                 _refuse(
                     manifest, problems, ("arms", i), found, mend="Give each arm names and values of its own."
                 )

@@ -387,6 +387,6 @@ def _as_printed(table: Table, raw: Raw, problems: Problems) -> None:
             table.file,
             "found numbers, which lose the digits that were printed",
             'text such as "0.80"',
-            "Format the cells as text, or hand in CSV.",
+            "Format the cells as text, or provide a CSV file.",
             column=table.headers["value"],
         )

@@ -50,7 +50,7 @@ class Places:
             self._add(UNNAMED, table, np.arange(table.n_rows))
         elif table.kind != "cases":
             mend = f"Add {table.spec.where}.dataset to the manifest, or a column dataset to the file."
-            found = f"nothing tells to which of {len(self.declared)} data sets the rows belong"
+            found = f"the rows do not say to which of {len(self.declared)} data sets they belong"
             self.problems.at(table.file, found, "", mend, rows=(1,))
 
     def _fixed(self, table: Table, name: str) -> None:
@@ -149,7 +149,7 @@ def _dataset(
             if "case" not in table.names:
                 mend = f"Add a column case, as in {labelled[0][0].file}."
                 problems.at(
-                    table.file, f"nothing tells the cases of data set {name} apart", "", mend, rows=(1,)
+                    table.file, f"the cases of data set {name} have no identifiers", "", mend, rows=(1,)
                 )
         return None
     placed = _placed(held, loose) if labelled else _counted(name, held, problems)
@@ -384,16 +384,16 @@ def _scored_twice(name: str, part: Part, labels: Labels, problems: Problems) -> 
     of = f" of candidate {person(name)}" if name else ""
     for case in twice[:VALUES]:
         rows = part.table.row(np.sort(part.records[part.case == case]))
-        mend = "Keep one row for each case and candidate (a column candidate tells them apart)."
+        mend = "Keep one row for each case and candidate (add a column candidate)."
         problems.at(
             part.table.file,
-            f"case {person(labels[int(case)])}{of} stands in {len(rows)} rows",
+            f"case {person(labels[int(case)])}{of} appears in {len(rows)} rows",
             "",
             mend,
             rows=rows,
         )
     if len(twice) > VALUES:
-        problems.at(part.table.file, f"{len(twice) - VALUES:,} more cases{of} stand in several rows")
+        problems.at(part.table.file, f"{len(twice) - VALUES:,} more cases{of} appear in several rows")
     return bool(len(twice))
 
 

@@ -63,7 +63,7 @@ class Files:
             _leads_out(name) or not path.resolve().is_relative_to(self.folder.resolve())
         ):
             mend = "Copy the file into the study folder and name it from there."
-            self._refuse(f"{quoted(name)} lies outside the study folder", "", mend, column, line)
+            self._refuse(f"{quoted(name)} is outside the study folder", "", mend, column, line)
             return None
         if path.is_dir():
             self._refuse(f"{quoted(name)} is a folder", "a file", "", column, line)

@@ -113,7 +113,7 @@ class _Builder:
             if name in seen:
                 self.problems.at(
                     self.file,
-                    f"key {quoted(name)} stands twice in one group",
+                    f"key {quoted(name)} appears twice in one group",
                     mend="Keep one of the two.",
                     rows=(seen[name], line),
                     column=dotted((*path, name)),

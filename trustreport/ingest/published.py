@@ -90,7 +90,7 @@ def _set(
             _tell(problems, [row], f"unknown arm {quoted(row.said.arm)}", listed(arms), mend)
             sound = False
         elif arm in found:
-            said = f"arm {quoted(arm)} {of} stands twice"
+            said = f"arm {quoted(arm)} {of} appears twice"
             _tell(problems, [found[arm], row], said, mend="Keep one row for each set and arm.")
             sound = False
         else:
@@ -133,7 +133,7 @@ def confusion_of(
             if name in seen:
                 row = table.row(i)
                 problems.at(
-                    table.file, f"set {quoted(name)} stands twice", mend="Name each set once.", rows=row
+                    table.file, f"set {quoted(name)} appears twice", mend="Name each set once.", rows=row
                 )
                 continue
             seen.add(name)
@@ -150,7 +150,7 @@ def sets_stand_once(plan: Plan, manifest: Manifest, problems: Problems) -> None:
         for i, entry in enumerate(getattr(plan, group)):
             line = manifest.line((group, i))
             if entry.set in seen:
-                found, mend = f"set {quoted(entry.set)} stands twice", "Give each set a name of its own."
+                found, mend = f"set {quoted(entry.set)} appears twice", "Give each set a name of its own."
                 column = dotted((group, i, "set"))
                 problems.at(manifest.file, found, mend=mend, rows=(seen[entry.set], line), column=column)
             seen.setdefault(entry.set, line)

@@ -223,8 +223,8 @@ def _lock(files: Files, problems: Problems) -> bytes:
     try:
         lock.read(data)
     except ValueError as error:
-        mend = "Restore it: what was locked cannot be told from it any more."
-        problems.at(lock.FILE, str(error), "the lock of the criteria as it was written", mend)
+        mend = "Restore it: what was locked cannot be read from it."
+        problems.at(lock.FILE, str(error), "the unchanged lock of the criteria", mend)
     return data
 
 

@@ -110,7 +110,7 @@ def _pieces(table: Table, arms: Arms, plan: Plan, problems: Problems) -> list[Pi
         problems.at(
             table.file,
             'no column "arm"',
-            f"a column that tells {listed(arms.names or USUAL)}",
+            f"a column that says {listed(arms.names or USUAL)}",
             mend,
             rows=(1,),
         )
@@ -327,7 +327,7 @@ def _duplicates(
             rows=[r for t, r in rows if t is rows[0][0]],
         )
     if len(starts) > VALUES:
-        found = f"{len(starts) - VALUES:,} more readings stand twice or more"
+        found = f"{len(starts) - VALUES:,} more readings appear twice or more"
         problems.at(pieces[0].table.file, found, mend="Keep one row for each reader, case and arm.")
 
 

@@ -78,7 +78,7 @@ def rows_stand_once(tables: Sequence[Table], problems: Problems) -> None:
         distinct, counts = np.unique(codes[given], return_counts=True)
         for code in distinct[counts > 1][:VALUES]:
             at = np.flatnonzero((codes == code) & given)
-            found = f"{word} {person(table.names[word].at(int(at[0])))} stands in {len(at)} rows"
+            found = f"{word} {person(table.names[word].at(int(at[0])))} appears in {len(at)} rows"
             column = table.headers[word]
             problems.at(
                 table.file, found, mend=f"Keep one row for each {word}.", rows=table.row(at), column=column
@@ -172,7 +172,7 @@ def criteria_can_be_judged(plan: Plan, manifest: Manifest, problems: Problems) -
 
 
 def _cannot_fail(criterion: Endpoint, why: str) -> tuple[str, str, str]:
-    """What is wrong with a bound, what is expected, and how to mend it."""
+    """What is wrong with a bound, what is expected, and how to fix it."""
     said, row = criterion.bound_or_margin, criteria.row_of(criterion)
     assert row is not None
     name = f"{criterion.hypothesis} of {quoted(criterion.endpoint)}"

@@ -69,7 +69,7 @@ def equal_shares(x: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Estimate
 
         chi2 = sum of (x - n p)^2 / (n p (1 - p)),   groups - 1 degrees of freedom
 
-    Where an expected count lies below 5, each group is held against all others by Fisher's exact test, and
+    Where an expected count is below 5, each group is compared with all others by Fisher's exact test, and
     the smallest p is multiplied by the number of groups.
 
     Estimand: largest share minus smallest share, the observations independent.

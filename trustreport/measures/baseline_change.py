@@ -10,7 +10,7 @@ from trustreport.estimate import Estimate, check_level, undefined
 
 FEW = "fewer than three readers with both values: no slope"
 SAME = "all readers have the same mean of both values: no slope"
-ON_A_LINE = "the changes of all readers lie on one line: no standard error, and nothing said about precision"
+ON_A_LINE = "the changes of all readers are on one line: no standard error, so the precision is not known"
 
 
 def oldham_slope(

@@ -22,7 +22,7 @@ LABELS_AS_KNOWN = (
 )
 NO_SAMPLING_ERROR = "computed from figures stated without their sampling error: no interval"
 BEYOND_PERFECT_LABELS = "not even labels that are always right give it: the measured accuracy is too low"
-NO_INFORMATION = "a measured accuracy of one half or less stands for no actual accuracy above one half"
+NO_INFORMATION = "a measured accuracy of one half or less gives no actual accuracy above one half"
 
 
 def majority_accuracy(
@@ -181,7 +181,7 @@ def actual_accuracy(
     Returns
     -------
     ActualAccuracy
-        Each in [0, 1]. The value has limits where `measured` has; the accuracy of the labels counts as known.
+        Each in [0, 1]. The value has limits where `measured` has; label accuracy is taken as known.
         NaN with a note when `label` has no value.
 
     Notes

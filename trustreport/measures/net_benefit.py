@@ -70,7 +70,7 @@ def net_benefit(
     -------
     Estimate
         At most the prevalence, no lower bound; NaN with a note without cases. At threshold 1 a false positive
-        makes it -inf; at 0 everybody counts as treated and NB is the prevalence.
+        makes it -inf; at 0 everybody is treated and NB is the prevalence.
 
     References
     ----------

@@ -17,7 +17,7 @@ from trustreport.measures.agreement.tally import check_codes
 Floats = NDArray[np.float64]
 Interval = Literal["score", "cases", "raters"]
 
-UNKNOWN_ACCURACY = "the accuracy of the raters is not known and counts as 1: an upper bound"
+UNKNOWN_ACCURACY = "the accuracy of the raters is not known and is taken as 1: an upper bound"
 UNSURE_COUNT_AS_SURE = "labels without a confidence count as sure"
 CELLS = 4_000_000  # numbers held at once while resampling raters
 
@@ -52,9 +52,9 @@ def weighted_concordance(
         Labels from 0 to n_categories - 1, -1 where there is none.
     n_categories : int, at least 2
     confidence : float array in [0, 1], shape (n_cases, n_raters), optional
-        NaN or absent: the label counts as sure, and a note says so.
+        NaN or absent: the label is taken as sure, and a note says so.
     accuracy : float or float array in [0, 1], shape (n_raters,), optional
-        Of each rater, or of all. Unknown, it counts as 1, cases with one label are left out, and a note says
+        Of each rater, or of all. Unknown, it is set to 1, cases with one label are left out, and a note says
         that the value is an upper bound.
     incoherence : float array, shape (n_raters,), optional
         How far each rater's confidence may be off; `details` then holds the `least` and the `most`, rho with

@@ -24,11 +24,11 @@ MISSING = (
 )
 PARTLY = "compared by the features that both sets have"
 EMPTY = "a feature without any value in a set is left out"
-IMPUTED = "missing feature values stand as the median of the training cases"
-IMPUTED_CATEGORY = "missing categories stand as the most frequent one of the training cases"
-CATEGORIES = "two different categories lie one standard deviation apart ({names})"
+IMPUTED = "missing feature values are replaced by the median of the training cases"
+IMPUTED_CATEGORY = "missing categories are replaced by the most frequent one of the training cases"
+CATEGORIES = "two different categories are one standard deviation apart ({names})"
 DROPPED = "cases with a missing feature value are left out"
-PART = "a random part stands for a set of more than {n:,} cases (similarity.most_cases), drawn with the seed"
+PART = "a random sample is used for a set of more than {n:,} cases (similarity.most_cases), by the seed"
 SMALL_TRAINING = (
     "standardised by fewer than 200 training cases: p comes out too small where features have heavy tails"
 )

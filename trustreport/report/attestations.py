@@ -36,7 +36,7 @@ def attested(folder: Path, signers: Mapping[bytes, str] | None = None) -> Iterat
     """
     found = pairs(folder)
     if signers is not None and not found:
-        yield Line(f"*{SIGNATURE}", "wrong", "is missing: no statement lies beside the report")
+        yield Line(f"*{SIGNATURE}", "wrong", "is missing: there is no statement with the report")
     for signature, statement in found.items():
         yield _one(folder, signature, statement, signers)
 
@@ -69,7 +69,7 @@ def _one(folder: Path, signature: str, statement: str, signers: Mapping[bytes, s
         return Line(statement, "signed", f"{told}, by {name}")
     if signers is None:
         return Line(statement, "signed", f"{told}, signer unknown (name them by --signers)")
-    return Line(statement, "wrong", f"{told}, and by none of the signers that were given")
+    return Line(statement, "wrong", f"{told}, and by none of the given signers")
 
 
 def _read(text: bytes) -> dict[str, Any] | None:
@@ -99,7 +99,7 @@ def _differs(folder: Path, named: Mapping[str, str]) -> str:
     for name, written in sorted(named.items()):
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):
-            return f"{name} lies outside"
+            return f"{name} is outside"
         if path.is_file():
             if digest(path) != written:
                 return f"{name} is another one"

@@ -38,7 +38,7 @@ def as_listed(folder: Path) -> Iterator[Line]:
     data = listing.read_bytes()
     listed = _read(data)
     if listed is None:
-        yield Line(HASHES, "wrong", "is not a list of hashes as it was written")
+        yield Line(HASHES, "wrong", "is not a valid list of hashes")
         return
     for name, written in listed.items():
         path = folder / name

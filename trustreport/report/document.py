@@ -130,10 +130,10 @@ class Verdict(Model):
     role: str | None
     measure: str | None
     hypothesis: str | None
-    above: float | None = Field(description="bound above which the whole interval must lie")
-    below: float | None = Field(description="bound below which the whole interval must lie")
+    above: float | None = Field(description="the whole interval must be above this bound")
+    below: float | None = Field(description="the whole interval must be below this bound")
     alpha: float | None = Field(description="after the rule of the family")
-    level: float | None = Field(description="of the interval that is held against the bound")
+    level: float | None = Field(description="of the interval that is compared with the bound")
     value: float | None
     low: float | None
     high: float | None
@@ -144,7 +144,7 @@ class Verdict(Model):
     family: VerdictFamily | None
     checks: list[str] = Field(description="blocks that withhold the verdict")
     n_needed: int | None
-    locked: LockedVerdict | None = Field(description="null where the criterion is as it was locked")
+    locked: LockedVerdict | None = Field(description="null where the criterion is unchanged since the lock")
 
 
 class LockChange(Model):

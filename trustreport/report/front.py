@@ -144,7 +144,9 @@ def _in_thousand(r: Result, say: Catalogue) -> str:
     if isnan(e.value):
         return say("table.empty")
     low, high = (say.numbers.count(PER * end) for end in (e.low, e.high))
-    return say("word.interval", value=say.numbers.count(PER * e.value), interval=say("word.to", low=low, high=high))
+    return say(
+        "word.interval", value=say.numbers.count(PER * e.value), interval=say("word.to", low=low, high=high)
+    )
 
 
 # ---------------------------------------------------------------- vigilance

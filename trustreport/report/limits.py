@@ -114,9 +114,7 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
         return consequence, severity, check not in HARM, check not in ELSEWHERE, -places, -cases
 
     return [
-        sorted(
-            limits(by_check[check], say), key=lambda one: ("BWN".index(one.severity), -one.cases)
-        )
+        sorted(limits(by_check[check], say), key=lambda one: ("BWN".index(one.severity), -one.cases))
         for check in sorted(by_check, key=weight)
     ]
 

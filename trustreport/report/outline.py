@@ -103,7 +103,12 @@ def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Con
         number = str(len(drafts) + 1)
         if volume == "annex":
             number = say("report.annex.number", number=number)
-        own = replace(context, numbering=Numbering(number, context.drawn, say, most), placed=placed, in_annex=volume == "annex")
+        own = replace(
+            context,
+            numbering=Numbering(number, context.drawn, say, most),
+            placed=placed,
+            in_annex=volume == "annex",
+        )
         items = {word: _items(word, volume, own) for word in words if word not in LAST}
         open_ = volume == "annex" and any(u.dimension in words for u in context.assessment.unanswered)
         if any(items.values()) or set(words) & set(LAST) or open_:

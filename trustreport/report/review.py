@@ -7,8 +7,8 @@ from math import isnan
 
 from trustreport import criteria
 from trustreport.assessment import Assessment
-from trustreport.digits import per
 from trustreport.claims import claimed, elsewhere
+from trustreport.digits import per
 from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences
 from trustreport.dimensions.candidates.narrative import PATIENTS
 from trustreport.measures.reported.printed import metric_named

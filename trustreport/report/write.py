@@ -17,8 +17,8 @@ import trustreport
 from trustreport.assessment import Assessment
 from trustreport.errors import MissingLibrary
 from trustreport.messages import Catalogue, catalogue
-from trustreport.report import csv
 from trustreport.plan import Plan
+from trustreport.report import csv
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.drawing import Drawing

@@ -67,10 +67,10 @@ def checked_names(names: Iterable[str]) -> list[str]:
             wrong.append(Field(name[:100].encode(errors="replace").decode(), str(error)))
             continue
         if safe in fine:
-            wrong.append(Field(safe, "the name stands there twice"))
+            wrong.append(Field(safe, "the name appears twice"))
         fine.append(safe)
     if wrong:
-        raise Fault(422, "Names of files refused", "Nothing was kept.", wrong)
+        raise Fault(422, "Names of files refused", "Nothing was saved.", wrong)
     return fine
 
 

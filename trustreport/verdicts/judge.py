@@ -8,7 +8,7 @@ from typing import Any
 
 from trustreport import criteria
 from trustreport.criteria import Bound
-from trustreport.digits import as_declared, clear_of, rounded
+from trustreport.digits import as_declared, clear_of, places_in, rounded
 from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.lock import Standing
@@ -177,6 +177,8 @@ def amount(lead: Result, value: float, *, bare: bool = False) -> Message:
     """A value as its unit is written; without the unit where one follows that has it."""
     if not isfinite(value):
         return say("verdicts.amount.infinite", value=value)
+    if places_in(value) is None:  # a bound, which somebody declared
+        value = as_declared(value, 0 if lead.unit in ("seconds", "count", "decisions") else 2)
     key = f"bare_{lead.unit}" if bare and lead.unit in BARE else lead.written
     return say(f"verdicts.amount.{key}", value=value)
 

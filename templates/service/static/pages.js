@@ -44,7 +44,7 @@
     } else {
       told = new DOMParser().parseFromString(request.responseText, "text/html").querySelector(".fault");
     }
-    show(form, told || box("The service did not answer. Nothing was kept; try again."));
+    show(form, told || box("The service did not answer. Nothing was saved; try again."));
   }
 
   function box(text) {

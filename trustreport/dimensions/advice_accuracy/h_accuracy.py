@@ -29,8 +29,8 @@ NO_CONFIDENCE = "no rater stated a confidence for these cases"
 NO_RATERS = "no rater judged these cases"
 NO_COMPLEXITY = "some of the cases have no complexity"
 NO_RELEVANCE = "some of the cases have no relevance"
-OFF_SCALE = "some of the complexities lie off the declared scale"
-BELOW_CHANCE = "tau lies below chance"
+OFF_SCALE = "some of the complexities are outside the declared scale"
+BELOW_CHANCE = "tau is below chance"
 OTHER_CLASSES = "the priorities are not one for each class"
 
 

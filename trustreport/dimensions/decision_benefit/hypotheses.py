@@ -6,6 +6,7 @@ from math import isfinite, isnan, log, nan
 from typing import Any, Literal
 
 from trustreport.criteria import alpha_of, level_of, row_of, same_level, sides
+from trustreport.digits import as_declared, places_in, rounded
 from trustreport.dimensions.decision_benefit.changes import strata_results
 from trustreport.dimensions.decision_benefit.entries import ID, results_of
 from trustreport.dimensions.decision_benefit.secondary_endpoints import secondary_results
@@ -339,7 +340,8 @@ def _declared(tested: Tested, value: float) -> Message:
 
 
 def _amount(tested: Tested, value: float) -> Message:
-    return say(f"{TEXT}.amount.{tested.result.unit}", value=value)
+    shown = as_declared(value) if places_in(value) is None else value
+    return say(f"{TEXT}.amount.{tested.result.unit}", value=shown)
 
 
 def _numbers(tested: Tested) -> tuple[Any, ...]:
@@ -397,6 +399,7 @@ def _goals(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
         for t, goal in of:
             e = t.result.estimate
             distance = replace(e, value=e.value - goal, low=e.low - goal, high=e.high - goal)
+            distance = rounded(distance, t.result.places)
             label = say(f"{TEXT}.of_goal", label=_label(t, several_tasks), goal=_declared(t, goal))
             rows.append(EffectRow(label, distance))
         met, missed = say(f"{TEXT}.met"), say(f"{TEXT}.missed")

@@ -32,7 +32,7 @@ from trustreport.results import Result
 MISSED = 0.1  # chance of a missed alert where none is declared
 NO_RATES = "the rate in control and the rate to detect are not both declared"
 NOT_OF_CASES = "no share of cases or readings: it is followed by period, not case by case"
-NO_READINGS = "no readings of the periods tell it"
+NO_READINGS = "not available from the readings of the periods"
 NO_ORDER = "the order of the cases within a period is not known: this test needs it"
 OTHER_CHART = "another chart than cusum or sprt is declared"
 METHODS = {"cusum": CUSUM, "sprt": SPRT}

@@ -110,7 +110,7 @@ def loess_error(truth: NDArray[np.bool_], score: Floats, *, level: float = 0.95)
         ICI = mean |curve(s) - s|,   ECI = 100 mean (curve(s) - s)^2
 
     The smoother is loess: local parabolas over the nearest three quarters of the cases, tricube weights, not
-    cut at 0 and 1, as R's ``loess`` does it unless told otherwise.
+    cut at 0 and 1, as R's ``loess`` does by default.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ class ThreeWayCounts:
 
         ::
 
-            wrong     a positive case counts as fn, a negative one as fp (intention to diagnose)
+            wrong     a positive case is analysed as fn, a negative one as fp (intention to diagnose)
             positive  as called positive, where the rule of use sends such cases on
             negative  as called negative
             excluded  left out; shown beside the others, never alone

@@ -15,6 +15,6 @@ ONE_CLASS_ALL_RIGHT = (
     "one class was called right throughout and the other wrong throughout: the odds ratio is undefined"
 )
 ONE_CLUSTER = "fewer than two clusters hold such a case: no interval"
-AT_THE_EDGE = "the value lies at the end of its range: this method has no interval"
+AT_THE_EDGE = "the value is at the end of its range: this method has no interval"
 NO_SPREAD_BETWEEN_CLUSTERS = "nothing varies between clusters: no interval"
-CLUSTERS_AS_CASES = "nothing varies between clusters: each cluster counts as one case"
+CLUSTERS_AS_CASES = "nothing varies between clusters: each cluster is analysed as one case"

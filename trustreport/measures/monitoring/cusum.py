@@ -81,7 +81,7 @@ def design(in_control: float, to_detect: float, *, budget: float, sizes: Sequenc
         S = max(0, S + ln(p1 / p0)) after an event, max(0, S - ln((1 - p0) / (1 - p1))) after none
         alert where S >= h;   h the least with P(alert within the planned looks; p0) <= budget
 
-    A look at n cases adds the scores of all of them before it is held against 0 and h. The probabilities are
+    A look at n cases adds the scores of all of them before it is compared with 0 and h. The probabilities are
     exact: the scores are whole multiples of a step (`weights`), so the chart is a Markov chain.
 
     Parameters

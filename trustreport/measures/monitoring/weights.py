@@ -17,7 +17,7 @@ LARGEST = 400
 class Weights:
     """Log-likelihood ratio of one case on a lattice: `up` steps for an event, `down` steps for none.
 
-    `unit` is the size of a step in natural logarithms. What counts as an event is what speaks for the rate
+    `unit` is the size of a step in natural logarithms. An event is what speaks for the rate
     to detect; `falling` says that this is the absence of what is counted, because that rate is the lower one.
     `tuned` is the rate to detect for which the whole-number scores are the exact likelihood ratio.
     """

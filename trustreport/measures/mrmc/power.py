@@ -22,11 +22,11 @@ METHOD_MARGIN = "noncentral_t"
 METHOD_WIDTH = "or_components"
 MOST_CASES = 1_000_000
 
-NEGATIVE_COMPONENT = "the arm-by-reader component is negative in this study and counts as 0"
-CLIPPED = "cov2 is below cov3 in this study: their difference counts as 0"
+NEGATIVE_COMPONENT = "the arm-by-reader component is negative in this study and is set to 0"
+CLIPPED = "cov2 is below cov3 in this study: their difference is set to 0"
 PLANNED = "planned from the variance components of this study, whose own uncertainty it leaves out"
 PLANNED_WIDTH = "expected from the variance components of this study, whose own uncertainty it leaves out"
-TOO_FEW = "one reader: of readers in general nothing can be told"
+TOO_FEW = "one reader: nothing can be said about readers in general"
 UNREACHABLE = "no number of cases gives this power with so few readers"
 NO_COMPONENT = "this study gives no variance components"
 

@@ -33,7 +33,7 @@ def mcnemar_exact(table: PairedTable, level: float = 0.95) -> Estimate:
 
     Notes
     -----
-    Rejects less often than it may; `mcnemar_midp` mends that at a slight risk.
+    Rejects less often than it may; `mcnemar_midp` corrects that at a slight risk.
 
     References
     ----------

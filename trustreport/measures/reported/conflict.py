@@ -21,7 +21,7 @@ def smallest_conflicts(figures: Sequence[Figure], n: Cases, *, rows: int = ROWS)
     figures : sequence of Figure
     n : Cases
     rows : int
-        As in `consistent_matrices`; a set that is too large to try counts as fitting.
+        As in `consistent_matrices`; a set that is too large to try is taken to fit.
 
     Returns
     -------

@@ -75,11 +75,11 @@ def metric_named(name: str) -> str | None:
 def printed(metric: str, text: str, rounding: Rounding = "rounded") -> Figure:
     """What a printed figure says about the number behind it, digits as typed.
 
-    With d decimals as typed, a rounded figure x stands for::
+    With d decimals as typed, a rounded figure x means::
 
         [x - 10**-d / 2, x + 10**-d / 2]
 
-    both ends included, since halves are rounded up by some and to even by others. A truncated one stands for
+    both ends included, since halves are rounded up by some and to even by others. A truncated one means
     ``[x, x + 10**-d)``, below zero for ``(x - 10**-d, x]``. Counts are exact.
 
     Parameters

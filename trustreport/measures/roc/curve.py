@@ -18,7 +18,7 @@ class RocCurve:
     """Operating points from the strictest threshold (infinite, nobody called positive) to the laxest.
 
     `tp` and `fp` count the positives and negatives with score >= threshold. Between points the curve is a
-    straight line: cases with equal scores cannot be told apart.
+    straight line: cases with equal scores cannot be distinguished.
     """
 
     threshold: Floats

@@ -63,7 +63,7 @@ class Tail:
 def upper_tail(observed: float, permuted: NDArray[np.float64]) -> Tail:
     """p = (permuted statistics as large as the observed one, and 1) / (permutations + 1).
 
-    Equal up to a relative 1e-9 counts as equal: sums in another order differ by rounding.
+    Equal up to a relative 1e-9 is treated as equal: sums in another order differ by rounding.
 
     References
     ----------

@@ -52,7 +52,7 @@ def question(assessment: Assessment, say: Catalogue) -> str:
     """The question of this kind of report; of several candidates their names."""
     plan = assessment.plan
     names = [one.candidate for one in plan.candidates]
-    if plan.report.kind == "procurement" and 1 < len(names):
+    if plan.report.kind == "procurement" and len(names) > 1:
         several = "several" if len(names) <= MOST_NAMED else "many"
         return say(f"answer.question.procurement_{several}", names=names, n=len(names))
     return say(f"answer.question.{plan.report.kind}")

@@ -69,9 +69,7 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Sai
     sentences = [_who_meets(meets, found, say)]
     sentences += [_undecided(s, assessment, say) for s in found if s.word == "undecided"]
     sentences += [_fails(s, assessment, say) for s in found if s.word == "fails"]
-    silent = [
-        c.candidate for c in assessment.plan.candidates if c.candidate not in {s.name for s in found}
-    ]
+    silent = [c.candidate for c in assessment.plan.candidates if c.candidate not in {s.name for s in found}]
     if silent:
         sentences.append(Said(say("answer.candidates.silent", names=silent, n=len(silent))))
     support = []
@@ -118,7 +116,9 @@ def _fails(one: Standing, assessment: Assessment, say: Catalogue) -> Said:
             e = found.estimate
             what = say(f"answer.candidates.{counted}", k=round(e.n * (1 - e.value)), n=e.n)
         elif found is not None:
-            what = say("answer.candidates.fails_by", estimate=in_words(found, say), required=bound_text(v, say))
+            what = say(
+                "answer.candidates.fails_by", estimate=in_words(found, say), required=bound_text(v, say)
+            )
         else:
             what = ""
         clauses.append(say("answer.candidates.failure", title=name, what=what) if what else name)

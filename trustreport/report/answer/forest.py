@@ -211,7 +211,9 @@ def _marks(found: Result, mark: str, scale: Scale) -> Iterable[Markup]:
     if not (isnan(e.low) or isnan(e.high)):
         yield Markup(
             '<path class="{mark}" d="M{a} {y}H{b}" stroke="{colour}" stroke-width="1.4" fill="none"/>'
-        ).format(mark=mark, a=f"{scale.x(e.low):.1f}", b=f"{scale.x(e.high):.1f}", y=f"{middle:g}", colour=colour)
+        ).format(
+            mark=mark, a=f"{scale.x(e.low):.1f}", b=f"{scale.x(e.high):.1f}", y=f"{middle:g}", colour=colour
+        )
     if isnan(e.value):
         return
     x = scale.x(e.value)

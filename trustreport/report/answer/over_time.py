@@ -138,7 +138,11 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Sai
     support = [_changed(c, say) for c in changed[MOST_SAID:]]
     support += [_past(c, say) for c in past] if changed else []
     support += _first_alerts(alerts, assessment, say)
-    support += [Said(say("answer.vigilance.proposed", signal=s.signal, action=s.action.rstrip("."))) for s in signals if s.action]
+    support += [
+        Said(say("answer.vigilance.proposed", signal=s.signal, action=s.action.rstrip(".")))
+        for s in signals
+        if s.action
+    ]
     if word == "yes" and not changed and known:
         support.append(_unchanged([c for c in known if c not in past], say))
     return sentences, [one for one in support if one.text]
@@ -250,7 +254,12 @@ def _first_alerts(alerts: Sequence[Result], assessment: Assessment, say: Catalog
         if signal is None or signal.detected is None:
             text = say("answer.vigilance.chart", **values)
         else:
-            text = say("answer.vigilance.chart_and_signal", signal=signal.signal, detected=signal.detected.isoformat(), **values)
+            text = say(
+                "answer.vigilance.chart_and_signal",
+                signal=signal.signal,
+                detected=signal.detected.isoformat(),
+                **values,
+            )
         said.append(Said(text, (r,)))
     return said
 

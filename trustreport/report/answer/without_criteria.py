@@ -161,7 +161,12 @@ def _published(assessment: Assessment, say: Catalogue) -> list[Said]:
         return []
     key = "conflicts" if own else "no_conflicts"
     names = [str(r.place.set).removesuffix(", reported") for r in own[:MOST_PAIRS]]
-    return [Said(say(f"answer.open.{key}", n=len(own), all=len(checked | {r.place.set for r in own}), names=names), tuple(own))]
+    return [
+        Said(
+            say(f"answer.open.{key}", n=len(own), all=len(checked | {r.place.set for r in own}), names=names),
+            tuple(own),
+        )
+    ]
 
 
 def _raters(assessment: Assessment, say: Catalogue) -> list[Said]:
@@ -172,7 +177,11 @@ def _raters(assessment: Assessment, say: Catalogue) -> list[Said]:
     if agreement is not None:
         said.append(Said(say("answer.open.raters", estimate=in_words(agreement, say)), (agreement,)))
     if reached is not None:
-        said.append(Said(say("answer.open.actual_accuracy", value=amount(reached, reached.estimate.value)), (reached,)))
+        said.append(
+            Said(
+                say("answer.open.actual_accuracy", value=amount(reached, reached.estimate.value)), (reached,)
+            )
+        )
     return said
 
 

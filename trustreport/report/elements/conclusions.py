@@ -70,7 +70,10 @@ def found(context: Context) -> Element | None:
         return Element((say("report.found.none"),))
     notes = len(every) - len(heavy[:MOST_FOUND])
     quiet = (say("report.found.more", n=notes),) if notes else ()
-    return Element(limits=tuple(replace(one, text=shorten(one.text, LONG, say)) for one in heavy[:MOST_FOUND]), quiet=quiet)
+    return Element(
+        limits=tuple(replace(one, text=shorten(one.text, LONG, say)) for one in heavy[:MOST_FOUND]),
+        quiet=quiet,
+    )
 
 
 def left_out(context: Context) -> Element | None:

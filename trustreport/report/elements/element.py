@@ -8,8 +8,8 @@ from typing import Any
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.report import declared
-from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.limits import Limit
+from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.tables import Table
 
 

@@ -91,7 +91,7 @@ class Lane:
         try:
             task |= _lay_out(core, job, files, work)
         except FileNotFoundError:
-            return Outcome("failed", reason="A file of this version is no longer kept."), "go on"
+            return Outcome("failed", reason="A file of this version has been removed."), "go on"
         pulse = _Pulse(core, lease, self._stop)
         outcome = run(task, work, Limits.of(core.settings, job.task), tell=pulse.tell, go_on=pulse.goes_on)
         return outcome, pulse.said
@@ -109,7 +109,7 @@ class Lane:
             try:
                 kept = _blobs_of(core, job, work)
             except (OSError, ValueError) as error:
-                failed = f"What it wrote cannot be kept ({place_of(error)})."
+                failed = f"Its output cannot be stored ({place_of(error)})."
         with core.store.write() as rows:
             held = queue.held(rows, lease)
             if held is None:

@@ -142,7 +142,7 @@ def end(rows: Rows, job: Job, state: Literal["done", "failed", "cancelled"], rea
         job.progress = 1.0
     elif job.task == "check" and (version := rows.get(Version, job.version)):
         version.state = "unreadable"
-        version.problems = [{"file": "", "found": reason, "expected": "", "mend": "Hand the files in anew."}]
+        version.problems = [{"file": "", "found": reason, "expected": "", "mend": "Upload the files again."}]
         version.checked_at = job.finished_at
     audit.write(
         rows,

@@ -38,7 +38,7 @@ def unpack(archive: Path, shown: str, into: Path, *, most_bytes: int, most_files
                 left -= _write(opened, info, into / name, left, shown)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise Refused(
-            [_problem(shown, "a damaged or encrypted zip", "Make it anew, without a password.")]
+            [_problem(shown, "a damaged or encrypted zip", "Create it again, without a password.")]
         ) from error
     except OSError as error:
         raise Refused([_problem(shown, "names of files that contradict each other")]) from error
@@ -68,7 +68,7 @@ def _entries(
                 raise BadName("a study holds files, no links or devices")
             name = safe_name(info.filename.removeprefix(around))
             if name in entries:
-                raise BadName("the name stands there twice")
+                raise BadName("the name appears twice")
             entries[name] = info
         except BadName as error:
             problems.append(

@@ -170,4 +170,4 @@ def outcome_of(results: Path) -> Outcome:
             tuple(said["verdicts"]), tuple(fired), len(clear), len(idle), tuple(said["unanswered"])
         )
     except FileNotFoundError:
-        raise Fault(404, "Not found", "The results are no longer kept.") from None
+        raise Fault(404, "Not found", "The results have been removed.") from None

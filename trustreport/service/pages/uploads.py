@@ -116,7 +116,7 @@ def _files_of(store: Store, who: Who, version: str) -> tuple[str, Sequence[Versi
         row = who.one(rows, Version, version)
         files = rows.scalars(select(VersionFile).where(VersionFile.version == row.id)).all()
     if any(file.archive for file in files):
-        raise Fault(409, "Not unpacked", "The zip could not be unpacked: hand in all files anew.")
+        raise Fault(409, "Not unpacked", "The zip could not be unpacked. Upload all files again.")
     return row.study, files
 
 

@@ -36,7 +36,7 @@ def one(version: Name, request: Request, who: Reader, core: TheCore, start: From
 
 @router.post("/{version}/jobs")
 def ask(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
-    """Ask for a report; one that there is already is shown."""
+    """Request a report; one that there is already is shown."""
 
     def act() -> Response:
         wanted = asked(

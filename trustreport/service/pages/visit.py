@@ -79,7 +79,7 @@ async def _form(request: Request, secret: str) -> AsyncIterator[FormData]:
         token = form.get("csrf")
         fine = isinstance(token, str) and compare_digest(token.encode(), secrets.csrf_token(secret).encode())
         if not (secret and fine):
-            raise Fault(403, "Not from this page", "The page was too old. Load it anew and try again.")
+            raise Fault(403, "Not from this page", "The page has expired. Reload it and try again.")
         yield form
 
 

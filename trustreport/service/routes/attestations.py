@@ -22,9 +22,7 @@ Act = Literal["review", "approval", "rejection"]
 
 class Signing(Asked):
     act: Act
-    meaning: Words = Field(
-        min_length=1, description="what the signature stands for, as it is to be read later"
-    )
+    meaning: Words = Field(min_length=1, description="what the signature means, worded for later readers")
     password: Password = Field(description="one's own, since a signature is given by a person")
 
 

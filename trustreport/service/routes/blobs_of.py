@@ -29,7 +29,7 @@ def send_blob(
         return Response(status_code=304, headers=headers)
     path = core.blobs.path(organisation, sha256)
     if not path.is_file():
-        raise Fault(404, "Not found", "The file is no longer kept.")
+        raise Fault(404, "Not found", "The file has been removed.")
     last = name.rsplit("/", 1)[-1]
     shown = "inline" if ours else "attachment"
     headers["Content-Disposition"] = f"{shown}; filename*=UTF-8''{quote(last, safe='')}"

@@ -67,7 +67,7 @@ def _document(core: Core, who: Who, name: str) -> dict[str, Any]:
         report = who.one(rows, Report, name)
     path = core.blobs.path(who.organisation, report.results_sha256)
     if not path.is_file():
-        raise Fault(404, "Not found", "The results are no longer kept.")
+        raise Fault(404, "Not found", "The results have been removed.")
     document: dict[str, Any] = json.loads(path.read_bytes())
     return document
 

@@ -37,7 +37,7 @@ class JobSaid(Said):
 
 @router.post("/versions/{version}/jobs", status_code=201, responses={200: {"description": "Asked before"}})
 def ask(version: Name, asked: Wishes, who: Author, core: TheCore, response: Response) -> JobSaid:
-    """Ask for a report. The same inputs, wishes and code are one job: asking again answers 200 with it."""
+    """Request a report. The same inputs, wishes and code are one job: asking again answers 200 with it."""
     with core.store.write() as rows:
         row = who.one(rows, Version, version)
         if row.state != "valid":

@@ -58,7 +58,7 @@ class VersionSaid(Said):
 
 
 class ProblemSaid(Said):
-    """A fault of a file: where it stands, what was found, what was expected, how to mend it."""
+    """A fault of a file: where it is, what was found, what was expected, how to fix it."""
 
     file: str
     found: str
