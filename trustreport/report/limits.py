@@ -1,4 +1,4 @@
-"""What the checks found: the same words about several places said once, ranked by what they do to the answer."""
+"""What the checks found: the same words said once, ranked by what they do to the answer."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What was tested: device, readers, cases, arms, design, reference standard, and since when criteria are fixed."""
+"""What was tested: device, readers, cases, arms, design, reference standard, lock of the criteria."""
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue

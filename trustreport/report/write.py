@@ -93,7 +93,7 @@ def write(
 
 
 def default_formats(plan: Plan) -> tuple[str, ...]:
-    """What is written where nobody chose: the annex as a file too where criteria are declared for a dossier."""
+    """What is written by default: of a dossier with criteria the annex as a file too."""
     annexed = plan.report.kind == "certification" and bool(plan.endpoints)
     return (*DEFAULT_FORMATS, "annex") if annexed else DEFAULT_FORMATS
 

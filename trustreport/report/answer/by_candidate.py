@@ -43,7 +43,7 @@ class Standing:
 
     @property
     def word(self) -> str:
-        """Whether all requirements are met, one fails, or one is open: ``meets``, ``fails``, ``undecided``."""
+        """``meets`` all requirements, ``fails`` one, or is ``undecided`` on one."""
         return "fails" if self.failed else "undecided" if self.open else "meets"
 
 
@@ -66,7 +66,8 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Sai
     """Sentences, and what supports them."""
     found = standings(assessment)
     meets = [s for s in found if s.word == "meets"]
-    sentences = [_who_meets(meets, found, say)]
+    first = _who_meets(meets, found, say)
+    sentences = [first] if first else []
     sentences += [_undecided(s, assessment, say) for s in found if s.word == "undecided"]
     sentences += [_fails(s, assessment, say) for s in found if s.word == "fails"]
     silent = [c.candidate for c in assessment.plan.candidates if c.candidate not in {s.name for s in found}]
@@ -79,13 +80,16 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Sai
     return sentences, support
 
 
-def _who_meets(meets: Sequence[Standing], found: Sequence[Standing], say: Catalogue) -> Said:
+def _who_meets(meets: Sequence[Standing], found: Sequence[Standing], say: Catalogue) -> Said | None:
+    if not meets and len(found) == 1:
+        return None
     if not meets:
-        key = "nobody_one" if len(found) == 1 else "nobody"
-        return Said(say(f"answer.candidates.{key}", n=len(found), name=found[0].name))
+        key = "nobody_shown" if any(s.word == "undecided" for s in found) else "nobody"
+        key += "_two" if len(found) == BOTH else ""
+        return Said(say(f"answer.candidates.{key}", n=len(found)))
     counts = {len(s.verdicts) for s in meets}
     n = counts.pop()
-    same = "both" if n == BOTH else "same"
+    same = "both" if n == BOTH else "their" if n == 1 and len(meets) > 1 else "same"
     what = say(f"answer.candidates.requirements_{'own' if counts else same}", n=n)
     only = "only" if len(meets) == 1 < len(found) else "meet"
     text = say(f"answer.candidates.{only}", names=[s.name for s in meets], what=what, n=len(meets))

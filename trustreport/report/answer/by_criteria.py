@@ -20,6 +20,8 @@ from trustreport.verdicts.verdict import ROLES
 
 OPEN = ("inconclusive", "not assessable", "not tested")
 TIMES = "oe_ratio"
+MOST_REASONS = 2
+TWO = 2  # "both", "neither"
 
 
 def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Said]]:
@@ -44,6 +46,8 @@ def _met(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) ->
     n, k = len(verdicts), len(met)
     if n == 1 and k == 0:
         word = verdicts[0].word
+        if word == "not assessable":
+            return Said(say("answer.criteria.only_not_assessable", reason=verdicts[0].reason))
         if word in OPEN:
             return Said(
                 say(
@@ -54,13 +58,13 @@ def _met(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) ->
             )
         return Said(say("answer.criteria.only_fail"))
     if n == k:
-        return Said(say("answer.criteria.all", n=n), results_of(met))
+        return Said(say("answer.criteria.all_two" if n == TWO else "answer.criteria.all", n=n), results_of(met))
     if k:
         return Said(say("answer.criteria.some", n=k, all=n), results_of(met))
-    words = {v.word for v in verdicts}
+    words, none = {v.word for v in verdicts}, "none_two" if n == TWO else "none"
     if len(words) == 1 and "fail" not in words:
-        return Said(say(f"answer.criteria.none_{words.pop().replace(' ', '_')}", n=n))
-    return Said(say("answer.criteria.none", n=n))
+        return Said(say(f"answer.criteria.{none}_{words.pop().replace(' ', '_')}", n=n))
+    return Said(say(f"answer.criteria.{none}", n=n))
 
 
 def _failed(failed: Sequence[Verdict], n: int, assessment: Assessment, say: Catalogue) -> Said:
@@ -79,7 +83,7 @@ def _failure(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     if found is not None and found.name == TIMES and found.estimate.value > 1:
         place = found.place.dataset or found.place.set or ""
         key = "answer.criteria.more_than_predicted" + ("_at" if place else "")
-        return say(key, place=place, value=found.estimate.value)
+        return say(key, place=place, value=float(found.estimate.value))
     clause = with_requirement(verdict, assessment, say)
     return say("answer.criteria.safety", clause=clause) if verdict.criterion.role == "safety" else clause
 
@@ -87,6 +91,10 @@ def _failure(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
 def _open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Said]:
     """What is inconclusive, cannot be assessed or was not tested; safety criteria by name."""
     if len(verdicts) == 1:
+        return
+    words = {v.word for v in verdicts}
+    if len(words) == 1 and words <= set(OPEN):  # the answer has said that none can be decided
+        yield from _all_open(verdicts, assessment, say)
         return
     for word in OPEN:
         own = _by_role(v for v in verdicts if v.word == word)
@@ -103,6 +111,16 @@ def _open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -
             yield Said(say(f"{key}_among", n=len(own), name=name), results_of(safety))
         else:
             yield Said(say(key, n=len(own)))
+
+
+def _all_open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Said]:
+    """The criteria with their numbers, or why they cannot be judged."""
+    if verdicts[0].word == "inconclusive":
+        names = [_named(v, assessment, say) for v in _by_role(iter(verdicts))[:MOST_NAMED]]
+        yield Said(first_letter(say("answer.criteria.listed", names=names)), results_of(verdicts))
+        return
+    for reason in list(dict.fromkeys(say(v.reason) for v in verdicts))[:MOST_REASONS]:
+        yield Said(first_letter(reason))
 
 
 def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:

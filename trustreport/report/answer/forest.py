@@ -1,4 +1,4 @@
-"""The verdict forest: a row for each criterion with estimate, interval, bound and verdict, on a scale of its own."""
+"""The verdict forest: a row for each criterion with estimate, interval, bound and verdict."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -216,12 +216,12 @@ def _marks(found: Result, mark: str, scale: Scale) -> Iterable[Markup]:
         )
     if isnan(e.value):
         return
-    x = scale.x(e.value)
+    x, side, tall = scale.x(e.value), 2 * MARK, MARK + 0.8
     shapes = {
-        "pass": f"M{x - MARK:.1f} {middle:g}a{MARK} {MARK} 0 1 0 {2 * MARK} 0a{MARK} {MARK} 0 1 0 {-2 * MARK} 0Z",
-        "fail": f"M{x - MARK:.1f} {middle - MARK:g}h{2 * MARK}v{2 * MARK}h{-2 * MARK}Z",
+        "pass": f"M{x - MARK:.1f} {middle:g}a{MARK} {MARK} 0 1 0 {side} 0a{MARK} {MARK} 0 1 0 {-side} 0Z",
+        "fail": f"M{x - MARK:.1f} {middle - MARK:g}h{side}v{side}h{-side}Z",
     }
-    diamond = f"M{x:.1f} {middle - MARK - 0.8:g}l{MARK + 0.8} {MARK + 0.8}l{-MARK - 0.8} {MARK + 0.8}l{-MARK - 0.8} {-MARK - 0.8}Z"
+    diamond = f"M{x:.1f} {middle - tall:g}l{tall} {tall}l{-tall} {tall}l{-tall} {-tall}Z"
     yield Markup('<path class="{mark}" d="{d}" fill="{colour}"/>').format(
         mark=mark, d=shapes.get(mark, diamond), colour=colour
     )

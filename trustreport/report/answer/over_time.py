@@ -1,4 +1,4 @@
-"""The answer of a periodic audit: what changed, from what to what, since when, where it lies, what is open."""
+"""The answer of a periodic audit: what changed, since when, where errors concentrate, what is open."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,7 +137,8 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Sai
     sentences += _open(incidents, signals, bool(changed or past or alerts), say)
     support = [_changed(c, say) for c in changed[MOST_SAID:]]
     support += [_past(c, say) for c in past] if changed else []
-    support += _first_alerts(alerts, assessment, say)
+    told = {r.endpoint for r in silent} if not changed and not past else set()
+    support += _first_alerts([r for r in alerts if r.endpoint not in told], assessment, say)
     support += [
         Said(say("answer.vigilance.proposed", signal=s.signal, action=s.action.rstrip(".")))
         for s in signals

@@ -58,7 +58,7 @@ def _judged(assessment: Assessment) -> Iterator[tuple[Verdict, Result]]:
 
 
 def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
-    """Another interval of the same number, or the number with another rule, that would be judged otherwise."""
+    """Another interval of the same number that would be judged otherwise."""
     for v, lead in _judged(assessment):
         for r in assessment.results:
             e = r.estimate

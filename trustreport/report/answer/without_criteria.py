@@ -141,11 +141,12 @@ def _by_candidate(assessment: Assessment, say: Catalogue) -> list[Said]:
         own = [
             r
             for m in ("sensitivity", "specificity")
-            for r in of_data_sets(assessment, f"advice_accuracy.{m}", one.candidate)
+            for r in of_data_sets(assessment, f"candidates.{m}", one.candidate)
+            or of_data_sets(assessment, f"advice_accuracy.{m}", one.candidate)
         ]
         if own:
             parts = [_measured(r, say) for r in own]
-            said.append(Said(say("answer.open.on_data", data=one.candidate, measures=parts), tuple(own)))
+            said.append(Said(say("answer.open.of_candidate", data=one.candidate, measures=parts), tuple(own)))
     return said
 
 

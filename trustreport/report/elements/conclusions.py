@@ -1,4 +1,4 @@
-"""What only the report has: criteria with the place of their evidence, what checks found, and what is left out."""
+"""What only the report has: criteria and their evidence, what checks found, and what is left out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -77,7 +77,7 @@ def found(context: Context) -> Element | None:
 
 
 def left_out(context: Context) -> Element | None:
-    """How many fields are not declared, checks could not run, and questions stay open; the annex names them."""
+    """How many fields are not declared and checks could not run, and which questions stay open."""
     assessment, say = context.assessment, context.say
     n = len(assessment.not_declared)
     idle = {o.check for o in assessment.checks} - {

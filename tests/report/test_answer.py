@@ -1,0 +1,457 @@
+"""The sentence that a report opens with, for made-up studies of each kind: a function of their results."""
+
+from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from trustreport.assessment import Assessment
+from trustreport.estimate import Estimate
+from trustreport.finding import Finding, Part
+from trustreport.messages import catalogue, say
+from trustreport.place import Place
+from trustreport.plan import Plan
+from trustreport.report.answer import answer
+from trustreport.report.answer.forest import forest
+from trustreport.report.answer.what_if import what_would_change_it
+from trustreport.results import Result
+from trustreport.study import Study
+from trustreport.verdicts import verdicts
+
+EN = catalogue()
+LEVEL = 0.95
+
+
+def result(id: str, value: float, low: float, high: float, n: int = 200, **more: Any) -> Result:
+    """A primary result; what is no place is endpoint, parameters or details."""
+    own = {key: more.pop(key) for key in ("endpoint", "parameters", "details", "analysis") if key in more}
+    e = Estimate(value, low, high, n, LEVEL, se=0.01, method="wilson")
+    return Result(id, Place(**more), e, primary=True, cases=f"{hash(str(more)) & (2**64 - 1):016x}", **own)
+
+
+def share(measure: str, k: int, n: int, low: float, high: float, dataset: str, **more: Any) -> Result:
+    return result(f"advice_accuracy.{measure}", k / n, low, high, n, dataset=dataset, **more)
+
+
+def criterion(name: str, measure: str, bound: object, **more: Any) -> dict[str, Any]:
+    return {
+        "endpoint": name,
+        "role": "primary",
+        "measure": measure,
+        "hypothesis": "performance goal",
+        "bound_or_margin": bound,
+        **more,
+    }
+
+
+def made(
+    kind: str,
+    results: Sequence[Result] = (),
+    criteria: Sequence[dict[str, Any]] = (),
+    datasets: Iterable[tuple[str, str]] = (("test", "internal test"),),
+    parts: tuple[Part, ...] = (),
+    **groups: Any,
+) -> Assessment:
+    """An assessment of these results, judged as any other."""
+    fixed = {"sap_locked_at": "2026-01-05", "data_opened_at": "2026-02-01"}
+    given = {
+        "report": {"kind": kind},
+        "study": fixed,
+        "device": {"trade_name": "Aid"},
+        "endpoints": list(criteria),
+        **groups,
+    }
+    plan = Plan.model_validate(given)
+    sets: Any = tuple(SimpleNamespace(name=name, role=role) for name, role in datasets)
+    study = Study(datasets=sets)
+    judged = verdicts(study, plan, tuple(results), (), lambda name, level: tuple(results))
+    by_dimension = dict.fromkeys(r.dimension for r in results)
+    findings = tuple(
+        Finding(name, parts if i == 0 else (), tuple(r for r in results if r.dimension == name))
+        for i, name in enumerate(by_dimension)
+    )
+    return Assessment(study, plan, findings, (), (), (), (), (), verdicts=judged)
+
+
+SENSITIVE = share("sensitivity", 180, 200, 0.851, 0.934, "test")
+SPECIFIC = share("specificity", 170, 200, 0.794, 0.893, "test")
+MISSING = share("sensitivity", 140, 200, 0.633, 0.759, "test")
+WIDE = share("sensitivity", 34, 40, 0.709, 0.929, "test")
+SENSITIVITY = criterion("finds", "advice_accuracy.sensitivity", 0.8, dataset="test")
+SPECIFICITY = criterion("spares", "advice_accuracy.specificity", 0.75, dataset="test")
+SWITCHES = result("reliance.harmful_switch_rate", 0.443, 0.252, 0.653, 88, arms=("aided", "unaided"), task="")
+HARM = criterion("few switches", "reliance.harmful_switch_rate", 0.3, role="safety")
+OCCURRED = result("advice_value.oe_ratio", 1.82, 1.56, 2.13, 260, dataset="North")
+PREDICTED = criterion("foretells", "advice_value.oe_ratio", (0.8, 1.25), dataset="North", role="secondary")
+GAIN = result(
+    "decision_benefit.mean_benefit",
+    0.077,
+    0.033,
+    0.121,
+    716,
+    arms=("aided", "unaided"),
+    endpoint="accuracy",
+)
+NO_GAIN = result(
+    "decision_benefit.mean_benefit",
+    0.013,
+    -0.005,
+    0.030,
+    716,
+    arms=("aided", "unaided"),
+    endpoint="accuracy",
+)
+
+
+def sentences(one: Assessment) -> tuple[str, str]:
+    found = answer(one, EN)
+    return found.sentence, found.supporting
+
+
+CERTIFICATION = {
+    "all pass": made("certification", [SENSITIVE, SPECIFIC], [SENSITIVITY, SPECIFICITY]),
+    "one fails": made("certification", [MISSING, SPECIFIC], [SENSITIVITY, SPECIFICITY]),
+    "all inconclusive": made(
+        "certification",
+        [WIDE, share("specificity", 30, 40, 0.598, 0.858, "test")],
+        [SENSITIVITY, SPECIFICITY],
+    ),
+    "nothing assessable": made("certification", [], [SENSITIVITY, SPECIFICITY]),
+    "no criteria": made("certification", [SENSITIVE, SPECIFIC]),
+    "one criterion": made("certification", [SENSITIVE], [SENSITIVITY]),
+    "one criterion, not met": made("certification", [MISSING], [SENSITIVITY]),
+    "one criterion, inconclusive": made("certification", [WIDE], [SENSITIVITY]),
+    "safety criterion only": made("certification", [SWITCHES], [HARM]),
+    "safety inconclusive among others": made(
+        "certification", [SENSITIVE, SPECIFIC, SWITCHES], [SENSITIVITY, SPECIFICITY, HARM]
+    ),
+    "more occurred than predicted": made(
+        "certification",
+        [SENSITIVE, OCCURRED],
+        [SENSITIVITY, PREDICTED],
+        [("test", "internal test"), ("North", "external")],
+    ),
+    "the worst data set, training silent": made(
+        "certification",
+        [
+            SENSITIVE,
+            share("sensitivity", 67, 100, 0.573, 0.754, "South"),
+            share("sensitivity", 99, 100, 0.945, 0.998, "development"),
+        ],
+        [SENSITIVITY],
+        [("development", "training"), ("test", "internal test"), ("South", "external")],
+    ),
+    "exploratory, readers": made("certification", [GAIN]),
+    "exploratory, readers without a change": made("certification", [NO_GAIN]),
+}
+CERTIFICATION_SAYS = {
+    "all pass": ("Both criteria are met.", ""),
+    "one fails": (
+        "One of two criteria is met. One fails: sensitivity was 70.0% (63.3% to 75.9%), required above 80%.",
+        "",
+    ),
+    "all inconclusive": (
+        "Neither of the two criteria is met or refuted: both are inconclusive.",
+        "Sensitivity (85%, required above 80%) and specificity (75%, required above 75%).",
+    ),
+    "nothing assessable": (
+        "Neither of the two criteria can be assessed.",
+        "The report has no result for the measure advice_accuracy.sensitivity. The report "
+        "has no result for the measure advice_accuracy.specificity.",
+    ),
+    "no criteria": (
+        "On test: sensitivity 90.0% (85.1% to 93.4%) and specificity 85.0% (79.4% to 89.3%).",
+        "No acceptance criteria were declared.",
+    ),
+    "one criterion": ("The criterion is met.", ""),
+    "one criterion, not met": (
+        "The criterion is not met. Sensitivity was 70.0% (63.3% to 75.9%), required above 80%.",
+        "",
+    ),
+    "one criterion, inconclusive": (
+        "The criterion is neither met nor refuted: sensitivity was 85% (71% to 93%), required above 80%.",
+        "",
+    ),
+    "safety criterion only": (
+        "The criterion is neither met nor refuted: harmful switch rate was 44% (25% to "
+        "65%), required below 30%.",
+        "",
+    ),
+    "safety inconclusive among others": (
+        "Two of three criteria are met.",
+        "One is inconclusive: the safety criterion on harmful switch rate (44%, required below 30%).",
+    ),
+    "more occurred than predicted": (
+        "One of two criteria is met. One fails: at North 1.8 times as many cases occurred as predicted.",
+        "",
+    ),
+    "the worst data set, training silent": (
+        "The criterion is met.",
+        "The lowest sensitivity outside the training data is 67.0% (57.3% "
+        "to 75.4%), at South, where 33 of 100 positive cases were missed; "
+        "at test it is 90.0%.",
+    ),
+    "exploratory, readers": (
+        "With the aid the readers' accuracy was higher: +7.7 (+3.3 to +12.1) points.",
+        "No acceptance criteria were declared.",
+    ),
+    "exploratory, readers without a change": (
+        "No change in the readers' accuracy with the aid could be shown: +1.3 (−0.5 to +3.0) points.",
+        "No acceptance criteria were declared.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CERTIFICATION)
+def test_the_answer_of_a_dossier(name: str) -> None:
+    assert sentences(CERTIFICATION[name]) == CERTIFICATION_SAYS[name]
+
+
+def of(name: str, k: int, low: float, high: float, measure: str = "sensitivity", n: int = 116) -> Result:
+    return result(f"candidates.{measure}", k / n, low, high, n, dataset="here", candidate=name)
+
+
+def wants(name: str, measure: str = "sensitivity", bound: float = 0.8) -> dict[str, Any]:
+    return criterion(f"{name} {measure}", f"candidates.{measure}", bound, candidate=name)
+
+
+def review(results: Sequence[Result], criteria: Sequence[dict[str, Any]] = (), **more: Any) -> Assessment:
+    names = list(dict.fromkeys(r.place.candidate for r in results if r.place.candidate)) or ["Alder"]
+    names = more.pop("names", names)
+    candidates = [{"candidate": name} for name in names]
+    return made("procurement", results, criteria, [("here", "local")], candidates=candidates, **more)
+
+
+A_MEETS, B_MEETS = of("Alder", 107, 0.859, 0.959), of("Birch", 105, 0.838, 0.948)
+B_WIDE, C_FAILS = of("Birch", 101, 0.798, 0.920), of("Cedar", 81, 0.609, 0.774)
+A_SPARES = of("Alder", 426, 0.777, 0.844, "specificity", 524)
+ALIKE = result(
+    "candidates.sensitivity_difference",
+    -0.017,
+    -0.062,
+    0.025,
+    116,
+    dataset="here",
+    candidates=("Birch", "Alder"),
+)
+CLOSE = criterion(
+    "no worse",
+    "candidates.sensitivity_difference",
+    0.05,
+    arm_or_contrast=["Birch", "Alder"],
+    hypothesis="non-inferiority",
+    role="secondary",
+)
+WORTH = result(
+    "advice_accuracy.utility_difference",
+    -7.0,
+    -11.6,
+    -2.4,
+    10000,
+    dataset="here",
+    candidates=("Birch", "Alder"),
+    parameters={"utility": "euros"},
+)
+PROCUREMENT = {
+    "all pass": review([A_MEETS, B_MEETS], [wants("Alder"), wants("Birch")]),
+    "one fails": review([A_MEETS, C_FAILS], [wants("Alder"), wants("Cedar")]),
+    "one meets both, one undecided, one fails": review(
+        [A_MEETS, A_SPARES, B_WIDE, C_FAILS],
+        [wants("Alder"), wants("Alder", "specificity", 0.75), wants("Birch"), wants("Cedar")],
+    ),
+    "all inconclusive": review([B_WIDE], [wants("Birch")]),
+    "nothing assessable": review([], [wants("Alder")]),
+    "nobody meets": review([B_WIDE, C_FAILS], [wants("Birch"), wants("Cedar")]),
+    "one candidate": review([A_MEETS], [wants("Alder")]),
+    "one candidate that fails": review([C_FAILS], [wants("Cedar")]),
+    "ties": review([A_MEETS, B_MEETS, ALIKE], [wants("Alder"), wants("Birch")]),
+    "a comparison": review([A_MEETS, B_MEETS, ALIKE], [wants("Alder"), wants("Birch"), CLOSE]),
+    "without a requirement": review([A_MEETS, B_MEETS], [wants("Alder")]),
+    "no criteria": review([A_MEETS, B_MEETS]),
+    "no criteria, a utility": review([A_MEETS, B_MEETS, WORTH]),
+}
+PROCUREMENT_SAYS = {
+    "all pass": ("Alder and Birch meet their requirement.", ""),
+    "one fails": ("Only Alder meets its requirement. Cedar fails on sensitivity: it misses 35 of 116.", ""),
+    "one meets both, one undecided, one fails": (
+        "Only Alder meets both requirements. Birch is undecided on "
+        "sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). "
+        "Cedar fails on sensitivity: it misses 35 of 116.",
+        "",
+    ),
+    "all inconclusive": (
+        "Birch is undecided on sensitivity (87.1%, 79.8% to 92.0%; required: above 80%).",
+        "",
+    ),
+    "nothing assessable": ("Alder is undecided on sensitivity (not assessable).", ""),
+    "nobody meets": (
+        "Neither candidate is shown to meet all its requirements. Birch is undecided on "
+        "sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). Cedar fails on sensitivity: "
+        "it misses 35 of 116.",
+        "",
+    ),
+    "one candidate": ("Alder meets its requirement.", ""),
+    "one candidate that fails": ("Cedar fails on sensitivity: it misses 35 of 116.", ""),
+    "ties": (
+        "Alder and Birch meet their requirement.",
+        "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to +2.5 points, "
+        "Birch minus Alder).",
+    ),
+    "a comparison": (
+        "Alder and Birch meet their requirement.",
+        "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to +2.5 "
+        "points, Birch minus Alder). Difference in sensitivity, Birch minus Alder: inconclusive "
+        "(−1.7, −6.2 to +2.5 points; required: above −5 points).",
+    ),
+    "without a requirement": ("Alder meets its requirement. No requirement was declared for Birch.", ""),
+    "no criteria": (
+        "Alder: sensitivity 92.2% (85.9% to 95.9%).",
+        "Birch: sensitivity 90.5% (83.8% to 94.8%). No acceptance criteria were declared.",
+    ),
+    "no criteria, a utility": (
+        "Alder yields more than Birch: 7.0 more per decision (95% CI 2.4 to 11.6; euros).",
+        "Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% (83.8% to "
+        "94.8%). No acceptance criteria were declared.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROCUREMENT)
+def test_the_answer_of_a_review(name: str) -> None:
+    assert sentences(PROCUREMENT[name]) == PROCUREMENT_SAYS[name]
+
+
+def period(name: str, value: float, low: float, high: float, n: int, endpoint: str = "sensitivity") -> Result:
+    return result("vigilance.period_value", value, low, high, n, period=name, dataset=name, endpoint=endpoint)
+
+
+def change(name: str, value: float, low: float, high: float, endpoint: str = "sensitivity") -> Result:
+    return result(
+        "vigilance.period_change",
+        value,
+        low,
+        high,
+        100,
+        period=name,
+        dataset=name,
+        reference="baseline",
+        endpoint=endpoint,
+        parameters={"against": "baseline"},
+    )
+
+
+BASELINE = period("baseline", 0.908, 0.849, 0.945, 141)
+MAY, JUNE, JULY = (
+    period("2026-05", 48 / 54, 0.778, 0.948, 54),
+    period("2026-06", 35 / 54, 0.515, 0.762, 54),
+    period("2026-07", 36 / 59, 0.483, 0.724, 59),
+)
+BACK = period("2026-07", 54 / 59, 0.816, 0.963, 59)
+NONE, FELL, STILL = (
+    change("2026-05", -0.019, -0.136, 0.065),
+    change("2026-06", -0.260, -0.398, -0.132),
+    change("2026-07", -0.298, -0.431, -0.169),
+)
+RECOVERED = change("2026-07", 0.007, -0.098, 0.078)
+ALERT = result(
+    "vigilance.cusum",
+    3.0,
+    float("nan"),
+    float("nan"),
+    458,
+    endpoint="sensitivity",
+    datasets=("2026-05", "2026-06"),
+    details={"alerts": 2.0, "first_alert_period": "2026-06", "first_alert_date": "2026-06-22"},
+)
+SPEC_BASE = period("baseline", 0.880, 0.841, 0.910, 359, "specificity")
+SPEC_JULY = period("2026-07", 0.785, 0.720, 0.838, 181, "specificity")
+SPEC_FELL = change("2026-07", -0.095, -0.163, -0.030, "specificity")
+SIGNAL = {"signal": "S-1", "indicator": "sensitivity", "detected": "2026-08-17"}
+OTHER_SIGNAL = {"signal": "S-2", "detected": "2026-08-20"}
+SERIOUS = {"incident": "I-1", "kind": "incident", "seriousness": "serious", "status": "open"}
+MINOR = {"incident": "I-2", "kind": "incident", "seriousness": "not serious", "status": "open"}
+
+
+def audit(results: Sequence[Result], **groups: Any) -> Assessment:
+    names = dict.fromkeys(r.place.period for r in results if r.place.period)
+    return made("vigilance", results, (), [(name or "", "period") for name in names], **groups)
+
+
+VIGILANCE = {
+    "no change": audit([BASELINE, MAY, NONE]),
+    "a fall that lasts": audit([BASELINE, MAY, JUNE, JULY, NONE, FELL, STILL]),
+    "a fall in the latest period": audit([BASELINE, MAY, JUNE, NONE, FELL]),
+    "a fall that is over": audit([BASELINE, JUNE, BACK, FELL, RECOVERED]),
+    "no period before": audit([BASELINE]),
+    "nothing comparable": audit([BASELINE, MAY, change("2026-05", *[float("nan")] * 3)]),
+    "signal without cause": audit([BASELINE, MAY, NONE], signals=[OTHER_SIGNAL]),
+    "two signals": audit([BASELINE, MAY, NONE], signals=[SIGNAL, OTHER_SIGNAL]),
+    "two changes": audit([BASELINE, JULY, STILL, SPEC_BASE, SPEC_JULY, SPEC_FELL]),
+    "an alert alone": audit([BASELINE, MAY, NONE, ALERT]),
+    "an alert and a late signal": audit([BASELINE, JUNE, FELL, ALERT], signals=[SIGNAL]),
+    "a serious incident": audit([BASELINE, MAY, NONE], incidents=[SERIOUS, MINOR]),
+    "an incident that is not serious": audit([BASELINE, MAY, NONE], incidents=[MINOR]),
+    "where it lies": audit([BASELINE, JUNE, FELL]),
+}
+VIGILANCE_SAYS = {
+    "no change": (
+        "No change could be shown. Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to "
+        "+6.5) points.",
+        "",
+    ),
+    "a fall that lasts": (
+        "Yes. Sensitivity fell from 90.8% (baseline) to 61% (July 2026, 36 of 59) and has "
+        "not recovered since June 2026.",
+        "",
+    ),
+    "a fall in the latest period": (
+        "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).",
+        "",
+    ),
+    "a fall that is over": (
+        "Yes. Sensitivity had fallen to 65% (June 2026, 35 of 54); in July 2026 no "
+        "difference from the baseline could be shown (+0.7, −9.8 to +7.8 points).",
+        "",
+    ),
+    "no period before": ("It cannot be said: no period can be compared with the baseline.", ""),
+    "nothing comparable": ("It cannot be said: no period can be compared with the baseline.", ""),
+    "signal without cause": (
+        "Yes. One signal is open; its cause is not known.",
+        "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
+    ),
+    "two signals": (
+        "Yes. Two signals are open.",
+        "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
+    ),
+    "two changes": (
+        "Yes. Sensitivity fell from 90.8% (baseline) to 61% (July 2026, 36 of 59). Specificity "
+        "fell from 88.0% (baseline) to 78.5% (July 2026, 142 of 181).",
+        "",
+    ),
+    "an alert alone": (
+        "Yes. The control chart of sensitivity alerted in June 2026, but no difference from "
+        "the baseline could be shown since.",
+        "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
+    ),
+    "an alert and a late signal": (
+        "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).",
+        "The control chart of sensitivity first alerted on 2026-06-22; signal S-1 "
+        "was registered on 2026-08-17.",
+    ),
+    "a serious incident": (
+        "Yes. One serious incident is open.",
+        "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
+    ),
+    "an incident that is not serious": (
+        "No change could be shown. Change from the baseline to May 2026: "
+        "sensitivity −1.9 (−13.6 to +6.5) points.",
+        "",
+    ),
+    "where it lies": ("Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).", ""),
+}
+
+
+@pytest.mark.parametrize("name", VIGILANCE)
+def test_the_answer_of_an_audit(name: str) -> None:
+    assert sentences(VIGILANCE[name]) == VIGILANCE_SAYS[name]
