@@ -9,12 +9,10 @@ import pytest
 from trustreport.assessment import Assessment
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding, Part
-from trustreport.messages import catalogue, say
+from trustreport.messages import catalogue
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.report.answer import answer
-from trustreport.report.answer.forest import forest
-from trustreport.report.answer.what_if import what_would_change_it
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts import verdicts
@@ -157,8 +155,10 @@ CERTIFICATION_SAYS = {
     ),
     "nothing assessable": (
         "Neither of the two criteria can be assessed.",
-        "The report has no result for the measure advice_accuracy.sensitivity. The report "
-        "has no result for the measure advice_accuracy.specificity.",
+        (
+            "The report has no result for the measure advice_accuracy.sensitivity. The report "
+            "has no result for the measure advice_accuracy.specificity."
+        ),
     ),
     "no criteria": (
         "On test: sensitivity 90.0% (85.1% to 93.4%) and specificity 85.0% (79.4% to 89.3%).",
@@ -174,8 +174,10 @@ CERTIFICATION_SAYS = {
         "",
     ),
     "safety criterion only": (
-        "The criterion is neither met nor refuted: harmful switch rate was 44% (25% to "
-        "65%), required below 30%.",
+        (
+            "The criterion is neither met nor refuted: harmful switch rate was 44% (25% to "
+            "65%), required below 30%."
+        ),
         "",
     ),
     "safety inconclusive among others": (
@@ -188,9 +190,11 @@ CERTIFICATION_SAYS = {
     ),
     "the worst data set, training silent": (
         "The criterion is met.",
-        "The lowest sensitivity outside the training data is 67.0% (57.3% "
-        "to 75.4%), at South, where 33 of 100 positive cases were missed; "
-        "at test it is 90.0%.",
+        (
+            "The lowest sensitivity outside the training data is 67.0% (57.3% "
+            "to 75.4%), at South, where 33 of 100 positive cases were missed; "
+            "at test it is 90.0%."
+        ),
     ),
     "exploratory, readers": (
         "With the aid the readers' accuracy was higher: +7.7 (+3.3 to +12.1) points.",
@@ -275,9 +279,11 @@ PROCUREMENT_SAYS = {
     "all pass": ("Alder and Birch meet their requirement.", ""),
     "one fails": ("Only Alder meets its requirement. Cedar fails on sensitivity: it misses 35 of 116.", ""),
     "one meets both, one undecided, one fails": (
-        "Only Alder meets both requirements. Birch is undecided on "
-        "sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). "
-        "Cedar fails on sensitivity: it misses 35 of 116.",
+        (
+            "Only Alder meets both requirements. Birch is undecided on "
+            "sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). "
+            "Cedar fails on sensitivity: it misses 35 of 116."
+        ),
         "",
     ),
     "all inconclusive": (
@@ -286,23 +292,29 @@ PROCUREMENT_SAYS = {
     ),
     "nothing assessable": ("Alder is undecided on sensitivity (not assessable).", ""),
     "nobody meets": (
-        "Neither candidate is shown to meet all its requirements. Birch is undecided on "
-        "sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). Cedar fails on sensitivity: "
-        "it misses 35 of 116.",
+        (
+            "Neither candidate is shown to meet all its requirements. Birch is undecided on "
+            "sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). Cedar fails on sensitivity: "
+            "it misses 35 of 116."
+        ),
         "",
     ),
     "one candidate": ("Alder meets its requirement.", ""),
     "one candidate that fails": ("Cedar fails on sensitivity: it misses 35 of 116.", ""),
     "ties": (
         "Alder and Birch meet their requirement.",
-        "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to +2.5 points, "
-        "Birch minus Alder).",
+        (
+            "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to +2.5 points, "
+            "Birch minus Alder)."
+        ),
     ),
     "a comparison": (
         "Alder and Birch meet their requirement.",
-        "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to +2.5 "
-        "points, Birch minus Alder). Difference in sensitivity, Birch minus Alder: inconclusive "
-        "(−1.7, −6.2 to +2.5 points; required: above −5 points).",
+        (
+            "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to +2.5 "
+            "points, Birch minus Alder). Difference in sensitivity, Birch minus Alder: inconclusive "
+            "(−1.7, −6.2 to +2.5 points; required: above −5 points)."
+        ),
     ),
     "without a requirement": ("Alder meets its requirement. No requirement was declared for Birch.", ""),
     "no criteria": (
@@ -311,8 +323,10 @@ PROCUREMENT_SAYS = {
     ),
     "no criteria, a utility": (
         "Alder yields more than Birch: 7.0 more per decision (95% CI 2.4 to 11.6; euros).",
-        "Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% (83.8% to "
-        "94.8%). No acceptance criteria were declared.",
+        (
+            "Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% (83.8% to "
+            "94.8%). No acceptance criteria were declared."
+        ),
     ),
 }
 
@@ -396,13 +410,17 @@ VIGILANCE = {
 }
 VIGILANCE_SAYS = {
     "no change": (
-        "No change could be shown. Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to "
-        "+6.5) points.",
+        (
+            "No change could be shown. Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to "
+            "+6.5) points."
+        ),
         "",
     ),
     "a fall that lasts": (
-        "Yes. Sensitivity fell from 90.8% (baseline) to 61% (July 2026, 36 of 59) and has "
-        "not recovered since June 2026.",
+        (
+            "Yes. Sensitivity fell from 90.8% (baseline) to 61% (July 2026, 36 of 59) and has "
+            "not recovered since June 2026."
+        ),
         "",
     ),
     "a fall in the latest period": (
@@ -410,8 +428,10 @@ VIGILANCE_SAYS = {
         "",
     ),
     "a fall that is over": (
-        "Yes. Sensitivity had fallen to 65% (June 2026, 35 of 54); in July 2026 no "
-        "difference from the baseline could be shown (+0.7, −9.8 to +7.8 points).",
+        (
+            "Yes. Sensitivity had fallen to 65% (June 2026, 35 of 54); in July 2026 no "
+            "difference from the baseline could be shown (+0.7, −9.8 to +7.8 points)."
+        ),
         "",
     ),
     "no period before": ("It cannot be said: no period can be compared with the baseline.", ""),
@@ -425,27 +445,35 @@ VIGILANCE_SAYS = {
         "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
     ),
     "two changes": (
-        "Yes. Sensitivity fell from 90.8% (baseline) to 61% (July 2026, 36 of 59). Specificity "
-        "fell from 88.0% (baseline) to 78.5% (July 2026, 142 of 181).",
+        (
+            "Yes. Sensitivity fell from 90.8% (baseline) to 61% (July 2026, 36 of 59). Specificity "
+            "fell from 88.0% (baseline) to 78.5% (July 2026, 142 of 181)."
+        ),
         "",
     ),
     "an alert alone": (
-        "Yes. The control chart of sensitivity alerted in June 2026, but no difference from "
-        "the baseline could be shown since.",
+        (
+            "Yes. The control chart of sensitivity alerted in June 2026, but no difference from "
+            "the baseline could be shown since."
+        ),
         "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
     ),
     "an alert and a late signal": (
         "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).",
-        "The control chart of sensitivity first alerted on 2026-06-22; signal S-1 "
-        "was registered on 2026-08-17.",
+        (
+            "The control chart of sensitivity first alerted on 2026-06-22; signal S-1 "
+            "was registered on 2026-08-17."
+        ),
     ),
     "a serious incident": (
         "Yes. One serious incident is open.",
         "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
     ),
     "an incident that is not serious": (
-        "No change could be shown. Change from the baseline to May 2026: "
-        "sensitivity −1.9 (−13.6 to +6.5) points.",
+        (
+            "No change could be shown. Change from the baseline to May 2026: "
+            "sensitivity −1.9 (−13.6 to +6.5) points."
+        ),
         "",
     ),
     "where it lies": ("Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).", ""),

@@ -30,7 +30,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "where": ("where", "group_differences"),
         "charts": ("vigilance", "E39"),
         "incidents": ("E42", "E43"),
-        "reliance": ("E41", "reliance", "decision_benefit"),
+        "reliance": ("E41", "reliance"),
         "limits": ("found",),
         "due": ("feedback", "left_out"),
     },
@@ -48,7 +48,7 @@ PRINTED = (
     *("trust_*", "reliance_flow_*", "reliance_[0-9]*"),
     *("group_differences*", "where*"),
     *("grid*", "questions*", "candidate_table*", "conditions*", "candidates_rates_*", "candidates_claims_*"),
-    *("since*", "timeline*", "vigilance_trend_*", "vigilance_changes_*", "vigilance_charts_*"),
+    *("since*", "timeline*", "vigilance_trend_*", "vigilance_charts_[0-9]_1"),
     *("vigilance_log_*", "vigilance_signals_*", "vigilance_people_*"),
 )
 
