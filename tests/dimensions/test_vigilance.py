@@ -12,7 +12,7 @@ from scipy import stats
 
 from trustreport.assessment import assess
 from trustreport.dimensions.vigilance import DIMENSION, answer, has_data
-from trustreport.dimensions.vigilance.due import due
+from trustreport.dimensions.vigilance.due import due, term
 from trustreport.dimensions.vigilance.entries import criterion, value
 from trustreport.dimensions.vigilance.events import after, stage
 from trustreport.dimensions.vigilance.periods import timelines
@@ -323,6 +323,39 @@ def test_a_site_that_lies_apart_is_named() -> None:
     assert min(scores, key=scores.get) == "F"
     naive = [r for r in finding.results if r.id == "vigilance.funnel_z" and r.method == "funnel_naive"]
     assert min(r.estimate.value for r in naive) < min(scores.values())
+
+
+def test_over_dispersion_that_is_of_one_site_alone_does_not_hide_it() -> None:
+    """Five sites of 180 of 200, which have none between them, and one of 130 of 200."""
+    site = np.repeat(list("ABCDEF"), 200)
+    right = np.concatenate([np.arange(200) < (130 if name == "F" else 180) for name in "ABCDEF"])
+    base = m.over_time(0.9).datasets[0]
+    named = {"site": site.tolist()}
+    period = m.period(1, np.ones(1200, np.int8), np.where(right, 0.8, 0.2), columns=named)
+    study = Study(datasets=(base, period))
+    finding = answer(study, m.plan(study))
+    (f,) = (r for r in results(finding, "funnel_z", endpoint="sensitivity") if r.scope["site"] == "F")
+    assert f.method == "funnel_naive"
+    share = (5 * 180 + 130) / 1200
+    assert f.estimate.value == pytest.approx((0.65 - share) / (share * (1 - share) / 200) ** 0.5)
+    said = told(finding)
+    assert "F beyond the 95% limits about 85.8%" in said
+    assert "without those beyond the limits there is none" in said
+
+
+@pytest.mark.parametrize(
+    "action, expected",
+    [
+        ("Review within ten days", "2026-07-02"),
+        ("Tell the sites within 2 weeks", "2026-07-06"),
+        ("Call the service within a month", "2026-07-22"),
+        ("Call the service", None),
+        ("Answer within reason", None),
+    ],
+)
+def test_the_term_of_an_action_is_read_from_its_text(action: str, expected: str | None) -> None:
+    found = term(action, dt.date(2026, 6, 22))
+    assert (found and found.isoformat()) == expected
 
 
 # ---------------------------------------------------------------- people, events, signals
