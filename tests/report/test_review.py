@@ -175,11 +175,13 @@ def test_the_weakest_group_of_each_candidate_is_named_shown_or_not(triage: Asses
         ),
         (
             "Birch: no group is shown to be below the others in sensitivity; furthest below is "
-            "unit: portable, by 8.5 points (unadjusted 95% CI \N{MINUS SIGN}4.1 to 23.4), compared with the other cases."
+            "unit: portable, by 8.5 points (unadjusted 95% CI \N{MINUS SIGN}4.1 to 23.4), "
+            "compared with the other cases."
         ),
         (
             "Cedar: no group is shown to be below the others in sensitivity; furthest below is "
-            "unit: portable, by 6.3 points (unadjusted 95% CI \N{MINUS SIGN}10.6 to 24.0), compared with the other cases."
+            "unit: portable, by 6.3 points (unadjusted 95% CI \N{MINUS SIGN}10.6 to 24.0), "
+            "compared with the other cases."
         ),
     ]
 
