@@ -164,6 +164,28 @@ def test_a_number_has_the_same_digits_in_sentence_and_table(triage: Assessment) 
     assert "Alder misses 12 (7 to 23)" in " ".join(compared(Review(triage, SAY), "Harbour"))
 
 
+def test_the_weakest_group_of_each_candidate_is_named_shown_or_not(triage: Assessment) -> None:
+    # Alder misses 2 of 72 on fixed and 7 of 44 on portable units: 13.1 points
+    assert round(100 * (7 / 44 - 2 / 72), 1) == 13.1
+    said = [text for text in compared(Review(triage, SAY), "Harbour") if "unit: portable" in text]
+    assert said == [
+        (
+            "Alder: the sensitivity is 13.1 points lower in unit: portable than in the other cases "
+            "(unadjusted 95% CI 3.2 to 27.0); no group is further below."
+        ),
+        (
+            "Birch: no group is shown to be below the others in sensitivity; furthest below is "
+            "unit: portable, by 8.5 points (unadjusted 95% CI \N{MINUS SIGN}4.1 to 23.4), "
+            "compared with the other cases."
+        ),
+        (
+            "Cedar: no group is shown to be below the others in sensitivity; furthest below is "
+            "unit: portable, by 6.3 points (unadjusted 95% CI \N{MINUS SIGN}10.6 to 24.0), "
+            "compared with the other cases."
+        ),
+    ]
+
+
 def test_a_utility_speaks_before_accuracy(factory: Assessment) -> None:
     first, *_ = compared(Review(factory, SAY), "components")
     assert first == (

@@ -1,6 +1,6 @@
 """What a review of candidates comes to: who meets every requirement, how they differ, who misses how many."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from math import isnan
@@ -11,6 +11,7 @@ from trustreport.claims import claimed, elsewhere
 from trustreport.digits import per
 from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences
 from trustreport.dimensions.candidates.narrative import PATIENTS
+from trustreport.dimensions.subgroups.groups import REST
 from trustreport.measures.reported.printed import metric_named
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
@@ -169,7 +170,7 @@ def of_candidate(review: Review, id: str, name: str, dataset: str, **parameters:
 
 
 def compared(review: Review, dataset: str) -> Iterator[str]:
-    """What decisions are worth, or the measure that comes first, pair by pair; then how many are missed."""
+    """What decisions are worth, or the measure that comes first, pair by pair; misses; the weakest groups."""
     found = [
         r for u in utilities(review) for r in _pairs(review, f"{ACCURACY}.utility_difference", dataset, u)
     ]
@@ -179,6 +180,8 @@ def compared(review: Review, dataset: str) -> Iterator[str]:
     for r in _pairs(review, f"{ID}.{measure}_difference", dataset)[:MOST_PAIRS] if measure else ():
         yield pair_sentence(r, "measure", review.say(quantity_name(measure)), review)
     yield from _missed(review, dataset)
+    if measure:
+        yield from _weak_groups(review, dataset, measure)
 
 
 def _pairs(review: Review, id: str, dataset: str, utility: str = "") -> list[Result]:
@@ -201,16 +204,60 @@ def pair_sentence(r: Result, kind: str, of: str, review: Review) -> str:
     if isnan(e.low):
         return say(f"procurement.compared.{kind}_no_interval", reason=e.note, **names)
     side = "higher" if e.low > 0 else "lower" if e.high < 0 else "close"
-    if side == "lower":
+    return say(f"procurement.compared.{kind}_{side}", **names, **_size(r, say, turned=side == "lower"))
+
+
+def _size(r: Result, say: Catalogue, *, turned: bool) -> dict[str, str | float]:
+    """A difference with its limits for a sentence; turned where the sentence says how much lower."""
+    e = r.estimate
+    if turned:
         e = replace(e, value=-e.value, low=-e.high, high=-e.low)
-    places = r.places
+    places, times = r.places, 1
     if r.unit == "difference":
-        value, low, high = (say.numbers.fixed(100 * x, max(places - 2, 0)) for x in (e.value, e.low, e.high))
+        places, times = max(places - 2, 0), 100
+    value, low, high = (say.numbers.fixed(times * x, places) for x in (e.value, e.low, e.high))
+    if r.unit == "difference":
         value = say("unit.written.difference", text=value)
-    else:
-        value, low, high = (say.numbers.fixed(x, places) for x in (e.value, e.low, e.high))
-    numbers = {"value": value, "low": low, "high": high, "level": e.level}
-    return say(f"procurement.compared.{kind}_{side}", **names, **numbers)
+    return {"value": value, "low": low, "high": high, "level": e.level}
+
+
+def weakest_group(review: Review, name: str, dataset: str, measures: Iterable[str]) -> Result | None:
+    """The group of a candidate that is furthest below those that it is compared with, in one of measures."""
+    asked = set(measures)
+    found = [
+        r
+        for r in review.results
+        if r.id == GROUP_DIFFERENCE
+        and r.primary
+        and r.within(candidate=name or None, dataset=dataset or None)
+        and r.endpoint in asked
+        and r.quantity.better == "up"
+        and r.estimate.value < 0
+        and not isnan(r.estimate.low)
+    ]
+    return min(found, key=lambda r: r.estimate.value, default=None)
+
+
+def compared_with(r: Result, say: Catalogue) -> str:
+    """What a group is compared with: the other cases, or the group that is declared as the reference."""
+    name = str(r.parameters["against"])
+    return say("subgroups.rest") if name == REST else name
+
+
+def _weak_groups(review: Review, dataset: str, measure: str) -> Iterator[str]:
+    """The group furthest below the others of each candidate, whether or not the interval excludes zero."""
+    say = review.say
+    for name in review.names:
+        r = weakest_group(review, name, dataset, (measure,))
+        if r is not None:
+            side = "lower" if r.estimate.high < 0 else "close"
+            values = {
+                "name": review.shown(name),
+                "of": say(quantity_name(measure)),
+                "group": r.place.subgroup,
+                "others": compared_with(r, say),
+            }
+            yield say(f"procurement.compared.group_{side}", **values, **_size(r, say, turned=True))
 
 
 def per_patients(r: Result, patients: float, say: Catalogue) -> str:

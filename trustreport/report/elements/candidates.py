@@ -15,16 +15,17 @@ from trustreport.report import acceptance
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.review import (
     ACCURACY,
-    GROUP_DIFFERENCE,
     ID,
     Review,
     claimed_text,
     claims_of,
     compared,
+    compared_with,
     conclusion,
     of_candidate,
     per_patients,
     utilities,
+    weakest_group,
 )
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.verdicts import Requirement, Standing, Verdict
@@ -237,24 +238,18 @@ def _source(claim: Claim, review: Review) -> str:
 
 
 def _weakest(name: str, own: Sequence[Requirement], review: Review) -> Iterator[Line]:
-    """The group furthest below the other cases in what is required, where its whole interval is below."""
-    asked = {criteria.quantity(row.criterion) for row in own}
-    found = [
-        r
-        for r in review.results
-        if r.id == GROUP_DIFFERENCE
-        and r.primary
-        and r.place.candidate == (name or None)
-        and r.endpoint in asked
-        and r.quantity.better == "up"
-        and r.estimate.high < 0
-    ]
-    for r in sorted(found, key=lambda r: r.estimate.value)[:1]:
-        say = review.say
-        measure = say("word.interval", value=quantity_name(r.endpoint), interval=r.place.subgroup)
-        label = say("procurement.conditions.to_explain", measure=measure)
-        reason = say("procurement.conditions.from_the_rest")
-        yield Line((Cell(label), Cell(say("table.empty")), Cell(in_words(r, say)), Cell(reason)))
+    """The weakest group in what is required, where its whole interval is below the others."""
+    say = review.say
+    datasets = dict.fromkeys(r.place.dataset or "" for r in review.results if r.dimension == ID)
+    measures_asked = [criteria.quantity(row.criterion) for row in own]
+    for dataset in datasets:
+        r = weakest_group(review, name, dataset, measures_asked)
+        if r is not None and r.estimate.high < 0:
+            measure = say("word.interval", value=quantity_name(r.endpoint), interval=r.place.subgroup)
+            label = say("procurement.conditions.to_explain", measure=measure)
+            reason = say("procurement.conditions.from_the_rest", others=compared_with(r, say))
+            cells = (say("table.empty"), in_words(r, say), reason)
+            yield Line((Cell(label), *(Cell(text) for text in cells)))
 
 
 def _watched(review: Review) -> Iterator[Line]:

@@ -16,6 +16,7 @@ from trustreport.report.review import (
     Review,
     claimed_text,
     claims_of,
+    compared_with,
     conclusion,
     pair_sentence,
     per_patients,
@@ -124,8 +125,9 @@ def _estimates(question: Question, review: Review) -> Answer:
     differences = {name: d for name, r in found.items() if (d := _difference(r, review)) is not None}
     if differences:
         items = {name: in_words(d, say) for name, d in differences.items()}
-        group = question.subgroup
-        said.append(say("procurement.questions.difference", group=group, items=_named(items, review)))
+        others = compared_with(next(iter(differences.values())), say)
+        values = {"group": question.subgroup, "others": others, "items": _named(items, review)}
+        said.append(say("procurement.questions.difference", **values))
     return [*said, *_withheld(list(found.values()), review)], ""
 
 
