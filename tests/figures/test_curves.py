@@ -63,7 +63,7 @@ def test_type_is_large_enough_and_the_page_holds_it(name: str) -> None:
     width, height = (side * 25.4 for side in figure.get_size_inches())
     assert width == pytest.approx(170)
     assert height <= style.PAGE_HEIGHT
-    assert all(text.get_size() >= 6.5 for text in texts(figure))
+    assert all(text.get_size() >= 7.0 for text in texts(figure))
     for axes in figure.axes:
         (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
         for line in axes.lines:
@@ -173,7 +173,7 @@ def test_readers_stand_where_they_decide_and_arms_differ_in_shape(say: Catalogue
     for k, reader in enumerate(readers):
         place = [1 - reader.specificity.value, reader.sensitivity.value]
         assert list(lines[f"reader-0-{k}"].get_xydata()[0]) == place
-        assert lines[f"reader-0-{k}"].get_marker() == ("s" if reader.aided else "o")
+        assert lines[f"reader-0-{k}"].get_marker() == ("o" if reader.aided else "s")
     assert "readers with the aid (4)" in written(figure)
 
 

@@ -65,7 +65,7 @@ def test_type_is_as_large_as_print_needs_and_nothing_drawn_is_lost(name: str) ->
     figure = drawn(name)
     assert figure.get_size_inches()[0] == pytest.approx(170 / 25.4)
     for text in texts(figure):
-        assert text.get_size() >= 6.5, text.get_text()
+        assert text.get_size() >= 7.0, text.get_text()
     for axes in figure.axes:
         (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
         for line in axes.lines:

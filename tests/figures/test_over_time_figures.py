@@ -162,7 +162,7 @@ def test_type_is_large_enough_and_the_page_holds_it(name: str, say: Catalogue) -
     width, height = (side * 25.4 for side in figure.get_size_inches())
     assert width == pytest.approx(170)
     assert height <= style.PAGE_HEIGHT
-    assert all(text.get_size() >= 6.5 for text in texts(figure))
+    assert all(text.get_size() >= 7.0 for text in texts(figure))
     rows = OVER_TIME[name].values(say)
     assert rows
     assert all(isinstance(v, (str, int, float, bool)) for row in rows for v in row.values())

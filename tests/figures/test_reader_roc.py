@@ -60,7 +60,7 @@ def test_no_text_lies_over_another_or_outside(name: str, say: Catalogue) -> None
     width, height = (side * 25.4 for side in figure.get_size_inches())
     assert width == pytest.approx(170)
     assert height <= style.PAGE_HEIGHT
-    assert all(text.get_size() >= 6.5 for text in texts(figure))
+    assert all(text.get_size() >= 7.0 for text in texts(figure))
     for text, box in found:
         assert box.x0 >= -0.5, text
         assert box.y0 >= -0.5, text

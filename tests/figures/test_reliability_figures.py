@@ -43,7 +43,7 @@ def test_type_is_large_enough_and_the_page_holds_it(name: str) -> None:
     width, height = (side * 25.4 for side in figure.get_size_inches())
     assert width == pytest.approx(170)
     assert height <= style.PAGE_HEIGHT
-    assert all(text.get_size() >= 6.5 for text in texts(figure))
+    assert all(text.get_size() >= 7.0 for text in texts(figure))
     for axes in figure.axes:
         (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
         for line in axes.lines:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GAP = 5.0
-LABEL_WIDTH = 62.0
+LABEL_WIDTH = 52.0
 NUMBER_WIDTH = 48.0
 LEAST_LABEL_WIDTH = 24.0
 

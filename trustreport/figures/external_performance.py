@@ -27,7 +27,7 @@ STRIP = 0.15  # of similarity, below zero: for the words of the qualities and fo
 ABOVE = 0.04
 DISC = 2.5  # across a mark
 MOST_NAMED = 9
-NAME, SHARE = 39.0, 12.4  # columns of the key
+NAME, SHARE = 35.0, 14.0  # columns of the key
 
 Box = tuple[float, float, float, float]  # left, right, lower, upper
 

@@ -57,16 +57,18 @@ class SampleSizes:
 
     def _draw(self, say: Catalogue) -> "Figure":
         k = len(self.measures)
-        width = (style.TEXT_WIDTH - NAME - RIGHT - k * GAP) / k
+        said = [self._name(say, row) for row in self.rows]
+        label = min(max(style.width_of(name, style.TICK) for name in said) + 2.0, NAME)
+        width = (style.TEXT_WIDTH - label - RIGHT - k * GAP) / k
         heads = [style.wrap(style.said(say, m), width, style.SMALL) for m in self.measures]
         head = max(style.height_of(text, style.SMALL) for text in heads) + 3.0
-        names = [self._name(say, row) for row in self.rows]
+        names = [style.wrap(name, label - 2.0, style.TICK) for name in said]
         heights = [max(ROW, style.height_of(name, style.TICK) + 2.0) for name in names]
         bottom = head + sum(heights)
         key = style.wrap(say("figure.sample_size.key"), style.TEXT_WIDTH, style.SMALL)
         figure, sheet = style.figure(style.TEXT_WIDTH, bottom + 4.0 + style.height_of(key, style.SMALL))
         for m, text in enumerate(heads):
-            left = NAME + m * (width + GAP) + GAP
+            left = label + m * (width + GAP) + GAP
             how: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE, "va": "bottom"}
             style.write(sheet, left, head - 1.6, text, **how)
             plot = style.panel(figure, left, head, width, bottom - head)
@@ -88,8 +90,7 @@ class SampleSizes:
         return figure
 
     def _name(self, say: Catalogue, row: SizeRow) -> str:
-        name = say("figure.sample_size.site", name=style.said(say, row.label), n=row.n)
-        return style.wrap(name, NAME - 2.0, style.TICK)
+        return say("figure.sample_size.site", name=style.said(say, row.label), n=row.n)
 
 
 def _bar(say: Catalogue, plot: "Axes", row: SizeRow, m: int, name: str, y: float) -> None:

@@ -19,6 +19,7 @@ SIDE = 60.0
 LEFTS: dict[Panel, float] = {"wrong": 17.5, "right": 104.5}
 TOP = 7.0
 FLOW = trust_flow.HEIGHT + 5.0
+KEY = 4.4  # a line of the key
 SAME_PLACE = 0.6
 NAME_WIDTH = 24.0
 EDGE = 1.8  # from the panel's edge to a mark that has a place on one axis only
@@ -94,8 +95,10 @@ class TrustDiagram:
         top = TOP + (FLOW if self.flow else 0.0)
         bottom = top + SIDE + 12.5
         key_top = bottom + (9.5 if led else 0.0)
-        figure, sheet = style.figure(style.TEXT_WIDTH, key_top + 6.0)
-        at_edge = unnamed = 0
+        # A line for marks without their names: which those are shows only when the panels are drawn.
+        key = _key_lines(self._entries(say))
+        figure, sheet = style.figure(style.TEXT_WIDTH, key_top + KEY * (len(key) + self.named) + 2.0)
+        unnamed = 0
         for panel in LEFTS:
             title = say(f"figure.trust.advice_{panel}")
             style.write(sheet, LEFTS[panel], 2.2, title, weight=style.SEMIBOLD)
@@ -103,11 +106,13 @@ class TrustDiagram:
                 self.flow.draw(say, sheet, panel, LEFTS[panel], 5.4, SIDE)
             plot = style.panel(figure, LEFTS[panel], top, SIDE, SIDE)
             self._frame(say, plot, panel)
-            edge, left_out = self._marks(say, plot, panel)
-            at_edge, unnamed = at_edge + edge, unnamed + (left_out if self.named else 0)
+            left_out = self._marks(say, plot, panel)
+            unnamed += left_out if self.named else 0
             if led:
                 self._write_numbers(say, sheet, panel, bottom)
-        self._write_key(say, sheet, key_top + 2.5, at_edge=bool(at_edge), unnamed=unnamed)
+        if unnamed:
+            key.append([(LEFTS["wrong"], "", say("figure.trust.unnamed", n=unnamed))])
+        _write_key(sheet, key, key_top + 2.5)
         return figure
 
     def _frame(self, say: Catalogue, plot: "Axes", panel: Panel) -> None:
@@ -136,10 +141,9 @@ class TrustDiagram:
         plot.set_ylabel(upward_name, size=style.TICK)
         plot.yaxis.set_label_coords(-(LEFTS["wrong"] - 3.2) / SIDE, 0.5)
 
-    def _marks(self, say: Catalogue, plot: "Axes", panel: Panel) -> tuple[int, int]:
-        """The points of a panel; how many lie at its edge, and how many names found no room."""
+    def _marks(self, say: Catalogue, plot: "Axes", panel: Panel) -> int:
+        """The points of a panel; how many names found no room."""
         places: list[tuple[float, float, list[str]]] = []
-        at_edge = 0
         sizes = self._sizes(panel)
         reasons: list[str] = []
         for i, point in enumerate(self.points):
@@ -148,7 +152,6 @@ class TrustDiagram:
                 reasons.append(across.note if across.note == upward.note else upward.note)
                 continue
             one = isnan(across.value) or isnan(upward.value)
-            at_edge += one
             x = -EDGE / SIDE if isnan(across.value) else across.value
             y = -EDGE / SIDE if isnan(upward.value) else upward.value
             few = self.named and len(self.points) <= INTERVALS_UP_TO
@@ -166,7 +169,7 @@ class TrustDiagram:
         crosses = [cross for p in self.points if p.leads for cross in _cross(*p.place(panel))]
         marks = [(x - 1.4, x + 1.4, y - 1.4, y + 1.4) for x, y, _ in places]
         names = _write_quadrants(say, plot, panel, [*marks, *crosses])
-        return at_edge, _write_beside(plot, texts, [*crosses, *names])
+        return _write_beside(plot, texts, [*crosses, *names])
 
     def _sizes(self, panel: Panel) -> list[float]:
         """How wide the mark of each point is: its area goes with its readings, in both panels alike."""
@@ -216,7 +219,8 @@ class TrustDiagram:
             text = say("figure.trust.number", measure=name, number=number)
             style.write(sheet, LEFTS[panel], y + 2.2 + 4.0 * line, text, size=style.TICK, color=style.TEAL)
 
-    def _write_key(self, say: Catalogue, sheet: "Axes", y: float, *, at_edge: bool, unnamed: int) -> None:
+    def _entries(self, say: Catalogue) -> list[tuple[str, str]]:
+        """What the marks are: a glyph and its text each."""
         kind = "set" if self.named else "reader"
         n = sum(not point.leads for point in self.points)
         behind = self._readings() or [0]
@@ -227,17 +231,33 @@ class TrustDiagram:
         if led:
             level = numbers.plain(say, round(100 * led[0].rsr.level, 6))
             entries.append(("leads", say("figure.trust.pooled", level=level)))
-        if at_edge:
+        if any(isnan(a.value) != isnan(b.value) for p in self.points for a, b in map(p.place, LEFTS)):
             entries.append(("edge", say("figure.trust.edge")))
-        if unnamed:
-            entries.append(("", say("figure.trust.unnamed", n=unnamed)))
-        x = LEFTS["wrong"]
-        for glyph, text in entries:
+        return entries
+
+
+def _key_lines(entries: Sequence[tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
+    """The entries of a key with where each begins, on as many lines as they need."""
+    lines: list[list[tuple[float, str, str]]] = [[]]
+    x = LEFTS["wrong"]
+    for glyph, text in entries:
+        wide = (4.2 if glyph else 0.0) + style.width_of(text, style.TICK)
+        if lines[-1] and x + wide > style.TEXT_WIDTH:
+            lines.append([])
+            x = LEFTS["wrong"]
+        lines[-1].append((x, glyph, text))
+        x += wide + 6.0
+    return lines
+
+
+def _write_key(sheet: "Axes", lines: Sequence[Sequence[tuple[float, str, str]]], y: float) -> None:
+    for line in lines:
+        for x, glyph, text in line:
             if glyph:
                 _glyph(sheet, x + 1.2, y, glyph, None)
-                x += 4.2
-            style.write(sheet, x, y, text, size=style.TICK, color=style.MUTE)
-            x += style.width_of(text, style.TICK) + 6.0
+            start = x + (4.2 if glyph else 0.0)
+            style.write(sheet, start, y, text, size=style.TICK, color=style.MUTE)
+        y += KEY
 
 
 def _glyph(axes: "Axes", x: float, y: float, kind: str, name: str | None, size: float | None = None) -> None:
