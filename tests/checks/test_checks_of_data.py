@@ -301,7 +301,7 @@ def test_p31_another_share_of_positives() -> None:
     (said,) = fired("P31", study, given, whole=True)
     ppv = 0.02 * 0.75 / (0.02 * 0.75 + 0.98 * 10 / 60)
     assert said == (
-        f"PPV 75.0% holds at the study's 40.0% positives; at the declared 2.0% it is {100 * ppv:.1f}%."
+        f"PPV 75% holds at the study's 40.0% positives; at the declared 2.0% it is {100 * ppv:.1f}%."
     )
     assert "predictive values and accuracy do not carry over" in fired("P31", study, given)[0]
     assert statuses("P31", study, plan(intended_use={"prevalence_expected": 0.4})) == {"clear"}
@@ -384,7 +384,7 @@ def test_p37_of_negatives_and_of_readers() -> None:
 
 def test_p38_unknown_attributes() -> None:
     third = counted(F=(30, 12, 20, 60), unknown=(20, 5, 10, 25))
-    assert fired("P38", third, declared(), whole=True) == ["sex unknown for 33%; group result exploratory."]
+    assert fired("P38", third, declared(), whole=True) == ["sex unknown for 33.0%; group result exploratory."]
     few = counted(F=(30, 12, 20, 60), M=(30, 12, 20, 60), unknown=(2, 0, 0, 1))
     assert statuses("P38", few, declared(), whole=True) == {"clear"}
     assert fired("P38", few, declared(limits={"P38_share": 0.01}), whole=True)
