@@ -394,7 +394,7 @@ def test_p38_groups_not_fixed_in_advance() -> None:
     given = declared({"name": "sex"}, {"name": "ward"})
     said = fired("P38", counted(F=(30, 12, 20, 60)), given, whole=True)
     assert "sex and ward are not declared as fixed in advance; their results are exploratory." in said
-    assert "ward unknown for 100%; group result exploratory." in said
+    assert "ward unknown for 100.0%; group result exploratory." in said
 
 
 # ---------------------------------------------------------------- P50
