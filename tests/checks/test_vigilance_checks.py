@@ -142,7 +142,7 @@ def test_p57_fires_on_silence_in_few_cases_and_without_a_log() -> None:
     study = m.over_time(0.9)
     assert "no log was handed in" in said(run("P57", study, m.plan(study)))
     logged = m.plan(study, incidents=[])
-    assert "0 incidents in 200 cases: a rate up to 15.0 per 1,000" in said(run("P57", study, logged))
+    assert "0 incidents in 200 cases: a rate up to 15 per 1,000" in said(run("P57", study, logged))
     bounded = m.plan(study, incidents=[], limits={"P57_rate": 0.02})
     assert statuses(run("P57", study, bounded)) == {"clear"}
     some = m.plan(study, incidents=[{"incident": "I", "event_date": m.first_day(1).isoformat()}])
