@@ -188,7 +188,9 @@ def _written(e: Estimate, like: Declared) -> Message:
 
 
 def _number(value: float, like: Declared) -> Message:
-    return say("claims.percent" if like.percent else "claims.number", value=value, places=like.places + 1)
+    # One digit more than was printed, whatever the number itself would have.
+    shown = float(value)
+    return say("claims.percent" if like.percent else "claims.number", value=shown, places=like.places + 1)
 
 
 def _interval(claim: Claim, entries: Sequence[Result]) -> Iterator[Held]:

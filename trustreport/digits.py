@@ -119,7 +119,8 @@ def of_ratio(e: Estimate, no_effect: float | None = 1.0) -> int:
     >>> of_ratio(Estimate(137.2, 60.4, 300.1, 97))
     0
     """
-    size = floor(log10(abs(e.value))) if e.value and isfinite(e.value) else 0
+    sizes = [abs(x) for x in (e.value, e.high) if x and isfinite(x)]  # of nothing, its upper limit
+    size = floor(log10(sizes[0])) if sizes and isfinite(e.value) else 0
     places = max(2 - size, 0) if size > 0 else max(2, 1 - size)
     return clear_of(clear_of(places, (e.low, e.high), 0.0), (e.low, e.high), no_effect)
 

@@ -304,7 +304,7 @@ def test_p31_another_share_of_positives() -> None:
     (said,) = fired("P31", study, given, whole=True)
     ppv = 0.02 * 0.75 / (0.02 * 0.75 + 0.98 * 10 / 60)
     assert said == (
-        "The positive predictive value is 75.0% at the study's prevalence of 40.0%, but "
+        "The positive predictive value is 75% at the study's prevalence of 40.0%, but "
         f"{100 * ppv:.1f}% at the declared 2.0%."
     )
     assert "predictive values and accuracy do not carry over" in fired("P31", study, given)[0]
@@ -390,7 +390,7 @@ def test_p37_of_negatives_and_of_readers() -> None:
 def test_p38_unknown_attributes() -> None:
     third = counted(F=(30, 12, 20, 60), unknown=(20, 5, 10, 25))
     assert fired("P38", third, declared(), whole=True) == [
-        "The attribute sex is unknown for 33% of cases; results of its groups are exploratory."
+        "The attribute sex is unknown for 33.0% of cases; results of its groups are exploratory."
     ]
     few = counted(F=(30, 12, 20, 60), M=(30, 12, 20, 60), unknown=(2, 0, 0, 1))
     assert statuses("P38", few, declared(), whole=True) == {"clear"}
@@ -401,7 +401,7 @@ def test_p38_groups_not_fixed_in_advance() -> None:
     given = declared({"name": "sex"}, {"name": "ward"})
     said = fired("P38", counted(F=(30, 12, 20, 60)), given, whole=True)
     assert "The groups sex and ward are not declared as pre-specified; their results are exploratory." in said
-    assert "The attribute ward is unknown for 100% of cases; results of its groups are exploratory." in said
+    assert "The attribute ward is unknown for 100.0% of cases; results of its groups are exploratory." in said
 
 
 # ---------------------------------------------------------------- P50

@@ -144,7 +144,7 @@ def test_p57_fires_on_silence_in_few_cases_and_without_a_log() -> None:
     study = m.over_time(0.9)
     assert "No incident log was submitted" in said(run("P57", study, m.plan(study)))
     logged = m.plan(study, incidents=[])
-    assert "No incident in 200 cases is compatible with a rate of up to 15.0 per 1,000" in said(
+    assert "No incident in 200 cases is compatible with a rate of up to 15 per 1,000" in said(
         run("P57", study, logged)
     )
     bounded = m.plan(study, incidents=[], limits={"P57_rate": 0.02})

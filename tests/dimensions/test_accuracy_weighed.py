@@ -299,7 +299,7 @@ def test_the_story_of_the_factory() -> None:
             where = {"candidate": candidate, "parameters": {"utility": name}}
             assert lead(finding, "utility_yield", **where).estimate.value == pytest.approx(value)
     words = said(finding)
-    assert "A has the highest utility yield, 3.50 per case" in words
+    assert "A has the highest utility yield, 3.5 per case" in words
     assert "8 common metrics prefer another candidate than the utilities do" in words
     assert {"utility_ranking_1", "utility_metrics_1", "utility_ranking_3"} <= tables(finding)
     # The map is drawn once; the same utility in another unit lies in the same place.

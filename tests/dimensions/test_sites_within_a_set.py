@@ -463,7 +463,7 @@ def test_a_row_for_each_site() -> None:
     assert heads == ["Site", "Cases", "Positive", "Accuracy", "Sensitivity", "Specificity", "PPV", "NPV"]
     assert [row[:3] for row in rows] == [["North", "10", "4"], ["South", "8", "5"]]
     assert rows[0][4].startswith("0.75 (0.30 to 0.95)")
-    assert rows[1][6:] == ["0.750", "0.500"]
+    assert rows[1][6:] == ["0.75", "0.50"]
     assert others == ["Site", "Cases", "AUC", "Brier score", "Slope", "O/E"]
     assert scores[1][2].startswith("0.60 (")
 
