@@ -115,7 +115,7 @@ class EffectPlot:
         columns.line_of_no_effect(drawn, self._no_effect)
         self._draw_margins(say, drawn, low, high)
         for i, (row, y) in enumerate(zip(self.rows, drawn.y)):
-            _mark(plot, i, row, y, width)
+            _mark(say, self.scale, plot, i, row, y, width)
         self._write_axis(say, drawn, drawn.left + share * width, meanings(drawn.left, drawn.right))
         return drawn.figure
 
@@ -232,7 +232,9 @@ def _span(
     return back(low - room - before), back(high + room + after)
 
 
-def _mark(plot: "Axes", i: int, row: EffectRow, y: float, width: float) -> None:
+def _mark(
+    say: Catalogue, scale: numbers.Scale, plot: "Axes", i: int, row: EffectRow, y: float, width: float
+) -> None:
     """The interval and the estimate of a row; an arrow head stands for what lies beyond the axis."""
     shown = row.estimate
     if isnan(shown.value):
@@ -256,6 +258,7 @@ def _mark(plot: "Axes", i: int, row: EffectRow, y: float, width: float) -> None:
         if shown.high > x1:
             arrow(x1, ">", "high-beyond")
     glyph = {"marker": "D" if row.leads else "o", "ms": 6.0 if row.leads else 5.0, "mec": colour}
+    glyph["label"] = numbers.of_mark(say, shown, scale, style.said(say, row.label))
     if x0 <= shown.value <= x1:
         style.mark(plot, shown.value, y, f"mark-{i}", mfc=colour, **glyph)
         return

@@ -87,6 +87,8 @@ class ErrorRates:
             if isfinite(e.value):
                 glyph = {"marker": "o", "ms": 5.6} if row.aided else {"marker": "s", "ms": 5.0}
                 fill = colour if row.aided else style.PAPER
+                names = style.said(say, row.group), style.said(say, row.label)
+                glyph["label"] = numbers.of_mark(say, e, "percent", *names)
                 style.mark(plot, e.value, y, f"mark-{i}", mec=colour, mfc=fill, **glyph)
         return drawn.figure
 

@@ -193,7 +193,12 @@ class ExternalPerformance:
                 letter(i),
                 self.sites[i].performances[p].reached,
                 f"mark-{p}-{i}",
+                self._said(say, i, p),
             )
+
+    def _said(self, say: Catalogue, i: int, p: int) -> str:
+        names = style.said(say, self.sites[i].label), style.said(say, self.axes[p].label)
+        return numbers.of_mark(say, self.sites[i].performances[p].estimate, "number", *names)
 
     def _interval(self, plot: "Axes", i: int, p: int) -> None:
         """Bars over both intervals; an arrow head where one leaves the panel."""
@@ -351,7 +356,9 @@ def share(say: Catalogue, reached: float) -> str:
     return say("figure.percent_tick", value=say.numbers.count(float(int(100 * min(reached, MOST)))))
 
 
-def _disc(axes: "Axes", x: float, y: float, text: str, reached: float, name: str | None) -> None:
+def _disc(
+    axes: "Axes", x: float, y: float, text: str, reached: float, name: str | None, said: str = ""
+) -> None:
     filled = reached >= REACHED
     amply = reached > AMPLY
     how: dict[str, Any] = {
@@ -362,7 +369,7 @@ def _disc(axes: "Axes", x: float, y: float, text: str, reached: float, name: str
         "mew": 1.6 if amply else 1.0,
         "zorder": 3,
     }
-    axes.plot([x], [y], ls="none", clip_on=False, gid=name, **how)
+    axes.plot([x], [y], ls="none", clip_on=False, gid=name, label=said, **how)
     if text:
         colour = style.PAPER if filled else style.TEAL
         size = style.SMALLEST

@@ -117,7 +117,9 @@ class Forest:
             for i, (e, y, height) in enumerate(zip(rows, starts, heights)):
                 at = y + (height - ROW) / 2
                 kind = "site" if i < len(names) else "mean" if i == len(names) else "new"
-                self._row(say, plot, e, at, (low, high), f"{kind}-{i}-{c}", places)
+                row = style.said(say, self.labels[i]) if kind == "site" else say("figure.forest.mean")
+                label = numbers.of_mark(say, e, "number", row, style.said(say, column.label))
+                self._row(say, plot, e, at, (low, high), f"{kind}-{i}-{c}", places, label)
         style.write(sheet, 0, bottom + BELOW - 1.0, key, size=style.SMALL, color=style.MUTE, va="top")
         return figure
 
@@ -130,6 +132,7 @@ class Forest:
         ends: tuple[float, float],
         name: str,
         places: int,
+        label: str,
     ) -> None:
         kind = name.partition("-")[0]
         low, high = ends
@@ -153,7 +156,8 @@ class Forest:
             if kind == "mean":
                 middle = min(max(e.value, low), high)
                 diamond = [x[0], middle, x[1], middle]
-                plot.fill(diamond, [at, at - 1.2, at, at + 1.2], color=line, lw=0, zorder=2.5, gid=name)
+                upward = [at, at - 1.2, at, at + 1.2]
+                plot.fill(diamond, upward, color=line, lw=0, zorder=2.5, gid=name, label=label)
             else:
                 plot.plot(x, [at, at], color=line, lw=weight, zorder=2, gid=f"interval-{name}")
             for end, beyond, pointing in ((low, e.low < low, "<"), (high, e.high > high, ">")):
@@ -161,7 +165,8 @@ class Forest:
                     arrow = {"marker": pointing, "ms": 3.4, "mew": 0, "mfc": line, "zorder": 2}
                     style.mark(plot, end, at, f"beyond-{name}", **arrow)
         if kind == "site" and low <= e.value <= high:
-            style.mark(plot, e.value, at, name, marker="s", ms=3.6, mfc=style.BLUE, mec=style.BLUE, mew=0.4)
+            glyph = {"marker": "s", "ms": 3.6, "mfc": style.BLUE, "mec": style.BLUE, "mew": 0.4}
+            style.mark(plot, e.value, at, name, label=label, **glyph)
 
 
 def _down(plot: "Axes", x: float, parts: list[tuple[float, float]], name: str, **how: Any) -> None:

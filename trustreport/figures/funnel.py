@@ -92,7 +92,11 @@ class FunnelPlot:
                 points = [p for p in getattr(pair, side) if first <= p[0] <= last]
                 plot.plot(*zip(*points), gid=f"{name}-{side}", zorder=1.5, **how)
         for k, unit in enumerate(self.units):
-            style.mark(plot, unit.n, unit.share, f"unit-{k}", **(OUTSIDE if unit.outside else INSIDE))
+            number = say("figure.mark", name=unit.name, number=say.numbers.percent(unit.share, 1))
+            label = say("figure.mark_of", text=number, n=unit.n)
+            style.mark(
+                plot, unit.n, unit.share, f"unit-{k}", label=label, **(OUTSIDE if unit.outside else INSIDE)
+            )
         self._names(sheet, plot, low, high, last, first)
         middle, bottom = LEFT + WIDE / 2, TOP + TALL
         style.write(sheet, middle, bottom + 7.6, say("figure.funnel.x"), size=style.TICK, ha="center")

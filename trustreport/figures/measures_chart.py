@@ -107,7 +107,10 @@ class MeasuresChart:
             for i, row in enumerate(self.rows):
                 cell = row.cells[k]
                 if cell is not None:
-                    self._mark(say, plot, cell, y[i], column, f"{i}-{k}", heights[i])
+                    label = numbers.of_mark(
+                        say, cell.estimate, "number", style.said(say, row.label), style.said(say, column.label)
+                    )
+                    self._mark(say, plot, cell, y[i], column, f"{i}-{k}", heights[i], label)
         for i, text in enumerate(key):
             line = bottom + BELOW + 4.2 * (i + 0.5)
             if i == 0 and self.reference:
@@ -139,6 +142,7 @@ class MeasuresChart:
         column: MeasureColumn,
         name: str,
         room: float,
+        label: str,
     ) -> None:
         e = cell.estimate
         if isnan(e.value):
@@ -157,6 +161,5 @@ class MeasuresChart:
             ends = [min(max(end, column.low), column.high) for end in (e.low, e.high)]
             line: dict[str, Any] = {"color": style.FAINT, "lw": style.LINE, "zorder": 2, "clip_on": False}
             plot.plot(ends, [y, y], gid=f"interval-{name}", **line)
-        style.mark(
-            plot, e.value, y, f"mark-{name}", marker="o", ms=4.2, mfc=style.BLUE, mec=style.BLUE, mew=0.4
-        )
+        glyph = {"marker": "o", "ms": 4.2, "mfc": style.BLUE, "mec": style.BLUE, "mew": 0.4}
+        style.mark(plot, e.value, y, f"mark-{name}", label=label, **glyph)

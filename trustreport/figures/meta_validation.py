@@ -97,7 +97,7 @@ class MetaValidation:
             plot.set_yticks(*upward)
             plot.tick_params(length=2, width=style.HAIR, color=style.MUTE)
             plot.set_xlabel(say("figure.meta.similarity"), size=style.TICK, labelpad=2)
-            self._marks(plot, p, width)
+            self._marks(say, plot, p, width)
         style.write(sheet, 0, TOP + HEIGHT + BELOW, key, size=style.SMALL, color=style.MUTE, va="top")
         return figure
 
@@ -107,7 +107,7 @@ class MetaValidation:
         value = numbers.estimate(say, r, "number", 2)
         return say("figure.meta.r", value=value, n=r.n)
 
-    def _marks(self, plot: "Axes", p: int, width: float) -> None:
+    def _marks(self, say: Catalogue, plot: "Axes", p: int, width: float) -> None:
         measure = self.measures[p]
         there = [
             i
@@ -144,6 +144,8 @@ class MetaValidation:
                 "mec": style.TEAL,
                 "mew": 1.0,
             }
+            names = style.said(say, self.labels[i]), style.said(say, measure.label)
+            disc["label"] = numbers.of_mark(say, e, "number", *names)
             style.mark(plot, *at, f"mark-{p}-{i}", marker="o", **disc)
             how: dict[str, Any] = {"size": style.SMALLEST, "color": style.TEAL, "ha": "center", "zorder": 4}
             style.write(plot, *at, letter(i), weight=style.SEMIBOLD, va="center_baseline", **how)

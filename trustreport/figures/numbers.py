@@ -78,6 +78,14 @@ def estimate(say: Catalogue, shown: Estimate, scale: Scale, places: int) -> str:
     return say(f"figure.{percent}estimate", value=value, low=low, high=high)
 
 
+def of_mark(say: Catalogue, shown: Estimate, scale: Scale, *names: str) -> str:
+    """What a mark says about itself: of what it is, its estimate, and of how many."""
+    number = estimate(say, shown, scale, places_of([shown], scale))
+    name = " · ".join(filter(None, names))
+    text = say("figure.mark", name=name, number=number) if name else number
+    return say("figure.mark_of", text=text, n=shown.n) if shown.n else text
+
+
 def plain(say: Catalogue, value: float) -> str:
     """A tick's number: as many decimals as it needs."""
     text = f"{abs(value):.10f}".rstrip("0")

@@ -132,9 +132,9 @@ class RocFigure:
             plot = style.panel(figure, place.left, place.top, place.width, place.height)
             self._frame(say, plot, place, str(i))
             for k, line in enumerate(panel.lines):
-                self._line(plot, line, f"{i}-{k}")
+                self._line(plot, line, f"{i}-{k}", self._of_mark(say, panel, line))
             for k, reader in enumerate(panel.readers):
-                self._reader(plot, reader, f"{i}-{k}")
+                self._reader(plot, reader, f"{i}-{k}", self._of_reader(say, reader))
             if len(self.panels) > 1:
                 self._areas(say, plot, panel, place)
         return figure
@@ -158,7 +158,16 @@ class RocFigure:
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
         plot.plot([0, 1], [0, 1], color=style.FAINT, lw=style.THIN, zorder=1, gid=f"chance-{name}")
 
-    def _line(self, plot: "Axes", line: RocLine, name: str) -> None:
+    def _of_mark(self, say: Catalogue, panel: RocPanel, line: RocLine) -> str:
+        """What the mark of a line says about itself."""
+        name = self._name(say, panel, line)
+        return say("figure.mark", name=name, number=_rates(say, line.point)) if line.point and name else ""
+
+    @staticmethod
+    def _of_reader(say: Catalogue, reader: ReaderPoint) -> str:
+        return say("figure.mark", name=style.said(say, reader.label), number=_rates(say, reader))
+
+    def _line(self, plot: "Axes", line: RocLine, name: str, label: str) -> None:
         how = curves.STROKES[self._stroke(line.label) % len(curves.STROKES)]
         x, y = zip(*line.points)
         plot.plot(x, y, gid=f"curve-{name}", zorder=2.6, clip_on=False, solid_joinstyle="miter", **how)
@@ -173,11 +182,11 @@ class RocFigure:
         if isfinite(point.sensitivity.high - point.sensitivity.low):
             ends = [point.sensitivity.low, point.sensitivity.high]
             plot.plot([across, across], ends, gid=f"up-{name}", **thin)
-        style.mark(plot, across, up, f"point-{name}", mfc=how["color"], **POINT)
+        style.mark(plot, across, up, f"point-{name}", mfc=how["color"], label=label, **POINT)
 
-    def _reader(self, plot: "Axes", reader: ReaderPoint, name: str) -> None:
+    def _reader(self, plot: "Axes", reader: ReaderPoint, name: str, label: str) -> None:
         if isfinite(reader.sensitivity.value) and isfinite(reader.specificity.value):
-            how = AIDED if reader.aided else UNAIDED
+            how = {**(AIDED if reader.aided else UNAIDED), "label": label}
             style.mark(plot, 1 - reader.specificity.value, reader.sensitivity.value, f"reader-{name}", **how)
 
     def _areas(self, say: Catalogue, plot: "Axes", panel: RocPanel, place: curves.Place) -> None:
@@ -229,10 +238,20 @@ class RocFigure:
         if line.point is not None and line.point.drawn:
             if line.point.threshold:
                 found.append(style.said(say, line.point.threshold))
-            for name, e in (("sensitivity", line.point.sensitivity), ("specificity", line.point.specificity)):
-                number = numbers.estimate(say, e, "percent", numbers.places_of([e], "percent"))
-                found.append(say(f"figure.roc.{name}", number=number))
+            found += _both_rates(say, line.point)
         return tuple(found)
+
+
+def _both_rates(say: Catalogue, point: OperatingPoint | ReaderPoint) -> tuple[str, ...]:
+    """Sensitivity and specificity in figures."""
+    return tuple(
+        say(f"figure.roc.{name}", number=numbers.estimate(say, e, "percent", numbers.places_of([e], "percent")))
+        for name, e in (("sensitivity", point.sensitivity), ("specificity", point.specificity))
+    )
+
+
+def _rates(say: Catalogue, point: OperatingPoint | ReaderPoint) -> str:
+    return "; ".join(_both_rates(say, point))
 
 
 def _plain(label: Message | str) -> str:

@@ -94,9 +94,9 @@ class SlopePlot:
         plot.set(xlim=(0, width), ylim=(low, high))
         self._axes(say, plot, height, (first, last))
         for i, row in drawn:
-            _line(plot, (first, last), row, i)
+            _line(plot, (first, last), row, i, self._of_marks(say, row))
         if mean:
-            _mean_line(plot, (first, last), mean)
+            _mean_line(plot, (first, last), mean, self._of_marks(say, mean))
             y = top + (high - mean.unaided.value) / (high - low) * height
             text = style.wrap(self._mean_label(say, mean.unaided), BEFORE - 4.0, style.TICK, style.SEMIBOLD)
             _write_mean(sheet, LEFT + first - 2.5, y, text, "right")
@@ -150,6 +150,15 @@ class SlopePlot:
         absent = len(self.rows) - len(ways)
         return [*key, (say("figure.slope.not_drawn", n=absent), None)] if absent else key
 
+    def _of_marks(self, say: Catalogue, row: ReaderSlope) -> tuple[str, str]:
+        """What the marks of a reader say about themselves, the one without the aid first."""
+        name = style.said(say, row.reader)
+        unaided, aided = (
+            numbers.of_mark(say, e, self.unit, name, style.said(say, arm))
+            for arm, e in zip(self.arms, (row.unaided, row.aided))
+        )
+        return unaided, aided
+
     def _write_key(self, sheet: "Axes", key: Sequence[tuple[str, str | None]], y: float) -> None:
         for text, way in key:
             y += style.height_of(text, style.TICK) / 2
@@ -178,23 +187,31 @@ def _way(row: ReaderSlope) -> str:
     return "higher" if change > 0 else "lower" if change < 0 else "same"
 
 
-def _line(plot: "Axes", at: tuple[float, float], row: ReaderSlope, i: int) -> None:
+def _line(
+    plot: "Axes", at: tuple[float, float], row: ReaderSlope, i: int, labels: tuple[str, str]
+) -> None:
     """Unaided a hollow square, aided a filled disc, as in the figure of error rates."""
     colour, dashes = WAYS[_way(row)]
     start, end = row.unaided.value, row.aided.value
     plot.plot(at, [start, end], color=colour, ls=dashes, lw=style.THIN, gid=f"line-{i}", zorder=2)
-    style.mark(plot, at[0], start, f"mark-{i}-unaided", marker="s", ms=3.8, mec=style.MUTE, mfc=style.PAPER)
-    style.mark(plot, at[1], end, f"mark-{i}-aided", marker="o", ms=4.2, mec=style.BLUE, mfc=style.BLUE)
+    square = {"marker": "s", "ms": 3.8, "mec": style.MUTE, "mfc": style.PAPER}
+    disc = {"marker": "o", "ms": 4.2, "mec": style.BLUE, "mfc": style.BLUE}
+    style.mark(plot, at[0], start, f"mark-{i}-unaided", label=labels[0], **square)
+    style.mark(plot, at[1], end, f"mark-{i}-aided", label=labels[1], **disc)
 
 
-def _mean_line(plot: "Axes", at: tuple[float, float], mean: ReaderSlope) -> None:
+def _mean_line(
+    plot: "Axes", at: tuple[float, float], mean: ReaderSlope, labels: tuple[str, str]
+) -> None:
     ys = [mean.unaided.value, mean.aided.value]
     plot.plot(at, ys, color=style.TEAL, lw=style.HEAVY, zorder=4, gid="mean")
-    for arm, x, y, shown in zip(("unaided", "aided"), at, ys, (mean.unaided, mean.aided)):
+    glyph = {"marker": "D", "ms": 5.4, "mec": style.TEAL, "mfc": style.TEAL, "zorder": 5}
+    arms = ("unaided", "aided")
+    for arm, x, y, shown, label in zip(arms, at, ys, (mean.unaided, mean.aided), labels):
         if isfinite(shown.low) and isfinite(shown.high):
             ends = [shown.low, shown.high]
             plot.plot([x, x], ends, color=style.TEAL, lw=style.THIN, zorder=1.8, gid=f"mean-interval-{arm}")
-        style.mark(plot, x, y, f"mean-{arm}", marker="D", ms=5.4, mec=style.TEAL, mfc=style.TEAL, zorder=5)
+        style.mark(plot, x, y, f"mean-{arm}", label=label, **glyph)
 
 
 def _write_mean(sheet: "Axes", x: float, y: float, text: str, side: str) -> None:

@@ -145,7 +145,8 @@ class TrustDiagram:
             few = self.named and len(self.points) <= INTERVALS_UP_TO
             if point.leads or few:
                 self._interval(plot, across, upward, (x, y), f"{panel}-{i}", leads=point.leads)
-            _glyph(plot, x, y, "leads" if point.leads else "edge" if one else "one", f"mark-{panel}-{i}")
+            kind = "leads" if point.leads else "edge" if one else "one"
+            _glyph(plot, x, y, kind, f"mark-{panel}-{i}", self._of_mark(say, point, panel))
             if not point.leads:
                 _gather(places, x * SIDE, y * SIDE, style.said(say, point.label))
         if not places and len(reasons) == len(self.points) and reasons:
@@ -155,6 +156,15 @@ class TrustDiagram:
         texts = [(x, y, self._beside(say, names)) for x, y, names in places]
         crosses = [cross for p in self.points if p.leads for cross in _cross(*p.place(panel))]
         return at_edge, _write_beside(plot, texts, crosses)
+
+    @staticmethod
+    def _of_mark(say: Catalogue, point: TrustPoint, panel: Panel) -> str:
+        """What lies across and what lies upward, in figures."""
+        texts = [
+            numbers.of_mark(say, e, "percent", say(f"figure.trust.{panel}.{axis}_name"))
+            for axis, e in zip(("x", "y"), point.place(panel))
+        ]
+        return say("figure.mark", name=style.said(say, point.label), number="; ".join(texts))
 
     def _beside(self, say: Catalogue, names: list[str]) -> str:
         """What stands beside a mark: the names of the sets, or how many readers lie there."""
@@ -212,13 +222,13 @@ class TrustDiagram:
             x += style.width_of(text, style.TICK) + 6.0
 
 
-def _glyph(axes: "Axes", x: float, y: float, kind: str, name: str | None) -> None:
+def _glyph(axes: "Axes", x: float, y: float, kind: str, name: str | None, label: str = "") -> None:
     how: dict[str, Any] = {
         "leads": {"marker": "D", "ms": 5.8, "mfc": style.TEAL, "mec": style.TEAL, "zorder": 3.5},
         "edge": {"marker": "o", "ms": 3.2, "mfc": style.PAPER, "mec": style.BLUE, "mew": 0.9, "zorder": 3},
         "one": {"marker": "o", "ms": 5.2, "mfc": READER_FILL, "mec": style.BLUE, "mew": 0.9, "zorder": 3},
     }[kind]
-    axes.plot([x], [y], ls="none", clip_on=False, gid=name, **how)
+    axes.plot([x], [y], ls="none", clip_on=False, gid=name, label=label, **how)
 
 
 def _gather(places: list[tuple[float, float, list[str]]], x: float, y: float, label: str) -> None:

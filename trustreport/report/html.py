@@ -20,6 +20,8 @@ from trustreport.resources import folder
 HASH_DIGITS = 8
 NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 85  # characters
 
+EMPTY = Markup("")
+
 Medium = Literal["screen", "page"]
 
 
@@ -42,9 +44,10 @@ def render(
         medium="screen",
         results_hash=results_hash,
         provenance=provenance,
-        drawn={name: figure.svg for name, figure in drawn.items()},
+        drawn={name: figure.page for name, figure in drawn.items()},
         sheets=sheets,
-        policy=_policy(sheets),
+        script=_script(),
+        policy=_policy(sheets, _script()),
         room=summary.FOR_BROWSERS,
     )
 
@@ -57,6 +60,7 @@ def body(
     provenance: Mapping[str, Any],
     drawn: Mapping[str, bytes],
     sheets: Markup,
+    script: Markup = EMPTY,
     policy: str = "",
     room: summary.Room = summary.ROOMS[0],
     summary_only: bool = False,
@@ -83,6 +87,7 @@ def body(
             say=say,
             medium=medium,
             style=sheets,
+            script=script,
             policy=policy,
             lang=plan.report.language,
             kind=plan.report.kind,
@@ -181,10 +186,17 @@ def _running(assessment: Assessment, results_hash: str) -> tuple[str, str, str]:
     )
 
 
-def _policy(sheets: str) -> str:
-    """A content security policy that allows this style, images and fonts of the file, and nothing else."""
-    digest = b64encode(sha256(sheets.encode()).digest()).decode()
+@cache
+def _script() -> Markup:
+    """The script of the page; without it everything is there, and nothing can be sorted or searched."""
+    text = (folder("templates") / "report" / "page.js").read_text(encoding="utf-8")
+    return Markup(text)  # noqa: S704 -- packaged text only
+
+
+def _policy(sheets: str, script: str) -> str:
+    """A content security policy that allows this style, this script, images and fonts of the file, no more."""
+    style, code = (b64encode(sha256(text.encode()).digest()).decode() for text in (sheets, script))
     return (
-        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; font-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{code}'; "
+        "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
     )
