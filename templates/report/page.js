@@ -5,11 +5,11 @@
   const source = document.getElementById("tools");
   const [tools, drawer, tip] = [...source.content.cloneNode(true).children];
   const words = source.dataset;
-  const nav = document.getElementById("contents");
+  const nav = document.getElementById("contents"), { lang } = document.documentElement;
 
   // Contents and tools are beside the page where there is room, else in a drawer.
   const wide = matchMedia("(min-width: 76rem)");
-  const settle = () => (wide.matches && nav ? nav : drawer).prepend(tools);
+  const settle = () => (wide.matches && nav ? nav.prepend(tools) : drawer.firstElementChild.after(tools));
   settle();
   wide.addEventListener("change", settle);
   if (nav) drawer.append(nav.querySelector("ol").cloneNode(true));
@@ -64,7 +64,7 @@
       if (box.tagName !== "DETAILS") continue;
       if (asked.length ? !box.hidden && !box.open && opened.add(box) : opened.delete(box)) box.open = !box.open;
     }
-    const found = words[n ? "found" : "nothing"].replace("%n", n).replace("%of", entries.length);
+    const found = words[n ? "found" : "nothing"].replace("%n", n).replace("%of", entries.length.toLocaleString(lang));
     tools.querySelector("output").textContent = asked.length ? found : "";
   });
   tools.addEventListener("submit", (event) => {
@@ -90,7 +90,7 @@
     const numeric = head.classList.contains("number"), sign = way === "descending" ? -1 : 1;
     const key = (row) => row.cells[heads.indexOf(head)].textContent.trim();
     const compare = (a, b) => {
-      if (!numeric) return sign * key(a).localeCompare(key(b), document.documentElement.lang, { numeric: true });
+      if (!numeric) return sign * key(a).localeCompare(key(b), lang, { numeric: true });
       const [x, y] = [number(key(a)), number(key(b))];
       return Number.isNaN(x) - Number.isNaN(y) || sign * (x > y ? 1 : x < y ? -1 : 0);
     };

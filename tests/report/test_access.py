@@ -52,7 +52,9 @@ def test_the_page_is_light_fits_its_window_and_asks_for_nothing(
     assert report.stat().st_size < MOST_BYTES
 
 
-def test_the_keyboard_reaches_content_tables_and_details(browser: Any, example: Callable[[str], Path]) -> None:
+def test_the_keyboard_reaches_content_tables_and_details(
+    browser: Any, example: Callable[[str], Path]
+) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto(example("procurement-triage").as_uri())
     page.keyboard.press("Tab")

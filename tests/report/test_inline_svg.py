@@ -1,4 +1,4 @@
-"""Figures in the page: its colours, in the light and in the dark, ids of their own, marks that say their value."""
+"""Figures in the page: its colours, light and dark, ids of their own, marks that say their value."""
 
 import re
 from dataclasses import replace
@@ -16,7 +16,7 @@ from trustreport.report.numbering import MOST_VALUES, Numbering
 from trustreport.resources import folder
 
 EN = catalogue("en")
-NAME = "A <b> & \"C\""
+NAME = 'A <b> & "C"'
 
 
 def drawing(n: int = 2) -> EffectPlot:

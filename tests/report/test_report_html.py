@@ -102,7 +102,8 @@ def test_hostile_text_is_text(hostile):
 
 def test_the_script_is_small_and_the_same_in_every_report(simple, hostile):
     scripts = {
-        re.search(r"<script>(.*)</script>", html.render(one, **about(one)), re.S)[1] for one in (simple, hostile)
+        re.search(r"<script>(.*)</script>", html.render(one, **about(one)), re.S)[1]
+        for one in (simple, hostile)
     }
     (script,) = scripts
     assert len(script.encode()) < 8192

@@ -106,9 +106,9 @@ class DecisionCurves:
                 plot.plot(x, y, zorder=1.8, gid=f"treat-all-{i}", **ALL)
             for k, line in enumerate(panel.lines):
                 aside = (k - (len(panel.lines) - 1) / 2) * ASIDE / place.width * (x1 - x0)
-                labels = [self._of_mark(say, panel, line, p) for p in line.declared]
+                said = [self._of_mark(say, panel, line, p) for p in line.declared]
                 alone = len(panel.lines) == 1
-                self._line(plot, line, f"{i}-{k}", least, labels, aside=aside, alone=alone)
+                self._line(plot, line, f"{i}-{k}", least, said, aside=aside, alone=alone)
         return figure
 
     def _stroke(self, label: Message | str) -> int:

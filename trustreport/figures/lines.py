@@ -107,10 +107,8 @@ class LinesChart:
             step = min(ASIDE, WIDEST / max(len(marked) - 1, 1)) / place.width
             for k, line in enumerate(panel.lines):
                 aside = (marked.index(k) - (len(marked) - 1) / 2) * step if k in marked else 0.0
-                labels = [self._of_mark(say, panel, line, p) for p in line.marked]
-                self._line(
-                    plot, line, f"{i}-{k}", aside * (self.x_range[1] - self.x_range[0]), labels
-                )
+                said = [self._of_mark(say, panel, line, p) for p in line.marked]
+                self._line(plot, line, f"{i}-{k}", aside * (self.x_range[1] - self.x_range[0]), said)
         return figure
 
     def _frame(self, say: Catalogue, plot: "Axes", place: curves.Place, panel: LinesPanel) -> None:
@@ -146,9 +144,7 @@ class LinesChart:
         names = (style.said(say, panel.label), style.said(say, line.label), at)
         return numbers.of_mark(say, Estimate(p.y, p.low, p.high, 0), "number", *names)
 
-    def _line(
-        self, plot: "Axes", line: LineOver, name: str, aside: float, labels: Sequence[str]
-    ) -> None:
+    def _line(self, plot: "Axes", line: LineOver, name: str, aside: float, labels: Sequence[str]) -> None:
         how, (least, most) = self._stroke(line.label), self.y_range
 
         def inside(value: float) -> float:

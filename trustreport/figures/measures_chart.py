@@ -108,7 +108,11 @@ class MeasuresChart:
                 cell = row.cells[k]
                 if cell is not None:
                     label = numbers.of_mark(
-                        say, cell.estimate, "number", style.said(say, row.label), style.said(say, column.label)
+                        say,
+                        cell.estimate,
+                        "number",
+                        style.said(say, row.label),
+                        style.said(say, column.label),
                     )
                     self._mark(say, plot, cell, y[i], column, f"{i}-{k}", heights[i], label)
         for i, text in enumerate(key):

@@ -245,7 +245,10 @@ class RocFigure:
 def _both_rates(say: Catalogue, point: OperatingPoint | ReaderPoint) -> tuple[str, ...]:
     """Sensitivity and specificity in figures."""
     return tuple(
-        say(f"figure.roc.{name}", number=numbers.estimate(say, e, "percent", numbers.places_of([e], "percent")))
+        say(
+            f"figure.roc.{name}",
+            number=numbers.estimate(say, e, "percent", numbers.places_of([e], "percent")),
+        )
         for name, e in (("sensitivity", point.sensitivity), ("specificity", point.specificity))
     )
 

@@ -187,9 +187,7 @@ def _way(row: ReaderSlope) -> str:
     return "higher" if change > 0 else "lower" if change < 0 else "same"
 
 
-def _line(
-    plot: "Axes", at: tuple[float, float], row: ReaderSlope, i: int, labels: tuple[str, str]
-) -> None:
+def _line(plot: "Axes", at: tuple[float, float], row: ReaderSlope, i: int, labels: tuple[str, str]) -> None:
     """Unaided a hollow square, aided a filled disc, as in the figure of error rates."""
     colour, dashes = WAYS[_way(row)]
     start, end = row.unaided.value, row.aided.value
@@ -200,9 +198,7 @@ def _line(
     style.mark(plot, at[1], end, f"mark-{i}-aided", label=labels[1], **disc)
 
 
-def _mean_line(
-    plot: "Axes", at: tuple[float, float], mean: ReaderSlope, labels: tuple[str, str]
-) -> None:
+def _mean_line(plot: "Axes", at: tuple[float, float], mean: ReaderSlope, labels: tuple[str, str]) -> None:
     ys = [mean.unaided.value, mean.aided.value]
     plot.plot(at, ys, color=style.TEAL, lw=style.HEAVY, zorder=4, gid="mean")
     glyph = {"marker": "D", "ms": 5.4, "mec": style.TEAL, "mfc": style.TEAL, "zorder": 5}

@@ -194,7 +194,7 @@ def _script() -> Markup:
 
 
 def _policy(sheets: str, script: str) -> str:
-    """A content security policy that allows this style, this script, images and fonts of the file, no more."""
+    """A content security policy: this style, this script, images and fonts of the file, and nothing else."""
     style, code = (b64encode(sha256(text.encode()).digest()).decode() for text in (sheets, script))
     return (
         f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{code}'; "

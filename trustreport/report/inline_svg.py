@@ -28,7 +28,9 @@ NEAR = 0.02  # of 1: how far a channel of a colour may be from the mixture that 
 
 _COLOUR = re.compile(r'(?<= )(fill|stroke)="(#[0-9a-f]{6})"')
 _FACES = re.compile(r' font-family="[^"]*"')
-_SHEET = re.compile(r'<path d="[^"]*" fill="#ffffff"/>\n')  # the paper of the figure, which the page has already
+_SHEET = re.compile(
+    r'<path d="[^"]*" fill="#ffffff"/>\n'
+)  # the paper of the figure, which the page has already
 _ID = re.compile(r'(?<= id=")(?=c\d+")|(?<=="url\(#)(?=c\d+\))')
 
 

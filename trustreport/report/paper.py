@@ -46,9 +46,10 @@ def svg(figure: "Figure", *, dots_per_inch: int) -> bytes:
 
 
 def _titles(figure: "Figure") -> dict[str, str]:
-    """What the artists of a figure say about themselves, by their names; matplotlib's own labels begin with _."""
-    named = [artist for artist in figure.findobj() if artist.get_gid()]
-    return {artist.get_gid(): text for artist in named if (text := str(artist.get_label()))[:1] not in ("", "_")}
+    """What the artists of a figure say about themselves, by their names."""
+    labels = {artist.get_gid(): str(artist.get_label()) for artist in figure.findobj()}
+    # matplotlib gives what has no label one that begins with an underscore.
+    return {name: label for name, label in labels.items() if name and label[:1] not in ("", "_")}
 
 
 def _number(value: float) -> str:
