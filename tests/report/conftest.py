@@ -1,12 +1,34 @@
 """Made-up assessments for the tests of the report."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from made_up import CJK, HOSTILE, LONG, RTL, assessment, manifest, part
 
 from trustreport.assessment import Assessment
+from trustreport.cli import main
 from trustreport.plan import Plan
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture(scope="session")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The HTML report of an example by its name, built once for all tests of a process."""
+
+    @cache
+    def built(name: str) -> Path:
+        out = tmp_path_factory.mktemp(name)
+        asked = ["build", str(EXAMPLES / name), "-o", str(out), "--formats", "html,json"]
+        result = CliRunner().invoke(main, asked)
+        assert result.exit_code == 0, result.stderr
+        return out / "report.html"
+
+    return built
 
 
 @pytest.fixture(scope="session")

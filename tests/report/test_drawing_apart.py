@@ -115,6 +115,8 @@ def test_on_paper_a_mark_is_a_path_and_a_label_a_text(drawn_here: dict[str, figu
             "svg",
             "defs",
             "clipPath",
+            "g",
+            "title",
             "path",
             "rect",
             "text",

@@ -49,18 +49,19 @@ def test_one_file_that_loads_nothing(page):
     style = re.search(r"<style>(.*?)</style>", text, re.S)[1]
     assert all(url.startswith("data:") for url in re.findall(r"url\(([^)]*)\)", style))
     assert "@import" not in style
-    assert not parsed.all("script")
+    assert parsed.all("script") == [{}]
     assert not parsed.all("link")
     assert not parsed.all("iframe")
 
 
-def test_the_policy_allows_this_style_and_no_other(page):
+def test_the_policy_allows_this_style_and_script_and_no_other(page):
     parsed, text = page
-    style = re.search(r"<style>(.*?)</style>", text, re.S)[1]
-    digest = b64encode(sha256(style.encode()).digest()).decode()
     policy = next(attrs["content"] for attrs in parsed.all("meta") if "http-equiv" in attrs)
     assert policy.startswith("default-src 'none'")
-    assert f"'sha256-{digest}'" in policy
+    for name in ("style", "script"):
+        (content,) = re.findall(rf"<{name}>(.*?)</{name}>", text, re.S)
+        digest = b64encode(sha256(content.encode()).digest()).decode()
+        assert f"; {name}-src 'sha256-{digest}';" in policy
     assert "unsafe" not in policy
     assert not any(
         "style" in attrs or any(name.startswith("on") for name in attrs) for _, attrs in parsed.tags
@@ -95,10 +96,33 @@ def test_hostile_text_is_text(hostile):
     assert "{{7*7}}" in said
     assert RTL in said
     assert CJK in said
-    assert not parsed.all("script")
-    assert not [
-        attrs for attrs in parsed.all("img") if not attrs["src"].startswith("data:image/svg+xml;base64,")
-    ]
+    assert parsed.all("script") == [{}]  # that of the page
+    assert not parsed.all("img")
+
+
+def test_the_script_is_small_and_the_same_in_every_report(simple, hostile):
+    scripts = {
+        re.search(r"<script>(.*)</script>", html.render(one, **about(one)), re.S)[1]
+        for one in (simple, hostile)
+    }
+    (script,) = scripts
+    assert len(script.encode()) < 8192
+    for reaching_out in ("fetch", "XMLHttpRequest", "import", "eval", "innerHTML", "http"):
+        assert reaching_out not in script
+
+
+def test_a_figure_is_a_part_of_the_page_with_a_name_and_says_what_it_shows(several):
+    text = html.render(several, **about(several))
+    parsed = Page(text)
+    drawings = parsed.all("svg")
+    assert len(drawings) == len(several.figures) > 1
+    ids = {attrs["id"] for _, attrs in parsed.tags if "id" in attrs}
+    for attrs in drawings:
+        assert attrs["role"] == "img"
+        named = attrs["aria-labelledby"].split()
+        assert len(named) == 2
+        assert set(named) <= ids
+    assert set(re.findall(r"url\(#([^)]*)\)", text)) <= ids
 
 
 def test_the_same_report_has_the_same_bytes(several):

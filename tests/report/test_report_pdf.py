@@ -219,6 +219,12 @@ def solid(text):
     return "".join(text.split())
 
 
+def test_words_in_capitals_are_one_word_each(empty):
+    """Wide letters read as several words: whoever searches or listens would not find them."""
+    first = pages(pdf.render(empty, **about(empty)))[0]
+    assert "TECHNO-VIGILANCE AUDIT" in first
+
+
 def pages(data):
     """The text of each page."""
     text = subprocess.run(

@@ -241,7 +241,10 @@ class BenefitDiagram:
                     0
                 ]
                 line.set_gid(f"interval-{i}")
-            _glyph(plot, row.baseline, e.value, glyph, f"mark-{i}")
+            names = style.said(say, row.reader), style.said(say, row.stratum)
+            scale: numbers.Scale = "points" if self.unit == "percent" else "difference"
+            label = numbers.of_mark(say, e, scale, *names)
+            _glyph(plot, row.baseline, e.value, glyph, f"mark-{i}", label)
             x, y = (row.baseline - x0) / (x1 - x0) * PLOT_WIDTH, (e.value - y0) / (y1 - y0) * height
             same = [
                 k for k, (a, b, g, _) in enumerate(places) if g == glyph and hypot(a - x, b - y) < SAME_PLACE
@@ -290,11 +293,12 @@ def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
     return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
 
 
-def _glyph(axes: "Axes", x: float, y: float, glyph: tuple[str, bool], name: str | None) -> None:
+def _glyph(
+    axes: "Axes", x: float, y: float, glyph: tuple[str, bool], name: str | None, label: str = ""
+) -> None:
     """A reader's mark: see-through enough to tell what lies below it."""
     marker, filled = glyph
     size = {"o": 5.2, "s": 4.8, "D": 4.4, "x": 4.8}.get(marker, 5.4)
     fill = (0.12, 0.37, 0.62, 0.8) if filled else (1, 1, 1, 0.7)
-    axes.plot(
-        [x], [y], ls="none", marker=marker, ms=size, mfc=fill, mec=style.BLUE, mew=1.1, gid=name, zorder=3
-    )
+    how: dict[str, Any] = {"marker": marker, "ms": size, "mfc": fill, "mec": style.BLUE, "mew": 1.1}
+    axes.plot([x], [y], ls="none", gid=name, label=label, zorder=3, **how)

@@ -160,6 +160,9 @@ class CalibrationFigure:
                 middle, [e.low, e.high], color=style.TEAL, lw=style.THIN, zorder=2.5, gid=f"interval-{i}-{k}"
             )
             how: dict[str, Any] = {"marker": "o", "ms": 3.2 if small else 4.6, "mfc": style.TEAL}
+            scores = [numbers.one(say, edge, 2, "number") for edge in (point.low, point.high)]
+            between = say("figure.mark_between", **dict(zip(("from", "to"), scores)))
+            how["label"] = numbers.of_mark(say, e, "percent", style.said(say, panel.label), between)
             style.mark(plot, point.mean_score, e.value, f"mark-{i}-{k}", mec=style.PAPER, mew=0.5, **how)
 
     def _histogram(self, say: Catalogue, plot: "Axes", i: int, *, first: bool, last: bool) -> None:

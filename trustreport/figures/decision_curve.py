@@ -106,7 +106,9 @@ class DecisionCurves:
                 plot.plot(x, y, zorder=1.8, gid=f"treat-all-{i}", **ALL)
             for k, line in enumerate(panel.lines):
                 aside = (k - (len(panel.lines) - 1) / 2) * ASIDE / place.width * (x1 - x0)
-                self._line(plot, line, f"{i}-{k}", least, aside=aside, alone=len(panel.lines) == 1)
+                said = [self._of_mark(say, panel, line, p) for p in line.declared]
+                alone = len(panel.lines) == 1
+                self._line(plot, line, f"{i}-{k}", least, said, aside=aside, alone=alone)
         return figure
 
     def _stroke(self, label: Message | str) -> int:
@@ -135,8 +137,23 @@ class DecisionCurves:
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
         return low
 
+    @staticmethod
+    def _of_mark(say: Catalogue, panel: DecisionPanel, line: DecisionLine, p: BenefitPoint) -> str:
+        """What the mark of a declared threshold says about itself."""
+        at = say("figure.percent_tick", value=numbers.plain(say, round(100 * p.threshold, 8)))
+        names = style.said(say, panel.label), style.said(say, line.label), at
+        return numbers.of_mark(say, Estimate(p.value, p.low, p.high, 0), "number", *names)
+
     def _line(
-        self, plot: "Axes", line: DecisionLine, name: str, least: float, *, aside: float, alone: bool
+        self,
+        plot: "Axes",
+        line: DecisionLine,
+        name: str,
+        least: float,
+        labels: Sequence[str],
+        *,
+        aside: float,
+        alone: bool,
     ) -> None:
         """A candidate; several in a panel have limits at the declared thresholds only, side by side."""
         how = curves.STROKES[self._stroke(line.label) % len(curves.STROKES)]
@@ -152,14 +169,15 @@ class DecisionCurves:
         for part in curves.above(tuple((p.threshold, p.value) for p in line.points), least):
             across, up = zip(*part)
             plot.plot(across, up, zorder=2, gid=f"curve-{name}", clip_on=False, **how)
-        for k, p in enumerate(line.declared):
+        for k, (p, label) in enumerate(zip(line.declared, labels)):
             if not least <= p.value <= most:
                 continue
             ends = [min(max(end, least), most) for end in (p.low, p.high)]
             at = p.threshold + aside
             thin: dict[str, Any] = {"color": how["color"], "lw": style.LINE, "zorder": 2.5, "clip_on": False}
             plot.plot([at, at], ends, gid=f"interval-{name}-{k}", **thin)
-            style.mark(plot, at, p.value, f"declared-{name}-{k}", mfc=how["color"], **DECLARED)
+            mark = {**DECLARED, "mfc": how["color"], "label": label}
+            style.mark(plot, at, p.value, f"declared-{name}-{k}", **mark)
 
     def _key(self, say: Catalogue) -> list[curves.Entry]:
         lines: dict[str, DecisionLine] = {}

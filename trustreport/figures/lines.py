@@ -1,9 +1,11 @@
 """Lines over a range: several of one panel, with bands and marked places, and a line that users ask for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
+from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style, ticks
 from trustreport.messages import Catalogue, Message
 
@@ -105,7 +107,8 @@ class LinesChart:
             step = min(ASIDE, WIDEST / max(len(marked) - 1, 1)) / place.width
             for k, line in enumerate(panel.lines):
                 aside = (marked.index(k) - (len(marked) - 1) / 2) * step if k in marked else 0.0
-                self._line(plot, line, f"{i}-{k}", aside * (self.x_range[1] - self.x_range[0]))
+                said = [self._of_mark(say, panel, line, p) for p in line.marked]
+                self._line(plot, line, f"{i}-{k}", aside * (self.x_range[1] - self.x_range[0]), said)
         return figure
 
     def _frame(self, say: Catalogue, plot: "Axes", place: curves.Place, panel: LinesPanel) -> None:
@@ -135,7 +138,13 @@ class LinesChart:
         names = list(dict.fromkeys(str(line.label) for panel in self.panels for line in panel.lines))
         return curves.STROKES[names.index(str(label)) % len(curves.STROKES)]
 
-    def _line(self, plot: "Axes", line: LineOver, name: str, aside: float) -> None:
+    def _of_mark(self, say: Catalogue, panel: LinesPanel, line: LineOver, p: LinePoint) -> str:
+        """What a marked place says about itself."""
+        at = say.numbers.percent(p.x, 1) if self.percent else numbers.plain(say, round(p.x, 4))
+        names = (style.said(say, panel.label), style.said(say, line.label), at)
+        return numbers.of_mark(say, Estimate(p.y, p.low, p.high, 0), "number", *names)
+
+    def _line(self, plot: "Axes", line: LineOver, name: str, aside: float, labels: Sequence[str]) -> None:
         how, (least, most) = self._stroke(line.label), self.y_range
 
         def inside(value: float) -> float:
@@ -150,14 +159,15 @@ class LinesChart:
         for part in curves.above(drawn, least):
             across, up = zip(*part)
             plot.plot(across, up, zorder=2, gid=f"line-{name}", clip_on=False, **how)
-        for k, p in enumerate(line.marked):
+        for k, (p, label) in enumerate(zip(line.marked, labels)):
             if not (isfinite(p.y) and least <= p.y <= most):
                 continue
             if isfinite(p.low) and isfinite(p.high):
                 at, ends = [p.x + aside] * 2, [inside(p.low), inside(p.high)]
                 thin: dict[str, Any] = {"color": how["color"], "lw": style.LINE, "zorder": 2.5}
                 plot.plot(at, ends, gid=f"interval-{name}-{k}", clip_on=False, **thin)
-            style.mark(plot, p.x + aside, p.y, f"marked-{name}-{k}", mfc=how["color"], **MARK)
+            mark = {**MARK, "mfc": how["color"], "label": label}
+            style.mark(plot, p.x + aside, p.y, f"marked-{name}-{k}", **mark)
 
     def _key(self, say: Catalogue) -> list[curves.Entry]:
         labels = list(dict.fromkeys(str(line.label) for panel in self.panels for line in panel.lines))

@@ -111,6 +111,10 @@ class Stacked:
             )  # fmt: skip
             for i, bar in enumerate(bars):
                 bar.set_gid(f"bar-{number}-{j}-{i}")
+                share = part.counts[i] / totals[i] if totals[i] else 0.0
+                name = " · ".join((style.said(say, part.label), self.names[i]))
+                counted = say("figure.mark_share", share=share, n=part.counts[i])
+                bar.set_label(say("figure.mark", name=name, number=counted))
             base = [b + h for b, h in zip(base, heights)]
 
     def _key(self, say: Catalogue, sheet: Any, panel: StackPanel, top: float) -> None:

@@ -114,7 +114,9 @@ class Trend:
                 line: dict[str, Any] = {"color": style.FAINT, "lw": style.LINE, "zorder": 2}
                 plot.plot([i, i], ends, gid=f"interval-{number}-{i}", **line)
             how = BASELINE if self.baseline and i == 0 else LATEST if i == last else PERIOD
-            style.mark(plot, i, min(max(e.value, low), high), f"mark-{number}-{i}", **how)
+            scale: numbers.Scale = "percent" if panel.percent else "number"
+            label = numbers.of_mark(say, e, scale, style.said(say, panel.label), self.names[i])
+            style.mark(plot, i, min(max(e.value, low), high), f"mark-{number}-{i}", label=label, **how)
 
     def _places(self, say: Catalogue, width: float) -> ticks.Ticks:
         """The periods by their names, else by their numbers; every one, or every so many."""

@@ -20,6 +20,8 @@ from trustreport.resources import folder
 HASH_DIGITS = 8
 NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 85  # characters
 
+EMPTY = Markup("")
+
 Medium = Literal["screen", "page"]
 Volume = Literal["report", "annex", "both"]
 
@@ -39,7 +41,7 @@ def render(
         assessment, results_hash
     )
     document = Source(assessment, results_hash, provenance, {n: f.svg for n, f in drawn.items()}, "screen")
-    return document.text("both", sheets, _policy(sheets))
+    return document.text("both", sheets, _policy(sheets, _script()), _script())
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Source:
     def _say(self) -> Catalogue:
         return catalogue(self.assessment.plan.report.language)
 
-    def text(self, volume: Volume, sheets: Markup, policy: str = "") -> str:
+    def text(self, volume: Volume, sheets: Markup, policy: str = "", script: Markup = EMPTY) -> str:
         """Report, annex or both as HTML; nothing in it depends on time or place."""
         plan, say = self.assessment.plan, self._say
         device = tested.device_name(plan, say)
@@ -84,6 +86,7 @@ class Source:
                 medium=self.medium,
                 volume=volume,
                 style=sheets,
+                script=script,
                 policy=policy,
                 lang=plan.report.language,
                 kind=plan.report.kind,
@@ -196,10 +199,17 @@ def _running(assessment: Assessment, results_hash: str) -> tuple[str, str, str]:
     )
 
 
-def _policy(sheets: str) -> str:
-    """A content security policy that allows this style, images and fonts of the file, and nothing else."""
-    digest = b64encode(sha256(sheets.encode()).digest()).decode()
+@cache
+def _script() -> Markup:
+    """The script of the page; without it everything is there, and nothing can be sorted or searched."""
+    text = (folder("templates") / "report" / "page.js").read_text(encoding="utf-8")
+    return Markup(text)  # noqa: S704 -- packaged text only
+
+
+def _policy(sheets: str, script: str) -> str:
+    """A content security policy: this style, this script, images and fonts of the file, and nothing else."""
+    style, code = (b64encode(sha256(text.encode()).digest()).decode() for text in (sheets, script))
     return (
-        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; font-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{code}'; "
+        "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
     )

@@ -1,14 +1,18 @@
 """Numbers for tables and figures, and the values of a figure as a table."""
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
-from trustreport.finding import Figure
+from markupsafe import Markup
+
+from trustreport.estimate import Estimate
+from trustreport.finding import EstimateTable, Figure, PlainTable
 from trustreport.messages import Catalogue
 from trustreport.report import declared
+from trustreport.report.inline_svg import inline
 from trustreport.report.tables import Cell, Head, Line, Table, align
 
 SHORT_TABLE = 12  # rows of one line; a table that takes no more room is not split between pages
@@ -16,6 +20,8 @@ SHORT_TABLE = 12  # rows of one line; a table that takes no more room is not spl
 ON_A_LINE, FURTHER = 90, 0.6
 # Rows of a table on paper: tagged PDF grows faster than its rows, and nobody reads more of them in print.
 ROWS_ON_PAPER = 200
+# Rows of a figure's values on a page: the points of curves fill screens and memory, and are read by machines.
+MOST_VALUES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +47,29 @@ def _room(line: Line) -> float:
 
 @dataclass(frozen=True, slots=True)
 class NumberedFigure:
-    """A figure with its number: the image as a data URL, and the values drawn."""
+    """A figure with its number, and the values drawn where they are few and in no table beside it.
+
+    `elsewhere` says where they are, if they are too many for the page.
+    """
 
     number: str
     anchor: str
-    src: str
+    title: str
+    drawing: bytes
     alt: str
     caption: str
     values: Table | None
+    elsewhere: str = ""
+
+    @property
+    def src(self) -> str:
+        """The drawing as a data URL."""
+        return "data:image/svg+xml;base64," + b64encode(self.drawing).decode()
+
+    @property
+    def inline(self) -> Markup:
+        """The drawing as an element of the page."""
+        return inline(self.drawing, self.anchor, self.title, self.alt)
 
 
 class Numbering:
@@ -70,18 +91,42 @@ class Numbering:
             source = replace(source, lines=source.lines[: self._most])
         return NumberedTable(number, source, f"table-{number.replace('.', '-')}", cut)
 
-    def figure(self, figure: Figure) -> NumberedFigure:
-        """The next figure."""
+    def figure(self, figure: Figure, tables: Iterable[EstimateTable | PlainTable] = ()) -> NumberedFigure:
+        """The next figure; `tables` are those that stand beside it."""
         self._figures += 1
         number = f"{self.chapter}.{self._figures}"
+        rows = figure.drawing.values(self._say)
+        many = len(rows) > MOST_VALUES
+        shown = not many and not _printed(rows, tables)
         return NumberedFigure(
             number,
             f"figure-{number.replace('.', '-')}",
-            "data:image/svg+xml;base64," + b64encode(self._drawn[figure.id]).decode(),
+            self._say("report.section.figure", number=number),
+            self._drawn[figure.id],
             self._say(figure.alt),
             self._say(figure.caption),
-            _values(figure.drawing.values(self._say), self._say),
+            _values(rows, self._say) if shown else None,
+            self._say("report.section.values_elsewhere", n=len(rows), id=figure.id) if many else "",
         )
+
+
+def _printed(rows: Sequence[Mapping[str, Any]], tables: Iterable[EstimateTable | PlainTable]) -> bool:
+    """Whether every value of a figure is an estimate that one of the tables prints."""
+    printed = {_limits(e.value, e.low, e.high) for table in tables for e in _estimates(table)}
+    return all(_limits(*map(row.get, ("value", "low", "high"))) in printed for row in rows)
+
+
+def _limits(*numbers: Any) -> tuple[Any, ...]:
+    """An estimate as numbers that can be compared: one that is undefined equals another."""
+    return tuple(None if x is None or x != x else x for x in numbers)
+
+
+def _estimates(table: EstimateTable | PlainTable) -> Iterator[Estimate]:
+    """All estimates of a table."""
+    if isinstance(table, EstimateTable):
+        yield from (row.result.estimate for row in table.rows)
+    else:
+        yield from (cell for row in table.rows for cell in row if isinstance(cell, Estimate))
 
 
 def _values(rows: Sequence[Mapping[str, Any]], say: Catalogue) -> Table | None:

@@ -5,6 +5,7 @@ aligned by whoever shows it. A page needs none of that, and is laid out in half 
 """
 
 from base64 import b64encode
+from collections.abc import Mapping
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -30,10 +31,11 @@ def svg(figure: "Figure", *, dots_per_inch: int) -> bytes:
     """The figure as SVG; what is marked as rasterized becomes an image of so many dots.
 
     Within `figures.style.settings()`. Labels are text in the faces of `figures.style`, which the page needs.
+    An artist that has a name and a label of its own becomes a group with the label as its title.
     """
     width, height = (float(side) * POINTS for side in figure.get_size_inches())
     before = figure.dpi
-    lean = _Lean(width, height, dots_per_inch)
+    lean = _Lean(width, height, dots_per_inch, _titles(figure))
     try:
         figure.dpi = POINTS
         both: Any = MixedModeRenderer(figure, width / POINTS, height / POINTS, dots_per_inch, lean)
@@ -43,6 +45,13 @@ def svg(figure: "Figure", *, dots_per_inch: int) -> bytes:
     return lean.document()
 
 
+def _titles(figure: "Figure") -> dict[str, str]:
+    """What the artists of a figure say about themselves, by their names."""
+    labels = {artist.get_gid(): str(artist.get_label()) for artist in figure.findobj()}
+    # matplotlib gives what has no label one that begins with an underscore.
+    return {name: label for name, label in labels.items() if name and label[:1] not in ("", "_")}
+
+
 def _number(value: float) -> str:
     return f"{round(float(value), DECIMALS):g}"
 
@@ -50,9 +59,10 @@ def _number(value: float) -> str:
 class _Lean(RendererBase):
     """Collects elements in the order in which they are drawn."""
 
-    def __init__(self, width: float, height: float, dots_per_inch: int) -> None:
+    def __init__(self, width: float, height: float, dots_per_inch: int, titles: Mapping[str, str]) -> None:
         super().__init__()
-        self.width, self.height, self._dots = width, height, dots_per_inch
+        self.width, self.height, self._dots, self._titles = width, height, dots_per_inch, titles
+        self._open: list[bool] = []  # for each artist that is being drawn, whether it is a group
         self._flip = Affine2D().scale(1, -1).translate(0, height)
         self._elements: list[str] = []
         self._clips: dict[str, str] = {}  # name by shape
@@ -69,6 +79,18 @@ class _Lean(RendererBase):
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} version="1.1" stroke-linejoin="round">'
         defs = f"<defs>{clips}</defs>" if clips else ""
         return "\n".join([head + defs, *self._elements, "</svg>\n"]).encode()
+
+    def open_group(self, s: str, gid: str | None = None) -> None:
+        title = self._titles.get(gid or "", "")
+        self._open.append(bool(title))
+        if title:
+            self._close()
+            self._elements.append(f"<g><title>{escape(title)}</title>")
+
+    def close_group(self, s: str) -> None:
+        if self._open.pop():
+            self._close()
+            self._elements.append("</g>")
 
     def get_canvas_width_height(self) -> tuple[float, float]:
         return self.width, self.height

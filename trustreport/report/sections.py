@@ -63,6 +63,6 @@ def part_view(part: Part, anchor: str, numbering: Numbering, say: Catalogue) -> 
         say(part.title) if part.title else "",
         anchor,
         tuple(say(text) for text in part.finding),
-        tuple(numbering.figure(figure) for figure in part.figures),
+        tuple(numbering.figure(figure, part.tables) for figure in part.figures),
         tuple(numbering.table(table(source, say)) for source in part.tables),
     )

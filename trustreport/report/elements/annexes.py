@@ -1,4 +1,4 @@
-"""Annexes: methods and every result, provenance, files, and what others must supply."""
+"""Annexes: methods, provenance, files, and what others must supply."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -7,16 +7,7 @@ from trustreport.messages import Catalogue
 from trustreport.plan import Document
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.tables import (
-    Cell,
-    Head,
-    Line,
-    Table,
-    interval_text,
-    method_text,
-    value_text,
-)
-from trustreport.results import Result
+from trustreport.report.tables import Cell, Head, Line, Table, method_text
 
 GROUPS = {"E50": ("documents",)}
 # What this report does not contain, and the words by which a declared document that holds it is known.
@@ -36,10 +27,10 @@ ELSEWHERE = {
 
 
 def methods(context: Context) -> Element:
-    """Every method with its source and what it was used for; on a screen every result too.
+    """Every method with its source and what it was used for.
 
-    On paper the tables of the chapters are enough: nobody reads hundreds of rows in print, and the file that
-    has all of them is attached.
+    The results themselves are in the tables of the chapters and, all of them, in results.json: nobody reads a
+    thousand rows on a page, and a browser takes long to lay them out.
     """
     say, results = context.say, context.assessment.results
     used: dict[str, dict[str, dict[str, None]]] = {}
@@ -54,43 +45,7 @@ def methods(context: Context) -> Element:
     finding = say("report.methods.none")
     if results:
         finding = say("report.methods.finding", n=len(results), methods=len(used))
-    names = dict.fromkeys(r.id.split(".")[0] for r in results) if context.on_screen else ()
-    return Element(
-        (finding,),
-        template="report/methods.html.j2",
-        extra={
-            "methods": listed,
-            "results": [_all_results(name, results, say) for name in names],
-            "n": len(results),
-        },
-    )
-
-
-def _all_results(dimension: str, results: Sequence[Result], say: Catalogue) -> Table:
-    """The results of one question of trust; their ids without the name of the question."""
-    heads = (
-        Head(say("report.methods.id")),
-        Head(say("report.methods.scope")),
-        Head(say("table.estimate"), True),
-        Head(say("table.interval_mixed"), True),
-        Head(say("table.n"), True),
-        Head(say("table.method")),
-    )
-    lines = []
-    for r in results:
-        name, _, quantity = r.id.partition(".")
-        if name != dimension:
-            continue
-        cells = (
-            Cell(quantity),
-            Cell("; ".join(scope_words(r.scope, say))),
-            Cell(value_text(r, say), True),
-            Cell(interval_text(r, say), True),
-            Cell(say.numbers.count(r.estimate.n), True),
-            Cell(r.method, aside=r.estimate.note),
-        )
-        lines.append(Line(cells, r.primary))
-    return Table(say("report.methods.all_caption", id=dimension), heads, tuple(lines))
+    return Element((finding,), template="report/methods.html.j2", extra={"methods": listed})
 
 
 def scope_words(scope: Mapping[str, Any], say: Catalogue) -> Iterator[str]:

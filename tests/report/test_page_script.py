@@ -1,0 +1,183 @@
+"""What the script of the page does in a browser, and that the page is complete without it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def report(example: Callable[[str], Path]) -> Path:
+    return example("procurement-triage")
+
+
+@contextmanager
+def opened(browser: Any, report: Path, **how: Any) -> Iterator[Any]:
+    page = browser.new_page(**{"viewport": DESKTOP, **how})
+    page.goto(report.as_uri())
+    yield page
+    page.close()
+
+
+def test_without_the_script_everything_is_there_and_nothing_promises_more(browser: Any, report: Path) -> None:
+    whole = "document.querySelector('main').textContent.replace(/\\s+/g, ' ')"
+    with opened(browser, report) as page:
+        with_script = page.evaluate(whole)
+        assert page.locator("th button").count() > 20
+    with opened(browser, report, java_script_enabled=False, viewport=PHONE) as page:
+        assert page.locator("button").count() == 0
+        assert page.locator("svg g > title").count() > 10
+        assert page.locator("main svg").first.is_visible()
+        page.locator(".bar a[href='#contents']").click()
+        assert page.url.endswith("#contents")
+        page.locator(".bar a[href='#top']").click()
+        assert page.url.endswith("#top")
+        without = page.evaluate(whole)
+    # Titles of marks are what the script takes over, tools what it brings.
+    assert len(without) > 0.9 * len(with_script)
+
+
+def column(page: Any, table: str, i: int) -> list[str]:
+    rows = page.locator(f"#{table} tbody tr")
+    found: list[str] = rows.evaluate_all("(rows, i) => rows.map(row => row.cells[i].textContent.trim())", i)
+    return found
+
+
+def values(texts: list[str]) -> list[float]:
+    return [float(text.replace("\u2212", "-").replace(",", "").split()[0].rstrip("%")) for text in texts]
+
+
+def test_a_column_of_numbers_is_sorted_by_number_and_then_as_it_was(browser: Any, report: Path) -> None:
+    with opened(browser, report) as page:
+        table = page.evaluate(
+            """[...document.querySelectorAll('.scroll > table[id]')].find(table =>
+                table.tBodies[0].rows.length > 8 && table.querySelector('td.same')).id"""
+        )
+        before, methods = column(page, table, 1), column(page, table, 4)
+        head = page.locator(f"#{table} thead th").nth(1)
+        for way, turned in (("ascending", False), ("descending", True)):
+            head.locator("button").click()
+            assert head.get_attribute("aria-sort") == way
+            found = values([text for text in column(page, table, 1) if any(map(str.isdigit, text))])
+            assert found == sorted(found, reverse=turned)
+        # A row that has moved says its method itself.
+        assert not any(text == "same" or text.startswith("same") for text in column(page, table, 4))
+        assert any(text.startswith("same") for text in methods)
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == "none"
+        assert column(page, table, 1) == before
+        page.locator(f"#{table} thead button").first.click()
+        assert head.get_attribute("aria-sort") == "none"
+        names = column(page, table, 0)
+        assert names == page.evaluate(
+            "names => [...names].sort((a, b) => a.localeCompare(b, 'en', {numeric: true}))", names
+        )
+
+
+def test_search_keeps_what_has_every_word_and_counts_it(browser: Any, report: Path) -> None:
+    with opened(browser, report) as page:
+        said, field = page.locator(".tools output"), page.get_by_label("Search this report")
+        shown = ".chapter :not(details) > .scroll tbody tr:not([hidden])"
+        every = page.locator(shown).count()
+        field.fill("cedar SENSITIVITY")
+        some = page.locator(shown).count()
+        assert 0 < some < every / 4
+        assert " of " in said.inner_text()
+        assert said.inner_text() == page.get_by_role("status").first.inner_text()
+        assert page.locator("#summary").is_visible()
+        field.fill("nothing is called like this")
+        assert page.locator(shown).count() == 0
+        assert said.inner_text() == "Nothing found"
+        assert not page.locator(".chapter").first.is_visible()
+        field.fill("")
+        assert page.locator(shown).count() == every
+        assert said.inner_text() == ""
+        assert page.locator("main [hidden]").count() == 0
+        assert page.locator("main details[open]").count() == 0
+
+
+def test_all_details_open_and_close(browser: Any, report: Path) -> None:
+    with opened(browser, report) as page:
+        n = page.locator("main details").count()
+        assert n
+        page.get_by_role("button", name="Open all").click()
+        assert page.locator("main details[open]").count() == n
+        page.get_by_role("button", name="Close all").click()
+        assert page.locator("main details[open]").count() == 0
+
+
+def test_a_mark_says_its_value_to_the_pointer_and_to_the_keyboard(browser: Any, report: Path) -> None:
+    with opened(browser, report) as page:
+        drawing = page.locator(".drawing:has([data-said])").first
+        drawing.scroll_into_view_if_needed()
+        marks, tip = drawing.locator("g[data-said]"), page.locator(".tip")
+        wanted = [marks.nth(i).get_attribute("data-said") for i in range(marks.count())]
+        assert len(set(wanted)) == len(wanted) > 2
+        marks.nth(1).hover(force=True)
+        assert tip.inner_text() in wanted
+        assert drawing.locator(".on").count() == 1
+        page.mouse.move(0, 0)
+        assert not tip.is_visible()
+        drawing.evaluate("one => one.parentElement.previousElementSibling.tabIndex = 0")
+        drawing.evaluate("one => one.parentElement.previousElementSibling.focus()")
+        page.keyboard.press("Tab")
+        assert tip.inner_text() == f"{len(wanted)} marks: the arrow keys go from one to the next"
+        assert tip.get_attribute("role") == "status"
+        told = []
+        for _ in wanted:
+            page.keyboard.press("ArrowRight")
+            told.append(tip.inner_text())
+        assert told == [" ".join(text.split(" ")) for text in wanted]
+        page.keyboard.press("ArrowLeft")
+        assert tip.inner_text() == told[-2]
+        page.keyboard.press("Escape")
+        assert not tip.is_visible()
+        assert drawing.locator("svg").get_attribute("aria-label").startswith("Figure ")
+
+
+def test_the_contents_are_a_drawer_on_a_phone(browser: Any, report: Path) -> None:
+    with opened(browser, report, viewport=PHONE) as page:
+        drawer = page.get_by_role("dialog", name="Contents")
+        assert not drawer.is_visible()
+        page.locator(".bar").get_by_text("Contents").click()
+        assert drawer.is_visible()
+        page.keyboard.press("Escape")
+        assert not drawer.is_visible()
+        page.locator(".bar").get_by_text("Contents").click()
+        drawer.get_by_label("Search this report").fill("sensitivity")
+        page.keyboard.press("Enter")
+        assert not drawer.is_visible()
+        page.locator(".bar").get_by_text("Contents").click()
+        links = drawer.locator("ol a")
+        assert links.count() == page.locator("nav.contents a").count()
+        last = links.last.get_attribute("href")
+        links.last.click()
+        assert not drawer.is_visible()
+        assert page.url.endswith(str(last))
+        page.set_viewport_size(DESKTOP)
+        assert page.locator("nav.contents .tools").is_visible()
+
+
+def test_a_link_opens_what_it_leads_into(browser: Any, report: Path) -> None:
+    with opened(browser, report) as page:
+        place = page.locator("main details .scroll").first
+        place.evaluate("one => { one.id = 'inside' }")
+        assert not place.is_visible()
+        page.evaluate("location.hash = '#inside'")
+        place.wait_for(state="visible")
+
+
+def test_print_leaves_out_the_annex_and_the_tools(browser: Any, report: Path) -> None:
+    with opened(browser, report) as page:
+        annex = "<details class=annex open>of the annex</details>"
+        page.locator("main").evaluate("(main, annex) => main.insertAdjacentHTML('beforeend', annex)", annex)
+        assert page.locator("details.annex").is_visible()
+        page.emulate_media(media="print")
+        for hidden in ("details.annex", ".tools", ".bar"):
+            assert not page.locator(hidden).first.is_visible()
+        assert page.locator(".chapter").first.is_visible()
