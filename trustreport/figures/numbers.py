@@ -74,7 +74,7 @@ def parts(say: Catalogue, e: Estimate, scale: Scale) -> tuple[str, str, str]:
     return value, low, high
 def of_mark(say: Catalogue, shown: Estimate, scale: Scale, *names: str) -> str:
     """What a mark says about itself: of what it is, its estimate, and of how many."""
-    number = estimate(say, shown, scale, places_of([shown], scale))
+    number = estimate(say, shown, scale)
     name = " · ".join(filter(None, names))
     text = say("figure.mark", name=name, number=number) if name else number
     return say("figure.mark_of", text=text, n=shown.n) if shown.n else text
