@@ -16,20 +16,20 @@ from pathlib import Path
 from fastapi.testclient import TestClient
 
 from trustreport.service.access import accounts
-from trustreport.service.access import who as known
-from trustreport.service.access.who import COOKIE
+from trustreport.service.access import principal as known
+from trustreport.service.access.principal import COOKIE
 from trustreport.service.app import create_app
 from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import (
     Attestation,
-    Device,
     Job,
-    Report,
     ReportFile,
     Schedule,
-    Study,
+    StoredDevice,
+    StoredReport,
+    StoredStudy,
     Version,
     VersionFile,
 )
@@ -76,7 +76,7 @@ def fill(core: Core) -> dict[str, str]:
         blob = core.blobs.put(user.organisation, io.BytesIO(b"{}")).sha256
         devices = [new_id() for _ in range(DEVICES)]
         rows.add_all(
-            Device(
+            StoredDevice(
                 id=name,
                 key=name * 2,
                 trade_name=f"Device {i}",
@@ -90,7 +90,7 @@ def fill(core: Core) -> dict[str, str]:
         rows.flush()
         for i in range(STUDIES):
             device, study = devices[i % DEVICES], new_id()
-            rows.add(Study(id=study, name=f"Study {i} of chest radiographs", **made))
+            rows.add(StoredStudy(id=study, name=f"Study {i} of chest radiographs", **made))
             rows.flush()
             for number in range(1, VERSIONS + 1):
                 version = new_id()
@@ -139,7 +139,7 @@ def fill(core: Core) -> dict[str, str]:
                 )
                 rows.flush()
                 rows.add(
-                    Report(
+                    StoredReport(
                         id=report,
                         study=study,
                         version=version,

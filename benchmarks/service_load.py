@@ -33,8 +33,8 @@ from services import API, new_core
 from sqlalchemy import select
 from whole import look, token_of_a_first_user
 
-from trustreport.service.access import who as known
-from trustreport.service.access.who import COOKIE
+from trustreport.service.access import principal as known
+from trustreport.service.access.principal import COOKIE
 from trustreport.service.storage.models import User
 
 CLIENTS = 8

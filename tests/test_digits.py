@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trustreport.digits import Rounded, as_declared, by_width, clear_of
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers
-from trustreport.finding import Column, EstimateTable, PlainTable, Row
+from trustreport.finding import Column, EstimateRow, EstimateTable, PlainTable
 from trustreport.messages import catalogue
 from trustreport.messages import say as message
 from trustreport.place import Place
@@ -81,7 +81,7 @@ def test_a_sentence_a_table_and_a_figure_write_one_number_alike() -> None:
     assert texts == {"90% (77 to 96)"}
     for form in ("percent", "percent.0", "percent.1"):  # its own digits go before those of the word
         assert EN.numbers.write(e.value, form) == "90%"
-    made = table(EstimateTable("t", message("word.none"), (Row(message("word.none"), result),)), EN)
+    made = table(EstimateTable("t", message("word.none"), (EstimateRow(message("word.none"), result),)), EN)
     assert [cell.text for cell in made.lines[0].cells[1:3]] == ["0.90", "0.77 to 0.96"]
     column = Column(message("word.none"), "percent")
     made = table(PlainTable("t", message("word.none"), (column,), ((e.value,),)), EN)

@@ -11,7 +11,7 @@ import pytest
 from trustreport import lock
 from trustreport.api import assess, read_study, write_report
 from trustreport.assessment import Assessment
-from trustreport.claims import held
+from trustreport.claims import claim_checks
 from trustreport.messages import catalogue
 from trustreport.plan import Plan
 from trustreport.report import acceptance, declared
@@ -109,7 +109,7 @@ def test_criteria_of_every_kind_and_verdict(assessed: Assessment) -> None:
 
 
 def test_the_acceptance_table_says_what_was_asked_of_each(assessed: Assessment) -> None:
-    rows = {row.name: row for row in acceptance.held(assessed, EN)}
+    rows = {row.name: row for row in acceptance.criterion_rows(assessed, EN)}
     assert rows["optometrists gain"].bound == "above 0 points"
     site = rows["ranks at Northhaven"]
     assert (site.level, site.bound) == ("98.33%", "above 0.85")
@@ -131,9 +131,9 @@ def test_a_criterion_about_some_readers_is_told_of_them_alone(assessed: Assessme
 
 
 def test_the_lock_was_amended_before_the_data_were_opened(assessed: Assessment) -> None:
-    standing = lock.standing(assessed.study, assessed.plan)
-    assert (standing.state, standing.late) == ("amended", False)
-    assert [(c.field, c.old, c.new, c.how) for c in standing.changes] == [
+    status = lock.lock_status(assessed.study, assessed.plan)
+    assert (status.state, status.late) == ("amended", False)
+    assert [(c.field, c.old, c.new, c.how) for c in status.changes] == [
         ("endpoints[finds].bound_or_margin", 0.85, 0.8, "before")
     ]
 
@@ -147,12 +147,12 @@ def test_under_the_locked_goal_the_data_are_inconclusive(assessed: Assessment) -
     assert (finds.criterion.endpoint, finds.word) == ("finds", "pass")
     assert finds.locked is not None
     assert (finds.locked.bound, finds.locked.word) == (0.85, "inconclusive")
-    (row,) = (r for r in acceptance.held(assessed, EN) if r.aside)
+    (row,) = (r for r in acceptance.criterion_rows(assessed, EN) if r.aside)
     assert row.aside == "amended after the lock; with the locked 85%: inconclusive"
 
 
 def test_claims_of_the_instructions_are_recomputed_and_one_does_not_hold(assessed: Assessment) -> None:
-    found = held(assessed.plan, assessed.results)
+    found = claim_checks(assessed.plan, assessed.results)
     assert len(found) == len(assessed.plan.performance_claims or ()) == 4
     assert [one.printed for one in found if not one.agrees] == ["0.85"]
 

@@ -118,7 +118,7 @@ def test_a_lock_makes_verdicts(folder: Path) -> None:
 def test_dates_of_the_manifest_make_verdicts_too(folder: Path) -> None:
     declare(folder, study=DATES)
     assert words(folder)["finds"] == ("pass", ())
-    assert lock.standing(*read_study(folder)).state == "declared"
+    assert lock.lock_status(*read_study(folder)).state == "declared"
 
 
 @pytest.mark.parametrize("locked", [True, False])
@@ -132,9 +132,9 @@ def test_criteria_fixed_after_the_data_were_opened_get_no_verdict(folder: Path, 
 
 def test_the_same_day_is_not_later() -> None:
     same = plan(study={"sap_locked_at": "2026-02-01T18:00:00", "data_opened_at": "2026-02-01"})
-    assert not lock.standing(Study(), same).late
+    assert not lock.lock_status(Study(), same).late
     hour = plan(study={"sap_locked_at": "2026-02-01T18:00:00", "data_opened_at": "2026-02-01T09:00:00"})
-    assert lock.standing(Study(), hour).late
+    assert lock.lock_status(Study(), hour).late
 
 
 def test_an_undeclared_change_is_named_and_concerns_its_criterion_alone(folder: Path) -> None:
@@ -142,7 +142,7 @@ def test_an_undeclared_change_is_named_and_concerns_its_criterion_alone(folder: 
     declare(folder, bound=0.7)
     assert words(folder) == {"finds": ("not assessable", ("P34",)), "spares": ("pass", ())}
     assert fired(folder) == {"P34"}
-    (change,) = lock.standing(*read_study(folder)).changes
+    (change,) = lock.lock_status(*read_study(folder)).changes
     assert (change.field, change.old, change.new, change.how) == (CHANGED, 0.8, 0.7, "undeclared")
 
 
@@ -207,8 +207,8 @@ def test_the_order_counts_in_a_fixed_sequence_only() -> None:
 
     for family, fields in (("fixed sequence", [lock.ORDER]), ("holm", [])):
         first = lock.written(lock.renewed(made("a", "b", family=family)))
-        standing = lock.standing(Study(lock=first), made("b", "a", family=family))
-        assert [c.field for c in standing.changes] == fields
+        status = lock.lock_status(Study(lock=first), made("b", "a", family=family))
+        assert [c.field for c in status.changes] == fields
 
 
 # ---------------------------------------------------------------- the verdict under what was locked
@@ -323,8 +323,8 @@ def test_what_a_verdict_rests_on_is_locked(folder: Path, old: str, new: str, fie
     (folder / "study.yaml").write_text(SET.replace(old, new))
     assert words(folder) == {"finds": ("not assessable", ("P34",))}
     assert fired(folder) == {"P34"}
-    standing = lock.standing(*read_study(folder))
-    assert (standing.state, [c.field for c in standing.changes]) == ("changed", [field])
+    status = lock.lock_status(*read_study(folder))
+    assert (status.state, [c.field for c in status.changes]) == ("changed", [field])
     (verdict,) = assess(*read_study(folder)).verdicts
     assert field in catalogue("en")(verdict.reason)
 
@@ -336,7 +336,7 @@ def test_titles_and_names_may_change(folder: Path) -> None:
     told = SET.replace("certification}", "certification, title: Other, notice: Draft}")
     (folder / "study.yaml").write_text(told + "approvals: [{name: A, role: author, meaning: approval}]\n")
     assert words(folder) == {"finds": ("pass", ())}
-    assert lock.standing(*read_study(folder)).state == "locked"
+    assert lock.lock_status(*read_study(folder)).state == "locked"
 
 
 def test_a_public_report_compares_the_names_that_it_hides(folder: Path) -> None:
@@ -376,8 +376,8 @@ OLDER = {
 }
 
 
-def against_older(**groups: Any) -> lock.Standing:
-    return lock.standing(Study(lock=json.dumps(OLDER).encode()), plan(**groups))
+def against_older(**groups: Any) -> lock.LockStatus:
+    return lock.lock_status(Study(lock=json.dumps(OLDER).encode()), plan(**groups))
 
 
 @pytest.mark.parametrize(
@@ -395,11 +395,11 @@ def against_older(**groups: Any) -> lock.Standing:
 def test_a_lock_of_the_older_form_is_compared_on_what_it_covers(
     groups: dict[str, Any], fields: list[str]
 ) -> None:
-    standing = against_older(**{"endpoints": [{"endpoint": "E", "bound_or_margin": 0.8}], **groups})
-    assert standing.older
-    assert [c.field for c in standing.changes] == fields
-    assert standing.state == ("changed" if fields else "locked")
-    assert (standing.sha256 == OLDER["locked"][0]["sha256"]) != bool(fields)  # type: ignore[index]
+    status = against_older(**{"endpoints": [{"endpoint": "E", "bound_or_margin": 0.8}], **groups})
+    assert status.older
+    assert [c.field for c in status.changes] == fields
+    assert status.state == ("changed" if fields else "locked")
+    assert (status.sha256 == OLDER["locked"][0]["sha256"]) != bool(fields)  # type: ignore[index]
 
 
 @pytest.mark.parametrize("field", ["positive_from", "reading.positive_from"])
@@ -409,7 +409,7 @@ def test_an_amendment_may_use_the_path_of_either_form(field: str) -> None:
     assert against_older(**groups, amendments=amendments).state == "amended"
     first = lock.renewed(plan(endpoints=groups["endpoints"]))
     now = plan(**groups, amendments=amendments)
-    assert lock.standing(Study(lock=lock.written(first)), now).state == "amended"
+    assert lock.lock_status(Study(lock=lock.written(first)), now).state == "amended"
 
 
 def test_the_register_says_that_an_older_lock_covers_the_criteria_alone(folder: Path) -> None:
@@ -427,7 +427,7 @@ def test_the_register_says_that_an_older_lock_covers_the_criteria_alone(folder: 
     assert run(folder, "--amend", "--reason", "all of it").exit_code == 0
     kept = lock.read((folder / lock.FILE).read_bytes())
     assert [e.older for e in kept.entries] == [True, False]
-    assert lock.standing(*read_study(folder)).older  # what counts is the first
+    assert lock.lock_status(*read_study(folder)).older  # what counts is the first
 
 
 # ---------------------------------------------------------------- the command
@@ -508,12 +508,12 @@ def test_a_stamp_of_the_first_lock_says_when() -> None:
     digest, time = stamped()["one"]
     declared = plan(endpoints=[{"endpoint": "E"}])
     token = (STAMPS / "one.tsr").read_bytes()
-    entry = lock.Entry(digest, {}, token=token)
+    entry = lock.LockEntry(digest, {}, token=token)
     assert lock.stamp_of(entry) == (stamp(token), False)
     assert stamp(token).time == time
     made = lock.renewed(declared)
-    other = lock.Lock((lock.Entry(made.last.sha256, made.last.criteria, token=token),))
-    standing = lock.standing(Study(lock=lock.written(other)), declared)
-    assert (standing.state, standing.stamp, standing.misplaced) == ("locked", None, True)
+    other = lock.Lock((lock.LockEntry(made.last.sha256, made.last.criteria, token=token),))
+    status = lock.lock_status(Study(lock=lock.written(other)), declared)
+    assert (status.state, status.stamp, status.misplaced) == ("locked", None, True)
     with pytest.raises(ValueError, match="not of the locked criteria"):
         lock.stamped(made, token)

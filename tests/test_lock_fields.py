@@ -21,15 +21,15 @@ from trustreport.study import Study
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
-def standing(before: Plan, now: Plan) -> lock.Standing:
-    return lock.standing(Study(lock=lock.written(lock.renewed(before))), now)
+def status(before: Plan, now: Plan) -> lock.LockStatus:
+    return lock.lock_status(Study(lock=lock.written(lock.renewed(before))), now)
 
 
 def changed(before: Plan, now: Plan) -> dict[str, tuple[Any, Any, list[str]]]:
     """Every change by its path: what was locked, what is declared now, and the criteria that rest on it."""
     return {
         c.field: (c.old, c.new, [e.endpoint for e in lock.concerned(c, now)])
-        for c in standing(before, now).changes
+        for c in status(before, now).changes
     }
 
 
@@ -228,7 +228,7 @@ def test_an_edit_of_one_field_is_listed_unless_it_is_without_effect(
     before, now = Plan.model_validate(said), next((one for one in found if one), None)
     assume(now is not None)
     assert now is not None
-    state = standing(before, now)
+    state = status(before, now)
     field = ".".join(key for key in place if isinstance(key, str))
     if is_listed(field):
         assert (state.state, state.changes) == ("locked", ())
@@ -239,7 +239,7 @@ def test_an_edit_of_one_field_is_listed_unless_it_is_without_effect(
     # The path that is listed, typed into an amendment, covers the change.
     cover = [{"field": c.field, "before_data_opened": True} for c in state.changes]
     amended = Plan.model_validate({**declared(now), "amendments": cover})
-    assert standing(before, amended).state == "amended"
+    assert status(before, amended).state == "amended"
 
 
 # ---------------------------------------------------------------- fields that decide an interval
@@ -509,9 +509,9 @@ def test_a_name_cannot_hide_the_change_of_another(name: str) -> None:
     """One criterion is added whose name looks like the path of another, which is changed."""
     before = plan(endpoints=[{"endpoint": "a", "alpha": 0.01}, {"endpoint": name, "alpha": 0.01}])
     now = plan(endpoints=[{"endpoint": "a", "alpha": 0.1}, {"endpoint": name, "alpha": 0.1}])
-    assert len(standing(before, now).changes) == 2
+    assert len(status(before, now).changes) == 2
     fewer = plan(endpoints=[{"endpoint": name, "alpha": 0.1}])
-    assert {c.criterion for c in standing(before, fewer).changes} == {"a", name}
+    assert {c.criterion for c in status(before, fewer).changes} == {"a", name}
 
 
 # ---------------------------------------------------------------- amendments
@@ -536,11 +536,11 @@ def test_a_name_cannot_hide_the_change_of_another(name: str) -> None:
 def test_an_amendment_names_a_field_by_its_path(field: str, new: str | None, covers: bool) -> None:
     amendment = {"field": field, "before_data_opened": True} | ({"new": new} if new else {})
     now = rich(**of_ext(cluster_keys=["patient", "site"]), amendments=[amendment])
-    assert standing(rich(), now).state == ("amended" if covers else "changed")
+    assert status(rich(), now).state == ("amended" if covers else "changed")
 
 
 @pytest.mark.parametrize("new, covers", [("none", True), ("absent", True), ("video", False)])
 def test_an_amendment_says_that_a_field_was_taken_away(new: str, covers: bool) -> None:
     amendment = {"field": "datasets[ext].cluster_keys", "new": new, "before_data_opened": True}
     now = rich(**of_ext(cluster_keys=None), amendments=[amendment])
-    assert standing(rich(), now).state == ("amended" if covers else "changed")
+    assert status(rich(), now).state == ("amended" if covers else "changed")

@@ -32,8 +32,8 @@ def test_nothing_that_a_procurement_review_requires_is_undeclared(assessed: Asse
 
 
 def test_its_criteria_are_locked(assessed: Assessment) -> None:
-    standing = lock.standing(assessed.study, assessed.plan)
-    assert (standing.state, standing.late) == ("locked", False)
+    status = lock.lock_status(assessed.study, assessed.plan)
+    assert (status.state, status.late) == ("locked", False)
 
 
 def test_criteria_are_met_missed_and_left_open(assessed: Assessment) -> None:

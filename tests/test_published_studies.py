@@ -9,7 +9,7 @@ import pytest
 
 from trustreport.api import assess, read_study
 from trustreport.assessment import Assessment
-from trustreport.claims import held
+from trustreport.claims import claim_checks
 from trustreport.measures.reported.printed import metric_named
 from trustreport.messages import catalogue
 from trustreport.study import Study
@@ -65,7 +65,7 @@ def fired(assessed: Assessment, check: str) -> dict[str, str]:
 
 def test_every_figure_that_its_counts_do_not_give_is_said_and_no_other(assessed: Assessment) -> None:
     claims = assessed.plan.performance_claims or ()
-    found = held(assessed.plan, assessed.results)
+    found = claim_checks(assessed.plan, assessed.results)
     assert len(found) == len(claims)
     off: dict[str, set[str]] = {}
     for claim, one in zip(claims, found):

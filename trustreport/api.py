@@ -12,8 +12,8 @@ from trustreport.assessment import Assessment, Cancel, Progress, assess
 from trustreport.parallel import BACKENDS, Backend, workers
 from trustreport.plan import Plan
 from trustreport.report.compare import load
-from trustreport.report.drawing import Drawing
-from trustreport.report.files import Line
+from trustreport.report.drawing import DrawingProcess
+from trustreport.report.files import FileStatus
 from trustreport.report.reproduce import as_built, reproduced
 from trustreport.report.write import FORMATS, Written, as_data, write
 from trustreport.study import Study
@@ -84,7 +84,7 @@ def lock_criteria(
 
 def reproduce(
     out: str | PathLike[str], study: str | PathLike[str], *, allow_outside: bool = False
-) -> list[Line]:
+) -> list[FileStatus]:
     """Whether a study gives the numbers of the report in `out`: its files, then every number computed again.
 
     Raises
@@ -103,7 +103,7 @@ def write_report(
     formats: Iterable[str] | None = None,
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
-    drawing: Drawing | None = None,
+    drawing: DrawingProcess | None = None,
 ) -> Written:
     """Write the report into the folder `out`; see `trustreport.report.write.write`."""
     return write(assessment, Path(out), formats=formats, progress=progress, timed=timed, drawing=drawing)

@@ -97,7 +97,7 @@ def assess(
             raise Cancelled(dimension.name)
         if progress:
             progress(dimension.name, i / (len(DIMENSIONS) + 1))
-        if not dimension.asked(study, plan):
+        if not dimension.applies(study, plan):
             continue
         lacking = dimension.lacks(study, plan)
         if lacking is not None:

@@ -29,7 +29,7 @@ _OVER_CLASSES = re.compile(r"(macro|weighted)[ _-]+(.+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ClaimCheck:
     """One declared figure, or interval, beside what the results give; `recomputed` says it in words."""
 
     place: Place
@@ -41,10 +41,10 @@ class Held:
     item: Message = field(repr=False)
 
 
-def held(plan: Plan, results: Sequence[Result]) -> list[Held]:
+def claim_checks(plan: Plan, results: Sequence[Result]) -> list[ClaimCheck]:
     """Every declared figure that the results can speak of; the others are left out."""
     claims = [claim for claim in plan.performance_claims or () if not elsewhere(claim, plan)]
-    return [one for claim in claims for one in _held(claim, plan, results)]
+    return [one for claim in claims for one in _checks_of_claim(claim, plan, results)]
 
 
 def elsewhere(claim: Claim, plan: Plan) -> bool:
@@ -104,7 +104,7 @@ def tables(results: Iterable[Result]) -> dict[Place, ConfusionCounts]:
     return {place: ConfusionCounts(**found) for place, found in cells.items() if len(found) == 4}
 
 
-def _held(claim: Claim, plan: Plan, results: Sequence[Result]) -> Iterator[Held]:
+def _checks_of_claim(claim: Claim, plan: Plan, results: Sequence[Result]) -> Iterator[ClaimCheck]:
     over = _OVER_CLASSES.fullmatch(claim.measure.strip())
     total = TOTALS.get(claim.measure.strip().casefold())
     if total or over:
@@ -150,7 +150,7 @@ def _named(claim: Claim) -> Message | str:
     return quantity_name(metric_named(name) or name.casefold())
 
 
-def _value(claim: Claim, entries: Sequence[Result]) -> Held:
+def _value(claim: Claim, entries: Sequence[Result]) -> ClaimCheck:
     lead = next((r for r in entries if r.primary), entries[0])
     share = lead.unit in ("proportion", "difference")
     computed = [r.estimate.value for r in entries]
@@ -165,7 +165,7 @@ def _compared(
     lead: Estimate,
     *,
     share: bool,
-) -> Held:
+) -> ClaimCheck:
     """A printed number, or a printed "not defined", beside the computed one."""
     undefined = isnan(lead.value)
     if said is None:
@@ -177,7 +177,7 @@ def _compared(
         shown = _written(lead, said)
     words = {"measure": measure, "printed": claim.value, "value": shown}
     item = say("claims.item_undefined" if undefined else "claims.item", **words)
-    return Held(_place(claim), measure, claim.value, "value", agrees, shown, item)
+    return ClaimCheck(_place(claim), measure, claim.value, "value", agrees, shown, item)
 
 
 def _written(e: Estimate, like: Declared) -> Message:
@@ -193,7 +193,7 @@ def _number(value: float, like: Declared) -> Message:
     return say("claims.percent" if like.percent else "claims.number", value=shown, places=like.places + 1)
 
 
-def _interval(claim: Claim, entries: Sequence[Result]) -> Iterator[Held]:
+def _interval(claim: Claim, entries: Sequence[Result]) -> Iterator[ClaimCheck]:
     """A printed interval is right where any method that is computed here gives it."""
     assert claim.ci is not None
     ends = [declared(text) for text in claim.ci]
@@ -217,7 +217,7 @@ def _interval(claim: Claim, entries: Sequence[Result]) -> Iterator[Held]:
     shown = say("word.to", low=_number(a, low), high=_number(b, high))
     measure = _named(claim)
     item = say("claims.item_interval", measure=measure, low=claim.ci[0], high=claim.ci[1], value=shown)
-    yield Held(_place(claim), measure, printed, "interval", agrees, shown, item)
+    yield ClaimCheck(_place(claim), measure, printed, "interval", agrees, shown, item)
 
 
 def _of_a_share(e: Estimate) -> list[Estimate]:
@@ -226,7 +226,7 @@ def _of_a_share(e: Estimate) -> list[Estimate]:
     return [wald(x, e.n), clopper_pearson(x, e.n)] if e.n and abs(x / e.n - e.value) < 1e-9 else []
 
 
-def _total(claim: Claim, computed: int) -> Iterator[Held]:
+def _total(claim: Claim, computed: int) -> Iterator[ClaimCheck]:
     """A number of cases, against what the cells add up to."""
     said = declared(claim.value)
     if said is None:
@@ -237,10 +237,12 @@ def _total(claim: Claim, computed: int) -> Iterator[Held]:
     shown = say("claims.count", value=computed)
     words = {"measure": measure, "printed": claim.value, "value": shown, "apart": apart}
     item = say("claims.item_total", **words)
-    yield Held(_place(claim), measure, claim.value, "total", apart == 0, shown, item)
+    yield ClaimCheck(_place(claim), measure, claim.value, "total", apart == 0, shown, item)
 
 
-def _over_classes(claim: Claim, counts: ConfusionCounts, kind: str, metric: str | None) -> Iterator[Held]:
+def _over_classes(
+    claim: Claim, counts: ConfusionCounts, kind: str, metric: str | None
+) -> Iterator[ClaimCheck]:
     """The mean of a measure over both classes, each in turn looked for; or weighted by their sizes."""
     if metric not in FORMULAS:
         return

@@ -160,19 +160,21 @@ def build(
     # a core busy with waiting for the next small one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     start = perf_counter()
-    from trustreport.apart import Apart
+    from trustreport.subprocess_reader import BackgroundReader
 
-    reading = Apart(study, allow_outside=allow_outside)
+    reading = BackgroundReader(study, allow_outside=allow_outside)
     from trustreport.api import assess, workers, write_report
     from trustreport.errors import MissingLibrary
-    from trustreport.report.drawing import Drawing
+    from trustreport.report.drawing import DrawingProcess
     from trustreport.report.write import prepare
 
     prepare(wanted or DEFAULT_FORMATS)
     imported = perf_counter()
     with (
         steps() as tell,
-        Drawing() if {"html", "pdf", "annex"} & set(wanted or DEFAULT_FORMATS) else nullcontext() as drawing,
+        DrawingProcess()
+        if {"html", "pdf", "annex"} & set(wanted or DEFAULT_FORMATS)
+        else nullcontext() as drawing,
     ):
         tell("read", 0.0)
         with problems_on_stderr():
@@ -485,7 +487,7 @@ def verify_audit_log(data: Path, database: str | None) -> None:
         from trustreport.service.server import verify_log
 
         found = verify_log(settings)
-    tell_chains(found)
+    print_chains(found)
 
 
 @main.command()
@@ -512,7 +514,7 @@ def restore(file: Path, data: Path, database: str | None) -> None:
         from trustreport.service.record.backup import restore as read
 
         found = read(settings, file)
-    tell_chains(found)
+    print_chains(found)
 
 
 @contextmanager
@@ -536,7 +538,7 @@ def service_settings(data: Path, *, exists: bool = False, **given: Any) -> Itera
         raise click.ClickException(str(error)) from error
 
 
-def tell_chains(found: "Iterable[Verified]") -> None:
+def print_chains(found: "Iterable[Verified]") -> None:
     """A line for each chain of the audit log; exit status 1 where one is broken."""
     broken = False
     for chain in found:
@@ -562,7 +564,7 @@ def list_packs(pack: str | None) -> None:
         for name in packs.ids():
             one = packs.load(name)
             rows.append((name, one.framework, one.edition, str(len(one.items)), str(one.verified)))
-        tell_columns(rows)
+        print_columns(rows)
         return
     found = next((one.id for one in packs.find([pack])), "")
     if not found:
@@ -574,10 +576,10 @@ def list_packs(pack: str | None) -> None:
     for item in one.items:
         number = f"verified {item.verified_on}" if item.verified else "not verified"
         rows.append((item.id, item.status, " ".join(item.elements), number, item.description))
-    tell_columns(rows)
+    print_columns(rows)
 
 
-def tell_columns(rows: Sequence[Sequence[str]]) -> None:
+def print_columns(rows: Sequence[Sequence[str]]) -> None:
     """Rows as lines, their columns under each other."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
@@ -606,11 +608,11 @@ def problems_on_stderr() -> Iterator[None]:
     try:
         yield
     except StudyError as error:
-        tell_problems(error)
+        print_problems(error)
         sys.exit(PROBLEMS)
 
 
-def tell_problems(error: "StudyError") -> None:
+def print_problems(error: "StudyError") -> None:
     """Every problem on a line of its own, then how many there are."""
     for problem in error.problems:
         click.echo(str(problem), err=True)

@@ -32,7 +32,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EstimateRow:
     """A row of a table of estimates; the one that leads is set in semibold."""
 
     label: Message
@@ -46,7 +46,7 @@ class EstimateTable:
 
     id: str
     caption: Message
-    rows: tuple[Row, ...]
+    rows: tuple[EstimateRow, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trustreport.measures.reported.bounds import Cases, cases
+from trustreport.measures.reported.bounds import CaseCounts, cases
 from trustreport.measures.reported.conflict import Subset, single_culprits, smallest_conflicts
 from trustreport.measures.reported.matrices import Matrices, consistent_matrices
 from trustreport.measures.reported.printed import (
@@ -12,7 +12,7 @@ from trustreport.measures.reported.printed import (
     KNOWN,
     METRICS,
     SYNONYMS,
-    Figure,
+    PrintedFigure,
     Rounding,
     metric_named,
     printed,
@@ -33,9 +33,9 @@ class Examined:
     the others fit.
     """
 
-    cases: Cases
+    cases: CaseCounts
     given: Mapping[str, int]
-    figures: tuple[Figure, ...]
+    figures: tuple[PrintedFigure, ...]
     unused: tuple[tuple[str, str], ...]
     rounding: Rounding
     fit: Matrices
@@ -146,12 +146,12 @@ def range_in_words(metric: str, fit: Matrices) -> Message:
     return say("reported.range", metric=name, low=found.low, high=found.high)
 
 
-def in_words(figure: Figure) -> Message:
+def in_words(figure: PrintedFigure) -> Message:
     """A figure as it was printed: ``PPV 0.89``."""
     return say("reported.figure", metric=quantity_name(figure.metric), text=figure.text.strip())
 
 
-def cases_in_words(n: Cases) -> Message:
+def cases_in_words(n: CaseCounts) -> Message:
     """``143 positives and 67 negatives``, or the total where no more is known."""
     if n.positives is None:
         return say("reported.total", n=n.total)

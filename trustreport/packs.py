@@ -31,11 +31,11 @@ class PackError(ValueError):
     """A pack that cannot be read; the message names the file and every fault."""
 
 
-class Model(BaseModel):
+class PackModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Item(Model):
+class Item(PackModel):
     """An item of a framework; its number is verified where it is said who compared it with the text."""
 
     id: Text = Field(description="the number as the framework writes it")
@@ -69,7 +69,7 @@ class Item(Model):
         return bool(self.verified_by)
 
 
-class Pack(Model):
+class Pack(PackModel):
     """The items of one framework in one edition."""
 
     framework: Text

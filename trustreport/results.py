@@ -116,7 +116,7 @@ def leading(results: Iterable[Result], id: str, **scope: Any) -> Result | None:
     return next((r for r in results if r.id == id and r.primary and r.within(**where)), None)
 
 
-def answers(
+def results_for(
     id: str, place: Place, estimates: Iterable[Estimate], *, leads: str = "", **more: Any
 ) -> list[Result]:
     """Several estimates of one quantity; the one whose method is `leads` is primary."""

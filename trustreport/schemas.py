@@ -17,11 +17,11 @@ from trustreport.messages import catalogue
 from trustreport.packs import Pack
 from trustreport.plan import Plan
 from trustreport.quantities import ROWS
-from trustreport.report.document import Document
+from trustreport.report.document import ResultsDocument
 from trustreport.resources import folder
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-MODELS: dict[str, type[BaseModel]] = {"manifest": Plan, "results": Document, "pack": Pack}
+MODELS: dict[str, type[BaseModel]] = {"manifest": Plan, "results": ResultsDocument, "pack": Pack}
 
 
 def schema(name: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from studies import plan
 
 from trustreport.assessment import assess
-from trustreport.claims import held
+from trustreport.claims import claim_checks
 from trustreport.dimensions.candidates import DIMENSION, answer
 from trustreport.dimensions.candidates.entries import indistinguishable
 from trustreport.estimate import Estimate
@@ -210,7 +210,7 @@ def test_claims_stand_beside_the_local_cases_and_are_not_recomputed() -> None:
     assert isinstance(table, PlainTable)
     said = [(EN(row[0]), EN(row[-1])) for row in table.rows]
     assert said == [("A", "observed lower"), ("A", "within"), ("B", "observed higher")]
-    assert not held(declared, assess(study(A=scores(35, 6), B=scores(30, 3)), declared).results)
+    assert not claim_checks(declared, assess(study(A=scores(35, 6), B=scores(30, 3)), declared).results)
     of_these_cases = procurement(performance_claims=[{**claims[2], "dataset": "here"}])
     assert "candidates_claims" not in str(
         [t.id for p in answer(study(A=scores(3, 6)), of_these_cases).parts for t in p.tables]
@@ -221,9 +221,9 @@ def test_claims_stand_beside_the_local_cases_and_are_not_recomputed() -> None:
 
 
 def test_the_question_arises_for_a_choice_only() -> None:
-    assert DIMENSION.asked(study(A=scores(35, 6)), procurement())
-    assert not DIMENSION.asked(study(A=scores(35, 6)), plan())
-    assert DIMENSION.asked(study(A=scores(35, 6), B=scores(30, 3)), plan())
+    assert DIMENSION.applies(study(A=scores(35, 6)), procurement())
+    assert not DIMENSION.applies(study(A=scores(35, 6)), plan())
+    assert DIMENSION.applies(study(A=scores(35, 6), B=scores(30, 3)), plan())
     silent = assess(study(A=scores(35, 6)), plan())
     assert "candidates" not in {u.dimension for u in silent.unanswered}
     lacking = assess(Study(), procurement())

@@ -216,7 +216,7 @@ def test_definitions(definition: str, inside: list[int]) -> None:
 def test_a_text_for_readers_leaves_the_column_to_the_name() -> None:
     (division,) = divisions(declared({"name": "Scanner", "definition": "as in the DICOM header"}), AGES)
     assert [g.name for g in division.groups] == ["scanner: A", "scanner: B", "scanner: C"]
-    assert division.apart
+    assert division.disjoint
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from drawn_studies import LONG, estimate
 
 from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
 from trustreport.figures.group_rows import GroupBlock, GroupMeasure, GroupRow, GroupRows
-from trustreport.figures.measures_chart import Cell, MeasureColumn, MeasureRow, MeasuresChart
-from trustreport.figures.roc import OperatingPoint, ReaderPoint, RocFigure, RocLine, RocPanel
+from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.measures.net_benefit import decision_curve
 from trustreport.measures.roc.auc import delong
 from trustreport.measures.roc.curve import roc_curve
@@ -27,7 +27,7 @@ def cases(n: int, apart: float, seed: int = 5):
 def roc_line(n: int, apart: float, label: str = "", *, point: bool = True, most: int = 400) -> RocLine:
     truth, score = cases(n, apart)
     curve = roc_curve(truth, score).corners()
-    at = OperatingPoint(estimate(0.81, 0.74, 0.87), estimate(0.72, 0.66, 0.78), "at threshold 0.5:")
+    at = DevicePoint(estimate(0.81, 0.74, 0.87), estimate(0.72, 0.66, 0.78), "at threshold 0.5:")
     return RocLine.of(label, curve.fpr, curve.tpr, delong(truth, score), at if point else None, most=most)
 
 
@@ -83,11 +83,11 @@ def chart(n: int, names: tuple[str, ...] = MEASURES) -> MeasuresChart:
     columns = (*(MeasureColumn(name) for name in names), MeasureColumn("MCC", -1.0, 1.0))
     rows = []
     for i in range(n):
-        found: list[Cell | None] = []
+        found: list[MeasureCell | None] = []
         for k in range(len(columns)):
             value = draw.uniform(0.3, 0.95)
             shown = NOTHING if (i + k) % 11 == 10 else estimate(value, value - 0.2, value + 0.05)
-            found.append(None if (i, k) == (1, 1) else Cell(shown, value - 0.1 if k == 0 else nan))
+            found.append(None if (i, k) == (1, 1) else MeasureCell(shown, value - 0.1 if k == 0 else nan))
         rows.append(MeasureRow(f"set {i} {LONG[: (5, 20, 60)[i % 3]]}", tuple(found)))
     return MeasuresChart(columns, tuple(rows), "what a rule would reach that always says the same")
 

@@ -5,7 +5,7 @@ from math import nan
 import numpy as np
 from drawn_studies import LONG, REASON, estimate
 
-from trustreport.figures.nomogram import Nomogram, NomogramLine, NomogramPoint
+from trustreport.figures.nomogram import NomogramFigure, NomogramLine, NomogramPoint
 
 MEASURED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 TICKS = tuple((c, (1 + c**0.5) / 2) for c in (0, 0.04, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1))
@@ -35,12 +35,12 @@ RHO, LABEL = estimate(0.585, 0.568, 0.6), estimate(0.882, 0.877, 0.887)
 NAN = estimate(nan, nan, nan, note=REASON)
 
 RELIABILITY = {
-    **{f"nomogram-{n}": Nomogram(lines(), TICKS, points(n)) for n in (1, 2, 5, 8, 9, 42)},
-    "nomogram-long": Nomogram(lines(), TICKS, points(8, LONG + " {}")),
-    "nomogram-one-place": Nomogram(lines(), TICKS, points(1) * 6),
-    "nomogram-low": Nomogram(lines((0.1, 0.3, 0.5, 1.0)), TICKS, (point("low", 0.1, 0.9),)),
-    "nomogram-close": Nomogram(lines((0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)), TICKS),
-    "nomogram-raters": Nomogram(lines(), TICKS, concordance=RHO, label=LABEL),
-    "nomogram-both": Nomogram(lines(), TICKS, points(8, LONG), concordance=RHO, label=LABEL),
-    "nomogram-undefined": Nomogram(lines(), TICKS, concordance=NAN, label=NAN),
+    **{f"nomogram-{n}": NomogramFigure(lines(), TICKS, points(n)) for n in (1, 2, 5, 8, 9, 42)},
+    "nomogram-long": NomogramFigure(lines(), TICKS, points(8, LONG + " {}")),
+    "nomogram-one-place": NomogramFigure(lines(), TICKS, points(1) * 6),
+    "nomogram-low": NomogramFigure(lines((0.1, 0.3, 0.5, 1.0)), TICKS, (point("low", 0.1, 0.9),)),
+    "nomogram-close": NomogramFigure(lines((0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)), TICKS),
+    "nomogram-raters": NomogramFigure(lines(), TICKS, concordance=RHO, label=LABEL),
+    "nomogram-both": NomogramFigure(lines(), TICKS, points(8, LONG), concordance=RHO, label=LABEL),
+    "nomogram-undefined": NomogramFigure(lines(), TICKS, concordance=NAN, label=NAN),
 }

@@ -29,8 +29,8 @@ from trustreport.digits import by_width
 from trustreport.figures import style
 from trustreport.figures.curves import STROKES, above, thinned
 from trustreport.figures.decision_curve import DecisionCurves
-from trustreport.figures.measures_chart import Cell, MeasureColumn, MeasureRow, MeasuresChart
-from trustreport.figures.roc import OperatingPoint, RocFigure, RocLine, RocPanel
+from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.roc import DevicePoint, RocFigure, RocLine, RocPanel
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.messages import Catalogue, catalogue
 
@@ -178,7 +178,7 @@ def test_readers_stand_where_they_decide_and_arms_differ_in_shape(say: Catalogue
 
 
 def test_a_point_without_a_place_is_left_out_and_its_numbers_stay(say: Catalogue) -> None:
-    line = RocLine("", ((0.0, 0.0), (1.0, 1.0)), NOTHING, OperatingPoint(NOTHING, NOTHING))
+    line = RocLine("", ((0.0, 0.0), (1.0, 1.0)), NOTHING, DevicePoint(NOTHING, NOTHING))
     figure = RocFigure((RocPanel("", (line,)),))
     assert "point-0-0" not in drawn(figure.draw(say))
     assert not isfinite(figure.values(say)[-1]["value"])
@@ -235,7 +235,7 @@ def test_measures_stand_where_they_are_and_what_is_undefined_says_so(say: Catalo
 
 
 def test_limits_beyond_the_axis_end_at_its_edge(say: Catalogue) -> None:
-    row = MeasureRow("a", (Cell(estimate(0.99, 0.9, 1.02)), Cell(estimate(0.5, nan, nan))))
+    row = MeasureRow("a", (MeasureCell(estimate(0.99, 0.9, 1.02)), MeasureCell(estimate(0.5, nan, nan))))
     figure = MeasuresChart((MeasureColumn("x"), MeasureColumn("y")), (row,)).draw(say)
     lines = drawn(figure)
     low, high = lines["interval-0-0"].get_xdata()
@@ -266,7 +266,8 @@ def test_groups_of_sets_stand_where_they_are_and_differ_in_shape(say: Catalogue)
 
 def test_axes_of_measures_fit_their_values(say: Catalogue) -> None:
     rows = tuple(
-        MeasureRow(f"set {i}", (Cell(estimate(v, v - 0.03, v + 0.02)),)) for i, v in enumerate((0.85, 0.9))
+        MeasureRow(f"set {i}", (MeasureCell(estimate(v, v - 0.03, v + 0.02)),))
+        for i, v in enumerate((0.85, 0.9))
     )
     lines = drawn(MeasuresChart((MeasureColumn("Sensitivity"),), rows).draw(say))
     low, high = lines["mark-0-0"].axes.get_xlim()

@@ -12,7 +12,7 @@ from test_drawings import boxes
 
 from trustreport.figures import style
 from trustreport.figures.bubbles import Bubble, BubblesChart, BubblesPanel
-from trustreport.figures.field import FieldChart, FieldPanel, Place, RegionChart
+from trustreport.figures.field import FieldChart, FieldPanel, MapPlace, RegionChart
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.measures.utility.space import utility_map
 from trustreport.messages import Catalogue, catalogue, say
@@ -49,7 +49,7 @@ def field(n: int) -> FieldChart:
 def regions(cells: Any, places: int = 2) -> RegionChart:
     found = utility_map(cells, steps=61)
     names = tuple(f"candidate {i}" for i in range(len(cells)))
-    marked = tuple(Place(0.3 - 0.1 * i, -0.6 + 0.1 * i, f"utility {i}") for i in range(places))
+    marked = tuple(MapPlace(0.3 - 0.1 * i, -0.6 + 0.1 * i, f"utility {i}") for i in range(places))
     best = tuple(map(tuple, found.best.tolist()))
     x, y = tuple(found.x.tolist()), tuple(found.y.tolist())
     return RegionChart(x, y, best, names, tuple(found.area.tolist()), marked, X, Y)

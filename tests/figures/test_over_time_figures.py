@@ -14,8 +14,8 @@ from test_drawn_values import drawn
 
 from trustreport.figures import style
 from trustreport.figures.control_chart import ControlCharts, ControlPanel
-from trustreport.figures.funnel import FunnelPlot, FunnelUnit, Limits
-from trustreport.figures.stacked import Part, Stacked, StackPanel
+from trustreport.figures.funnel import FunnelLimits, FunnelPlot, FunnelUnit
+from trustreport.figures.stacked import Stacked, StackPanel, StackPart
 from trustreport.figures.timeline import EventTimeline, TimelineLane, TimelineMark, TimelinePeriod
 from trustreport.figures.trend import Trend, TrendPanel
 from trustreport.messages import Catalogue, catalogue
@@ -63,8 +63,8 @@ def funnel(n: int) -> FunnelPlot:
     at = np.linspace(20, 420, 50)
     half = np.sqrt(0.85 * 0.15 / at)
 
-    def limits(k: float) -> Limits:
-        return Limits(
+    def limits(k: float) -> FunnelLimits:
+        return FunnelLimits(
             tuple(zip(at.tolist(), (0.85 - k * half).tolist())),
             tuple(zip(at.tolist(), np.minimum(0.85 + k * half, 1).tolist())),
         )
@@ -75,7 +75,7 @@ def funnel(n: int) -> FunnelPlot:
 def stacked(n: int, parts: int, *, shares: bool) -> Stacked:
     draw = np.random.default_rng(6)
     made = tuple(
-        Part(f"group {k} {LONG[: 10 * k]}", tuple(int(x) for x in draw.integers(0, 90, n)))
+        StackPart(f"group {k} {LONG[: 10 * k]}", tuple(int(x) for x in draw.integers(0, 90, n)))
         for k in range(parts)
     )
     panels = (StackPanel("by group", made, shares), StackPanel("by another", made[:2], shares))

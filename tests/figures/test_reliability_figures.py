@@ -11,7 +11,7 @@ from test_drawings import boxes, texts
 from test_drawn_values import drawn, written
 
 from trustreport.figures import style
-from trustreport.figures.nomogram import Nomogram
+from trustreport.figures.nomogram import NomogramFigure
 from trustreport.messages import Catalogue, catalogue
 
 
@@ -75,7 +75,7 @@ def test_a_second_drawing_gives_the_same_bytes(name: str, say: Catalogue) -> Non
 
 def test_points_of_the_nomogram_stand_where_they_are_with_their_bounds(say: Catalogue) -> None:
     shown = points(5)
-    found = drawn(Nomogram(lines(), ((0.0, 0.5), (1.0, 1.0)), shown).draw(say))
+    found = drawn(NomogramFigure(lines(), ((0.0, 0.5), (1.0, 1.0)), shown).draw(say))
     for i, p in enumerate(shown):
         assert found[f"mark-{i}"].get_xydata().tolist() == [[p.label_accuracy, p.actual]]
         assert list(found[f"bounds-{i}"].get_ydata()) == [p.low_bound, p.high_bound]
@@ -85,7 +85,7 @@ def test_points_of_the_nomogram_stand_where_they_are_with_their_bounds(say: Cata
 
 
 def test_lines_of_the_nomogram_carry_their_measured_accuracy(say: Catalogue) -> None:
-    figure = Nomogram(lines(), ((0.0, 0.5), (1.0, 1.0))).draw(say)
+    figure = NomogramFigure(lines(), ((0.0, 0.5), (1.0, 1.0))).draw(say)
     found = drawn(figure)
     for line in lines():
         assert found[f"line-{line.measured:g}"].get_xydata().tolist() == [list(p) for p in line.places]

@@ -23,10 +23,10 @@ from trustreport.figures.external_performance import (
     WIDTH,
     Axis,
     ExternalPerformance,
-    Performance,
-    Site,
-    apart,
+    SitePerformance,
+    SitePoint,
     beside,
+    spread_discs,
 )
 from trustreport.figures.forest import MOST_SITES, Forest, ForestColumn
 from trustreport.figures.meta_validation import Correlated, MetaValidation
@@ -44,7 +44,7 @@ SIMILARITY = (0.0001, 0.0001, 0.0002, 0.03, 0.3, 0.69, 0.9999, 0.001, 0.0001, 0.
 NONE = estimate(nan, nan, nan, note="no case has the condition")
 
 
-def sites(n: int) -> tuple[Site, ...]:
+def sites(n: int) -> tuple[SitePoint, ...]:
     draw = np.random.default_rng(3)
     found = []
     for i in range(n):
@@ -53,16 +53,16 @@ def sites(n: int) -> tuple[Site, ...]:
         for axis in AXES:
             value = axis.worst + draw.uniform(0.3, 0.9) * (axis.best - axis.worst)
             shown = estimate(value, value - 0.07, value + 0.07)
-            performances.append(Performance(shown, float(draw.uniform(0.3, 2))))
+            performances.append(SitePerformance(shown, float(draw.uniform(0.3, 2))))
         name = LONG if i == 3 else f"hospital {i}"
-        found.append(Site(name, estimate(at, max(0, at - 0.01), min(1, at + 0.01)), tuple(performances)))
+        found.append(SitePoint(name, estimate(at, max(0, at - 0.01), min(1, at + 0.01)), tuple(performances)))
     return tuple(found)
 
 
-def missing() -> tuple[Site, ...]:
+def missing() -> tuple[SitePoint, ...]:
     one, other, *_ = sites(2)
-    none = Performance(NONE, nan)
-    return Site("no net benefit", one.similarity, (one.performances[0], none, none)), Site(
+    none = SitePerformance(NONE, nan)
+    return SitePoint("no net benefit", one.similarity, (one.performances[0], none, none)), SitePoint(
         "no similarity", NONE, other.performances
     )
 
@@ -298,8 +298,10 @@ def test_what_has_no_place_is_named_and_an_empty_panel_says_why() -> None:
 
 def test_an_interval_beyond_the_panel_ends_in_an_arrow_head(say: Catalogue) -> None:
     one = sites(1)[0]
-    far = Performance(estimate(0.55, 0.3, 0.7), 1.0)
-    figure = ExternalPerformance(AXES, (Site("a", one.similarity, (far, *one.performances[1:])),)).draw(say)
+    far = SitePerformance(estimate(0.55, 0.3, 0.7), 1.0)
+    figure = ExternalPerformance(AXES, (SitePoint("a", one.similarity, (far, *one.performances[1:])),)).draw(
+        say
+    )
     assert lines(figure)["beyond-0-0"].get_marker() == "<"
     assert list(lines(figure)["interval-0-0"].get_xdata()) == [0.5, 0.7]
 
@@ -310,7 +312,7 @@ PLACES = st.lists(st.tuples(st.floats(0, WIDTH), st.floats(0, HEIGHT)), min_size
 @settings(max_examples=25)
 @given(PLACES)
 def test_discs_keep_apart_and_inside(places: list[tuple[float, float]]) -> None:
-    found = apart(places, WIDTH, HEIGHT)
+    found = spread_discs(places, WIDTH, HEIGHT)
     for a, b in combinations(found, 2):
         assert hypot(a[0] - b[0], a[1] - b[1]) >= DISC
     for x, y in found:

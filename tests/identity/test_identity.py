@@ -13,8 +13,8 @@ from tests.dimensions.test_subgroups import cases, coded
 from tests.studies import plan
 from trustreport.assessment import assess
 from trustreport.errors import StudyError
+from trustreport.identity.identifiers import identifying, is_direct, is_personal
 from trustreport.identity.pseudonyms import Pseudonym, pseudonymised
-from trustreport.identity.recognised import identifying, is_direct, is_personal
 from trustreport.identity.release import released
 from trustreport.plan import Plan
 from trustreport.results import Result

@@ -30,7 +30,7 @@ from trustreport.measures.roc.clustered import (
 from trustreport.measures.roc.difference import paired_difference, unpaired_difference
 from trustreport.measures.roc.group import auc_group
 from trustreport.measures.utility.ranking import rank, share_of_ranges
-from trustreport.measures.utility.utility_yield import utility_yield, yield_at_mix, yield_of_clusters
+from trustreport.measures.utility.utility_yield import utility_yield, yield_at_prevalence, yield_of_clusters
 
 RNG = np.random.default_rng(12)
 N = 90
@@ -152,7 +152,9 @@ def test_yield_of_clusters_is_the_mean_over_cases(truth, decision, cluster):
         assert utility.min() - 1e-9 <= found.low <= found.value <= found.high <= utility.max() + 1e-9
     if truth.any() and not truth.all():
         at = yield_of_clusters(cluster_cells(truth, decision, cluster), utility, 0.2)
-        assert at.value == pytest.approx(yield_at_mix(_table(truth, decision), utility, [0.8, 0.2]).value)
+        assert at.value == pytest.approx(
+            yield_at_prevalence(_table(truth, decision), utility, [0.8, 0.2]).value
+        )
 
 
 def _table(truth, decision):

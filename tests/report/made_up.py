@@ -13,12 +13,12 @@ from trustreport.estimate import Estimate
 from trustreport.finding import (
     CheckOutcome,
     Column,
+    EstimateRow,
     EstimateTable,
     Figure,
     Finding,
     Part,
     PlainTable,
-    Row,
     Unanswered,
 )
 from trustreport.messages import Catalogue, Message, say
@@ -96,7 +96,7 @@ def result(
     return Result(f"pragmatic_utility.{name}", place, estimate, analysis=analysis, primary=primary)
 
 
-def comparison(of: Place) -> tuple[Row, ...]:
+def comparison(of: Place) -> tuple[EstimateRow, ...]:
     """The table of one set, in the shapes that occur."""
     arms = of.at(arms=COMPARED.arms)
     unaided, aided = of.at(arm="unaided"), of.at(arm="aided")
@@ -142,7 +142,7 @@ def comparison(of: Place) -> tuple[Row, ...]:
         ),
         ("McNemar's test", result("mcnemar", nan, nan, nan, 260, "mcnemar_exact", p=0.0421, place=arms)),
     )
-    return tuple(Row(words(label), r, r.primary) for label, r in found)
+    return tuple(EstimateRow(words(label), r, r.primary) for label, r in found)
 
 
 def part(name: str, *, titled: bool = True) -> Part:

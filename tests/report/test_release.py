@@ -16,7 +16,7 @@ from trustreport.api import assess, read_study, write_report
 from trustreport.cli import main
 from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.finding import EstimateTable, Figure, Finding, Part, Row
+from trustreport.finding import EstimateRow, EstimateTable, Figure, Finding, Part
 from trustreport.messages import say
 from trustreport.place import place_of
 from trustreport.report.files import files
@@ -199,7 +199,9 @@ def test_which_numbers_are_small(result: Result, hides: bool) -> None:
 def test_the_second_net_reaches_tables_and_figures() -> None:
     """One pure function: results, rows and marks of a small cell lose their number, everything else stays."""
     few, many = small(3, site="a"), small(300, site="b")
-    table = EstimateTable("t", say("word.none"), (Row(say("word.none"), few), Row(say("word.none"), many)))
+    table = EstimateTable(
+        "t", say("word.none"), (EstimateRow(say("word.none"), few), EstimateRow(say("word.none"), many))
+    )
     plot = EffectPlot((EffectRow("a", few.estimate), EffectRow("b", many.estimate)), "x", scale="points")
     part = Part((), tables=(table,), figures=(Figure("f", plot, say("word.none"), say("word.none")),))
     given = declared(report={"kind": "certification", "release": "public"}, readers=[{"reader": "R1"}])

@@ -10,29 +10,29 @@ from typing import Any
 from trustreport.service.jobs import child, tasks
 
 
-def hog(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
+def hog(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
     held = [bytearray(50_000_000) for _ in range(100)]
     return {"held": len(held)}
 
 
-def spin(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
+def spin(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
     while True:
         pass
 
 
-def sleep(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
-    tell("asleep", 0.5)
+def sleep(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
+    on_progress("asleep", 0.5)
     time.sleep(60)
     return {}
 
 
-def fill(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
+def fill(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
     with (work / "big").open("wb") as out:
         while True:
             out.write(b"0" * 1_000_000)
 
 
-def connect(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
+def connect(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
     host, port = task["canary"]
     found = {}
     for name, attempt in {
@@ -48,7 +48,7 @@ def connect(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
     return found
 
 
-def touch(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
+def touch(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
     found = {}
     for name, path in task["paths"].items():
         for mode in ("rb", "wb"):
@@ -60,26 +60,26 @@ def touch(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
     return found
 
 
-def crash(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
+def crash(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
     raise ValueError("patient Marple, born 1890")
 
 
-def leave(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
+def leave(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
     os._exit(0)
 
 
-def die(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
+def die(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
     os.kill(os.getpid(), 11)
     return {}
 
 
-def chatter(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
+def chatter(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
     print("not JSON")
     os.write(1, b'{"answer": {"forged": true}}\n')
     return {"environment": dict(os.environ), "threads": len(os.listdir("/proc/self/task"))}
 
 
-def link(task: dict[str, Any], work: Path, tell: Any) -> dict[str, Any]:
+def link(task: dict[str, Any], work: Path, on_progress: Any) -> dict[str, Any]:
     (work / "out").mkdir()
     (work / "out" / "results.json").symlink_to("/etc/passwd")
     return {"facts": {"kind": "certification"}, "device": None, "lacking": ""}

@@ -22,10 +22,10 @@ from services import API, MANIFEST, PASSWORD, Client, new_core
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
-from trustreport.service.jobs.lane import Lane
 from trustreport.service.jobs.worker import Worker
+from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.pages import all_pages
-from trustreport.service.storage.models import Job, Report, ReportFile
+from trustreport.service.storage.models import Job, ReportFile, StoredReport
 
 HTML = {"Accept": "text/html"}
 WRONG = "reader,case,arm,truth,decision\nR1,C1,unaided,2,0\nR1,C2,unaided,0,7\n"
@@ -127,14 +127,14 @@ def page_routes() -> list[APIRoute]:
 
 def signed_report(core: Core, anna: Client) -> dict[str, str]:
     """One of everything that pages show, the reports really computed; names of rows."""
-    lane = Lane(core, "lane")
+    worker = WorkerThread(core, "worker")
     carl = anna.invite("carl@hospital.test", "approver", "reviewer")
     study = anna.study("Chest readings")
     months = {"period_start": "2026-01-01", "period_end": "2026-03-31"}
     version = anna.version(study, {**MANIFEST, "vigilance": months})
-    assert lane.once("check")
+    assert worker.once("check")
     job = anna.post(f"{API}/versions/{version}/jobs", json={"formats": ["html"]}).json()["id"]
-    assert lane.once("report")
+    assert worker.once("report")
     done = anna.get(f"{API}/jobs/{job}").json()
     assert done["state"] == "done", done
     names = {"study": study, "version": version, "job": job, "report0": done["report"]}
@@ -147,7 +147,7 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     wrong = anna.study("With faults")
     files = [("files", ("study.json", json.dumps(READINGS))), ("files", ("readings.csv", WRONG))]
     names["wrong"] = anna.post(f"{API}/studies/{wrong}/versions", files=files).json()["id"]
-    assert lane.once("check")
+    assert worker.once("check")
     queued = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["csv"]}).json()
     names["queued"] = queued["id"]
     return names
@@ -156,7 +156,7 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
 def _next_period(core: Core, report: str) -> str:
     """A second report like the first one, of the next months and with other numbers."""
     with core.store.write() as rows:
-        first = rows.get_one(Report, report)
+        first = rows.get_one(StoredReport, report)
         job = _like(rows.get_one(Job, first.job), id=new_id(), key="0" * 64)
         text = core.blobs.path(first.organisation, first.results_sha256).read_text()
         results = json.loads(text)

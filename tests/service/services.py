@@ -13,12 +13,12 @@ from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import (
-    Device,
     Job,
-    Report,
     ReportFile,
     Schedule,
-    Study,
+    StoredDevice,
+    StoredReport,
+    StoredStudy,
     Version,
     VersionFile,
 )
@@ -138,7 +138,7 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     of = {"study": names["study"], "version": names["version"]}
     with core.store.write() as rows:
         for row in (
-            Device(
+            StoredDevice(
                 id=names["device"],
                 key=names["device"] * 2,
                 trade_name=f"Device of {name}",
@@ -147,7 +147,7 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
                 created_at=at,
                 **mine,
             ),
-            Study(id=names["study"], name=name, **made_by),
+            StoredStudy(id=names["study"], name=name, **made_by),
             Version(
                 id=names["version"],
                 study=names["study"],
@@ -185,7 +185,7 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
                 **of,
                 **made_by,
             ),
-            Report(
+            StoredReport(
                 id=names["report"],
                 device=names["device"],
                 job=names["job"],

@@ -11,9 +11,9 @@ from pages import HTML, READINGS, WRONG, Shown, Taken, get, page_routes, post, r
 from services import API, PASSWORD, Client, world, zipped
 
 from trustreport.service.access import accounts
-from trustreport.service.access.who import COOKIE
+from trustreport.service.access.principal import COOKIE
 from trustreport.service.core import Core
-from trustreport.service.jobs.lane import Lane
+from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.pages.render import FORM_COOKIE
 from trustreport.service.storage.models import Audit
 
@@ -48,7 +48,7 @@ def test_every_page_is_free_of_inline_code_and_binds_its_forms(shown: Shown) -> 
             assert tag != "script" or given["src"].startswith("/static/"), path
         ids = [given["id"] for _, given in page.tags if "id" in given]
         assert len(ids) == len(set(ids)), (path, [i for i in ids if ids.count(i) > 1])
-    # Every form that there is was seen, but those of the entrance and of an empty study.
+    # Every form that there is was seen, but those of the login and of an empty study.
     assert {re.sub(r"\{\w+\}", "*", p) for p in POSTS} - forms == set(ANYBODY)
 
 
@@ -89,7 +89,7 @@ def test_forms_of_the_entrance_are_bound_to_the_browser(
 
 
 def test_what_users_write_is_shown_as_text(light: Core, app: FastAPI, anna: Client) -> None:
-    lane = Lane(light, "lane")
+    worker = WorkerThread(light, "worker")
     manifest = {
         "report": {"kind": "certification", "title": HOSTILE},
         "device": {"trade_name": HOSTILE, "manufacturer": HOSTILE, "software_version": HOSTILE},
@@ -100,11 +100,11 @@ def test_what_users_write_is_shown_as_text(light: Core, app: FastAPI, anna: Clie
     }
     upload = [("files", ("s.zip", zipped({"study.json": json.dumps(manifest)})))]
     version = post(anna, "/studies/new", "/studies", upload, name=HOSTILE).headers["location"]
-    assert lane.once("check")
+    assert worker.once("check")
     page = get(anna, version)
     assert HOSTILE in page.words
     job = post(anna, version, f"{version}/jobs", format=["html"]).headers["location"]
-    assert lane.once("report")
+    assert worker.once("report")
     (report,) = [link for link in get(anna, job).links if link.startswith("/reports/")]
     signed = post(anna, report, f"{report}/attestations", act="rejection", meaning=HOSTILE, password=PASSWORD)
     assert signed.status_code == 303, signed.text
@@ -113,7 +113,7 @@ def test_what_users_write_is_shown_as_text(light: Core, app: FastAPI, anna: Clie
     table = WRONG.replace("R1,C1,unaided,2", f'R1,C1,"{HOSTILE.replace(chr(34), chr(34) * 2)}",2')
     bad = [("files", ("study.json", json.dumps(named))), ("files", ("<b>r.csv", table))]
     wrong = post(anna, "/studies/new", "/studies", bad, name="Wrong").headers["location"]
-    assert lane.once("check")
+    assert worker.once("check")
     assert "<b>r.csv" in get(anna, wrong).words
     user = f"/admin/users/{anna.me['user']}"
     assert post(anna, user, user, name=HOSTILE).status_code == 303
@@ -149,11 +149,11 @@ def _is_harmless(html: str, where: str) -> None:
 
 
 def test_a_wrong_file_is_corrected_in_place(light: Core, anna: Client) -> None:
-    lane = Lane(light, "lane")
+    worker = WorkerThread(light, "worker")
     files = [("files", ("study.json", json.dumps(READINGS))), ("files", ("readings.csv", WRONG))]
     first = post(anna, "/studies/new", "/studies", files, name="Readings").headers["location"]
     assert "being checked" in get(anna, first).words
-    assert lane.once("check")
+    assert worker.once("check")
     page = get(anna, first)
     assert [w in page.words for w in ("2 problems", "readings.csv", "truth", "decision")] == [True] * 4
     fields = page.form(f"{first}/correction")
@@ -162,7 +162,7 @@ def test_a_wrong_file_is_corrected_in_place(light: Core, anna: Client) -> None:
     assert (refused.status_code, "No file came" in refused.text) == (422, True)
     corrected = [("file-0", ("whatever it is called (2).csv", right()))]
     second = post(anna, first, f"{first}/correction", corrected).headers["location"]
-    assert lane.once("check")
+    assert worker.once("check")
     page = get(anna, second)
     assert "No problems found in these files." in page.words
     kept = anna.get(f"{API}{second}/files").json()["items"]

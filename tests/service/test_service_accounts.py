@@ -5,7 +5,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from services import API, PASSWORD, Client, world
 
-from trustreport.service.access.who import COOKIE
+from trustreport.service.access.principal import COOKIE
 from trustreport.service.core import Core
 from trustreport.service.server import setup_link
 from trustreport.service.storage.models import Token

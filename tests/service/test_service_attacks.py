@@ -18,7 +18,7 @@ from openpyxl import Workbook
 from services import API, MANIFEST, PASSWORD, Client, new_core, world, zipped
 
 from trustreport.service.access import secrets
-from trustreport.service.access.who import COOKIE
+from trustreport.service.access.principal import COOKIE
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.intake import BadName, safe_name
@@ -348,7 +348,7 @@ def test_v16_5_1_a_fault_of_ours_tells_nothing(
     def broken(row: Any) -> Any:
         raise RuntimeError("secret of Mrs Marple")
 
-    monkeypatch.setattr(studies, "said", broken)
+    monkeypatch.setattr(studies, "to_response", broken)
     answer = anna.post(f"{API}/studies", json={"name": "S"})
     assert answer.status_code == 500
     assert answer.headers["content-type"] == "application/problem+json"
@@ -397,7 +397,7 @@ def test_v1_3_6_and_v1_5_1_a_report_fetches_and_reads_nothing(
     tmp_path: Path, light: Core, anna: Client, canary: tuple[str, list[bytes]]
 ) -> None:
     """Addresses and files in every text of a manifest, and external entities in an XLSX."""
-    from trustreport.service.jobs.lane import Lane
+    from trustreport.service.jobs.worker_thread import WorkerThread
 
     url, came = canary
     secret = tmp_path / "secret.txt"
@@ -415,11 +415,11 @@ def test_v1_3_6_and_v1_5_1_a_report_fetches_and_reads_nothing(
         "intended_use": {"intended_purpose": hostile},
     }
     version = anna.version(anna.study(), manifest)
-    lane = Lane(light, "lane")
-    assert lane.once("check")
+    worker = WorkerThread(light, "worker")
+    assert worker.once("check")
     assert anna.get(f"{API}/versions/{version}").json()["state"] == "valid"
     job = anna.post(f"{API}/versions/{version}/jobs", json={"formats": ["html", "pdf"]}).json()["id"]
-    assert lane.once("report")
+    assert worker.once("report")
     done = anna.get(f"{API}/jobs/{job}").json()
     assert done["state"] == "done", done
     html = anna.get(f"{API}/reports/{done['report']}/files/report.html").text
@@ -434,7 +434,7 @@ def test_v1_3_6_and_v1_5_1_a_report_fetches_and_reads_nothing(
 
     files = [("files", ("study.yaml", TABLE)), ("files", ("r.xlsx", xlsx_with_entity(url, secret)))]
     answer = anna.post(f"{API}/studies/{anna.study()}/versions", files=files)
-    assert lane.once("check")
+    assert worker.once("check")
     problems = anna.get(f"{API}/versions/{answer.json()['id']}/problems").text
     assert "TOP-SECRET" not in problems
     assert not came
@@ -460,13 +460,13 @@ def xlsx_with_entity(url: str, secret: Path) -> bytes:
 
 
 def test_v5_2_3_an_xlsx_bomb_is_one_problem_of_one_version(light: Core, anna: Client) -> None:
-    from trustreport.service.jobs.lane import Lane
+    from trustreport.service.jobs.worker_thread import WorkerThread
 
     bomb = zipped({"[Content_Types].xml": "<Types/>", "xl/worksheets/sheet1.xml": b"0" * 300_000_000})
     assert len(bomb) < 500_000
     files = [("files", ("study.yaml", TABLE)), ("files", ("r.xlsx", bomb))]
     answer = anna.post(f"{API}/studies/{anna.study()}/versions", files=files)
-    assert Lane(light, "lane").once("check")
+    assert WorkerThread(light, "worker").once("check")
     said = anna.get(f"{API}/versions/{answer.json()['id']}").json()
     assert said["state"] == "invalid"
     (problem,) = anna.get(f"{API}/versions/{said['id']}/problems").json()["items"]

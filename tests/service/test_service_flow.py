@@ -11,36 +11,36 @@ from services import API, MANIFEST, PASSWORD, Client, zipped
 
 from trustreport.report import bundle
 from trustreport.service.core import Core
-from trustreport.service.jobs.lane import Lane
+from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.record import retention
-from trustreport.service.storage.models import Report, Study, Version
+from trustreport.service.storage.models import StoredReport, StoredStudy, Version
 from trustreport.signing import is_signed, read_signers
 
 
 @pytest.fixture
-def lane(light: Core) -> Lane:
-    return Lane(light, "lane")
+def worker(light: Core) -> WorkerThread:
+    return WorkerThread(light, "worker")
 
 
-def made(client: Client, lane: Lane, version: str, **wishes: object) -> str:
+def made(client: Client, worker: WorkerThread, version: str, **wishes: object) -> str:
     """The name of a report of a version."""
     job = client.post(f"{API}/versions/{version}/jobs", json={"formats": ["json"], **wishes}).json()
-    assert lane.once("report")
+    assert worker.once("report")
     done = client.get(f"{API}/jobs/{job['id']}").json()
     assert (done["state"], done["progress"]) == ("done", 1.0), done
     return str(done["report"])
 
 
 def test_a_study_becomes_reports_on_a_timeline_and_leaves_a_tombstone(
-    light: Core, app: FastAPI, anna: Client, lane: Lane, tmp_path: Path
+    light: Core, app: FastAPI, anna: Client, worker: WorkerThread, tmp_path: Path
 ) -> None:
     study = anna.study()
     first = anna.version(study)
     assert anna.post(f"{API}/versions/{first}/jobs", json={}).status_code == 409  # not checked yet
-    assert lane.once("check")
+    assert worker.once("check")
     said = anna.get(f"{API}/versions/{first}").json()
     assert (said["state"], said["facts"]["title"], said["number"]) == ("valid", "Counts", 1)
-    old = made(anna, lane, first)
+    old = made(anna, worker, first)
 
     # A second version as a zip with a folder around, of the same device.
     changed = json.loads(json.dumps(MANIFEST))
@@ -48,11 +48,11 @@ def test_a_study_becomes_reports_on_a_timeline_and_leaves_a_tombstone(
     changed["vigilance"] = {"period_start": "2026-01-01", "period_end": "2026-03-31"}
     archive = zipped({"folder/study.json": json.dumps(changed), "__MACOSX/x": "", "folder/.DS_Store": ""})
     second = anna.post(f"{API}/studies/{study}/versions", files=[("files", ("s.zip", archive))]).json()["id"]
-    assert lane.once("check")
+    assert worker.once("check")
     said = anna.get(f"{API}/versions/{second}").json()
     assert (said["state"], said["number"], said["facts"]["period_end"]) == ("valid", 2, "2026-03-31")
     assert [f["name"] for f in anna.get(f"{API}/versions/{second}/files").json()["items"]] == ["study.json"]
-    new = made(anna, lane, second, kind="procurement")
+    new = made(anna, worker, second, kind="procurement")
 
     # Asked again, it is the same job; another wish is another.
     again = anna.post(f"{API}/versions/{second}/jobs", json={"formats": ["json"], "kind": "procurement"})
@@ -138,9 +138,9 @@ def policy_removes_all_but_the_signed(light: Core, anna: Client, signed: str, ol
     other = anna.study("Unsigned")
     version = anna.version(other)
     assert anna.delete(f"{API}/studies/{other}").status_code == 409  # its check waits
-    Lane(light, "lane").once("check")
+    WorkerThread(light, "worker").once("check")
     with light.store.write() as rows:
-        for model in (Study, Version, Report):
+        for model in (StoredStudy, Version, StoredReport):
             rows.query(model).update({model.created_at: 1000})
     run = f"{API}/organisation/retention/run"
     assert anna.post(run).json()["studies"] == []  # without a policy nothing goes
@@ -161,12 +161,12 @@ def policy_removes_all_but_the_signed(light: Core, anna: Client, signed: str, ol
     assert anna.get(f"{API}/audit/verification").json()["faults"] == []
 
 
-def test_every_problem_of_an_upload_is_told(anna: Client, lane: Lane) -> None:
+def test_every_problem_of_an_upload_is_told(anna: Client, worker: WorkerThread) -> None:
     manifest = "report: {kind: nonsense}\ndevice: {}\ntables: {readings: {file: r.csv}}\n"
     table = "reader,case,arm,truth,decision\nR1,C1,unaided,2,0\nR1,C2,unaided,0,7\n"
     files = [("files", ("study.yaml", manifest)), ("files", ("r.csv", table))]
     version = anna.post(f"{API}/studies/{anna.study()}/versions", files=files).json()["id"]
-    assert lane.once("check")
+    assert worker.once("check")
     said = anna.get(f"{API}/versions/{version}").json()
     assert (said["state"], said["problems"]) == ("invalid", 3)
     pages = [anna.get(f"{API}/versions/{version}/problems", params={"limit": 2}).json()]

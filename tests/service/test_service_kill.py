@@ -13,7 +13,7 @@ from whole import look, token_of_a_first_user
 from trustreport.service import audit
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
-from trustreport.service.storage.models import Job, Report, ReportFile, Version
+from trustreport.service.storage.models import Job, ReportFile, StoredReport, Version
 
 KILLS = 5
 STUDIES = 3
@@ -66,7 +66,7 @@ def test_jobs_survive_kill_9(tmp_path: Path, address: str) -> None:
     core = new_core(data, database=address)
     assert look(core, versions, asked.values(), ended=True).faults == ()
     with core.store.read() as rows:
-        reports = rows.query(Report).all()
+        reports = rows.query(StoredReport).all()
         assert sorted(r.job for r in reports) == sorted(asked.values())
         # All of the same numbers, as their inputs are the same.
         assert len({r.results_sha256 for r in reports}) == 1

@@ -13,12 +13,12 @@ from services import API, Client, world
 
 from trustreport.service.core import Core
 from trustreport.service.jobs import limited
-from trustreport.service.jobs.lane import Lane
-from trustreport.service.jobs.limited import Limits, Outcome
+from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits
+from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.storage.models import Job, Version
 
 CHILDREN = Path(__file__).parent / "children.py"
-ROOMY = Limits(memory=2_000_000_000, cpu=20, wall=30, output=10_000_000)
+ROOMY = ResourceLimits(memory=2_000_000_000, cpu=20, wall=30, output=10_000_000)
 
 
 @pytest.fixture(autouse=True)
@@ -26,11 +26,15 @@ def trying(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limited, "CHILD", (str(CHILDREN),))
 
 
-def run(task: str, work: Path, limits: Limits = ROOMY, go_on: Any = lambda: True, **more: Any) -> Outcome:
+def run(
+    task: str, work: Path, limits: ResourceLimits = ROOMY, should_continue: Any = lambda: True, **more: Any
+) -> ChildOutcome:
     work.mkdir(exist_ok=True)
     told: list[tuple[str, float]] = []
     given = {"task": task, "closed": [str(work.parent)], **more}
-    outcome = limited.run(given, work, limits, tell=lambda *said: told.append(said), go_on=go_on)
+    outcome = limited.run(
+        given, work, limits, on_progress=lambda *said: told.append(said), should_continue=should_continue
+    )
     assert not left_behind(work)
     return outcome
 
@@ -50,16 +54,16 @@ def left_behind(work: Path) -> list[str]:
 @pytest.mark.parametrize(
     "task, limits, reason",
     [
-        ("hog", Limits(500_000_000, 20, 30, 10**7), "more than the 500 MB of memory"),
-        ("spin", Limits(2 * 10**9, 1, 60, 10**7), "more than 1 seconds of computing"),
-        ("sleep", Limits(2 * 10**9, 20, 3, 10**7), "longer than 3 seconds"),
-        ("fill", Limits(2 * 10**9, 20, 30, 5 * 10**6), "OSError at"),
+        ("hog", ResourceLimits(500_000_000, 20, 30, 10**7), "more than the 500 MB of memory"),
+        ("spin", ResourceLimits(2 * 10**9, 1, 60, 10**7), "more than 1 seconds of computing"),
+        ("sleep", ResourceLimits(2 * 10**9, 20, 3, 10**7), "longer than 3 seconds"),
+        ("fill", ResourceLimits(2 * 10**9, 20, 30, 5 * 10**6), "OSError at"),
         ("crash", ROOMY, "ValueError at __main__.crash"),
         ("leave", ROOMY, "without an answer"),
         ("die", ROOMY, "signal 11"),
     ],
 )
-def test_it_ends_with_a_reason(tmp_path: Path, task: str, limits: Limits, reason: str) -> None:
+def test_it_ends_with_a_reason(tmp_path: Path, task: str, limits: ResourceLimits, reason: str) -> None:
     outcome = run(task, tmp_path / "work", limits)
     said = outcome.reason or outcome.answer["failed"]
     assert reason in said
@@ -68,7 +72,10 @@ def test_it_ends_with_a_reason(tmp_path: Path, task: str, limits: Limits, reason
 
 def test_it_stops_when_told(tmp_path: Path) -> None:
     began = time.monotonic()
-    assert run("sleep", tmp_path / "work", go_on=lambda: time.monotonic() - began < 1).kind == "stopped"
+    assert (
+        run("sleep", tmp_path / "work", should_continue=lambda: time.monotonic() - began < 1).kind
+        == "stopped"
+    )
     assert time.monotonic() - began < 20
 
 
@@ -124,7 +131,7 @@ def test_it_knows_none_of_our_secrets_and_its_prints_are_no_answers(
 def test_what_it_leaves_is_kept_only_if_it_is_files(light: Core, anna: Client) -> None:
     names = world(light, anna)
     job = anna.post(f"{API}/versions/{names['version']}/jobs", json={}).json()["id"]
-    assert Lane(light, "lane").once("report")
+    assert WorkerThread(light, "worker").once("report")
     done = anna.get(f"{API}/jobs/{job}").json()
     assert done["state"] == "failed"
     assert "cannot be stored" in done["reason"]
@@ -135,7 +142,7 @@ def test_a_check_that_fails_makes_its_version_unreadable(
 ) -> None:
     monkeypatch.setattr(limited, "CHILD", ("-c", "import os; os._exit(9)"))
     version = anna.version(anna.study())
-    assert Lane(light, "lane").once("check")
+    assert WorkerThread(light, "worker").once("check")
     with light.store.read() as rows:
         assert rows.get_one(Version, version).state == "unreadable"
         (job,) = rows.query(Job).all()

@@ -47,7 +47,7 @@ def job(core: Core, name: str) -> Job:
 
 def end(core: Core, lease: Lease) -> bool:
     with core.store.write() as rows:
-        held = queue.held(rows, lease)
+        held = queue.leased_job(rows, lease)
         if held is None:
             return False
         queue.end(rows, held, "done")
@@ -178,7 +178,7 @@ def test_a_due_audit_asks_once_and_unchanged_data_make_no_new_report(core: Core,
 
 
 def test_a_lost_database_does_not_end_a_lane(light: Core, monkeypatch: pytest.MonkeyPatch) -> None:
-    from trustreport.service.jobs import lane as lanes
+    from trustreport.service.jobs import worker_thread
 
     stop = threading.Event()
     calls: list[int] = []
@@ -189,7 +189,7 @@ def test_a_lost_database_does_not_end_a_lane(light: Core, monkeypatch: pytest.Mo
             stop.set()
         raise ConnectionError("gone")
 
-    monkeypatch.setattr(lanes, "IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(worker_thread, "IDLE_SECONDS", 0.01)
     monkeypatch.setattr(queue, "anything_waits", away)
-    lanes.Lane(replace(light), "lane", stop).work("report")
+    worker_thread.WorkerThread(replace(light), "worker", stop).work("report")
     assert len(calls) == 3

@@ -14,7 +14,15 @@ from trustreport.service import audit
 from trustreport.service.access import accounts, secrets
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
-from trustreport.service.storage.models import Audit, Job, Report, ReportFile, Token, Version, VersionFile
+from trustreport.service.storage.models import (
+    Audit,
+    Job,
+    ReportFile,
+    StoredReport,
+    Token,
+    Version,
+    VersionFile,
+)
 from trustreport.service.storage.store import now
 
 
@@ -63,7 +71,7 @@ def look(core: Core, versions: Iterable[str], jobs: Iterable[str], *, ended: boo
     with core.store.read() as rows:
         known = {version.id for version in rows.scalars(select(Version))}
         all_jobs = {job.id: job for job in rows.scalars(select(Job))}
-        reports = rows.scalars(select(Report)).all()
+        reports = rows.scalars(select(StoredReport)).all()
         chains = list(audit.verify(rows))
         faults = [f"version {name} is lost" for name in versions if name not in known]
         faults += [f"job {name} is lost" for name in jobs if name not in all_jobs]
@@ -77,7 +85,7 @@ def look(core: Core, versions: Iterable[str], jobs: Iterable[str], *, ended: boo
     return State(len(known), len(all_jobs), at_work, len(reports), entries, tuple(faults))
 
 
-def _stored_once(rows: Rows, jobs: dict[str, Job], reports: Iterable[Report]) -> Iterator[str]:
+def _stored_once(rows: Rows, jobs: dict[str, Job], reports: Iterable[StoredReport]) -> Iterator[str]:
     """A report for each job that is done and for no other; one end of each job in the log."""
     stored = Counter(report.job for report in reports)
     ends = Counter(rows.scalars(select(Audit.subject).where(Audit.action == "job.done")))

@@ -15,7 +15,7 @@ from trustreport.finding import CheckOutcome
 from trustreport.plan import Endpoint
 from trustreport.quantities import OF_ARMS, ROWS, quantity_of
 from trustreport.verdicts import Verdict
-from trustreport.verdicts.judge import says_nothing
+from trustreport.verdicts.judge import has_no_precision
 
 
 def criterion(measure: str, hypothesis: str, bound: Any = None, **more: Any) -> Endpoint:
@@ -111,7 +111,7 @@ def test_values_of_two_arms_are_differences() -> None:
     ],
 )
 def test_an_interval_without_width_is_no_evidence(e: Estimate, nothing: bool) -> None:
-    assert says_nothing(e) is nothing
+    assert has_no_precision(e) is nothing
 
 
 # ---------------------------------------------------------------- refused when the study is read

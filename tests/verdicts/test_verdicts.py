@@ -21,7 +21,7 @@ from trustreport.quantities import ROWS
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts import Verdict, counted, verdicts, worst
-from trustreport.verdicts.judge import held
+from trustreport.verdicts.judge import compare_with_bound
 
 EN = catalogue()
 FIXED = {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"}
@@ -77,16 +77,18 @@ def words(found: list[Verdict]) -> list[str]:
     ],
 )
 def test_an_interval_against_a_bound(low: float, high: float, bound: Bound, word: str) -> None:
-    assert held(low, high, bound) == word
+    assert compare_with_bound(low, high, bound) == word
 
 
 @given(st.floats(-1, 1), st.floats(0.001, 1), st.floats(-1, 1))
 def test_turning_the_axis_turns_nothing_else(low: float, width: float, bound: float) -> None:
     high = low + width
-    assert held(low, high, Bound(low=bound)) == held(-high, -low, Bound(high=-bound))
+    assert compare_with_bound(low, high, Bound(low=bound)) == compare_with_bound(
+        -high, -low, Bound(high=-bound)
+    )
     swapped = {"pass": "fail", "fail": "pass"}
-    word = held(low, high, Bound(low=bound))
-    assert held(low, high, Bound(high=bound)) == swapped.get(word, word)
+    word = compare_with_bound(low, high, Bound(low=bound))
+    assert compare_with_bound(low, high, Bound(high=bound)) == swapped.get(word, word)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import COUNTED_DECISIONS, UNDEFINED
-from trustreport.claims import held, tables
+from trustreport.claims import claim_checks, tables
 from trustreport.digits import share
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.counts import ConfusionCounts
@@ -36,7 +36,7 @@ WITHOUT_NEGATIVES = ("lesion",)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CountsTable:
     """A table of counts of the study, and where it belongs."""
 
     place: Place
@@ -48,11 +48,11 @@ class Table:
         return self.place.set or self.place.dataset or ""
 
 
-def _tables(evidence: Evidence) -> list[Table]:
-    return [Table(place, counts) for place, counts in tables(evidence.results).items()]
+def _tables(evidence: Evidence) -> list[CountsTable]:
+    return [CountsTable(place, counts) for place, counts in tables(evidence.results).items()]
 
 
-def _estimate(evidence: Evidence, table: Table, name: str) -> Estimate:
+def _estimate(evidence: Evidence, table: CountsTable, name: str) -> Estimate:
     """A measure of a table at its own prevalence."""
     wanted = {"parameters": None, "threshold": None, "candidate": None, **table.place.scope}
     found = leading(evidence.results, f"{DIMENSION}.{name}", **wanted)
@@ -108,7 +108,7 @@ def _claims_of_one_side(evidence: Evidence) -> Iterator[Remark]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Mix:
+class _Prevalence:
     """Cases of either class of a set."""
 
     name: str
@@ -118,23 +118,25 @@ class _Mix:
     n: int
 
 
-def _mixes(evidence: Evidence) -> list[_Mix]:
+def _prevalences(evidence: Evidence) -> list[_Prevalence]:
     found = []
     for dataset in evidence.study.datasets:
         known = dataset.cases.truth[dataset.cases.truth >= 0]
         if len(dataset.cases.classes) == 2 and known.size:
             place = Place(dataset=dataset.name)
-            found.append(_Mix(dataset.name, place, dataset.role, int((known == 1).sum()), known.size))
+            found.append(_Prevalence(dataset.name, place, dataset.role, int((known == 1).sum()), known.size))
     for table in _tables(evidence):
         facts = _facts(evidence, table.name)
         if facts and table.place.set is not None and table.counts.n:
-            found.append(_Mix(table.name, table.place, facts.role, table.counts.positives, table.counts.n))
+            found.append(
+                _Prevalence(table.name, table.place, facts.role, table.counts.positives, table.counts.n)
+            )
     return found
 
 
-def other_class_mix(evidence: Evidence) -> Iterator[Remark]:
+def other_prevalence(evidence: Evidence) -> Iterator[Remark]:
     """P02: tuned at one prevalence, tested at another, and no range of it declared."""
-    mixes = _mixes(evidence)
+    mixes = _prevalences(evidence)
     tuned = [m for m in mixes if m.role == "tuning"] or [m for m in mixes if m.role == "training"]
     if not tuned:
         return
@@ -229,7 +231,7 @@ def _indeterminate(confusion: Any, n: int) -> Message | None:
 # ---------------------------------------------------------------- P04
 
 
-def classes_apart(evidence: Evidence) -> Iterator[Remark]:
+def classes_in_separate_sets(evidence: Evidence) -> Iterator[Remark]:
     """P04: a set that holds one class only, or false positives where no negative is declared."""
     found = _tables(evidence)
     unbounded = _without_negatives(evidence)
@@ -241,7 +243,7 @@ def classes_apart(evidence: Evidence) -> Iterator[Remark]:
                 message = say("checks.P04.fired_unbounded", n=counts.fp)
             yield Remark(table.place, message)
     counted = {table.name for table in found}
-    for mix in _mixes(evidence):
+    for mix in _prevalences(evidence):
         if mix.name not in counted and _has_scores(evidence, mix.name):
             yield Remark(mix.place, _one_class(mix.positives, mix.n - mix.positives))
 
@@ -287,17 +289,17 @@ def _hidden(evidence: Evidence, of: Mapping[str, Estimate]) -> Message | None:
     if fn is not None and fp is not None and fp > fn and specificity.high < sensitivity.low:
         return say("checks.P05.fired_alarms", **values)
     gap = evidence.limit("P05_gap")
-    if _apart(sensitivity, specificity, gap):
+    if _differ(sensitivity, specificity, gap):
         return say("checks.P05.fired", **values)
     low, high = evidence.limit("P05_mcc"), evidence.limit("P05_accuracy")
     if accuracy >= high and of["mcc"].value < low:
         return say("checks.P05.fired_mcc", a=accuracy, mcc=of["mcc"].value)
-    if _apart(of["ppv"], of["npv"], gap):
+    if _differ(of["ppv"], of["npv"], gap):
         return say("checks.P05.fired_predictive", a=accuracy, ppv=of["ppv"].value, npv=of["npv"].value)
     return None
 
 
-def _apart(one: Estimate, other: Estimate, gap: float) -> bool:
+def _differ(one: Estimate, other: Estimate, gap: float) -> bool:
     """Further apart than the limit, and more than chance would have it: the intervals do not meet."""
     return abs(one.value - other.value) > gap and (one.high < other.low or other.high < one.low)
 
@@ -308,13 +310,13 @@ def _apart(one: Estimate, other: Estimate, gap: float) -> bool:
 def not_reproducible(evidence: Evidence) -> Iterator[Remark]:
     """P06: declared figures that the data do not give, totals that do not add up, figures in conflict."""
     by_place: dict[Place, list[Message]] = {}
-    for one in held(evidence.plan, evidence.results):
+    for one in claim_checks(evidence.plan, evidence.results):
         items = by_place.setdefault(one.place, [])
         if not one.agrees:
             items.append(one.item)
     for confusion in evidence.study.confusion:
         if confusion.cases is not None and confusion.readers in (None, 1):
-            by_place.setdefault(Place(set=confusion.set), []).extend(_cases_apart(confusion))
+            by_place.setdefault(Place(set=confusion.set), []).extend(_total_differs(confusion))
     for place, items in by_place.items():
         yield Remark(place, say("checks.P06.fired", items=items, n=len(items)) if items else None)
     for r in evidence.results:
@@ -323,7 +325,7 @@ def not_reproducible(evidence: Evidence) -> Iterator[Remark]:
             yield Remark(r.place, message)
 
 
-def _cases_apart(confusion: Any) -> list[Message]:
+def _total_differs(confusion: Any) -> list[Message]:
     """The number of cases of a set, against what its counts add up to."""
     undecided = (confusion.indeterminate_positives or 0) + (confusion.indeterminate_negatives or 0)
     n = confusion.tp + confusion.fp + confusion.fn + confusion.tn + undecided
@@ -367,9 +369,9 @@ def imbalance(evidence: Evidence) -> Iterator[Remark]:
 
 CHECKS = (
     Check("P01", DIMENSION, "B", one_sided, withholds=COUNTED_DECISIONS),
-    Check("P02", DIMENSION, "W", other_class_mix),
+    Check("P02", DIMENSION, "W", other_prevalence),
     Check("P03", DIMENSION, "B", left_out),
-    Check("P04", DIMENSION, "B", classes_apart),
+    Check("P04", DIMENSION, "B", classes_in_separate_sets),
     Check("P05", DIMENSION, "W", hidden_class, LIMITS),
     Check("P06", DIMENSION, "W", not_reproducible),
     Check("P07", DIMENSION, "B", degenerate, withholds=UNDEFINED),

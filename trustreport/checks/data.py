@@ -24,20 +24,20 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tested:
+class TestedCases:
     """Cases on which something was tested, and where they belong."""
 
     place: Place
     cases: Cases
 
 
-def tested(evidence: Evidence) -> Iterator[Tested]:
+def tested(evidence: Evidence) -> Iterator[TestedCases]:
     """The cases of every data set that the device was not made from, and of every task that was read."""
     for dataset in evidence.study.datasets:
         if dataset.role not in OF_MAKING:
-            yield Tested(Place(dataset=dataset.name), dataset.cases)
+            yield TestedCases(Place(dataset=dataset.name), dataset.cases)
     for readings in evidence.study.readings:
-        yield Tested(place_of_task(readings, evidence.study), readings.cases)
+        yield TestedCases(place_of_task(readings, evidence.study), readings.cases)
 
 
 def of_making(evidence: Evidence) -> list[Dataset]:

@@ -270,7 +270,9 @@ def binning(evidence: Evidence) -> Iterator[Remark]:
 def heterogeneous_sites(evidence: Evidence) -> Iterator[Remark]:
     """P47: the average over sites passes a bound that a new site may not, or the sites differ much."""
     for pooled in _entries(evidence, "pooled_performance"):
-        new, spread = (_beside(evidence, pooled, name) for name in ("prediction_interval", "heterogeneity"))
+        new, spread = (
+            _same_sites(evidence, pooled, name) for name in ("prediction_interval", "heterogeneity")
+        )
         metric, average = pooled.endpoint, pooled.estimate
         if new is None or spread is None or isnan(average.low) or average.n < TWO_SITES + 1:
             continue
@@ -298,7 +300,7 @@ def heterogeneous_sites(evidence: Evidence) -> Iterator[Remark]:
         yield Remark(data_of(pooled), message, (metric,) if message else ())
 
 
-def _beside(evidence: Evidence, pooled: Result, name: str) -> Estimate | None:
+def _same_sites(evidence: Evidence, pooled: Result, name: str) -> Estimate | None:
     """Another estimate over the same sites."""
     for r in _entries(evidence, name):
         if r.endpoint == pooled.endpoint and _over(r) == _over(pooled):

@@ -46,7 +46,7 @@ def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
     for dataset in tested:
         for name, scores in dataset.scores.items():
             place = place_of_set(dataset, name if len(dataset.scores) > 1 else None)
-            best = _beside_the_best(dataset, scores, point.threshold, evidence.limit("P33_values"))
+            best = _next_to_best(dataset, scores, point.threshold, evidence.limit("P33_values"))
             if best is None:
                 continue
             message = None
@@ -65,12 +65,12 @@ def _fixed_earlier(evidence: Evidence) -> bool:
         return fixed.isoformat() < opened.isoformat()[:10]
     if fixed is not None and starts:
         return fixed < min(starts)
-    standing = lock.standing(evidence.study, plan)
-    altered = any(change.path[0] == "operating_point" for change in standing.changes)
-    return standing.lock is not None and not standing.late and not altered
+    status = lock.lock_status(evidence.study, plan)
+    altered = any(change.path[0] == "operating_point" for change in status.changes)
+    return status.lock is not None and not status.late and not altered
 
 
-def _beside_the_best(dataset: Dataset, scores: Scores, threshold: float, least: float) -> str | None:
+def _next_to_best(dataset: Dataset, scores: Scores, threshold: float, least: float) -> str | None:
     """The rule whose best threshold is the declared one or next to it; empty if none, None if unknown."""
     if scores.score is None or len(dataset.cases.classes) != 2:
         return None
@@ -102,12 +102,12 @@ def _one_step(own: int, of: NDArray[np.float64]) -> bool:
 def cherry_picked(evidence: Evidence) -> Iterator[Remark]:
     """P34: what was locked and is changed, or a criterion about the best of several external sets."""
     plan = evidence.plan
-    standing = lock.standing(evidence.study, plan)
-    if standing.lock is not None:
-        fields = [c.field for c in standing.changes if c.how == "undeclared"]
+    status = lock.lock_status(evidence.study, plan)
+    if status.lock is not None:
+        fields = [c.field for c in status.changes if c.how == "undeclared"]
         changed = say("checks.P34.changed", fields=_shortened(fields), n=len(fields))
         yield Remark(NOWHERE, changed if fields else None)
-        if standing.older:
+        if status.older:
             yield Remark(NOWHERE, say("checks.P34.older"), severity="W")
     for criterion in filter(criteria.confirmatory, plan.endpoints):
         if criterion.role == "primary" and criterion.measure:
@@ -163,11 +163,11 @@ def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
     plan = evidence.plan
     if not any(map(criteria.confirmatory, plan.endpoints)):
         return
-    standing = lock.standing(evidence.study, plan)
-    fields = [c.field for c in standing.changes if c.how == "after"]
-    if standing.late:
+    status = lock.lock_status(evidence.study, plan)
+    fields = [c.field for c in status.changes if c.how == "after"]
+    if status.late:
         yield Remark(NOWHERE, say("checks.P35.late"))
-    elif standing.state == "none":
+    elif status.state == "none":
         yield Remark(NOWHERE, say("checks.P35.fired"))
     else:
         amended = say("checks.P35.amended", fields=_shortened(fields), n=len(fields))

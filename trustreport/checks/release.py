@@ -6,7 +6,7 @@ import numpy as np
 
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import RELEASE
-from trustreport.identity.recognised import cases_of, identifying
+from trustreport.identity.identifiers import cases_of, identifying
 from trustreport.messages import Message, say
 from trustreport.performance.small_cells import LEAST_PUBLIC
 from trustreport.place import NOWHERE

@@ -16,14 +16,14 @@ class Dimension:
     Its texts stand in the catalogue under its name (``title``, ``question``, ``lacking``), its template
     is ``dimensions/<name>.html.j2``. `has_data` says whether a study holds what the question needs. One
     that is `shared` takes ``run``, by which independent pieces of its work may be given to other processes.
-    `asked` says whether the question arises at all; where it does not, the report is silent about it.
+    `applies` says whether the question arises at all; where it does not, the report is silent about it.
     """
 
     name: str
     has_data: Callable[[Study, Plan], bool]
     answer: Callable[..., Finding]
     shared: bool = False
-    asked: Callable[[Study, Plan], bool] = lambda study, plan: True
+    applies: Callable[[Study, Plan], bool] = lambda study, plan: True
 
     def lacks(self, study: Study, plan: Plan) -> Unanswered | None:
         """Why the question stays open for this study, or None when it can be answered."""

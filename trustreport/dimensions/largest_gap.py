@@ -21,7 +21,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class LargestDifference:
     """The two levels of a characteristic that lie furthest apart."""
 
     kind: Kind
@@ -31,7 +31,7 @@ class Gap:
     best: Share
 
 
-def gaps(found: Sequence[Errors], level: float) -> Iterator[Gap]:
+def largest_differences(found: Sequence[Errors], level: float) -> Iterator[LargestDifference]:
     """The largest gap of each device, in missed cases and in false alarms, all its sets taken together.
 
     Only levels whose Wilson intervals at `level` do not overlap are held against each other; a device
@@ -43,7 +43,7 @@ def gaps(found: Sequence[Errors], level: float) -> Iterator[Gap]:
             largest = _largest(own, at, level)
             if largest:
                 name, worst, best = largest
-                yield Gap("missed" if kind == "missed" else "alarms", who, name, worst, best)
+                yield LargestDifference("missed" if kind == "missed" else "alarms", who, name, worst, best)
 
 
 def _largest(found: Sequence[Errors], at: int, level: float) -> tuple[str, Share, Share] | None:

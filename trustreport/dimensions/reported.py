@@ -8,7 +8,7 @@ from trustreport.dimensions.dimension import Dimension
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding, Part, PlainTable
 from trustreport.infer import Examined, cells_in_words, examine, in_words, range_in_words, sentences
-from trustreport.measures.reported.printed import METRICS, Figure
+from trustreport.measures.reported.printed import METRICS, PrintedFigure
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
 from trustreport.narrative.tables import table
@@ -117,7 +117,7 @@ def _conflict(place: Place, one: Examined, level: float, method: str) -> Result:
     return Result(f"{ID}.conflict", place, estimate, primary=True, details=details)
 
 
-def _printed(figures: Iterable[Figure]) -> list[list[str]]:
+def _printed(figures: Iterable[PrintedFigure]) -> list[list[str]]:
     return [[figure.metric, figure.text] for figure in figures]
 
 

@@ -56,8 +56,8 @@ class BenefitDiagram:
         """A row per reader, and one for the mean."""
         rows: list[dict[str, Any]] = [
             {
-                "label": style.said(say, row.reader),
-                "stratum": style.said(say, row.stratum),
+                "label": style.label_text(say, row.reader),
+                "stratum": style.label_text(say, row.stratum),
                 "baseline": row.baseline,
                 "value": row.benefit.value,
                 "low": row.benefit.low,
@@ -132,7 +132,7 @@ class BenefitDiagram:
         for row in (self.rows[i] for i in self._drawn):
             glyph = glyphs[_name(row.stratum)]
             counts[glyph] = counts.get(glyph, 0) + 1
-            name = style.said(say, row.stratum) or say("figure.benefit.readers")
+            name = style.label_text(say, row.stratum) or say("figure.benefit.readers")
             names[glyph] = say("figure.benefit.other_strata") if glyph == OTHERS else name
         key: list[tuple[str, tuple[str, bool] | None]] = [
             (style.wrap(say("figure.benefit.stratum", name=names[g], n=n), width, style.TICK), g)
@@ -157,7 +157,7 @@ class BenefitDiagram:
             if isnan(mean.low) or isnan(mean.high):
                 key += "_no_interval"
             text = say(f"figure.benefit.{key}", value=value, low=low, high=high, level=level)
-        note = style.wrap(style.said(say, self.mean_note), width, style.SMALL)
+        note = style.wrap(style.label_text(say, self.mean_note), width, style.SMALL)
         return style.wrap(text, width, style.TICK, style.SEMIBOLD), note
 
     def _limits(self, height: float) -> tuple[float, float, float, float]:
@@ -196,7 +196,7 @@ class BenefitDiagram:
         plot.set_xticks([x for x, _ in within], [label for _, label in within])
         plot.set_yticks(*ticks.linear(y0, y1, height, upward, upright=True))
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
-        endpoint = style.said(say, self.endpoint)
+        endpoint = style.label_text(say, self.endpoint)
         plot.set_xlabel(say("figure.benefit.x", endpoint=endpoint), size=style.TICK, labelpad=3)
         y_label = say("figure.benefit.y_points" if percent else "figure.benefit.y")
         plot.set_ylabel(y_label, size=style.TICK)
@@ -241,7 +241,7 @@ class BenefitDiagram:
                     0
                 ]
                 line.set_gid(f"interval-{i}")
-            names = style.said(say, row.reader), style.said(say, row.stratum)
+            names = style.label_text(say, row.reader), style.label_text(say, row.stratum)
             scale: numbers.Scale = "points" if self.unit == "percent" else "difference"
             label = numbers.of_mark(say, e, scale, *names)
             _glyph(plot, row.baseline, e.value, glyph, f"mark-{i}", label)

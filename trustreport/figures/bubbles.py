@@ -47,7 +47,7 @@ class BubblesChart:
         """A row per place."""
         return [
             {
-                "place": style.said(say, panel.label),
+                "place": style.label_text(say, panel.label),
                 "at": b.x,
                 "at_y": b.y,
                 "right": b.right,
@@ -63,12 +63,12 @@ class BubblesChart:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        titles = [style.said(say, panel.label) for panel in self.panels]
+        titles = [style.label_text(say, panel.label) for panel in self.panels]
         key = [
-            curves.Entry(_half(left=True), say("figure.bubbles.right")),
-            curves.Entry(_half(left=False), say("figure.bubbles.wrong")),
+            curves.LegendEntry(_half(left=True), say("figure.bubbles.right")),
+            curves.LegendEntry(_half(left=False), say("figure.bubbles.wrong")),
         ]
-        labels = curves.Labels(say(self.x), say(self.y))
+        labels = curves.AxisLabels(say(self.x), say(self.y))
         figure, _, places = curves.lay_out(titles, labels, key, ratio=0.85, gap=GAP)
         for panel, place in zip(self.panels, places):
             plot = style.panel(figure, place.left, place.top, place.width, place.height)
@@ -84,7 +84,7 @@ class BubblesChart:
                         )  # fmt: skip
         return figure
 
-    def _frame(self, say: Catalogue, plot: "Axes", place: curves.Place) -> None:
+    def _frame(self, say: Catalogue, plot: "Axes", place: curves.PanelPlace) -> None:
         def written(value: float) -> str:
             return numbers.plain(say, round(value, 10))
 

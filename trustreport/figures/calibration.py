@@ -59,7 +59,7 @@ class CalibrationFigure:
         """A row per bin of each panel."""
         return [
             {
-                "label": style.said(say, panel.label),
+                "label": style.label_text(say, panel.label),
                 "bin_from": point.low,
                 "bin_to": point.high,
                 "mean_score": point.mean_score,
@@ -162,7 +162,7 @@ class CalibrationFigure:
             how: dict[str, Any] = {"marker": "o", "ms": 3.2 if small else 4.6, "mfc": style.TEAL}
             scores = [numbers.one(say, edge, 2, "number") for edge in (point.low, point.high)]
             between = say("figure.mark_between", **dict(zip(("from", "to"), scores)))
-            how["label"] = numbers.of_mark(say, e, "percent", style.said(say, panel.label), between)
+            how["label"] = numbers.of_mark(say, e, "percent", style.label_text(say, panel.label), between)
             style.mark(plot, point.mean_score, e.value, f"mark-{i}-{k}", mec=style.PAPER, mew=0.5, **how)
 
     def _histogram(self, say: Catalogue, plot: "Axes", i: int, *, first: bool, last: bool) -> None:
@@ -193,7 +193,7 @@ class CalibrationFigure:
 
 def _title(say: Catalogue, label: Message | str, width: float) -> str:
     """The name of a set in at most two lines."""
-    lines = style.wrap(style.said(say, label), width - 3.0, style.TICK, style.SEMIBOLD).split("\n")
+    lines = style.wrap(style.label_text(say, label), width - 3.0, style.TICK, style.SEMIBOLD).split("\n")
     if len(lines) > 2:
         lines = [lines[0], say("word.shortened", text=lines[1])]
     return "\n".join(lines)

@@ -19,7 +19,7 @@ LEAST_LABEL_WIDTH = 24.0
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RowText:
     """What is written of a row. `reason` stands in the plot where no mark can."""
 
     label: str
@@ -69,7 +69,7 @@ class _Set:
 
 
 def lay_out(
-    lines: Sequence[Line], header: str, *, above: float, below: Callable[[float, float], float]
+    lines: Sequence[RowText], header: str, *, above: float, below: Callable[[float, float], float]
 ) -> Columns:
     """Set labels and numbers of all rows; the type shrinks a little where the page would be too short.
 
@@ -91,7 +91,7 @@ def lay_out(
     return Columns(figure, sheet, plot, tuple(y), done.left, done.right, top, bottom)
 
 
-def _set(lines: Sequence[Line], header: str, size: float) -> _Set:
+def _set(lines: Sequence[RowText], header: str, size: float) -> _Set:
     small = max(size - 1.0, style.SMALLEST)
     weights = [style.SEMIBOLD if line.leads else style.REGULAR for line in lines]
     numbers = [style.wrap(line.number, NUMBER_WIDTH, size, w) for line, w in zip(lines, weights)]
@@ -127,7 +127,7 @@ def _set(lines: Sequence[Line], header: str, size: float) -> _Set:
     return _Set(size, label_left, left, right, header, tuple(rows), heights, sum(heights.values()))
 
 
-def _write_rows(sheet: "Axes", done: _Set, lines: Sequence[Line], top: float) -> list[float]:
+def _write_rows(sheet: "Axes", done: _Set, lines: Sequence[RowText], top: float) -> list[float]:
     """Write the rows below each other, group by group; the height of each row's middle in the order given."""
     small = max(done.size - 1.0, style.SMALLEST)
     y = [0.0] * len(lines)

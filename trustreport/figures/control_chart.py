@@ -50,7 +50,7 @@ class ControlCharts:
         """A row per corner of a path."""
         return [
             {
-                "label": style.said(say, panel.label),
+                "label": style.label_text(say, panel.label),
                 "cases": x,
                 "value": y,
                 "limit": panel.high,
@@ -71,7 +71,7 @@ class ControlCharts:
         top = HEAD
         for k, panel in enumerate(self.panels):
             head: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD, "va": "center"}
-            style.write(sheet, LEFT, top - 7.0, style.said(say, panel.label), **head)
+            style.write(sheet, LEFT, top - 7.0, style.label_text(say, panel.label), **head)
             plot = style.panel(figure, LEFT, top, WIDE, TALL)
             self._panel(say, plot, sheet, panel, top, k)
             top += TALL + BETWEEN + HEAD

@@ -93,7 +93,7 @@ def above(points: Points, least: float) -> list[Points]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PanelPlace:
     """Where a panel lies, in millimetres; `first` of its row, `last` of its column."""
 
     left: float
@@ -105,7 +105,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendEntry:
     """A line of the key: a sample, what it stands for, and what is said below in more detail."""
 
     sample: Sample
@@ -124,7 +124,7 @@ def stroke(which: int) -> Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class AxisLabels:
     """What lies across and what upward, the same for every panel."""
 
     x: str
@@ -132,8 +132,8 @@ class Labels:
 
 
 def lay_out(
-    titles: Sequence[str], labels: Labels, key: Sequence[Entry], *, ratio: float, gap: float
-) -> tuple["Figure", "Axes", list[Place]]:
+    titles: Sequence[str], labels: AxisLabels, key: Sequence[LegendEntry], *, ratio: float, gap: float
+) -> tuple["Figure", "Axes", list[PanelPlace]]:
     """A sheet with a place for each panel; their titles, the labels of the axes and the key are written.
 
     One panel has its key beside it, several have it below. `ratio` is the height of a panel by its width.
@@ -151,7 +151,7 @@ def lay_out(
         top += max(style.height_of(broken[i], style.TICK) for i in members) + HEAD_AIR
         for i in members:
             left = LEFT + (i % across) * (width + gap)
-            places.append(Place(left, top, width, height, i % across == 0, i + across >= n))
+            places.append(PanelPlace(left, top, width, height, i % across == 0, i + across >= n))
         top += height + ROW_GAP
     bottom = top - ROW_GAP
     rows = _flow(key)
@@ -170,14 +170,14 @@ def lay_out(
 
 
 def _alone(
-    title: str, labels: Labels, key: Sequence[Entry], height: float
-) -> tuple["Figure", "Axes", list[Place]]:
+    title: str, labels: AxisLabels, key: Sequence[LegendEntry], height: float
+) -> tuple["Figure", "Axes", list[PanelPlace]]:
     broken = style.wrap(title, ALONE, style.TICK, style.SEMIBOLD)
     top = style.height_of(broken, style.TICK) + HEAD_AIR + 0.4 if broken else 2.0
     room = style.TEXT_WIDTH - SIDE
     tall = sum(_height(entry, room) + 2.0 for entry in key)
     figure, sheet = style.figure(style.TEXT_WIDTH, max(top + height + BELOW - 2.0, tall + 2.0))
-    place = Place(LEFT, top, ALONE, height, True, True)
+    place = PanelPlace(LEFT, top, ALONE, height, True, True)
     _title(sheet, place, broken)
     _label(sheet, labels, LEFT + ALONE / 2, top, top + height)
     y = max(min(top, top + height - tall), 0.5)
@@ -187,46 +187,46 @@ def _alone(
     return figure, sheet, [place]
 
 
-def _label(sheet: "Axes", labels: Labels, middle: float, top: float, bottom: float) -> None:
+def _label(sheet: "Axes", labels: AxisLabels, middle: float, top: float, bottom: float) -> None:
     how: dict[str, Any] = {"size": style.TICK, "ha": "center"}
     style.write(sheet, middle, bottom + 7.4, labels.x, **how)
     upward = style.wrap(labels.y, bottom - top, style.TICK)
     style.write(sheet, 2.0, (top + bottom) / 2, upward, rotation=90, multialignment="center", **how)
 
 
-def _title(sheet: "Axes", place: Place, text: str) -> None:
+def _title(sheet: "Axes", place: PanelPlace, text: str) -> None:
     if text:
         how: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD, "va": "bottom"}
         style.write(sheet, place.left, place.top - HEAD_AIR, text, **how)
 
 
-def _weight(entry: Entry) -> int:
+def _weight(entry: LegendEntry) -> int:
     return style.SEMIBOLD if entry.leads else style.REGULAR
 
 
-def _lines(entry: Entry, room: float) -> list[str]:
+def _lines(entry: LegendEntry, room: float) -> list[str]:
     """Text and details, broken into lines."""
     head = style.wrap(entry.text, room - SAMPLE, style.TICK, _weight(entry))
     return [head, *(style.wrap(text, room - SAMPLE, style.TICK) for text in entry.details)]
 
 
-def _height(entry: Entry, room: float) -> float:
+def _height(entry: LegendEntry, room: float) -> float:
     return sum(style.height_of(text, style.TICK) for text in _lines(entry, room)) + LINE_AIR
 
 
-def _wide(entry: Entry) -> float:
+def _wide(entry: LegendEntry) -> float:
     widths = [style.width_of(entry.text, style.TICK, _weight(entry))]
     widths += [style.width_of(text, style.TICK) for text in entry.details]
     return min(SAMPLE + max(widths), style.TEXT_WIDTH - LEFT)
 
 
-def _tall(entries: Sequence[Entry]) -> float:
+def _tall(entries: Sequence[LegendEntry]) -> float:
     return max(_height(entry, style.TEXT_WIDTH - LEFT) for entry in entries) + 0.4
 
 
-def _flow(key: Sequence[Entry]) -> list[list[Entry]]:
+def _flow(key: Sequence[LegendEntry]) -> list[list[LegendEntry]]:
     """The entries in rows as wide as the sheet."""
-    rows: list[list[Entry]] = []
+    rows: list[list[LegendEntry]] = []
     x = style.TEXT_WIDTH
     for entry in key:
         if x + _wide(entry) > style.TEXT_WIDTH:
@@ -237,7 +237,7 @@ def _flow(key: Sequence[Entry]) -> list[list[Entry]]:
     return rows
 
 
-def _write(sheet: "Axes", x: float, y: float, entry: Entry, room: float) -> None:
+def _write(sheet: "Axes", x: float, y: float, entry: LegendEntry, room: float) -> None:
     entry.sample(sheet, x, y + style.height_of(" ", style.TICK) / 2)
     for i, text in enumerate(_lines(entry, room)):
         weight, colour = (_weight(entry), style.INK) if i == 0 else (style.REGULAR, style.MUTE)
@@ -246,7 +246,9 @@ def _write(sheet: "Axes", x: float, y: float, entry: Entry, room: float) -> None
         y += style.height_of(text, style.TICK)
 
 
-def write_stack(plot: "Axes", texts: Sequence[tuple[str, int | None]], place: Place, *, low: bool) -> None:
+def write_stack(
+    plot: "Axes", texts: Sequence[tuple[str, int | None]], place: PanelPlace, *, low: bool
+) -> None:
     """Texts in the lower right corner of a panel, or in the upper left one, each after its line's stroke."""
     size = style.SMALL if place.width > 40 else style.SMALLEST
     sample = 5.0 if any(which is not None for _, which in texts) else 0.0

@@ -63,9 +63,9 @@ class DecisionCurves:
         """A row per point of each line; those of treat-all last."""
         rows: list[dict[str, Any]] = []
         for panel in self.panels:
-            place = style.said(say, panel.label)
+            place = style.label_text(say, panel.label)
             for line in panel.lines:
-                name = style.said(say, line.label) or say("figure.decision_curve.device")
+                name = style.label_text(say, line.label) or say("figure.decision_curve.device")
                 for points, declared in ((line.points, False), (line.declared, True)):
                     rows += [
                         {
@@ -92,9 +92,9 @@ class DecisionCurves:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        titles = [style.said(say, panel.label) for panel in self.panels]
+        titles = [style.label_text(say, panel.label) for panel in self.panels]
         ratio = 0.8 if len(titles) == 1 else RATIO
-        labels = curves.Labels(say("figure.decision_curve.x"), say("figure.decision_curve.y"))
+        labels = curves.AxisLabels(say("figure.decision_curve.x"), say("figure.decision_curve.y"))
         figure, _, places = curves.lay_out(titles, labels, self._key(say), ratio=ratio, gap=GAP)
         for i, (panel, place) in enumerate(zip(self.panels, places)):
             plot = style.panel(figure, place.left, place.top, place.width, place.height)
@@ -116,7 +116,7 @@ class DecisionCurves:
         names = list(dict.fromkeys(str(line.label) for panel in self.panels for line in panel.lines))
         return names.index(str(label))
 
-    def _frame(self, say: Catalogue, plot: "Axes", panel: DecisionPanel, place: curves.Place) -> float:
+    def _frame(self, say: Catalogue, plot: "Axes", panel: DecisionPanel, place: curves.PanelPlace) -> float:
         """The axes; the lowest net benefit that they show."""
         x0, x1 = panel.treat_all[0][0], panel.treat_all[-1][0]
         drawn = [p for line in panel.lines for p in (*line.points, *line.declared)]
@@ -141,7 +141,7 @@ class DecisionCurves:
     def _of_mark(say: Catalogue, panel: DecisionPanel, line: DecisionLine, p: BenefitPoint) -> str:
         """What the mark of a declared threshold says about itself."""
         at = say("figure.percent_tick", value=numbers.plain(say, round(100 * p.threshold, 8)))
-        names = style.said(say, panel.label), style.said(say, line.label), at
+        names = style.label_text(say, panel.label), style.label_text(say, line.label), at
         return numbers.of_mark(say, Estimate(p.value, p.low, p.high, 0), "number", *names)
 
     def _line(
@@ -179,7 +179,7 @@ class DecisionCurves:
             mark = {**DECLARED, "mfc": how["color"], "label": label}
             style.mark(plot, at, p.value, f"declared-{name}-{k}", **mark)
 
-    def _key(self, say: Catalogue) -> list[curves.Entry]:
+    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
         lines: dict[str, DecisionLine] = {}
         for line in (line for panel in self.panels for line in panel.lines):
             lines.setdefault(str(line.label), line)
@@ -187,15 +187,15 @@ class DecisionCurves:
         level = numbers.plain(say, round(100 * self.level, 6))
         entries = []
         for i, line in enumerate(lines.values()):
-            name = style.said(say, line.label) or say("figure.decision_curve.device")
+            name = style.label_text(say, line.label) or say("figure.decision_curve.device")
             text = say("figure.decision_curve.line", name=name, level=level) if bands else name
             details = self._numbers(say, line) if len(self.panels) == 1 else ()
-            entries.append(curves.Entry(curves.stroke(i), text, details, leads=len(self.panels) == 1))
+            entries.append(curves.LegendEntry(curves.stroke(i), text, details, leads=len(self.panels) == 1))
         if any(line.declared for panel in self.panels for line in panel.lines):
             text = say("figure.decision_curve.declared", level=level)
-            entries.append(curves.Entry(_declared, text))
-        entries.append(curves.Entry(_sample(ALL), say("figure.decision_curve.treat_all")))
-        entries.append(curves.Entry(_sample(NONE), say("figure.decision_curve.treat_none")))
+            entries.append(curves.LegendEntry(_declared, text))
+        entries.append(curves.LegendEntry(_sample(ALL), say("figure.decision_curve.treat_all")))
+        entries.append(curves.LegendEntry(_sample(NONE), say("figure.decision_curve.treat_none")))
         return entries
 
     def _numbers(self, say: Catalogue, line: DecisionLine) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ class EffectPlot:
         margins = dict(zip(names, self.margins))
         return [
             {
-                "label": style.said(say, row.label),
+                "label": style.label_text(say, row.label),
                 "value": row.estimate.value,
                 "low": row.estimate.low,
                 "high": row.estimate.high,
@@ -85,7 +85,7 @@ class EffectPlot:
         return 1.0 if self.scale == "ratio" else 0.0
 
     def _draw(self, say: Catalogue) -> "Figure":
-        quantity = style.said(say, self.quantity)
+        quantity = style.label_text(say, self.quantity)
         header = columns.header(say, quantity, [row.estimate for row in self.rows])
         leads = [row.leads for row in self.rows]
         low, high = _span([row.estimate for row in self.rows], leads, self.scale, self.margins)
@@ -96,7 +96,7 @@ class EffectPlot:
             """What either side means, in the room that it has beside the line."""
             line = left + share * (right - left)
             rooms = (line - 2.0, style.TEXT_WIDTH - line - 2.0)
-            sides = (style.said(say, self.left), style.said(say, self.right))
+            sides = (style.label_text(say, self.left), style.label_text(say, self.right))
             return style.wrap(sides[0], rooms[0], style.TICK), style.wrap(sides[1], rooms[1], style.TICK)
 
         def below(left: float, right: float) -> float:
@@ -119,15 +119,15 @@ class EffectPlot:
         self._write_axis(say, drawn, drawn.left + share * width, meanings(drawn.left, drawn.right))
         return drawn.figure
 
-    def _lines(self, say: Catalogue) -> list[columns.Line]:
+    def _lines(self, say: Catalogue) -> list[columns.RowText]:
         lines = []
         for row in self.rows:
-            shown, said = row.estimate, style.said(say, row.note)
+            shown, said = row.estimate, style.label_text(say, row.note)
             undefined = isnan(shown.value)
             no_interval = isnan(shown.low) or isnan(shown.high)
             lines.append(
-                columns.Line(
-                    label=style.said(say, row.label),
+                columns.RowText(
+                    label=style.label_text(say, row.label),
                     number=numbers.estimate(say, shown, self.scale),
                     note="" if undefined else said or (shown.note if no_interval else ""),
                     reason=said or shown.note if undefined else "",
@@ -144,7 +144,7 @@ class EffectPlot:
             return drawn.left + share * (drawn.right - drawn.left)
 
         size = {"size": style.TICK, "va": "center"}
-        no_effect = style.width_of(style.said(say, self.line), style.TICK) / 2
+        no_effect = style.width_of(style.label_text(say, self.line), style.TICK) / 2
         for i, margin in enumerate(self.margins):
             at = across(margin)
             free = abs(at - across(self._no_effect)) > no_effect + 1.0
@@ -178,7 +178,7 @@ class EffectPlot:
     ) -> None:
         """No effect above its line; what either side means below the ticks, apart in colour and in place."""
         sheet = drawn.sheet
-        text = style.said(say, self.line)
+        text = style.label_text(say, self.line)
         half = style.width_of(text, style.TICK) / 2
         middle = min(max(line, drawn.left + half), drawn.right - half)
         style.write(sheet, middle, drawn.top - 4.2, text, ha="center", size=style.TICK, color=style.MUTE)

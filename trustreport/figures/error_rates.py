@@ -36,8 +36,8 @@ class ErrorRates:
         """Label, arm, rate, limits and decisions of each row."""
         return [
             {
-                "group": style.said(say, row.group),
-                "label": style.said(say, row.label),
+                "group": style.label_text(say, row.group),
+                "label": style.label_text(say, row.label),
                 "aided": row.aided,
                 "value": row.estimate.value,
                 "low": row.estimate.low,
@@ -54,14 +54,14 @@ class ErrorRates:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        quantity = style.said(say, self.quantity)
+        quantity = style.label_text(say, self.quantity)
         lines = [
-            columns.Line(
-                label=style.said(say, row.label),
+            columns.RowText(
+                label=style.label_text(say, row.label),
                 number=numbers.estimate(say, row.estimate, "percent"),
                 reason=row.estimate.note if isnan(row.estimate.value) else "",
                 leads=row.leads,
-                group=style.said(say, row.group),
+                group=style.label_text(say, row.group),
             )
             for row in self.rows
         ]

@@ -51,7 +51,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Performance:
+class SitePerformance:
     """One measure at one site; `reached` is the share of its minimum sample size, NaN where unknown."""
 
     estimate: Estimate
@@ -59,12 +59,12 @@ class Performance:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SitePoint:
     """One site: similarity to the training data with its Monte Carlo limits, and a performance per panel."""
 
     label: Message | str
     similarity: Estimate
-    performances: tuple[Performance, ...]
+    performances: tuple[SitePerformance, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,14 @@ class ExternalPerformance:
     """
 
     axes: tuple[Axis, ...]
-    sites: tuple[Site, ...]
+    sites: tuple[SitePoint, ...]
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per site and panel."""
         return [
             {
-                "label": style.said(say, site.label),
-                "measure": style.said(say, axis.label),
+                "label": style.label_text(say, site.label),
+                "measure": style.label_text(say, axis.label),
                 "value": shown.estimate.value,
                 "low": shown.estimate.low,
                 "high": shown.estimate.high,
@@ -109,7 +109,7 @@ class ExternalPerformance:
         self._similarity(say, sheet)
         for p, axis in enumerate(self.axes):
             left = LEFT + p * (WIDTH + GAP)
-            style.write(sheet, left, 2.4, style.said(say, axis.title), weight=style.SEMIBOLD)
+            style.write(sheet, left, 2.4, style.label_text(say, axis.title), weight=style.SEMIBOLD)
             plot = style.panel(figure, left, TOP, WIDTH, HEIGHT)
             self._frame(say, plot, p)
             self._marks(say, plot, p)
@@ -149,7 +149,7 @@ class ExternalPerformance:
         found = ticks.linear(least, most, WIDTH, lambda x: numbers.plain(say, x))
         plot.set_xticks(*found)
         plot.tick_params(axis="x", length=2, width=style.HAIR, color=style.MUTE)
-        label = style.wrap(style.said(say, axis.label), WIDTH + GAP - 1.0, style.TICK)
+        label = style.wrap(style.label_text(say, axis.label), WIDTH + GAP - 1.0, style.TICK)
         plot.set_xlabel(label, size=style.TICK, labelpad=2)
         self._qualities(say, plot, p)
 
@@ -174,7 +174,7 @@ class ExternalPerformance:
             style.write(plot, (axis.worst + axis.best) / 2, 0.7, text, multialignment="center", **how)
             return
         places = [self._millimetres(i, p) for i in there]
-        marks = apart(places, WIDTH, HEIGHT)
+        marks = spread_discs(places, WIDTH, HEIGHT)
         for i, (x, y), (across, upward) in zip(there, places, marks):
             self._interval(plot, i, p)
             if hypot(across - x, upward - y) > 0.1:
@@ -185,7 +185,7 @@ class ExternalPerformance:
                 style.mark(plot, *ends[0], f"place-{p}-{i}", **how)
             at = self._back(across, upward, p)
             style.mark(plot, *at, f"mark-{p}-{i}", **glyph(i, self.sites[i].performances[p].reached))
-        names = [style.said(say, self.sites[i].label) for i in there]
+        names = [style.label_text(say, self.sites[i].label) for i in there]
         for text, place in zip(names, beside(names, marks, WIDTH, HEIGHT, [WORDS, *self._bars(there, p)])):
             if place is not None:
                 how = {"size": style.SMALLEST, "zorder": 4}
@@ -237,7 +237,9 @@ class _Key:
     def __init__(self, say: Catalogue, drawing: ExternalPerformance) -> None:
         self.say, self.drawing = say, drawing
         self.columns = 1 if len(drawing.sites) <= 3 else 2
-        self.names = [style.wrap(style.said(say, site.label), NAME, style.SMALL) for site in drawing.sites]
+        self.names = [
+            style.wrap(style.label_text(say, site.label), NAME, style.SMALL) for site in drawing.sites
+        ]
         line = style.height_of(" ", style.SMALL)
         self.heights = [max(style.height_of(name, style.SMALL), line) + 1.0 for name in self.names]
         self.rows = -(-len(self.names) // self.columns)
@@ -246,7 +248,7 @@ class _Key:
         ]
         self.legend = style.wrap(say("figure.external.key"), style.TEXT_WIDTH, style.SMALL)
         missing = [
-            style.said(say, site.label)
+            style.label_text(say, site.label)
             for site in drawing.sites
             if not all(_has_place(site, p) for p in range(len(drawing.axes)))
         ]
@@ -263,7 +265,7 @@ class _Key:
             head: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE}
             style.write(sheet, left, top + 1.4, self.say("figure.external.size_head"), **head)
             for p, axis in enumerate(self.drawing.axes):
-                text = style.said(self.say, axis.short)
+                text = style.label_text(self.say, axis.short)
                 style.write(sheet, self._right(left, p), top + 1.4, text, ha="right", **head)
         y = top + self.head
         for row, height in enumerate(self.row_heights):
@@ -349,10 +351,12 @@ def _free(box: Box, used: Sequence[Box], width: float, height: float) -> bool:
     )
 
 
-def apart(places: Sequence[tuple[float, float]], width: float, height: float) -> list[tuple[float, float]]:
+def spread_discs(
+    places: Sequence[tuple[float, float]], width: float, height: float
+) -> list[tuple[float, float]]:
     """Where discs go so that none covers another: at their place, or the nearest free one, in millimetres.
 
-    >>> apart([(5.0, 5.0), (40.0, 5.0)], 45.0, 70.0)
+    >>> spread_discs([(5.0, 5.0), (40.0, 5.0)], 45.0, 70.0)
     [(5.0, 5.0), (40.0, 5.0)]
     """
     room = DISC + 0.25
@@ -386,7 +390,7 @@ def _costs(taken: Sequence[tuple[float, float]], at: tuple[float, float], room: 
     return cost
 
 
-def _has_place(site: Site, p: int) -> bool:
+def _has_place(site: SitePoint, p: int) -> bool:
     return isfinite(site.similarity.value) and isfinite(site.performances[p].estimate.value)
 
 

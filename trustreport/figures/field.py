@@ -47,7 +47,7 @@ class FieldChart:
         for panel in self.panels:
             across = range(0, len(panel.x), -(-len(panel.x) // MOST_CELLS))
             upward = range(0, len(panel.y), -(-len(panel.y) // MOST_CELLS))
-            place = style.said(say, panel.label)
+            place = style.label_text(say, panel.label)
             rows += [
                 {"place": place, "at": panel.x[j], "at_y": panel.y[i], "value": panel.values[i][j]}
                 for i in upward
@@ -70,9 +70,9 @@ class FieldChart:
         room = max(high - low, 0.02)
         rounds = ticks.linear(low, low + room, 70.0, lambda v: numbers.plain(say, v))[0]
         levels = [x for x in rounds if low < x < high]
-        titles = [style.said(say, panel.label) for panel in self.panels]
-        key = [curves.Entry(_shade(shades(0.6)), say("figure.field.key", value=self.value))]
-        labels = curves.Labels(say(self.x), say(self.y))
+        titles = [style.label_text(say, panel.label) for panel in self.panels]
+        key = [curves.LegendEntry(_shade(shades(0.6)), say("figure.field.key", value=self.value))]
+        labels = curves.AxisLabels(say(self.x), say(self.y))
         figure, _, places = curves.lay_out(titles, labels, key, ratio=0.8, gap=GAP)
         for i, (panel, place) in enumerate(zip(self.panels, places)):
             plot = style.panel(figure, place.left, place.top, place.width, place.height)
@@ -96,7 +96,7 @@ class FieldChart:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MapPlace:
     """A declared place on a map, with its name."""
 
     x: float
@@ -116,7 +116,7 @@ class RegionChart:
     best: tuple[tuple[int, ...], ...]
     candidates: tuple[str, ...]
     area: tuple[float, ...]
-    places: tuple[Place, ...]
+    places: tuple[MapPlace, ...]
     x: Message
     y: Message
 
@@ -149,7 +149,7 @@ class RegionChart:
 
         grid = np.array(self.best)
         key = [
-            curves.Entry(
+            curves.LegendEntry(
                 _region(k),
                 name,
                 (say("figure.field.share", share=numbers.plain(say, round(100 * self.area[k], 1))),),
@@ -158,10 +158,10 @@ class RegionChart:
             for k, name in enumerate(self.candidates)
         ]
         key += [
-            curves.Entry(_number(i + 1), say("figure.field.place", name=place.label))
+            curves.LegendEntry(_number(i + 1), say("figure.field.place", name=place.label))
             for i, place in enumerate(self.places[:MOST_NUMBERED])
         ]
-        labels = curves.Labels(say(self.x), say(self.y))
+        labels = curves.AxisLabels(say(self.x), say(self.y))
         figure, _, (place,) = curves.lay_out([""], labels, key, ratio=0.95, gap=GAP)
         plot = style.panel(figure, place.left, place.top, place.width, place.height)
         x, y = np.array(self.x_at), np.array(self.y_at)
@@ -195,7 +195,7 @@ class RegionChart:
 def _frame(
     say: Catalogue,
     plot: "Axes",
-    place: curves.Place,
+    place: curves.PanelPlace,
     limits: tuple[tuple[float, float], tuple[float, float]],
 ) -> None:
     (x0, x1), (y0, y1) = limits

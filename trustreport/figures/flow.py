@@ -43,10 +43,10 @@ class FlowFigure:
         rows = []
         for place, steps in (("step", self.steps), ("arm", self.arms)):
             for step in steps:
-                label = style.said(say, step.label)
+                label = style.label_text(say, step.label)
                 rows.append({"place": place, "label": label, "value": step.count})
                 for reason, count in step.aside:
-                    why = style.said(say, reason)
+                    why = style.label_text(say, reason)
                     rows.append({"place": f"beside {place}", "of": label, "label": why, "value": count})
         return rows
 
@@ -117,7 +117,7 @@ def _measured(say: Catalogue, parts: list[tuple[Message | str, int, bool]], widt
         size, weight = _type(heads)
         number = say.numbers.count(n)
         room = width - 2 * PAD - style.width_of(number, size, weight) - 3.0
-        lines.append((style.wrap(style.said(say, label), room, size, weight), number, heads))
+        lines.append((style.wrap(style.label_text(say, label), room, size, weight), number, heads))
     height = sum(style.height_of(label, _type(heads)[0]) for label, _, heads in lines)
     return _Box(tuple(lines), height + 2 * PAD + 0.8 * (len(lines) - 1))
 

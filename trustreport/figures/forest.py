@@ -63,13 +63,13 @@ class Forest:
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per site and measure, then the mean, then a new site."""
         names = [
-            *(style.said(say, label) for label in self.labels),
+            *(style.label_text(say, label) for label in self.labels),
             *(say(f"figure.forest.{row}") for row in self._last()),
         ]
         return [
             {
                 "label": name,
-                "measure": style.said(say, column.label),
+                "measure": style.label_text(say, column.label),
                 "value": e.value,
                 "low": e.low,
                 "high": e.high,
@@ -85,7 +85,7 @@ class Forest:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        said = [style.said(say, label) for label in self.labels]
+        said = [style.label_text(say, label) for label in self.labels]
         last = [say(f"figure.forest.{row}") for row in self._last()]
         widest = max(style.width_of(name, style.TICK, style.SEMIBOLD) for name in (*said, *last))
         label = min(widest + 2.0, LABEL)
@@ -94,7 +94,7 @@ class Forest:
         heights = [max(ROW, style.height_of(name, style.TICK) + 1.6) for name in (*names, *last)]
         k = len(self.columns)
         width = (style.TEXT_WIDTH - label - RIGHT - k * GAP) / k
-        heads = [style.wrap(style.said(say, c.label), width, style.TICK) for c in self.columns]
+        heads = [style.wrap(style.label_text(say, c.label), width, style.TICK) for c in self.columns]
         top = max(HEAD, max(style.height_of(head, style.TICK) for head in heads) + 1.6)
         bottom = top + sum(heights)
         key = say("figure.forest.key" if self.expects else "figure.forest.key_sites")

@@ -37,7 +37,7 @@ class FunnelUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FunnelLimits:
     """A pair of lines (cases, share) below and above the target."""
 
     low: curves.Points
@@ -51,9 +51,9 @@ class FunnelPlot:
     label: Message | str
     target: float
     units: tuple[FunnelUnit, ...]
-    inner: Limits
-    outer: Limits
-    naive: Limits | None = None
+    inner: FunnelLimits
+    outer: FunnelLimits
+    naive: FunnelLimits | None = None
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per unit."""
@@ -100,7 +100,7 @@ class FunnelPlot:
         self._names(sheet, low, high, last, first)
         middle, bottom = LEFT + WIDE / 2, TOP + TALL
         style.write(sheet, middle, bottom + 7.6, say("figure.funnel.x"), size=style.TICK, ha="center")
-        upward = style.wrap(style.said(say, self.label), TALL, style.TICK)
+        upward = style.wrap(style.label_text(say, self.label), TALL, style.TICK)
         how = {"size": style.TICK, "ha": "center", "rotation": 90, "multialignment": "center"}
         style.write(sheet, 2.0, TOP + TALL / 2, upward, **how)
         self._limits(say, sheet, low, high)

@@ -65,10 +65,10 @@ class GroupRows:
         """A row per attribute, set, group and measure."""
         return [
             {
-                "attribute": style.said(say, block.label),
-                "label": style.said(say, row.label),
-                "group": style.said(say, name),
-                "measure": style.said(say, measure.label),
+                "attribute": style.label_text(say, block.label),
+                "label": style.label_text(say, row.label),
+                "group": style.label_text(say, name),
+                "measure": style.label_text(say, measure.label),
                 "value": e.value,
                 "low": e.low,
                 "high": e.high,
@@ -88,12 +88,14 @@ class GroupRows:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        said = [style.said(say, row.label) for block in self.blocks for row in block.rows]
+        said = [style.label_text(say, row.label) for block in self.blocks for row in block.rows]
         room = max([style.width_of(text, style.TICK) for text in said] + [NARROWEST - 2.0]) + 2.0
         names = min(room, WIDEST)
         k = len(self.measures)
         width = (style.TEXT_WIDTH - names - k * GAP - RIGHT) / k
-        heads = [style.wrap(style.said(say, m.label), width + GAP - 2.0, style.TICK) for m in self.measures]
+        heads = [
+            style.wrap(style.label_text(say, m.label), width + GAP - 2.0, style.TICK) for m in self.measures
+        ]
         top = max(style.height_of(head, style.TICK) for head in heads) + 2.0
         keys = [_Key(say, block) for block in self.blocks]
         tall = [max(LINE * len(block.groups) + AIR, 5.0) for block in self.blocks]
@@ -119,14 +121,14 @@ class GroupRows:
                 self._frame(plot, c, found, ticked=last)
             for i, row in enumerate(block.rows):
                 sheet.plot([0, style.TEXT_WIDTH], [y, y], color=style.HAIRLINE, lw=style.HAIR, zorder=0)
-                text = style.wrap(style.said(say, row.label), names - 1.0, style.TICK)
+                text = style.wrap(style.label_text(say, row.label), names - 1.0, style.TICK)
                 style.write(sheet, 0, y + height / 2, text, size=style.TICK)
                 for c, plot in enumerate(plots):
                     _row(plot, row, c, y, height, f"{b}-{i}-{c}")
                 y += height
         line = bottom + BELOW + 2.0
         sheet.plot([1.0, 1.0], [line - 1.4, line + 1.4], color=style.MUTE, lw=style.LINE)
-        style.write(sheet, 3.0, line, style.said(say, self.overall), size=style.SMALL, color=style.MUTE)
+        style.write(sheet, 3.0, line, style.label_text(say, self.overall), size=style.SMALL, color=style.MUTE)
         return figure
 
     def _axis(self, say: Catalogue, c: int, width: float) -> tuple[tuple[float, float], ticks.Ticks]:
@@ -178,12 +180,12 @@ class _Key:
     """The name of an attribute, and its groups with their marks, on as many lines as they need."""
 
     def __init__(self, say: Catalogue, block: GroupBlock) -> None:
-        self.title = style.said(say, block.label)
+        self.title = style.label_text(say, block.label)
         self.lines: list[list[tuple[float, int, str]]] = [[]]
         x = style.width_of(self.title, style.TICK, style.SEMIBOLD) + SPACE
         start = x if x < style.TEXT_WIDTH / 2 else 0.0
         for g, name in enumerate(block.groups):
-            text = style.said(say, name)
+            text = style.label_text(say, name)
             wide = GLYPH + style.width_of(text, style.TICK) + SPACE
             if x + wide - SPACE > style.TEXT_WIDTH and (self.lines[-1] or x > start):
                 self.lines.append([])

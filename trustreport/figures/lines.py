@@ -74,8 +74,8 @@ class LinesChart:
                 for points, declared in ((line.points, False), (line.marked, True)):
                     rows += [
                         {
-                            "label": style.said(say, line.label),
-                            "place": style.said(say, panel.label),
+                            "label": style.label_text(say, line.label),
+                            "place": style.label_text(say, panel.label),
                             "at": p.x,
                             "value": p.y,
                             "low": p.low,
@@ -85,7 +85,9 @@ class LinesChart:
                         for p in points
                     ]
         if isfinite(self.asked):
-            rows.append({"label": style.said(say, self.asked_label), "value": self.asked, "declared": True})
+            rows.append(
+                {"label": style.label_text(say, self.asked_label), "value": self.asked, "declared": True}
+            )
         return rows
 
     def draw(self, say: Catalogue) -> "Figure":
@@ -94,9 +96,9 @@ class LinesChart:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        titles = [style.said(say, panel.label) for panel in self.panels]
+        titles = [style.label_text(say, panel.label) for panel in self.panels]
         ratio = 0.8 if len(titles) == 1 else 0.74
-        labels = curves.Labels(say(self.x), say(self.y))
+        labels = curves.AxisLabels(say(self.x), say(self.y))
         figure, _, places = curves.lay_out(titles, labels, self._key(say), ratio=ratio, gap=GAP)
         for i, (panel, place) in enumerate(zip(self.panels, places)):
             plot = style.panel(figure, place.left, place.top, place.width, place.height)
@@ -111,7 +113,7 @@ class LinesChart:
                 self._line(plot, line, f"{i}-{k}", aside * (self.x_range[1] - self.x_range[0]), said)
         return figure
 
-    def _frame(self, say: Catalogue, plot: "Axes", place: curves.Place, panel: LinesPanel) -> None:
+    def _frame(self, say: Catalogue, plot: "Axes", place: curves.PanelPlace, panel: LinesPanel) -> None:
         (left, right), marked = self.x_range, [p.x for line in panel.lines for p in line.marked]
         room = (WIDEST / 2 + CLEAR) * (right - left) / place.width
         if marked:  # those at an end keep clear of the labels of the axis
@@ -141,7 +143,7 @@ class LinesChart:
     def _of_mark(self, say: Catalogue, panel: LinesPanel, line: LineOver, p: LinePoint) -> str:
         """What a marked place says about itself."""
         at = say.numbers.percent(p.x, 1) if self.percent else numbers.plain(say, round(p.x, 4))
-        names = (style.said(say, panel.label), style.said(say, line.label), at)
+        names = (style.label_text(say, panel.label), style.label_text(say, line.label), at)
         return numbers.of_mark(say, Estimate(p.y, p.low, p.high, 0), "number", *names)
 
     def _line(self, plot: "Axes", line: LineOver, name: str, aside: float, labels: Sequence[str]) -> None:
@@ -169,16 +171,17 @@ class LinesChart:
             mark = {**MARK, "mfc": how["color"], "label": label}
             style.mark(plot, p.x + aside, p.y, f"marked-{name}-{k}", **mark)
 
-    def _key(self, say: Catalogue) -> list[curves.Entry]:
+    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
         labels = list(dict.fromkeys(str(line.label) for panel in self.panels for line in panel.lines))
         by_name = {str(line.label): line.label for panel in self.panels for line in panel.lines}
         entries = [
-            curves.Entry(curves.stroke(i), style.said(say, by_name[name])) for i, name in enumerate(labels)
+            curves.LegendEntry(curves.stroke(i), style.label_text(say, by_name[name]))
+            for i, name in enumerate(labels)
         ]
         if self.marked and any(line.marked for panel in self.panels for line in panel.lines):
-            entries.append(curves.Entry(_marked, style.said(say, self.marked)))
+            entries.append(curves.LegendEntry(_marked, style.label_text(say, self.marked)))
         if isfinite(self.asked):
-            entries.append(curves.Entry(_asked, style.said(say, self.asked_label)))
+            entries.append(curves.LegendEntry(_declared_sample, style.label_text(say, self.asked_label)))
         return entries
 
 
@@ -188,5 +191,5 @@ def _marked(sheet: "Axes", x: float, y: float) -> None:
     sheet.plot([middle], [y], ls="none", mfc=style.TEAL, **MARK)
 
 
-def _asked(sheet: "Axes", x: float, y: float) -> None:
+def _declared_sample(sheet: "Axes", x: float, y: float) -> None:
     sheet.plot([x, x + curves.SAMPLE - 2.0], [y, y], **ASKED)

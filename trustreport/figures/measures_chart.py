@@ -30,7 +30,7 @@ class MeasureColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MeasureCell:
     """A measure of a set; `reference` is what to hold it against, `reason` says why it is undefined."""
 
     estimate: Estimate
@@ -43,7 +43,7 @@ class MeasureRow:
     """A set; a cell for each column, None where it has no such measure."""
 
     label: Message | str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[MeasureCell | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class MeasuresChart:
         """A row per set and measure."""
         return [
             {
-                "label": style.said(say, row.label),
-                "measure": style.said(say, column.label),
+                "label": style.label_text(say, row.label),
+                "measure": style.label_text(say, column.label),
                 "value": cell.estimate.value,
                 "low": cell.estimate.low,
                 "high": cell.estimate.high,
@@ -82,14 +82,16 @@ class MeasuresChart:
     def _draw(self, say: Catalogue) -> "Figure":
         size = style.TICK if len(self.rows) <= 24 else style.SMALLEST
         air = 2.4 if len(self.rows) <= 12 else 1.5 if len(self.rows) <= 24 else 0.9
-        said = [style.said(say, row.label) for row in self.rows]
+        said = [style.label_text(say, row.label) for row in self.rows]
         widest = max(style.width_of(text, size) for text in said)
         names = min(max(widest, NARROWEST), WIDEST)
         labels = [style.wrap(text, names, size) for text in said]
         heights = [style.height_of(label, size) + air for label in labels]
         n = len(self.columns)
         width = (style.TEXT_WIDTH - names - n * GAP - RIGHT) / n
-        heads = [style.wrap(style.said(say, c.label), width + GAP - 1.0, style.TICK) for c in self.columns]
+        heads = [
+            style.wrap(style.label_text(say, c.label), width + GAP - 1.0, style.TICK) for c in self.columns
+        ]
         top = max(ABOVE, max(style.height_of(head, style.TICK) for head in heads) + 3.0)
         bottom = top + sum(heights)
         key = self._key(say)
@@ -126,14 +128,14 @@ class MeasuresChart:
         named = any(c is not None and isfinite(c.reference) for row in self.rows for c in row.cells)
         if not named or not self.reference:
             return []
-        text = style.said(say, self.reference)
+        text = style.label_text(say, self.reference)
         return style.wrap(text, style.TEXT_WIDTH - 3.0, style.SMALL).split("\n")
 
     def _mark(
         self,
         say: Catalogue,
         plot: "Axes",
-        cell: Cell,
+        cell: MeasureCell,
         y: float,
         name: str,
         room: float,
@@ -141,7 +143,7 @@ class MeasuresChart:
         e = cell.estimate
         left, right = plot.get_xlim()
         if isnan(e.value):
-            text = style.said(say, cell.reason) or say("figure.measures.undefined")
+            text = style.label_text(say, cell.reason) or say("figure.measures.undefined")
             middle = (left + right) / 2
             paper = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.6}
             how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "ha": "center", "bbox": paper}
@@ -161,7 +163,7 @@ class MeasuresChart:
         )
 
 
-def _values(cells: Sequence[Cell | None]) -> list[float]:
+def _values(cells: Sequence[MeasureCell | None]) -> list[float]:
     return [x for c in cells if c for x in (c.estimate.value, c.estimate.low, c.estimate.high, c.reference)]
 
 

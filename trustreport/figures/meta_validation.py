@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
-from trustreport.figures.external_performance import REACHED, apart, beside, glyph
+from trustreport.figures.external_performance import REACHED, beside, glyph, spread_discs
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class MetaValidation:
         """A row per set and measure, then the correlation of each measure."""
         rows = [
             {
-                "label": style.said(say, label),
-                "measure": style.said(say, measure.label),
+                "label": style.label_text(say, label),
+                "measure": style.label_text(say, measure.label),
                 "value": measure.performances[i].value,
                 "low": measure.performances[i].low,
                 "high": measure.performances[i].high,
@@ -63,7 +63,7 @@ class MetaValidation:
         return rows + [
             {
                 "label": say("figure.meta.correlation"),
-                "measure": style.said(say, measure.label),
+                "measure": style.label_text(say, measure.label),
                 "value": measure.correlation.value,
                 "low": measure.correlation.low,
                 "high": measure.correlation.high,
@@ -80,12 +80,12 @@ class MetaValidation:
     def _draw(self, say: Catalogue) -> "Figure":
         k = len(self.measures)
         width = (style.TEXT_WIDTH - LEFT - RIGHT - (k - 1) * GAP) / k
-        names = [style.said(say, label) for label in self.labels]
+        names = [style.label_text(say, label) for label in self.labels]
         key = _Key(names)
         figure, sheet = style.figure(style.TEXT_WIDTH, TOP + HEIGHT + BELOW + key.height + 1.0)
         for p, measure in enumerate(self.measures):
             left = LEFT + p * (width + GAP)
-            style.write(sheet, left, 2.4, style.said(say, measure.title), weight=style.SEMIBOLD)
+            style.write(sheet, left, 2.4, style.label_text(say, measure.title), weight=style.SEMIBOLD)
             text = style.wrap(self._correlation(say, measure.correlation), width, style.SMALL)
             style.write(sheet, left, 4.9, text, size=style.SMALL, color=style.MUTE, va="top")
             plot = style.panel(figure, left, TOP + 2.0, width, HEIGHT - 2.0)
@@ -127,7 +127,7 @@ class MetaValidation:
             )
             for i in there
         ]
-        marks = apart(places, width, tall)
+        marks = spread_discs(places, width, tall)
         bars: list[tuple[float, float, float, float]] = []
 
         def back(across: float, upward: float) -> tuple[float, float]:

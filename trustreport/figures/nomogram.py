@@ -45,7 +45,7 @@ class NomogramPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Nomogram:
+class NomogramFigure:
     """From the reliability of the labels up to a line, then left to the actual accuracy; or back again.
 
     The horizontal scale is that of label accuracy (above), on which the lines are straight; below it has the
@@ -63,7 +63,7 @@ class Nomogram:
         """A row per point; the raters' own reliability; the ends of the lines."""
         rows: list[dict[str, Any]] = [
             {
-                "label": style.said(say, p.label),
+                "label": style.label_text(say, p.label),
                 "concordance": p.concordance,
                 "label_accuracy": p.label_accuracy,
                 "measured": p.measured,
@@ -181,7 +181,7 @@ class Nomogram:
     def _name(self, say: Catalogue, point: NomogramPoint) -> str:
         """A point's name, at most three lines of it, with its actual accuracy and bounds."""
         width = style.TEXT_WIDTH - BESIDE
-        lines = style.wrap(style.said(say, point.label), width, style.SMALL).split("\n")
+        lines = style.wrap(style.label_text(say, point.label), width, style.SMALL).split("\n")
         name = "\n".join(lines[:3])
         if len(lines) > 3:
             name = style.wrap(say("word.shortened", text=name[:-2]), width, style.SMALL)

@@ -72,6 +72,8 @@ def parts(say: Catalogue, e: Estimate, scale: Scale) -> tuple[str, str, str]:
     places = places_of(e, scale)
     value, low, high = (one(say, x, places, scale) for x in (e.value, e.low, e.high))
     return value, low, high
+
+
 def of_mark(say: Catalogue, shown: Estimate, scale: Scale, *names: str) -> str:
     """What a mark says about itself: of what it is, its estimate, and of how many."""
     number = estimate(say, shown, scale)

@@ -66,15 +66,17 @@ class ReaderRoc:
         """A row per point of a curve, of a mean curve, and per reader's decisions."""
         rows: list[dict[str, Any]] = []
         for arm in self.arms:
-            lines = [(style.said(say, r.label), "curve", r.points) for r in arm.readers]
+            lines = [(style.label_text(say, r.label), "curve", r.points) for r in arm.readers]
             lines.append((say("figure.mean_label"), "curve", arm.mean))
             lines += [
-                (style.said(say, r.label), "decisions", (r.decisions,)) for r in arm.readers if r.decisions
+                (style.label_text(say, r.label), "decisions", (r.decisions,))
+                for r in arm.readers
+                if r.decisions
             ]
             rows += [
                 {
                     "label": label,
-                    "arm": style.said(say, arm.label),
+                    "arm": style.label_text(say, arm.label),
                     "place": say(f"figure.reader_roc.{place}"),
                     "value": y,
                     "false_alarms": x,
@@ -90,7 +92,7 @@ class ReaderRoc:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        labels = curves.Labels(say("figure.roc.x"), say("figure.roc.y"))
+        labels = curves.AxisLabels(say("figure.roc.x"), say("figure.roc.y"))
         figure, _, (place,) = curves.lay_out([""], labels, self._key(say), ratio=1.0, gap=GAP)
         plot = style.panel(figure, place.left, place.top, place.width, place.height)
         _frame(say, plot)
@@ -111,23 +113,23 @@ class ReaderRoc:
         most = max(len(arm.readers) for arm in self.arms)
         return (READER if most <= FEW else PALE)[arm.aided]
 
-    def _key(self, say: Catalogue) -> list[curves.Entry]:
+    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
         """The means with their areas, then the readers and their decisions, then the diagonal."""
         entries = []
         for arm in self.arms:
-            text = say("figure.reader_roc.mean", arm=style.said(say, arm.label))
+            text = say("figure.reader_roc.mean", arm=style.label_text(say, arm.label))
             area = _area(say, arm.auc)
-            entries.append(curves.Entry(_stroke(MEAN[arm.aided]), text, (area,), arm.aided))
+            entries.append(curves.LegendEntry(_stroke(MEAN[arm.aided]), text, (area,), arm.aided))
         for arm in self.arms:
-            name, n = style.said(say, arm.label), sum(bool(reader.points) for reader in arm.readers)
+            name, n = style.label_text(say, arm.label), sum(bool(reader.points) for reader in arm.readers)
             text = say("figure.reader_roc.readers", n=n, arm=name)
-            entries.append(curves.Entry(_stroke(self._thin(arm)), text))
+            entries.append(curves.LegendEntry(_stroke(self._thin(arm)), text))
         for arm in self.arms:
             if any(reader.decisions for reader in arm.readers):
-                text = say("figure.reader_roc.points", arm=style.said(say, arm.label))
-                entries.append(curves.Entry(_marker(POINT[arm.aided]), text))
+                text = say("figure.reader_roc.points", arm=style.label_text(say, arm.label))
+                entries.append(curves.LegendEntry(_marker(POINT[arm.aided]), text))
         chance = {"color": style.FAINT, "lw": style.THIN}
-        return [*entries, curves.Entry(_stroke(chance), say("figure.roc.chance"))]
+        return [*entries, curves.LegendEntry(_stroke(chance), say("figure.roc.chance"))]
 
 
 def _frame(say: Catalogue, plot: "Axes") -> None:

@@ -21,7 +21,7 @@ POINT: dict[str, Any] = {"marker": "D", "ms": 5.2, "mec": style.PAPER, "mew": 0.
 
 
 @dataclass(frozen=True, slots=True)
-class OperatingPoint:
+class DevicePoint:
     """The decisions of the device: sensitivity and specificity with their intervals, at what threshold."""
 
     sensitivity: Estimate
@@ -41,7 +41,7 @@ class RocLine:
     label: Message | str
     points: curves.Points
     auc: Estimate
-    point: OperatingPoint | None = None
+    point: DevicePoint | None = None
 
     @classmethod
     def of(
@@ -50,7 +50,7 @@ class RocLine:
         fpr: ArrayLike,
         tpr: ArrayLike,
         auc: Estimate,
-        point: OperatingPoint | None = None,
+        point: DevicePoint | None = None,
         *,
         most: int = curves.MOST_POINTS,
     ) -> "RocLine":
@@ -100,7 +100,12 @@ class RocFigure:
                 if line.point is not None
             ]
             marked += [
-                (style.said(say, r.label), "aided" if r.aided else "unaided", r.sensitivity, r.specificity)
+                (
+                    style.label_text(say, r.label),
+                    "aided" if r.aided else "unaided",
+                    r.sensitivity,
+                    r.specificity,
+                )
                 for r in panel.readers
             ]
             rows += [
@@ -124,8 +129,8 @@ class RocFigure:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        titles = [style.said(say, panel.label) for panel in self.panels]
-        labels = curves.Labels(say("figure.roc.x"), say("figure.roc.y"))
+        titles = [style.label_text(say, panel.label) for panel in self.panels]
+        labels = curves.AxisLabels(say("figure.roc.x"), say("figure.roc.y"))
         figure, _, places = curves.lay_out(titles, labels, self._key(say), ratio=1.0, gap=GAP)
         for i, (panel, place) in enumerate(zip(self.panels, places)):
             plot = style.panel(figure, place.left, place.top, place.width, place.height)
@@ -139,7 +144,7 @@ class RocFigure:
         return figure
 
     def _name(self, say: Catalogue, panel: RocPanel, line: RocLine) -> str:
-        names = [style.said(say, name) for name in (panel.label, line.label) if name]
+        names = [style.label_text(say, name) for name in (panel.label, line.label) if name]
         return say("word.pair", first=names[0], second=names[1]) if len(names) == 2 else "".join(names)
 
     def _stroke(self, label: Message | str) -> int:
@@ -147,7 +152,7 @@ class RocFigure:
         names = [_plain(line.label) for panel in self.panels for line in panel.lines]
         return list(dict.fromkeys(names)).index(_plain(label))
 
-    def _frame(self, say: Catalogue, plot: "Axes", place: curves.Place, name: str) -> None:
+    def _frame(self, say: Catalogue, plot: "Axes", place: curves.PanelPlace, name: str) -> None:
         plot.set(xlim=(0, 1), ylim=(0, 1))
         plot.spines["left"].set_visible(True)
         ends = (0.0, 0.25, 0.5, 0.75, 1.0) if place.width > 60 else (0.0, 0.5, 1.0)
@@ -179,7 +184,7 @@ class RocFigure:
             how = AIDED if reader.aided else UNAIDED
             style.mark(plot, 1 - reader.specificity.value, reader.sensitivity.value, f"reader-{name}", **how)
 
-    def _areas(self, say: Catalogue, plot: "Axes", panel: RocPanel, place: curves.Place) -> None:
+    def _areas(self, say: Catalogue, plot: "Axes", panel: RocPanel, place: curves.PanelPlace) -> None:
         """The areas in the corner that curves leave free."""
         areas = [line.auc.value for line in panel.lines if not isnan(line.auc.value)]
         several = len({_plain(line.label) for p in self.panels for line in p.lines}) > 1
@@ -199,7 +204,7 @@ class RocFigure:
         key = "figure.roc.auc_interval" if alone else "figure.roc.auc_short"
         return say(key, value=value, low=low, high=high, level=level)
 
-    def _key(self, say: Catalogue) -> list[curves.Entry]:
+    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
         """What each line and mark stands for; of a single panel also the numbers."""
         alone = len(self.panels) == 1
         lines: dict[str, RocLine] = {}
@@ -208,25 +213,27 @@ class RocFigure:
         entries = []
         for line in lines.values() if alone or len(lines) > 1 else ():
             details = self._numbers(say, line) if alone else ()
-            text = style.said(say, line.label) or say("figure.roc.curve")
-            entries.append(curves.Entry(curves.stroke(self._stroke(line.label)), text, details, leads=alone))
+            text = style.label_text(say, line.label) or say("figure.roc.curve")
+            entries.append(
+                curves.LegendEntry(curves.stroke(self._stroke(line.label)), text, details, leads=alone)
+            )
         points = [line.point for panel in self.panels for line in panel.lines if line.point is not None]
         if any(point.drawn for point in points):
             level = numbers.plain(say, round(100 * points[0].sensitivity.level, 6))
-            entries.append(curves.Entry(_cross, say("figure.roc.point", level=level)))
+            entries.append(curves.LegendEntry(_cross, say("figure.roc.point", level=level)))
         for aided, how in ((False, UNAIDED), (True, AIDED)):
             n = sum(reader.aided == aided for panel in self.panels for reader in panel.readers)
             if n:
                 text = say("figure.roc.readers_aided" if aided else "figure.roc.readers_unaided", n=n)
-                entries.append(curves.Entry(_marker(how), text))
-        return [*entries, curves.Entry(_chance, say("figure.roc.chance"))]
+                entries.append(curves.LegendEntry(_marker(how), text))
+        return [*entries, curves.LegendEntry(_chance, say("figure.roc.chance"))]
 
     def _numbers(self, say: Catalogue, line: RocLine) -> tuple[str, ...]:
         """Area, and the share of right decisions in either class."""
         found = [self._area(say, line)]
         if line.point is not None and line.point.drawn:
             if line.point.threshold:
-                found.append(style.said(say, line.point.threshold))
+                found.append(style.label_text(say, line.point.threshold))
             for name, e in (("sensitivity", line.point.sensitivity), ("specificity", line.point.specificity)):
                 number = numbers.estimate(say, e, "percent")
                 found.append(say(f"figure.roc.{name}", number=number))

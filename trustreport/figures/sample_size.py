@@ -40,8 +40,8 @@ class SampleSizes:
         """A row per site and measure."""
         return [
             {
-                "label": style.said(say, row.label),
-                "measure": style.said(say, measure),
+                "label": style.label_text(say, row.label),
+                "measure": style.label_text(say, measure),
                 "value": needed.value,
                 "n": row.n,
                 "reached": row.n / needed.value,
@@ -60,7 +60,7 @@ class SampleSizes:
         said = [self._name(say, row) for row in self.rows]
         label = min(max(style.width_of(name, style.TICK) for name in said) + 2.0, NAME)
         width = (style.TEXT_WIDTH - label - RIGHT - k * GAP) / k
-        heads = [style.wrap(style.said(say, m), width, style.SMALL) for m in self.measures]
+        heads = [style.wrap(style.label_text(say, m), width, style.SMALL) for m in self.measures]
         head = max(style.height_of(text, style.SMALL) for text in heads) + 3.0
         names = [style.wrap(name, label - 2.0, style.TICK) for name in said]
         heights = [max(ROW, style.height_of(name, style.TICK) + 2.0) for name in names]
@@ -90,7 +90,7 @@ class SampleSizes:
         return figure
 
     def _name(self, say: Catalogue, row: SizeRow) -> str:
-        return say("figure.sample_size.site", name=style.said(say, row.label), n=row.n)
+        return say("figure.sample_size.site", name=style.label_text(say, row.label), n=row.n)
 
 
 def _bar(say: Catalogue, plot: "Axes", row: SizeRow, m: int, name: str, y: float) -> None:

@@ -53,8 +53,8 @@ class SlopePlot:
             for arm, shown in zip(self.arms, (row.unaided, row.aided)):
                 rows.append(
                     {
-                        "label": style.said(say, row.reader),
-                        "arm": style.said(say, arm),
+                        "label": style.label_text(say, row.reader),
+                        "arm": style.label_text(say, arm),
                         "value": shown.value,
                         "low": shown.low,
                         "high": shown.high,
@@ -71,7 +71,7 @@ class SlopePlot:
     def _draw(self, say: Catalogue) -> "Figure":
         drawn = [(i, row) for i, row in enumerate(self.rows) if _complete(row)]
         mean = self.mean if self.mean is not None and _complete(self.mean) else None
-        names = [(style.said(say, row.reader), style.REGULAR) for _, row in drawn]
+        names = [(style.label_text(say, row.reader), style.REGULAR) for _, row in drawn]
         ends = [row.aided.value for _, row in drawn]
         if mean:
             names.append((self._mean_label(say, mean.aided), style.SEMIBOLD))
@@ -135,10 +135,10 @@ class SlopePlot:
             return say("figure.percent_tick", value=written) if percent else written
 
         plot.set_yticks(*ticks.linear(low, high, height, text, upright=True))
-        plot.set_xticks(at, [style.said(say, arm) for arm in self.arms])
+        plot.set_xticks(at, [style.label_text(say, arm) for arm in self.arms])
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
         plot.tick_params(axis="x", labelcolor=style.INK)
-        plot.set_ylabel(style.said(say, self.endpoint), size=style.TICK)
+        plot.set_ylabel(style.label_text(say, self.endpoint), size=style.TICK)
         plot.yaxis.set_label_coords(-(LEFT - 3.4) / plot.get_xlim()[1], 0.5)
 
     def _key(self, say: Catalogue) -> list[tuple[str, str | None]]:

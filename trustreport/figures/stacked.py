@@ -19,7 +19,7 @@ FILLS = (style.BLUE, style.TEAL, "#86a9cd", style.AMBER, style.HAIRLINE, style.R
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StackPart:
     """A group: its name and its cases in each period."""
 
     label: Message | str
@@ -31,7 +31,7 @@ class StackPanel:
     """The groups of one column; as shares of the period where `shares`, else as counts."""
 
     label: Message | str
-    parts: tuple[Part, ...]
+    parts: tuple[StackPart, ...]
     shares: bool = False
 
 
@@ -51,9 +51,9 @@ class Stacked:
         """A row per panel, period and group."""
         return [
             {
-                "label": style.said(say, panel.label),
+                "label": style.label_text(say, panel.label),
                 "period": name,
-                "group": style.said(say, part.label),
+                "group": style.label_text(say, part.label),
                 "value": part.counts[i],
             }
             for panel in self.panels
@@ -72,7 +72,7 @@ class Stacked:
         top = HEAD
         for k, panel in enumerate(self.panels):
             head: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD}
-            style.write(sheet, LEFT, top - 3.6, style.said(say, panel.label), **head)
+            style.write(sheet, LEFT, top - 3.6, style.label_text(say, panel.label), **head)
             plot = style.panel(figure, LEFT, top, WIDE, TALL)
             self._bars(say, plot, panel, k)
             self._key(say, sheet, panel, top)
@@ -97,7 +97,7 @@ class Stacked:
         plot.set_yticks(*ticks.linear(0, most, TALL, text, upright=True))
         step = -(-n // 24)
         first = 0 if self.baseline else 1
-        labels = [style.said(say, name) for name in self.short] or [str(i + first) for i in range(n)]
+        labels = [style.label_text(say, name) for name in self.short] or [str(i + first) for i in range(n)]
         labels = [say("figure.trend.base"), *labels[1:]] if self.baseline else labels
         plot.set_xticks(tuple(range(0, n, step)), tuple(labels[::step]))
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
@@ -112,7 +112,7 @@ class Stacked:
             for i, bar in enumerate(bars):
                 bar.set_gid(f"bar-{number}-{j}-{i}")
                 share = part.counts[i] / totals[i] if totals[i] else 0.0
-                name = " · ".join((style.said(say, part.label), self.names[i]))
+                name = " · ".join((style.label_text(say, part.label), self.names[i]))
                 counted = say("figure.mark_share", share=share, n=part.counts[i])
                 bar.set_label(say("figure.mark", name=name, number=counted))
             base = [b + h for b, h in zip(base, heights)]
@@ -124,7 +124,7 @@ class Stacked:
         room = style.TEXT_WIDTH - KEY - 5.0
         y = top
         for j, part in reversed(list(enumerate(panel.parts))):
-            name = style.wrap(style.said(say, part.label), room, style.SMALL)
+            name = style.wrap(style.label_text(say, part.label), room, style.SMALL)
             tall = style.height_of(name, style.SMALL)
             middle = y + style.height_of(" ", style.SMALL) / 2
             fill = FILLS[j % len(FILLS)]

@@ -175,7 +175,7 @@ def series(i: int) -> dict[str, Any]:
     return {"marker": SHAPES[i % len(SHAPES)], **filled(SERIES[i % len(SERIES)])}
 
 
-def said(say: Catalogue, label: Message | str) -> str:
+def label_text(say: Catalogue, label: Message | str) -> str:
     """A label as text: a message of the catalogue, or a name that the study brought along."""
     return say(label) if isinstance(label, Message) else label
 

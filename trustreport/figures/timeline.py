@@ -85,13 +85,13 @@ class EventTimeline:
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per event, then a row per period."""
         rows: list[tuple[str, str, str, Estimate | None]] = [
-            (style.said(say, lane.label), mark.day.isoformat(), style.said(say, mark.label), None)
+            (style.label_text(say, lane.label), mark.day.isoformat(), style.label_text(say, mark.label), None)
             for lane in self.lanes
             for mark in lane.marks
         ]
         base = [("", self.baseline)] if self.baseline else []
         rows += [
-            (style.said(say, self.label), name or say("figure.trend.baseline"), "", e)
+            (style.label_text(say, self.label), name or say("figure.trend.baseline"), "", e)
             for name, e in (*base, *((p.name, p.estimate) for p in self.periods))
         ]
         return [
@@ -130,7 +130,7 @@ class EventTimeline:
         figure, sheet = style.figure(style.TEXT_WIDTH, head + TALL + BELOW)
         top = TOP
         for k, (lane, marks, n) in enumerate(zip(self.lanes, placed, tall)):
-            name = style.wrap(style.said(say, lane.label), NAMES + SLOT - 4.0, style.SMALL)
+            name = style.wrap(style.label_text(say, lane.label), NAMES + SLOT - 4.0, style.SMALL)
             style.write(sheet, 0.0, top + ROW / 2, name.split("\n")[0], size=style.SMALL, color=style.MUTE)
             low = top + ROW * n + BETWEEN / 2
             sheet.plot([0, LEFT + WIDE], [low, low], color=style.HAIRLINE, lw=style.HAIR, zorder=0)
@@ -140,7 +140,7 @@ class EventTimeline:
                 style.write(sheet, LEFT + left, y, text, size=style.SMALL)
             top += ROW * n + BETWEEN
         title: dict[str, Any] = {"size": style.TICK, "weight": style.SEMIBOLD}
-        style.write(sheet, 0.0, head - 2.4, style.said(say, self.label), **title)
+        style.write(sheet, 0.0, head - 2.4, style.label_text(say, self.label), **title)
         self._indicator(say, figure, sheet, head)
         return figure
 
@@ -230,7 +230,7 @@ def _rows(say: Catalogue, lane: TimelineLane, at: Any) -> list[Placed]:
     placed = []
     for mark in sorted(lane.marks, key=lambda m: m.day):
         x = at(mark.day)
-        text = style.said(say, mark.label)
+        text = style.label_text(say, mark.label)
         wide = style.width_of(text, style.SMALL)
         right = x + AIR + wide <= WIDE + RIGHT
         left = x + AIR if right else x - AIR - wide

@@ -54,7 +54,7 @@ class Trend:
         """A row per measure and period."""
         return [
             {
-                "label": style.said(say, panel.label),
+                "label": style.label_text(say, panel.label),
                 "period": name,
                 "value": e.value,
                 "low": e.low,
@@ -73,8 +73,8 @@ class Trend:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        titles = [style.said(say, panel.label) for panel in self.panels]
-        labels = curves.Labels(say("figure.trend.x"), "")
+        titles = [style.label_text(say, panel.label) for panel in self.panels]
+        labels = curves.AxisLabels(say("figure.trend.x"), "")
         figure, _, places = curves.lay_out(titles, labels, self._key(say), ratio=0.62, gap=GAP)
         for k, (panel, place) in enumerate(zip(self.panels, places)):
             plot = style.panel(figure, place.left, place.top, place.width, place.height)
@@ -82,7 +82,7 @@ class Trend:
         return figure
 
     def _panel(
-        self, say: Catalogue, plot: "Axes", panel: TrendPanel, place: curves.Place, number: int
+        self, say: Catalogue, plot: "Axes", panel: TrendPanel, place: curves.PanelPlace, number: int
     ) -> None:
         low, high = axis_range(panel.estimates, (panel.in_control, panel.to_detect), percent=panel.percent)
         n = len(self.names)
@@ -115,13 +115,13 @@ class Trend:
                 plot.plot([i, i], ends, gid=f"interval-{number}-{i}", **line)
             how = BASELINE if self.baseline and i == 0 else LATEST if i == last else PERIOD
             scale: numbers.Scale = "percent" if panel.percent else "number"
-            label = numbers.of_mark(say, e, scale, style.said(say, panel.label), self.names[i])
+            label = numbers.of_mark(say, e, scale, style.label_text(say, panel.label), self.names[i])
             style.mark(plot, i, min(max(e.value, low), high), f"mark-{number}-{i}", label=label, **how)
 
     def _places(self, say: Catalogue, width: float) -> ticks.Ticks:
         """The periods by their names, else by their numbers; every one, or every so many."""
         n, first = len(self.names), 0 if self.baseline else 1
-        labels = [style.said(say, name) for name in self.short] or [str(i + first) for i in range(n)]
+        labels = [style.label_text(say, name) for name in self.short] or [str(i + first) for i in range(n)]
         if self.baseline:
             labels[0] = say("figure.trend.base")
         widest = max(style.width_of(label, style.TICK) for label in labels)
@@ -129,7 +129,7 @@ class Trend:
         step = -(-n // room)
         return tuple(range(0, n, step)), tuple(labels[::step])
 
-    def _events(self, plot: "Axes", place: curves.Place, top: float) -> None:
+    def _events(self, plot: "Axes", place: curves.PanelPlace, top: float) -> None:
         """A dotted line at each event, with its letter; letters that would touch stand together."""
         shown: list[tuple[float, str]] = []
         for k, (x, _) in enumerate(self.events):
@@ -142,18 +142,20 @@ class Trend:
             how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "ha": "left", "va": "top"}
             style.write(plot, x + 0.08, top, letters, **how)
 
-    def _key(self, say: Catalogue) -> list[curves.Entry]:
-        entries = [curves.Entry(_marker(BASELINE), say("figure.trend.baseline"))] if self.baseline else []
-        entries.append(curves.Entry(_marker(PERIOD), say("figure.trend.period")))
-        entries.append(curves.Entry(_marker(LATEST), say("figure.trend.latest"), leads=True))
+    def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
+        entries = (
+            [curves.LegendEntry(_marker(BASELINE), say("figure.trend.baseline"))] if self.baseline else []
+        )
+        entries.append(curves.LegendEntry(_marker(PERIOD), say("figure.trend.period")))
+        entries.append(curves.LegendEntry(_marker(LATEST), say("figure.trend.latest"), leads=True))
         for name, how in (("in_control", IN_CONTROL), ("to_detect", TO_DETECT)):
             if any(isfinite(getattr(panel, name)) for panel in self.panels):
-                entries.append(curves.Entry(_stroke(how), say(f"figure.trend.{name}")))
+                entries.append(curves.LegendEntry(_stroke(how), say(f"figure.trend.{name}")))
         if any(isnan(e.value) for panel in self.panels for e in panel.estimates):
-            entries.append(curves.Entry(_cross, say("figure.not_estimable")))
+            entries.append(curves.LegendEntry(_cross, say("figure.not_estimable")))
         for letter, (_, label) in zip(LETTERS, self.events):
-            text = say("figure.trend.event", letter=letter, event=style.said(say, label))
-            entries.append(curves.Entry(_upright, text))
+            text = say("figure.trend.event", letter=letter, event=style.label_text(say, label))
+            entries.append(curves.LegendEntry(_upright, text))
         return entries
 
 

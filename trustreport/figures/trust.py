@@ -76,7 +76,7 @@ class TrustDiagram:
         for panel in LEFTS:
             for point in self.points:
                 row: dict[str, Any] = {
-                    "label": style.said(say, point.label),
+                    "label": style.label_text(say, point.label),
                     "advice": say(f"figure.trust.advice_{panel}"),
                 }
                 for name, e in zip(("wrong_before", "right_before"), point.place(panel)):
@@ -160,16 +160,16 @@ class TrustDiagram:
             kind = "leads" if point.leads else "edge" if one else "one"
             _glyph(plot, x, y, kind, f"mark-{panel}-{i}", sizes[i] if kind == "one" else None)
             if not point.leads:
-                _gather(places, x * SIDE, y * SIDE, style.said(say, point.label))
+                _gather(places, x * SIDE, y * SIDE, style.label_text(say, point.label))
         if not places and len(reasons) == len(self.points) and reasons:
             middle = style.wrap(reasons[0], SIDE - 8.0, style.TICK)
             how: dict[str, Any] = {"size": style.TICK, "color": style.MUTE, "ha": "center"}
             style.write(plot, 0.5, 0.5, middle, multialignment="center", zorder=4, **how)
-        texts = [(x, y, self._beside(say, names)) for x, y, names in places]
+        texts = [(x, y, self._mark_label(say, names)) for x, y, names in places]
         crosses = [cross for p in self.points if p.leads for cross in _cross(*p.place(panel))]
         marks = [(x - 1.4, x + 1.4, y - 1.4, y + 1.4) for x, y, _ in places]
         names = _write_quadrants(say, plot, panel, [*marks, *crosses])
-        return _write_beside(plot, texts, [*crosses, *names])
+        return _write_labels(plot, texts, [*crosses, *names])
 
     def _sizes(self, panel: Panel) -> list[float]:
         """How wide the mark of each point is: its area goes with its readings, in both panels alike."""
@@ -182,7 +182,7 @@ class TrustDiagram:
         found = [sum(e.n for e in p.place(panel)) for p in self.points if not p.leads for panel in LEFTS]
         return [n for n in found if n]
 
-    def _beside(self, say: Catalogue, names: list[str]) -> str:
+    def _mark_label(self, say: Catalogue, names: list[str]) -> str:
         """What stands beside a mark: the names of the sets, or how many readers lie there."""
         if not self.named:
             return say("figure.benefit.times", n=len(names)) if len(names) > 1 else ""
@@ -321,7 +321,7 @@ def _cross(across: Estimate, upward: Estimate) -> list[tuple[float, float, float
     return boxes
 
 
-def _write_beside(
+def _write_labels(
     plot: "Axes",
     texts: Sequence[tuple[float, float, str]],
     also: Sequence[tuple[float, float, float, float]],

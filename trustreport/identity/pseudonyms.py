@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from trustreport import lock
-from trustreport.identity.recognised import MOST_NAMES, cases_of
+from trustreport.identity.identifiers import MOST_NAMES, cases_of
 from trustreport.plan import Plan
 from trustreport.study import Cases, Coded, Dataset, Labels, Ratings, Readings, Study
 
@@ -52,7 +52,7 @@ def pseudonymised(study: Study, plan: Plan) -> tuple[Study, Plan]:
 
     The same study gives the same pseudonyms. Numbers do not change.
     """
-    names, found = _Names(_salt(study)), lock.standing(study, plan)
+    names, found = _Names(_salt(study)), lock.lock_status(study, plan)
     readers = (*_readers(study), *_once_declared(found, "readers", "reader"))
     sites = (*_sites(study, plan), *_once_declared(found, "readers", "site"))
     sites = (*sites, *_once_declared(found, "datasets", "sites"))
@@ -66,7 +66,7 @@ def pseudonymised(study: Study, plan: Plan) -> tuple[Study, Plan]:
         datasets=tuple(_of_dataset(one, names, text) for one in study.datasets),
         sources=tuple(replace(s, file=text(s.file), columns=()) for s in study.sources),
         manifest=b"",
-        standing=_of_lock(found, names, text),
+        lock_status=_of_lock(found, names, text),
     )
     return made, _of_plan(plan, names, text)
 
@@ -148,7 +148,7 @@ def _sites(study: Study, plan: Plan) -> Iterator[str]:
     yield from (site for facts in plan.datasets for site in facts.sites or ())
 
 
-def _once_declared(found: lock.Standing, group: str, field: str) -> Iterator[str]:
+def _once_declared(found: lock.LockStatus, group: str, field: str) -> Iterator[str]:
     """Names in a group of the manifest that the lock has, and that the study may have no longer."""
     for change in found.changes:
         if change.path[0] != group:
@@ -255,7 +255,7 @@ class _Texts:
 WITH_NAMES = ("readers", "datasets", "reference_standard")
 
 
-def _of_lock(found: lock.Standing, names: _Names, text: _Texts) -> lock.Standing:
+def _of_lock(found: lock.LockStatus, names: _Names, text: _Texts) -> lock.LockStatus:
     """What was found of the lock with names replaced, for the report and where criteria are looked up."""
 
     def hidden(value: Any, group: str) -> Any:

@@ -1,8 +1,8 @@
 """What may leave the house: refused where persons are named, under pseudonyms otherwise."""
 
 from trustreport.errors import Problem, StudyError
+from trustreport.identity.identifiers import Identifying, identifying
 from trustreport.identity.pseudonyms import pseudonymised
-from trustreport.identity.recognised import Identifying, identifying
 from trustreport.plan import Plan
 from trustreport.study import Study
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trustreport.ingest.columns import Table
+from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.manifest import Manifest
 from trustreport.ingest.problems import Problems, did_you_mean, listed, quoted
 from trustreport.plan import Plan
@@ -22,7 +22,7 @@ class Arms:
     aided: tuple[bool, ...]
     known: Mapping[str, int]
 
-    def codes(self, table: Table, problems: Problems) -> Codes:
+    def codes(self, table: MappedTable, problems: Problems) -> Codes:
         """The arm of each record (n_rows,), -1 where the cell names none (a problem)."""
         column = table.names["arm"]
         meaning = np.array([self.known.get(n, -2) for n in column.distinct.to_pylist()] + [-1], np.int32)
@@ -38,7 +38,7 @@ class Arms:
         return did_you_mean(cell, self.known) or "List the cell under arms: values in the manifest."
 
 
-def arms_of(plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: Problems) -> Arms:
+def arms_of(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, problems: Problems) -> Arms:
     """The arms that are declared, or the usual two where their names alone say everything."""
     if not plan.arms:
         return _undeclared(plan, tables)
@@ -55,7 +55,7 @@ def arms_of(plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: P
     return Arms(names, _aided(plan, manifest, problems), known)
 
 
-def _undeclared(plan: Plan, tables: Sequence[Table]) -> Arms:
+def _undeclared(plan: Plan, tables: Sequence[MappedTable]) -> Arms:
     readings = [t for t in tables if t.kind == "readings"]
     named = {n for t in tables if "arm" in t.names for n in t.names["arm"].distinct.to_pylist()}
     named |= {per for t in readings for word in t.headers for per in t.per(word.partition("/")[0])}

@@ -5,7 +5,7 @@ from typing import Any
 
 from trustreport.ingest import published, rules
 from trustreport.ingest.arms import Arms, arms_of
-from trustreport.ingest.columns import Table
+from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.datasets import datasets_of
 from trustreport.ingest.manifest import Manifest
 from trustreport.ingest.problems import Problems
@@ -14,12 +14,12 @@ from trustreport.plan import Plan
 from trustreport.study import Ratings, Readings, Study, close
 
 
-def assemble(plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: Problems) -> Study:
+def assemble(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, problems: Problems) -> Study:
     """Join all tables; what does not fit together becomes a problem."""
-    rules.names_stand_once(plan, manifest, problems)
-    rules.rows_stand_once(tables, problems)
+    rules.names_are_unique(plan, manifest, problems)
+    rules.rows_are_unique(tables, problems)
     rules.spelled_alike(tables, problems)
-    published.sets_stand_once(plan, manifest, problems)
+    published.sets_are_unique(plan, manifest, problems)
     arms = arms_of(plan, tables, manifest, problems)
     study = Study(
         arms.names,
@@ -35,12 +35,14 @@ def assemble(plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: 
         cautions=tuple(_cautions(tables)),
     )
     rules.references_hold(plan, study, arms, manifest, problems)
-    rules.criteria_can_be_judged(plan, manifest, problems)
+    rules.criteria_are_assessable(plan, manifest, problems)
     close(study)
     return study
 
 
-def _readings(plan: Plan, tables: Sequence[Table], arms: Arms, problems: Problems) -> Iterator[Readings]:
+def _readings(
+    plan: Plan, tables: Sequence[MappedTable], arms: Arms, problems: Problems
+) -> Iterator[Readings]:
     for task in _tasks(tables, "readings"):
         read = [t for t in tables if t.kind == "readings" and (t.spec.task or "") == task]
         made = readings_of(
@@ -56,7 +58,7 @@ def _readings(plan: Plan, tables: Sequence[Table], arms: Arms, problems: Problem
             yield made
 
 
-def _ratings(tables: Sequence[Table], problems: Problems) -> Iterator[Ratings]:
+def _ratings(tables: Sequence[MappedTable], problems: Problems) -> Iterator[Ratings]:
     for task in _tasks(tables, "raters"):
         rated = [t for t in tables if t.kind == "raters" and (t.spec.task or "") == task]
         made = ratings_of(task, rated, _of_task(tables, "cases", task), problems)
@@ -64,16 +66,16 @@ def _ratings(tables: Sequence[Table], problems: Problems) -> Iterator[Ratings]:
             yield made
 
 
-def _tasks(tables: Sequence[Table], kind: str) -> tuple[str, ...]:
+def _tasks(tables: Sequence[MappedTable], kind: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(t.spec.task or "" for t in tables if t.kind == kind))
 
 
-def _of_task(tables: Sequence[Table], kind: str, task: str) -> list[Table]:
+def _of_task(tables: Sequence[MappedTable], kind: str, task: str) -> list[MappedTable]:
     """The tables that describe a task: its own and those of no task."""
     return [t for t in tables if t.kind == kind and t.spec.task in (None, task)]
 
 
-def _cautions(tables: Sequence[Table]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _cautions(tables: Sequence[MappedTable]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Doubts that no check can see afterwards."""
     for table in tables:
         if table.guessed_encoding:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.ingest import contracts, values
-from trustreport.ingest.columns import Names, Table
+from trustreport.ingest.columns import MappedTable, Names
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted, squeezed
 from trustreport.study import Binary, Cases, Coded, Codes, Floats, Labels
 
@@ -21,10 +21,10 @@ ONE_TRUTH = "The reference standard is one value per case."
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CaseRecords:
     """Records of one table that speak of cases: `records` (n,) of the table, `case` (n,) their positions."""
 
-    table: Table
+    table: MappedTable
     records: Rows
     case: Codes
 
@@ -60,7 +60,7 @@ class Gatherer:
     """Gathers what the parts say of `n` cases; where two records disagree, that is a problem."""
 
     n: int
-    parts: Sequence[Part]
+    parts: Sequence[CaseRecords]
     name: Callable[[int], str]
     problems: Problems
     what: str = "case"
@@ -112,7 +112,7 @@ class Gatherer:
 
     def _dispute(self, word: str, held: dict[int, Any], case: int, missing: Missing, names: Any) -> None:
         """Two records that disagree over one case: both rows, both values."""
-        seen: list[tuple[Table, int, Any]] = []
+        seen: list[tuple[MappedTable, int, Any]] = []
         for i, column in held.items():
             part = self.parts[i]
             for record in part.records[part.case == case]:
@@ -137,7 +137,7 @@ class Gatherer:
         )
 
 
-def build(labels: Labels, parts: Sequence[Part], problems: Problems) -> Cases:
+def build(labels: Labels, parts: Sequence[CaseRecords], problems: Problems) -> Cases:
     """The cases of these labels with everything that the parts say of them."""
     gather = Gatherer(len(labels), parts, labels.__getitem__, problems)
     classes, coded_truth = _class_truth(parts, problems)
@@ -158,7 +158,7 @@ def build(labels: Labels, parts: Sequence[Part], problems: Problems) -> Cases:
     )
 
 
-def _names(parts: Sequence[Part], word: str) -> dict[int, Names]:
+def _names(parts: Sequence[CaseRecords], word: str) -> dict[int, Names]:
     return {i: p.table.names[word] for i, p in enumerate(parts) if word in p.table.names}
 
 
@@ -184,7 +184,9 @@ def class_names(columns: tuple[str, ...]) -> tuple[str, ...]:
     return short if len(set(short)) == len(short) and all(short) else columns
 
 
-def _class_truth(parts: Sequence[Part], problems: Problems) -> tuple[tuple[str, ...], dict[int, Binary]]:
+def _class_truth(
+    parts: Sequence[CaseRecords], problems: Problems
+) -> tuple[tuple[str, ...], dict[int, Binary]]:
     """The classes of the cases, and the truth of each part as a position among them."""
     columns = next((p.table.class_columns for p in parts if p.table.class_columns), ())
     if not columns:
@@ -201,7 +203,7 @@ def _class_truth(parts: Sequence[Part], problems: Problems) -> tuple[tuple[str, 
 
 
 def _coded_truth(
-    parts: Sequence[Part], known: dict[str, int], expected: str, problems: Problems
+    parts: Sequence[CaseRecords], known: dict[str, int], expected: str, problems: Problems
 ) -> dict[int, Binary]:
     coded: dict[int, Binary] = {}
     for i, part in enumerate(parts):
@@ -212,7 +214,7 @@ def _coded_truth(
     return coded
 
 
-def _as_classes(part: Part, known: dict[str, int], expected: str, problems: Problems) -> Binary:
+def _as_classes(part: CaseRecords, known: dict[str, int], expected: str, problems: Problems) -> Binary:
     names = part.table.names["truth"]
     distinct = names.distinct.to_pylist()
     meaning = np.array([known.get(n, known.get(n.lower(), -2)) for n in distinct] + [-1], np.int8)
@@ -226,7 +228,13 @@ def _as_classes(part: Part, known: dict[str, int], expected: str, problems: Prob
 
 
 def unknown(
-    table: Table, word: str, lost: Rows, known: "pa.Array", what: str, problems: Problems, mend: str = ""
+    table: MappedTable,
+    word: str,
+    lost: Rows,
+    known: "pa.Array",
+    what: str,
+    problems: Problems,
+    mend: str = "",
 ) -> None:
     """Problems for names (of records `lost`) that the tables which declare them do not have."""
     names = table.names[word]
@@ -239,7 +247,7 @@ def unknown(
     problems.by_value(table.file, table.headers[word], cells, table.row(lost), what, offer)
 
 
-def alike(word: str, columns: Iterable[tuple[Table, Names]], problems: Problems) -> None:
+def alike(word: str, columns: Iterable[tuple[MappedTable, Names]], problems: Problems) -> None:
     """Names that differ by nothing but blanks or letter case: two spellings of one, or a trap."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -258,10 +266,12 @@ def alike(word: str, columns: Iterable[tuple[Table, Names]], problems: Problems)
         together = [
             n for n in every.filter(pc.equal(folded, fold)).to_pylist() if squeezed(n) == squeezed(fold)
         ]
-        _tell_alike(word, together, held, problems)
+        _report_alike(word, together, held, problems)
 
 
-def _tell_alike(word: str, names: list[str], held: list[tuple[Table, Names]], problems: Problems) -> None:
+def _report_alike(
+    word: str, names: list[str], held: list[tuple[MappedTable, Names]], problems: Problems
+) -> None:
     import pyarrow.compute as pc
 
     rows: list[int] = []

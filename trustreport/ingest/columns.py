@@ -59,7 +59,7 @@ class Names:
 
 
 @dataclass
-class Table:
+class MappedTable:
     """A file under our words. Keys are words, with what a column was mapped for: ``decision/aided``.
 
     `extra` holds further columns (subgroups, strata, features) as text; `used` marks the records that entered
@@ -256,14 +256,14 @@ class _Reader:
         self.problems.at(self.raw.file, found, "", f"{meant} {mend}".strip(), rows=(1,), column=word)
 
 
-def load(spec: Spec, raw: Raw, manifest: Manifest, problems: Problems) -> Table | None:
+def load(spec: Spec, raw: Raw, manifest: Manifest, problems: Problems) -> MappedTable | None:
     """The table of a file; None where it lacks a column without which nothing can be said."""
     kind = _counted_kind(spec, raw)
     contract = CONTRACTS[kind]
     reader = _Reader(spec, raw, contract, manifest, problems)
     if not reader.find():
         return None
-    table = Table(spec, kind, raw.rows, raw.n_rows, raw.n_blank, class_columns=reader.class_columns)
+    table = MappedTable(spec, kind, raw.rows, raw.n_rows, raw.n_blank, class_columns=reader.class_columns)
     table.header, table.guessed_encoding = raw.header, raw.guessed_encoding
     table.used = np.zeros(raw.n_rows, bool)
     for key, (word, position) in reader.found.items():
@@ -284,7 +284,7 @@ def _counted_kind(spec: Spec, raw: Raw) -> str:
     return "confusion" if {"tp", "fp", "fn", "tn"} & ours and "errors" not in ours else "counts"
 
 
-def _convert(table: Table, key: str, word: str, column: "Column", decimal: str | None) -> None:
+def _convert(table: MappedTable, key: str, word: str, column: "Column", decimal: str | None) -> None:
     kind = WORDS[word].kind
     if word == "truth" and (table.class_columns or (table.kind == "cases" and table.spec.classes)):
         kind = "name"
@@ -300,13 +300,13 @@ def _convert(table: Table, key: str, word: str, column: "Column", decimal: str |
         table.text[key] = values.text(column)
 
 
-def _check(table: Table, reader: _Reader, problems: Problems) -> None:
+def _check(table: MappedTable, reader: _Reader, problems: Problems) -> None:
     """Let the contract look at all columns at once; then empty the cells that it refused."""
     columns: dict[str, NDArray[Any]] = {k: v.codes for k, v in table.names.items()}
     columns |= table.numbers | table.flags | table.times
     words = [(k, reader.found[k][0]) for k in columns if not (k == "truth" and k in table.names)]
     for key, check, mask in contracts.failures(columns, words):
-        _tell(table, reader, problems, key, check, mask)
+        _report(table, reader, problems, key, check, mask)
     for floats in table.numbers.values():
         floats[~np.isfinite(floats)] = np.nan
     for flags in table.flags.values():
@@ -315,12 +315,12 @@ def _check(table: Table, reader: _Reader, problems: Problems) -> None:
         moments[moments == contracts.UNREAD_TIME] = np.datetime64("NaT")
 
 
-def _tell(
-    table: Table,
+def _report(
+    table: MappedTable,
     reader: _Reader,
     problems: Problems,
     key: str,
-    check: contracts.Check,
+    check: contracts.ColumnCheck,
     mask: NDArray[np.bool_],
 ) -> None:
     import pyarrow.compute as pc
@@ -338,7 +338,7 @@ def _tell(
         problems.by_value(table.file, header, cells, table.row(at), check.expected, check.mend)
 
 
-def _keep_extra(table: Table, reader: _Reader) -> None:
+def _keep_extra(table: MappedTable, reader: _Reader) -> None:
     """Keep further columns that can become subgroups, strata or features."""
     if reader.contract.extra == "ignored":
         return
@@ -381,7 +381,7 @@ def _has_few_levels(column: "Column") -> bool:
     return not pc.any(broken).as_py()
 
 
-def _as_printed(table: Table, raw: Raw, problems: Problems) -> None:
+def _as_printed(table: MappedTable, raw: Raw, problems: Problems) -> None:
     if table.headers["value"] in raw.typed:
         problems.at(
             table.file,

@@ -20,7 +20,7 @@ UNREAD_TIME = np.datetime64("1677-10-01", "s")  # a cell that is no date
 
 
 @dataclass(frozen=True)
-class Check:
+class ColumnCheck:
     """One condition on a column: a vector test, what it expects in words, how to mend a cell."""
 
     holds: Callable[[Any], Any]
@@ -34,7 +34,7 @@ class Word:
     """A column: what its cells are and the conditions they meet."""
 
     kind: Kind
-    checks: tuple[Check, ...] = ()
+    checks: tuple[ColumnCheck, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ MISSING = (
 )
 
 
-def mend_number(cell: str) -> str:
+def fix_number(cell: str) -> str:
     """How to mend a cell that is no number."""
     if cell.lower() in MISSING:
         return "Leave the cell empty where there is no value."
@@ -90,7 +90,7 @@ def mend_number(cell: str) -> str:
     return ""
 
 
-def mend_binary(cell: str) -> str:
+def fix_binary(cell: str) -> str:
     """How to mend a cell that is neither 0 nor 1."""
     if cell.lower() in MISSING:
         return "Leave the cell empty where there is no value."
@@ -101,20 +101,20 @@ def _whole(x: Any) -> Any:
     return (x >= 0) & (x == np.floor(x)) & (x <= 1e15)
 
 
-FINITE = Check(np.isfinite, "a finite number", mend_number)
-GIVEN = Check(lambda x: x >= 0, "a name in every row", "Fill the cell, or remove the row.")
-ZERO_ONE = Check(lambda x: x >= -1, "0 or 1", mend_binary)
-TRUTH = Check(lambda x: x >= -1, "0 or 1 (1 = condition present)", mend_binary)
-UNIT = Check(
+FINITE = ColumnCheck(np.isfinite, "a finite number", fix_number)
+GIVEN = ColumnCheck(lambda x: x >= 0, "a name in every row", "Fill the cell, or remove the row.")
+ZERO_ONE = ColumnCheck(lambda x: x >= -1, "0 or 1", fix_binary)
+TRUTH = ColumnCheck(lambda x: x >= -1, "0 or 1 (1 = condition present)", fix_binary)
+UNIT = ColumnCheck(
     lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)),
     "numbers from 0 to 1",
     "Rescale the column (divide percentages by 100).",
     together=True,
 )
-A_SHARE = Check(lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)), "a number from 0 to 1", mend_number)
-POSITIVE = Check(lambda x: ~np.isfinite(x) | (x >= 0), "0 or more")
-COUNT = Check(lambda x: ~np.isfinite(x) | _whole(x), "a count: 0, 1, 2 ...")
-DATE = Check(
+A_SHARE = ColumnCheck(lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)), "a number from 0 to 1", fix_number)
+POSITIVE = ColumnCheck(lambda x: ~np.isfinite(x) | (x >= 0), "0 or more")
+COUNT = ColumnCheck(lambda x: ~np.isfinite(x) | _whole(x), "a count: 0, 1, 2 ...")
+DATE = ColumnCheck(
     lambda x: (x >= np.datetime64("1800-01-01", "s")) & (x < np.datetime64("2200-01-01", "s")),
     "a date as YYYY-MM-DD, with a time as YYYY-MM-DDThh:mm:ss",
 )
@@ -237,14 +237,14 @@ def our_word(key: str) -> str:
     return next((word for word, others in SPELLINGS.items() if key in others), key)
 
 
-def checks_of(word: str) -> tuple[Check, ...]:
+def checks_of(word: str) -> tuple[ColumnCheck, ...]:
     """The conditions on a column."""
     return WORDS[word].checks + ((GIVEN,) if word in MUST_BE_NAMED else ())
 
 
 def failures(
     columns: Mapping[str, NDArray[Any]], words: Iterable[tuple[str, str]]
-) -> list[tuple[str, Check, NDArray[np.bool_]]]:
+) -> list[tuple[str, ColumnCheck, NDArray[np.bool_]]]:
     """Every (column key, check, mask of rows at fault), by the (key, word) pairs of the columns."""
     met = []
     for key, word in words:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trustreport.ingest import cases, values
-from trustreport.ingest.cases import Part, Rows, person
-from trustreport.ingest.columns import Names, Table
-from trustreport.ingest.contracts import MISSING, UNREAD_NUMBER, mend_number
+from trustreport.ingest.cases import CaseRecords, Rows, person
+from trustreport.ingest.columns import MappedTable, Names
+from trustreport.ingest.contracts import MISSING, UNREAD_NUMBER, fix_number
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
 from trustreport.plan import MOST_CANDIDATES, DatasetFacts, Plan
@@ -31,13 +31,13 @@ class Places:
     plan: Plan
     manifest: Manifest
     problems: Problems
-    records: dict[str, list[tuple[Table, Rows]]] = field(default_factory=dict)
+    records: dict[str, list[tuple[MappedTable, Rows]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.declared = {d.dataset: d for d in self.plan.datasets}
         self.records = {name: [] for name in self.declared}
 
-    def put(self, table: Table) -> None:
+    def put(self, table: MappedTable) -> None:
         """Find the data set of every record of a table."""
         fixed = table.spec.dataset
         if fixed is not None:
@@ -53,7 +53,7 @@ class Places:
             found = f"the rows do not say to which of {len(self.declared)} data sets they belong"
             self.problems.at(table.file, found, "", mend, rows=(1,))
 
-    def _fixed(self, table: Table, name: str) -> None:
+    def _fixed(self, table: MappedTable, name: str) -> None:
         if self.declared and name not in self.declared:
             mend = did_you_mean(name, self.declared) or f"Declared are {listed(self.declared)}."
             path: KeyPath = (*table.spec.path, "dataset")
@@ -64,7 +64,7 @@ class Places:
         else:
             self._add(name, table, np.arange(table.n_rows))
 
-    def _share(self, table: Table, name: str) -> None:
+    def _share(self, table: MappedTable, name: str) -> None:
         """A file that names data sets in a column gives each of them its own rows."""
         column = table.names["dataset"]
         said = column.distinct.to_pylist()
@@ -76,7 +76,7 @@ class Places:
             header = table.headers["dataset"]
             self.problems.at(table.file, f"no row of data set {quoted(name)}", "", rows=(1,), column=header)
 
-    def _by_column(self, table: Table) -> None:
+    def _by_column(self, table: MappedTable) -> None:
         column = table.names["dataset"]
         said = column.distinct.to_pylist()
         lost = np.array([bool(self.declared) and n not in self.declared for n in said] + [False])
@@ -97,12 +97,12 @@ class Places:
             if not lost[i]:
                 self._add(name, table, order[bounds[i] : bounds[i + 1]])
 
-    def _add(self, name: str, table: Table, records: Rows) -> None:
+    def _add(self, name: str, table: MappedTable, records: Rows) -> None:
         self.records.setdefault(name, []).append((table, records))
 
 
 def datasets_of(
-    plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: Problems
+    plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, problems: Problems
 ) -> tuple[Dataset, ...]:
     """The data sets that hold anything, in the manifest's order."""
     places = Places(plan, manifest, problems)
@@ -122,7 +122,7 @@ def datasets_of(
     return tuple(made)
 
 
-def _places_cases(table: Table, tables: Sequence[Table], places: Places) -> bool:
+def _places_cases(table: MappedTable, tables: Sequence[MappedTable], places: Places) -> bool:
     """Whether a table of cases describes data sets: it says which, or nothing else says their truth."""
     if table.kind != "cases":
         return False
@@ -137,7 +137,7 @@ def _places_cases(table: Table, tables: Sequence[Table], places: Places) -> bool
 def _dataset(
     name: str,
     facts: DatasetFacts | None,
-    held: Sequence[tuple[Table, Rows]],
+    held: Sequence[tuple[MappedTable, Rows]],
     loose: set[int],
     features: "FeatureKinds",
     manifest: Manifest,
@@ -183,12 +183,12 @@ def _within(column: Names, records: Rows) -> Names:
     return Names(*values.used_only(codes, column.distinct))
 
 
-def _is_shared(table: Table) -> bool:
+def _is_shared(table: MappedTable) -> bool:
     """Whether a table of cases serves readings as well, so that not all of its cases are of the data set."""
     return table.kind == "cases" and table.spec.dataset is None and "dataset" not in table.names
 
 
-def _placed(held: Sequence[tuple[Table, Rows]], loose: set[int]) -> tuple[Labels, list[Part]]:
+def _placed(held: Sequence[tuple[MappedTable, Rows]], loose: set[int]) -> tuple[Labels, list[CaseRecords]]:
     """Cases by their names, sorted; a `loose` table adds none."""
     columns = []
     for table, records in held:
@@ -205,16 +205,16 @@ def _placed(held: Sequence[tuple[Table, Rows]], loose: set[int]) -> tuple[Labels
             case = np.append(cases.positions(column.distinct, names), -1).astype(np.int32)[column.codes]
         else:
             case = next(codes_of)
-        parts.append(Part(table, records, case))
+        parts.append(CaseRecords(table, records, case))
     return values.labels_of(names), parts
 
 
 def _counted(
-    name: str, held: Sequence[tuple[Table, Rows]], problems: Problems
-) -> tuple[Labels, list[Part]] | None:
+    name: str, held: Sequence[tuple[MappedTable, Rows]], problems: Problems
+) -> tuple[Labels, list[CaseRecords]] | None:
     """Cases by their place in the file; every candidate of every table has one row for each."""
-    parts: list[Part] = []
-    sizes: dict[int, Table] = {}
+    parts: list[CaseRecords] = []
+    sizes: dict[int, MappedTable] = {}
     for table, records in held:
         case = np.arange(len(records), dtype=np.int32)
         if "candidate" in table.names:
@@ -230,7 +230,7 @@ def _counted(
                 sizes.setdefault(size, table)
         else:
             sizes.setdefault(len(records), table)
-        parts.append(Part(table, records, case))
+        parts.append(CaseRecords(table, records, case))
     if len(sizes) > 1:
         told = " and ".join(f"{n:,} in {t.file}" for n, t in list(sizes.items())[:2])
         mend = "Add a column case to each table, so that rows can be joined."
@@ -241,7 +241,7 @@ def _counted(
     return (Labels(n=next(iter(sizes))), parts) if sizes else None
 
 
-def _unscored(parts: Sequence[Part], problems: Problems) -> None:
+def _unscored(parts: Sequence[CaseRecords], problems: Problems) -> None:
     """Scores and features of cases that the table of cases does not have."""
     described = [p for p in parts if p.table.kind == "cases"]
     if not described:
@@ -260,7 +260,7 @@ def _unscored(parts: Sequence[Part], problems: Problems) -> None:
             cases.unknown(part.table, "case", np.sort(lost), names, f"a case of {files}", problems, mend)
 
 
-def cases_known(described: Sequence[Part]) -> "pa.Array":
+def cases_known(described: Sequence[CaseRecords]) -> "pa.Array":
     """The names of all cases that tables of cases have."""
     import pyarrow as pa
 
@@ -271,10 +271,10 @@ def cases_known(described: Sequence[Part]) -> "pa.Array":
 class _Candidate:
     """What the tables say of one candidate, column by column."""
 
-    parts: list[tuple[Part, Mapping[str, str]]] = field(default_factory=list)
+    parts: list[tuple[CaseRecords, Mapping[str, str]]] = field(default_factory=list)
 
 
-def _scores(parts: Sequence[Part], labels: Labels, problems: Problems) -> dict[str, Scores]:
+def _scores(parts: Sequence[CaseRecords], labels: Labels, problems: Problems) -> dict[str, Scores]:
     """The scores of every candidate, in natural order of their names."""
     found: dict[str, _Candidate] = {}
     for part in parts:
@@ -289,14 +289,14 @@ def _scores(parts: Sequence[Part], labels: Labels, problems: Problems) -> dict[s
     return {name: _candidate(name, found[name], labels, problems) for name in order}
 
 
-def _candidates(part: Part) -> list[tuple[str, Part, dict[str, str]]]:
+def _candidates(part: CaseRecords) -> list[tuple[str, CaseRecords, dict[str, str]]]:
     """The candidates of one table: mapped column by column, told by a column, by the manifest, or unnamed."""
     table = part.table
     plain: dict[str, str] = {w: w for w in ("score", "decision", "status", "version") if w in table.headers}
     if table.class_columns:
         plain["class_scores"] = "class_scores"
     mapped = dict.fromkeys(c for w in ("score", "decision") for c in table.per(w))
-    made: list[tuple[str, Part, dict[str, str]]] = []
+    made: list[tuple[str, CaseRecords, dict[str, str]]] = []
     for name in mapped:
         own: dict[str, str] = {
             w: f"{w}/{name}" for w in ("score", "decision") if f"{w}/{name}" in table.headers
@@ -312,7 +312,9 @@ def _candidates(part: Part) -> list[tuple[str, Part, dict[str, str]]]:
     # More than may be are refused: none beyond the first of those is looked at.
     for i in np.unique(codes[codes >= 0])[: MOST_CANDIDATES + 1].tolist():
         mine = np.flatnonzero(codes == i)
-        made.append((column.distinct[i].as_py(), Part(table, part.records[mine], part.case[mine]), plain))
+        made.append(
+            (column.distinct[i].as_py(), CaseRecords(table, part.records[mine], part.case[mine]), plain)
+        )
     return made
 
 
@@ -351,7 +353,7 @@ def _candidate(name: str, candidate: _Candidate, labels: Labels, problems: Probl
 def _fill(
     held: dict[str, Any],
     word: str,
-    part: Part,
+    part: CaseRecords,
     key: str,
     case: Codes,
     records: Rows,
@@ -377,7 +379,7 @@ def _fill(
     held[word][case[given]] = new[given]
 
 
-def _scored_twice(name: str, part: Part, labels: Labels, problems: Problems) -> bool:
+def _scored_twice(name: str, part: CaseRecords, labels: Labels, problems: Problems) -> bool:
     """Two rows of one table for one case and candidate."""
     counts = np.bincount(part.case[part.case >= 0], minlength=1)
     twice = np.flatnonzero(counts > 1)
@@ -400,19 +402,19 @@ def _scored_twice(name: str, part: Part, labels: Labels, problems: Problems) -> 
 class FeatureKinds:
     """Which features are numbers and which are words, the same in every data set."""
 
-    def __init__(self, plan: Plan, tables: Sequence[Table], problems: Problems) -> None:
+    def __init__(self, plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> None:
         self.problems = problems
         self.levels: dict[str, tuple[str, ...]] = {}
         self.numbers: dict[tuple[int, str], Floats] = {}
-        words: dict[str, list[tuple[Table, Column]]] = {}
+        words: dict[str, list[tuple[MappedTable, Column]]] = {}
         for table in tables:
             for name, column in table.features.items():
                 words.setdefault(name, []).append((table, column))
         for name, held in words.items():
             self._settle(name, held, name in plan.similarity.categorical)
 
-    def _settle(self, name: str, held: "list[tuple[Table, Column]]", categorical: bool) -> None:
-        kinds: dict[str, Table] = {}
+    def _settle(self, name: str, held: "list[tuple[MappedTable, Column]]", categorical: bool) -> None:
+        kinds: dict[str, MappedTable] = {}
         for table, column in held:
             if categorical:
                 kinds["words"] = table
@@ -427,7 +429,7 @@ class FeatureKinds:
         elif "words" in kinds:
             self.levels[name] = self._levels(held)
 
-    def _number(self, name: str, table: Table, column: "Column") -> str:
+    def _number(self, name: str, table: MappedTable, column: "Column") -> str:
         """Read a feature as numbers; "numbers" or "words", or nothing where it is empty."""
         import pyarrow.compute as pc
 
@@ -437,7 +439,7 @@ class FeatureKinds:
             cells = values.text(column.take(broken))
             distinct = pc.unique(cells).to_pylist()
             plain = [c for c in distinct[:1000] if c.lower() not in MISSING]
-            words = len(broken) == np.count_nonzero(~np.isnan(floats)) and not any(map(mend_number, plain))
+            words = len(broken) == np.count_nonzero(~np.isnan(floats)) and not any(map(fix_number, plain))
             if plain and words:
                 self._no_values(name, table, cells, broken)
                 return "words"
@@ -447,13 +449,13 @@ class FeatureKinds:
                 cells,
                 table.row(broken),
                 "a number, as in other rows",
-                lambda c: mend_number(c) or f"If it holds words: similarity: categorical: [{name}].",
+                lambda c: fix_number(c) or f"If it holds words: similarity: categorical: [{name}].",
             )
         floats[~np.isfinite(floats)] = np.nan
         self.numbers[id(table), name] = floats
         return "numbers" if np.isfinite(floats).any() else ""
 
-    def _no_values(self, name: str, table: Table, cells: Any, rows: Any) -> None:
+    def _no_values(self, name: str, table: MappedTable, cells: Any, rows: Any) -> None:
         """Cells of a column of words that say that there is no value: a problem each, not the words."""
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -475,7 +477,7 @@ class FeatureKinds:
             )
 
     @staticmethod
-    def _levels(held: "list[tuple[Table, Column]]") -> tuple[str, ...]:
+    def _levels(held: "list[tuple[MappedTable, Column]]") -> tuple[str, ...]:
         _, names = cases.united([Names(*values.encoded(column)) for _, column in held])
         return tuple(names.to_pylist())
 
@@ -483,7 +485,7 @@ class FeatureKinds:
         self,
         dataset: str,
         facts: DatasetFacts | None,
-        parts: Sequence[Part],
+        parts: Sequence[CaseRecords],
         n: int,
         manifest: Manifest,
         labels: Labels,
@@ -504,7 +506,7 @@ class FeatureKinds:
                     self._lay(matrix[:, j], name, part, labels)
         return matrix, names, {f: self.levels[f] for f in names if f in self.levels}
 
-    def _lay(self, column: Floats, name: str, part: Part, labels: Labels) -> None:
+    def _lay(self, column: Floats, name: str, part: CaseRecords, labels: Labels) -> None:
         said = self._values(name, part.table)[part.records]
         given = (part.case >= 0) & ~np.isnan(said)
         case, said = part.case[given], said[given]
@@ -516,14 +518,14 @@ class FeatureKinds:
             rows = part.table.row(part.records[given][i])
             self.problems.at(part.table.file, found, mend="A case has one.", rows=rows, column=name)
 
-    def _values(self, name: str, table: Table) -> Floats:
+    def _values(self, name: str, table: MappedTable) -> Floats:
         if name not in self.levels:
             return self.numbers.get((id(table), name), np.full(table.n_rows, np.nan))
         codes, names = values.encoded(table.features[name])
         place = {level: float(i) for i, level in enumerate(self.levels[name])}
         return np.array([place[n] for n in names.to_pylist()] + [np.nan])[codes]
 
-    def _absent(self, dataset: str, name: str, parts: Sequence[Part], manifest: Manifest) -> None:
+    def _absent(self, dataset: str, name: str, parts: Sequence[CaseRecords], manifest: Manifest) -> None:
         at = next((i for i, d in enumerate(_declared(manifest)) if d == dataset), 0)
         path = ("datasets", at, "features")
         headers = [h for p in parts for h in p.table.header if p.table.kind != "cases"]

@@ -40,7 +40,7 @@ def sha256(path: Path) -> str:
 
 
 @dataclass
-class Files:
+class StudyFiles:
     """The files that a manifest names, looked up in the study folder and nowhere else."""
 
     folder: Path
@@ -72,7 +72,7 @@ class Files:
             mend = (
                 "Write the name with forward slashes."
                 if "\\" in name
-                else did_you_mean(path.name, _beside(path))
+                else did_you_mean(path.name, _files_in_folder(path))
             )
             self._refuse(f"no file {quoted(name)}", "", mend or "Check the name.", column, line)
             return None
@@ -100,7 +100,7 @@ def _leads_out(name: str) -> bool:
     return bool(PurePosixPath(name).is_absolute() or windows.drive or windows.root or ".." in windows.parts)
 
 
-def _beside(path: Path) -> list[str]:
+def _files_in_folder(path: Path) -> list[str]:
     try:
         return sorted(p.name for p in path.parent.iterdir() if p.is_file())[:1000]
     except OSError:

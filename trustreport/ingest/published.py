@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from trustreport.ingest.arms import USUAL, Arms
-from trustreport.ingest.columns import Table
+from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.manifest import Manifest, dotted
 from trustreport.ingest.problems import Problems, did_you_mean, listed, quoted
 from trustreport.plan import Confusion, CountsRow, Plan, Reported
@@ -18,7 +18,7 @@ KNOWN = ("readers", "cases", "paired")
 
 
 @dataclass(frozen=True)
-class Row:
+class PublishedRow:
     """One row of counts and where it stands."""
 
     said: CountsRow
@@ -28,15 +28,15 @@ class Row:
 
 
 def counts_of(
-    plan: Plan, tables: Sequence[Table], arms: Arms, manifest: Manifest, problems: Problems
+    plan: Plan, tables: Sequence[MappedTable], arms: Arms, manifest: Manifest, problems: Problems
 ) -> tuple[CountsSet, ...]:
     """Counts per arm, grouped by set in the order in which the sets appear."""
     rows = [
-        Row(said, manifest.file, manifest.line(("counts", i)), dotted(("counts", i)))
+        PublishedRow(said, manifest.file, manifest.line(("counts", i)), dotted(("counts", i)))
         for i, said in enumerate(plan.counts)
     ]
     rows += [row for t in tables if t.kind == "counts" for row in _from_table(t)]
-    sets: dict[str, list[Row]] = {}
+    sets: dict[str, list[PublishedRow]] = {}
     for row in rows:
         sets.setdefault(row.said.set, []).append(row)
     names, known = (arms.names, arms.known) if plan.arms else (USUAL, {})
@@ -44,7 +44,7 @@ def counts_of(
     return tuple(s for s in made if s is not None)
 
 
-def _from_table(table: Table) -> Iterable[Row]:
+def _from_table(table: MappedTable) -> Iterable[PublishedRow]:
     for i in range(table.n_rows):
         count = {w: _whole(table, w, i) for w in ("errors", "correct", "readers", "cases")}
         if count["errors"] is None or count["correct"] is None or not table.names["arm"].at(i):
@@ -60,16 +60,16 @@ def _from_table(table: Table) -> Iterable[Row]:
             paired=bool(paired) if paired >= 0 else None,
         )
         table.used[i] = True
-        yield Row(said, table.file, int(table.row(i)[0]), table.headers["arm"])
+        yield PublishedRow(said, table.file, int(table.row(i)[0]), table.headers["arm"])
 
 
-def _whole(table: Table, word: str, i: int) -> int | None:
+def _whole(table: MappedTable, word: str, i: int) -> int | None:
     """A count in one record; None where the cell is empty or was refused."""
     number = float(table.numbers[word][i]) if word in table.numbers else np.nan
     return int(number) if number >= 0 and number == np.floor(number) and number <= 1e15 else None
 
 
-def _set_name(table: Table, i: int) -> str:
+def _set_name(table: MappedTable, i: int) -> str:
     for word in ("set", "dataset"):
         if word in table.names:
             return table.names[word].at(i)
@@ -77,21 +77,21 @@ def _set_name(table: Table, i: int) -> str:
 
 
 def _set(
-    name: str, rows: Sequence[Row], arms: Sequence[str], known: Mapping[str, int], problems: Problems
+    name: str, rows: Sequence[PublishedRow], arms: Sequence[str], known: Mapping[str, int], problems: Problems
 ) -> CountsSet | None:
     """One published table: each arm once, and nothing that contradicts itself."""
     of = f"of set {quoted(name)}" if name else "of the table"
-    found: dict[str, Row] = {}
+    found: dict[str, PublishedRow] = {}
     sound = True
     for row in rows:
         arm = arms[known[row.said.arm]] if row.said.arm in known else row.said.arm
         if arm not in arms:
             mend = did_you_mean(row.said.arm, arms) or "Declare it under arms: in the manifest."
-            _tell(problems, [row], f"unknown arm {quoted(row.said.arm)}", listed(arms), mend)
+            _report(problems, [row], f"unknown arm {quoted(row.said.arm)}", listed(arms), mend)
             sound = False
         elif arm in found:
             said = f"arm {quoted(arm)} {of} appears twice"
-            _tell(problems, [found[arm], row], said, mend="Keep one row for each set and arm.")
+            _report(problems, [found[arm], row], said, mend="Keep one row for each set and arm.")
             sound = False
         else:
             found[arm] = row
@@ -99,7 +99,7 @@ def _set(
         return None
     lacking = [a for a in arms if a not in found]
     if lacking:
-        _tell(
+        _report(
             problems, rows, f"no counts of arm {listed(lacking)} {of}", f"one row for each of {listed(arms)}"
         )
         return None
@@ -107,19 +107,23 @@ def _set(
     for word in KNOWN:
         given = {getattr(r.said, word) for r in rows} - {None}
         if len(given) > 1:
-            _tell(problems, rows, f"{word} differs between the arms {of}", mend="Give one value for the set.")
+            _report(
+                problems, rows, f"{word} differs between the arms {of}", mend="Give one value for the set."
+            )
         agreed[word] = next(iter(given), None)
     counts = {a: ArmCounts(found[a].said.errors, found[a].said.correct) for a in arms}
     return CountsSet(name, counts, **agreed)
 
 
-def _tell(problems: Problems, rows: Sequence[Row], found: str, expected: str = "", mend: str = "") -> None:
+def _report(
+    problems: Problems, rows: Sequence[PublishedRow], found: str, expected: str = "", mend: str = ""
+) -> None:
     lines = [r.row for r in rows if r.file == rows[0].file]
     problems.at(rows[0].file, found, expected, mend, rows=lines, column=rows[0].column)
 
 
 def confusion_of(
-    plan: Plan, tables: Sequence[Table], manifest: Manifest, problems: Problems
+    plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, problems: Problems
 ) -> tuple[Confusion, ...]:
     """Tables of TP, FP, FN and TN, those of the manifest first."""
     made = list(plan.confusion)
@@ -143,7 +147,7 @@ def confusion_of(
     return tuple(made)
 
 
-def sets_stand_once(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+def sets_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
     """A set of one kind has one entry in the manifest."""
     for group in ("paired_counts", "confusion", "reliance_counts", "nomogram", "reported"):
         seen: dict[str, int] = {}
@@ -156,12 +160,12 @@ def sets_stand_once(plan: Plan, manifest: Manifest, problems: Problems) -> None:
             seen.setdefault(entry.set, line)
 
 
-def reported_of(plan: Plan, tables: Sequence[Table], problems: Problems) -> tuple[Reported, ...]:
+def reported_of(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> tuple[Reported, ...]:
     """Figures as they were printed, by set; a file may add figures to a set of the manifest."""
     sets: dict[str, dict[str, Any]] = {}
     for one in plan.reported:
         sets.setdefault(one.set, one.model_dump() | {"metrics": dict(one.metrics)})
-    rows: dict[str, list[tuple[Table, int]]] = {}
+    rows: dict[str, list[tuple[MappedTable, int]]] = {}
     for table in (t for t in tables if t.kind == "reported"):
         for i in range(table.n_rows):
             name = table.names["set"].at(i)
@@ -180,7 +184,7 @@ def reported_of(plan: Plan, tables: Sequence[Table], problems: Problems) -> tupl
     return tuple(made)
 
 
-def _one_figure(table: Table, i: int, said: dict[str, Any], problems: Problems) -> None:
+def _one_figure(table: MappedTable, i: int, said: dict[str, Any], problems: Problems) -> None:
     metric, value = table.names["metric"].at(i), table.text["value"][i].as_py()
     row = table.row(i)
     if not metric or value is None:
@@ -205,7 +209,9 @@ def _one_figure(table: Table, i: int, said: dict[str, Any], problems: Problems) 
     table.used[i] = True
 
 
-def _agree(table: Table, said: dict[str, Any], word: str, value: Any, row: Any, problems: Problems) -> None:
+def _agree(
+    table: MappedTable, said: dict[str, Any], word: str, value: Any, row: Any, problems: Problems
+) -> None:
     if said.get(word) is None:
         said[word] = value
     elif said[word] != value:

@@ -8,7 +8,7 @@ from typing import Any
 from trustreport import lock
 from trustreport.errors import Problem, StudyError
 from trustreport.ingest import manifest as manifests
-from trustreport.ingest.files import Files
+from trustreport.ingest.files import StudyFiles
 from trustreport.ingest.manifest import Manifest
 from trustreport.ingest.problems import Problems, did_you_mean, listed, quoted
 from trustreport.plan import DatasetFacts, Plan, TableFile
@@ -48,7 +48,7 @@ def read(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Stu
     plan, touched = manifests.plan_of(manifest, problems)
     if plan is None:
         raise StudyError(problems)
-    files = Files(found.parent, found.name, problems, allow_outside)
+    files = StudyFiles(found.parent, found.name, problems, allow_outside)
     study = _study(plan, touched, manifest, files, problems)
     if problems or study is None:
         raise StudyError(_in_order(problems, manifest.file))
@@ -98,7 +98,7 @@ def _manifest_path(path: Path, problems: Problems) -> Path | None:
 
 
 def _study(
-    plan: Plan, touched: set[Any], manifest: Manifest, files: Files, problems: Problems
+    plan: Plan, touched: set[Any], manifest: Manifest, files: StudyFiles, problems: Problems
 ) -> Study | None:
     """Read every file, then join them where the manifest says enough to do so."""
     from trustreport.ingest import rules
@@ -179,7 +179,7 @@ def _features(plan: Plan, dataset: str | None) -> tuple[str, ...]:
 
 
 def _load(
-    spec: Any, plan: Plan, files: Files, manifest: Manifest, problems: Problems
+    spec: Any, plan: Plan, files: StudyFiles, manifest: Manifest, problems: Problems
 ) -> tuple[Path | None, Any]:
     """The file and its table; None where it cannot be read (the problem is noted)."""
     from trustreport.ingest.columns import load
@@ -196,7 +196,7 @@ def _load(
 
 
 def _check_hash(
-    spec: Any, plan: Plan, files: Files, path: Path, manifest: Manifest, problems: Problems
+    spec: Any, plan: Plan, files: StudyFiles, path: Path, manifest: Manifest, problems: Problems
 ) -> None:
     declared = next(d.sha256 for i, d in enumerate(plan.datasets) if ("datasets", i) == spec.path)
     if declared is None:
@@ -214,7 +214,7 @@ def _check_hash(
         )
 
 
-def _lock(files: Files, problems: Problems) -> bytes:
+def _lock(files: StudyFiles, problems: Problems) -> bytes:
     """The lock of the criteria; empty where the folder holds none."""
     path = files.folder / lock.FILE
     if not path.is_file():
@@ -228,7 +228,9 @@ def _lock(files: Files, problems: Problems) -> bytes:
     return data
 
 
-def _with_sources(study: Study, manifest: Manifest, files: Files, loaded: list[Any], locked: bytes) -> Study:
+def _with_sources(
+    study: Study, manifest: Manifest, files: StudyFiles, loaded: list[Any], locked: bytes
+) -> Study:
     """The study with an entry for each input file."""
     from dataclasses import replace
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from trustreport.ingest import cases, values
 from trustreport.ingest.arms import USUAL, Arms
-from trustreport.ingest.cases import Part, Rows, person
-from trustreport.ingest.columns import Names, Table
+from trustreport.ingest.cases import CaseRecords, Rows, person
+from trustreport.ingest.columns import MappedTable, Names
 from trustreport.ingest.contracts import PER_ARM
 from trustreport.ingest.problems import VALUES, Problems, listed
 from trustreport.plan import Plan
@@ -29,7 +29,7 @@ INITIAL = ("decision", "score", "confidence", "seconds")
 class Piece:
     """Readings of one table: its records, their arms, and its column for each word."""
 
-    table: Table
+    table: MappedTable
     records: Rows
     arm: Codes
     keys: Mapping[str, str]
@@ -45,9 +45,9 @@ class Piece:
 
 def readings_of(
     task: str,
-    tables: Sequence[Table],
-    described: Sequence[Table],
-    people: Sequence[Table],
+    tables: Sequence[MappedTable],
+    described: Sequence[MappedTable],
+    people: Sequence[MappedTable],
     arms: Arms,
     plan: Plan,
     problems: Problems,
@@ -85,13 +85,13 @@ def readings_of(
     )
 
 
-def _is_sequential(table: Table, plan: Plan) -> bool:
+def _is_sequential(table: MappedTable, plan: Plan) -> bool:
     """Whether a row holds both the initial and the final decision."""
     initial = any(f"initial_{w}" in table.headers for w in ("decision", "score"))
     return initial and (plan.reading.design == "sequential" or not table.has("arm"))
 
 
-def _pieces(table: Table, arms: Arms, plan: Plan, problems: Problems) -> list[Piece]:
+def _pieces(table: MappedTable, arms: Arms, plan: Plan, problems: Problems) -> list[Piece]:
     """A table as long readings, whichever way it was laid out."""
     every = np.arange(table.n_rows)
     per = dict.fromkeys(arm for word in PER_ARM for arm in table.per(word))
@@ -119,7 +119,7 @@ def _pieces(table: Table, arms: Arms, plan: Plan, problems: Problems) -> list[Pi
 
 
 def _wide(
-    table: Table, per: tuple[str, ...], plain: dict[str, str], arms: Arms, problems: Problems
+    table: MappedTable, per: tuple[str, ...], plain: dict[str, str], arms: Arms, problems: Problems
 ) -> list[Piece]:
     """One piece for each arm that columns were mapped for."""
     for word in plain:
@@ -149,7 +149,7 @@ def _wide(
     return pieces
 
 
-def _sequential(table: Table, plain: dict[str, str], arms: Arms, problems: Problems) -> list[Piece]:
+def _sequential(table: MappedTable, plain: dict[str, str], arms: Arms, problems: Problems) -> list[Piece]:
     """The initial decision is the unaided reading, the final one the aided reading that followed advice."""
     if table.has("arm"):
         mend = "Remove the column: the initial decision is the unaided reading, the decision the aided one."
@@ -261,7 +261,7 @@ def _endpoint_name(key: str, piece: Piece, arms: Arms) -> tuple[str, str | None]
     return (name, arm) if slash and arm in arms.known else (said, None)
 
 
-def _taken(name: str, table: Table, problems: Problems) -> None:
+def _taken(name: str, table: MappedTable, problems: Problems) -> None:
     problems.at(
         table.file,
         f"the endpoint {name} is named as one that is computed from decisions and scores",
@@ -336,7 +336,7 @@ def _and(words: Sequence[str]) -> str:
     return ", ".join(shown[:-1]) + " and " + shown[-1] if len(words) <= 6 else ", ".join(shown) + " ..."
 
 
-def _described(case_names: "pa.Array", described: Sequence[Table]) -> list[Part]:
+def _described(case_names: "pa.Array", described: Sequence[MappedTable]) -> list[CaseRecords]:
     """The records of the tables of cases that speak of these cases."""
     parts = []
     for table in described:
@@ -344,17 +344,19 @@ def _described(case_names: "pa.Array", described: Sequence[Table]) -> list[Part]
         place = np.append(cases.positions(column.distinct, case_names), -1).astype(np.int32)
         at = place[column.codes]
         table.used |= at >= 0
-        parts.append(Part(table, np.arange(table.n_rows), at))
+        parts.append(CaseRecords(table, np.arange(table.n_rows), at))
     return parts
 
 
-def _own_parts(pieces: Sequence[Piece], case: Codes) -> list[Part]:
+def _own_parts(pieces: Sequence[Piece], case: Codes) -> list[CaseRecords]:
     """What the readings themselves say of their cases (truth, patient)."""
     ends = np.cumsum([len(p.records) for p in pieces])
-    return [Part(p.table, p.records, case[e - len(p.records) : e]) for p, e in zip(pieces, ends)]
+    return [CaseRecords(p.table, p.records, case[e - len(p.records) : e]) for p, e in zip(pieces, ends)]
 
 
-def _unknown_cases(tables: Sequence[Table], described: Sequence[Table], problems: Problems) -> None:
+def _unknown_cases(
+    tables: Sequence[MappedTable], described: Sequence[MappedTable], problems: Problems
+) -> None:
     known = _distinct(described, "case")
     files = listed_files(described)
     for table in tables:
@@ -365,20 +367,24 @@ def _unknown_cases(tables: Sequence[Table], described: Sequence[Table], problems
             cases.unknown(table, "case", rows, known, f"a case of {files}", problems, "Add the case there.")
 
 
-def _distinct(tables: Sequence[Table], word: str) -> "pa.Array":
+def _distinct(tables: Sequence[MappedTable], word: str) -> "pa.Array":
     import pyarrow as pa
     import pyarrow.compute as pc
 
     return pc.unique(pa.concat_arrays([pa.array(t.names[word].distinct, pa.string()) for t in tables]))
 
 
-def listed_files(tables: Sequence[Table]) -> str:
+def listed_files(tables: Sequence[MappedTable]) -> str:
     """The files of tables in words."""
     return " or ".join(dict.fromkeys(t.file for t in tables))
 
 
 def _readers(
-    names: "pa.Array", people: Sequence[Table], plan: Plan, tables: Sequence[Table], problems: Problems
+    names: "pa.Array",
+    people: Sequence[MappedTable],
+    plan: Plan,
+    tables: Sequence[MappedTable],
+    problems: Problems,
 ) -> Readers:
     """The readers with the characteristics that tables and manifest give of them."""
     labels = values.labels_of(names)
@@ -396,7 +402,7 @@ def _readers(
         column = table.names["reader"]
         at = np.append(cases.positions(column.distinct, names), -1).astype(np.int32)[column.codes]
         table.used |= at >= 0
-        parts.append(Part(table, np.arange(table.n_rows), at))
+        parts.append(CaseRecords(table, np.arange(table.n_rows), at))
     gather = cases.Gatherer(len(names), parts, labels.__getitem__, problems, "reader")
     strata = cases.groups(gather)
     return Readers(labels, {**_declared_strata(labels, plan), **strata})
@@ -416,7 +422,7 @@ def _declared_strata(labels: Labels, plan: Plan) -> dict[str, Coded]:
 
 
 def ratings_of(
-    task: str, tables: Sequence[Table], described: Sequence[Table], problems: Problems
+    task: str, tables: Sequence[MappedTable], described: Sequence[MappedTable], problems: Problems
 ) -> Ratings | None:
     """The annotations of one task, one row per rater and case."""
     pieces = []

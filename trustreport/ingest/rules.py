@@ -8,7 +8,7 @@ import numpy as np
 from trustreport import criteria
 from trustreport.ingest.arms import Arms
 from trustreport.ingest.cases import alike, person
-from trustreport.ingest.columns import Table
+from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
 from trustreport.plan import LIMIT_ALIASES, LIMITS, Endpoint, Plan
@@ -18,7 +18,7 @@ LISTED = "docs/checks.md lists the limits of every check."
 INLINE = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
 
 
-def names_stand_once(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
     """Arms, data sets, candidates, endpoints, readers, incidents and signals are named once each."""
     for group, word in (
         ("arms", "arm"),
@@ -65,7 +65,7 @@ def there_is_data(plan: Plan, manifest: Manifest, problems: Problems) -> None:
     )
 
 
-def rows_stand_once(tables: Sequence[Table], problems: Problems) -> None:
+def rows_are_unique(tables: Sequence[MappedTable], problems: Problems) -> None:
     """A table of cases or readers has one row for each."""
     for table in tables:
         word = {"cases": "case", "readers": "reader"}.get(table.kind)
@@ -85,7 +85,7 @@ def rows_stand_once(tables: Sequence[Table], problems: Problems) -> None:
             )
 
 
-def spelled_alike(tables: Sequence[Table], problems: Problems) -> None:
+def spelled_alike(tables: Sequence[MappedTable], problems: Problems) -> None:
     """Ids that only blanks or letter case tell apart, within what is joined (data sets see to their own)."""
     for word in ("reader", "rater", "candidate"):
         alike(word, ((t, t.names[word]) for t in tables if word in t.names), problems)
@@ -138,7 +138,7 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
         _known(name, declared, "a candidate", ("candidates",), manifest, problems)
 
 
-def criteria_can_be_judged(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+def criteria_are_assessable(plan: Plan, manifest: Manifest, problems: Problems) -> None:
     """No criterion asks for what every result would meet, or gives up what alpha stands for."""
     level = plan.report.confidence_level
     for i, criterion in enumerate(plan.endpoints):

@@ -11,15 +11,15 @@ from trustreport.lock.file import (
     FILE,
     FORM,
     OLDER_FORM,
-    Entry,
     Lock,
+    LockEntry,
     fingerprint,
     read,
     renewed,
     stamped,
     written,
 )
-from trustreport.lock.state import Standing, State, exploratory, removed, stamp_of, standing
+from trustreport.lock.state import LockStatus, State, exploratory, lock_status, removed, stamp_of
 
 __all__ = [
     "ADDED_LATER",
@@ -29,21 +29,21 @@ __all__ = [
     "ORDER",
     "WITHOUT_EFFECT",
     "Change",
-    "Entry",
     "Lock",
-    "Standing",
+    "LockEntry",
+    "LockStatus",
     "State",
     "concerned",
     "criteria",
     "exploratory",
     "fingerprint",
+    "lock_status",
     "read",
     "removed",
     "renewed",
     "rests_on",
     "stamp_of",
     "stamped",
-    "standing",
     "without_effect",
     "written",
 ]

@@ -12,9 +12,9 @@ from trustreport.lock.fields import (
     ORDER,
     ORDERED,
     SETS,
-    Item,
-    Key,
     Path,
+    PathItem,
+    PathKey,
     field_of,
     flat,
     is_among,
@@ -63,12 +63,12 @@ class Change:
     @property
     def whole(self) -> bool:
         """Whether a whole item was added or taken away."""
-        return isinstance(self.path[-1], Item)
+        return isinstance(self.path[-1], PathItem)
 
     @property
     def criterion(self) -> str:
         """The criterion that the field belongs to; empty where it belongs to none alone."""
-        own = self.path[0] == "endpoints" and isinstance(self.path[1], Item)
+        own = self.path[0] == "endpoints" and isinstance(self.path[1], PathItem)
         return str(self.path[1]) if own else ""
 
 
@@ -80,16 +80,16 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any], plan: Plan) -> Itera
     """
     before, after = dict(flat(old)), dict(flat(new))
     periods = set(_as_locked(old, new))
-    expected = {*(("datasets", Item(name)) for name in periods), *_tables_of(periods, old, new)}
+    expected = {*(("datasets", PathItem(name)) for name in periods), *_tables_of(periods, old, new)}
     whole = {
         path
         for path in {*before, *after}
-        if isinstance(path[-1], Item) and (path in before) != (path in after)
+        if isinstance(path[-1], PathItem) and (path in before) != (path in after)
     }
     for path in dict.fromkeys((*before, *after)):
         was, now = before.get(path), after.get(path)
         inside = any(path[:i] in whole for i in range(1, len(path)))
-        same = was == now or (isinstance(path[-1], Item) and path not in whole)
+        same = was == now or (isinstance(path[-1], PathItem) and path not in whole)
         if same or inside or without_effect(path) or path in expected:
             continue
         if path not in before and _is_awaited(path, old):
@@ -141,7 +141,7 @@ def _tables_of(periods: set[str], old: Mapping[str, Any], new: Mapping[str, Any]
     for name, table in new.get("tables", {}).items():
         added = name not in old.get("tables", {}) and table.get("dataset") in periods
         if added and reading(name, table) in before:
-            yield "tables", Key(name)
+            yield "tables", PathKey(name)
 
 
 def _orders(old: Mapping[str, Any], new: Mapping[str, Any], plan: Plan) -> Iterator[Change]:
@@ -237,16 +237,16 @@ def rests_on(criterion: Endpoint, change: Change, plan: Plan) -> bool:
     match change.path:
         case ("endpoints", *_):
             return _in_its_family(criterion, change, plan)
-        case ("families", Item() as name, *_):
+        case ("families", PathItem() as name, *_):
             return (criterion.multiplicity_family or "").strip() == name.strip()
         case ("subgroups", *_):
             # Groups of one characteristic are made together, whatever the criterion calls its own.
             return criterion.subgroup is not None or _is_of(criterion, "subgroups", "vigilance")
-        case ("datasets", Item() as name, *_):
+        case ("datasets", PathItem() as name, *_):
             return _of_dataset(criterion, name, change, plan)
         case ("tables", name, *_):
             return _of_table(criterion, name, change, plan)
-        case ("candidates", Item() as name, _, *_):
+        case ("candidates", PathItem() as name, _, *_):
             known = {c.candidate for c in plan.candidates}
             own = _named(criterion.candidate) | (_named(criterion.arm_or_contrast) & known)
             return not own or name in own
@@ -256,7 +256,7 @@ def rests_on(criterion: Endpoint, change: Change, plan: Plan) -> bool:
             return _is_of(criterion, "potential_robustness")
         case ("incidents" | "indicators", *_) | ("vigilance", "indicators", *_):
             return _is_of(criterion, "vigilance")
-        case (group, Item() as name, *_) if group in SETS:
+        case (group, PathItem() as name, *_) if group in SETS:
             own_set = criterion.set
             added = change.whole and change.old is None
             return own_set is None or (not added and (name == own_set or name.startswith(f"{own_set}, ")))

@@ -80,13 +80,13 @@ ORDER = "endpoints.order"
 MAPPED = ("tables", "precision_targets")
 
 
-class Item(str):
+class PathItem(str):
     """The name of an item, in a path: of a list."""
 
     __slots__ = ()
 
 
-class Key(Item):
+class PathKey(PathItem):
     """The name of an item, in a path: of a group by free names."""
 
     __slots__ = ()
@@ -98,16 +98,16 @@ Path = tuple[str, ...]
 def printed(path: Path) -> str:
     """A path as the report prints it.
 
-    >>> printed(("endpoints", Item("finds"), "bound_or_margin"))
+    >>> printed(("endpoints", PathItem("finds"), "bound_or_margin"))
     'endpoints[finds].bound_or_margin'
     """
-    text = "".join(f"[{key}]" if type(key) is Item else f".{key}" for key in path)
+    text = "".join(f"[{key}]" if type(key) is PathItem else f".{key}" for key in path)
     return text.removeprefix(".")
 
 
 def field_of(path: Path) -> str:
     """The field of the manifest that a path leads to, whichever item it is of."""
-    return ".".join(key for key in path if not isinstance(key, Item))
+    return ".".join(key for key in path if not isinstance(key, PathItem))
 
 
 def is_among(field: str, fields: tuple[str, ...]) -> bool:
@@ -135,13 +135,13 @@ def _locked(value: Any, path: Path) -> Any:
         return value
     # A table without any field is still a table.
     by_name = _is_mapped(path)
-    inside = {name: (*path, Key(name) if by_name else name) for name in value}
+    inside = {name: (*path, PathKey(name) if by_name else name) for name in value}
     kept = {name: _locked(value[name], own) for name, own in inside.items() if not without_effect(own)}
     return {name: inner for name, inner in kept.items() if by_name or inner not in (None, [], {})}
 
 
 def _is_mapped(path: Path) -> bool:
-    return field_of(path) in MAPPED and not isinstance(path[-1], Item)
+    return field_of(path) in MAPPED and not isinstance(path[-1], PathItem)
 
 
 # What the older form covers of a candidate.
@@ -152,23 +152,24 @@ def older_criteria(plan: Plan) -> dict[str, Any]:
     """What a lock of the older form covers: the criteria and what belongs to them, not the whole manifest."""
     given: dict[str, Any] = {
         "confidence_level": plan.report.confidence_level,
-        "endpoints": [_said(e) for e in plan.endpoints],
-        "families": [_said(f) for f in plan.families],
-        "operating_point": _said(plan.operating_point),
+        "endpoints": [_given_fields(e) for e in plan.endpoints],
+        "families": [_given_fields(f) for f in plan.families],
+        "operating_point": _given_fields(plan.operating_point),
         "positive_from": plan.reading.positive_from,
-        "subgroups": [_said(s) for s in plan.subgroups],
-        "utility": _said(plan.utility),
+        "subgroups": [_given_fields(s) for s in plan.subgroups],
+        "utility": _given_fields(plan.utility),
         "limits": dict(plan.limits),
-        "precision_targets": {name: _said(t) for name, t in plan.precision_targets.items()},
-        "indicators": [_said(i) for i in (plan.vigilance and plan.vigilance.indicators) or ()],
+        "precision_targets": {name: _given_fields(t) for name, t in plan.precision_targets.items()},
+        "indicators": [_given_fields(i) for i in (plan.vigilance and plan.vigilance.indicators) or ()],
         "candidates": [
-            {k: v for k, v in _said(c).items() if k not in _NOT_OF_CANDIDATES} for c in plan.candidates
+            {k: v for k, v in _given_fields(c).items() if k not in _NOT_OF_CANDIDATES}
+            for c in plan.candidates
         ],
     }
     return {name: value for name, value in given.items() if value not in (None, [], {})}
 
 
-def _said(group: Any) -> dict[str, Any]:
+def _given_fields(group: Any) -> dict[str, Any]:
     said: dict[str, Any] = group.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     return said
 
@@ -180,8 +181,8 @@ def flat(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Every field with its path; an item of a list of groups, or a table, first as a whole."""
     if isinstance(value, Mapping) and _is_mapped(path):
         for name, inner in value.items():
-            yield (*path, Key(name)), inner
-            yield from flat(inner, (*path, Key(name)))
+            yield (*path, PathKey(name)), inner
+            yield from flat(inner, (*path, PathKey(name)))
     elif isinstance(value, Mapping):
         for name, inner in value.items():
             yield from flat(inner, (*path, str(name)))
@@ -195,7 +196,7 @@ def flat(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
-def items(listed: list[Any], field: str) -> Iterator[tuple[Item, Any]]:
+def items(listed: list[Any], field: str) -> Iterator[tuple[PathItem, Any]]:
     """The items of a list with a name for each, the second of a name with its number."""
     seen: set[str] = set()
     for i, item in enumerate(listed):
@@ -205,7 +206,7 @@ def items(listed: list[Any], field: str) -> Iterator[tuple[Item, Any]]:
             n += 1
             name = f"{said} ({n})"
         seen.add(name)
-        yield Item(name), item
+        yield PathItem(name), item
 
 
 def names(data: Mapping[str, Any], field: str) -> list[str]:

@@ -20,7 +20,7 @@ MOST_NAMED = 6  # fields that a message names
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LockEntry:
     """One version that was locked: its hash, what was declared, why it replaced another, in which form."""
 
     sha256: str
@@ -39,15 +39,15 @@ class Entry:
 class Lock:
     """Every version that was locked, the first one first."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LockEntry, ...]
 
     @property
-    def first(self) -> Entry:
+    def first(self) -> LockEntry:
         """What was fixed at the beginning."""
         return self.entries[0]
 
     @property
-    def last(self) -> Entry:
+    def last(self) -> LockEntry:
         """The newest version."""
         return self.entries[-1]
 
@@ -58,12 +58,12 @@ def fingerprint(given: Mapping[str, Any]) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def covered(plan: Plan, entry: Entry) -> dict[str, Any]:
+def covered(plan: Plan, entry: LockEntry) -> dict[str, Any]:
     """What a manifest declares now of all that an entry of the lock covers."""
     return older_criteria(plan) if entry.older else criteria(plan)
 
 
-def changed(entry: Entry, plan: Plan) -> tuple[Change, ...]:
+def changed(entry: LockEntry, plan: Plan) -> tuple[Change, ...]:
     """Every field of a manifest that is not as it was locked."""
     return tuple(changes(entry.criteria, covered(plan, entry), plan))
 
@@ -97,7 +97,7 @@ def read(data: bytes) -> Lock:
         if form not in (FORM, OLDER_FORM):
             raise ValueError(f"its form is {form!r}, this version reads {FORM!r} and {OLDER_FORM!r}")
         entries = tuple(
-            Entry(
+            LockEntry(
                 item["sha256"],
                 item["criteria"],
                 item.get("reason", ""),
@@ -134,7 +134,7 @@ def renewed(plan: Plan, before: Lock | None = None, *, amend: bool = False, reas
     now = criteria(plan)
     if not plan.endpoints and not now.get("vigilance", {}).get("indicators"):
         raise ValueError("no criteria are declared: endpoints of the manifest name them")
-    entry = Entry(fingerprint(now), now, reason if before else "")
+    entry = LockEntry(fingerprint(now), now, reason if before else "")
     if before is None:
         return Lock((entry,))
     if before.last.sha256 == entry.sha256:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from trustreport.lock.changes import Change, rests_on
 from trustreport.lock.fields import criteria
-from trustreport.lock.file import Entry, Lock, changed, covered, fingerprint, read
+from trustreport.lock.file import Lock, LockEntry, changed, covered, fingerprint, read
 from trustreport.plan import Endpoint, Plan
 from trustreport.study import Study
 from trustreport.timestamp import Stamp, stamp
@@ -16,7 +16,7 @@ State = Literal["locked", "amended", "changed", "declared", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LockStatus:
     """The state of the lock, and every change since.
 
     "declared": no lock, but the manifest says that the criteria were fixed before the data were opened.
@@ -38,20 +38,20 @@ class Standing:
         return self.lock is not None and self.lock.first.older
 
 
-def standing(study: Study, plan: Plan) -> Standing:
+def lock_status(study: Study, plan: Plan) -> LockStatus:
     """How what a study declares compares with its lock and its dates.
 
     What counts is the first lock: a later one shows what was changed, not that it was changed in time. A
     change is in time where an amendment of the manifest says that the data had not been opened.
     """
-    if study.standing is not None:  # found before names were replaced
-        known: Standing = study.standing
+    if study.lock_status is not None:  # found before names were replaced
+        known: LockStatus = study.lock_status
         return known
     fixed, opened = plan.study.sap_locked_at, plan.study.data_opened_at
     late = _after(fixed, opened)
     if not study.lock:
         declared = fixed is not None and opened is not None and not late
-        return Standing("declared" if declared else "none", fingerprint(criteria(plan)), late=late)
+        return LockStatus("declared" if declared else "none", fingerprint(criteria(plan)), late=late)
     lock = read(study.lock)
     seen, misplaced = stamp_of(lock.first)
     late = late or (seen is not None and _after(seen.time, opened))
@@ -60,27 +60,27 @@ def standing(study: Study, plan: Plan) -> Standing:
     if changes:
         state = "amended" if all(change.how == "before" for change in changes) else "changed"
     digest = fingerprint(covered(plan, lock.first))
-    return Standing(state, digest, lock, changes, late, seen, misplaced)
+    return LockStatus(state, digest, lock, changes, late, seen, misplaced)
 
 
-def exploratory(standing: Standing, plan: Plan, criterion: Endpoint) -> Literal["P34", "P35"] | None:
+def exploratory(status: LockStatus, plan: Plan, criterion: Endpoint) -> Literal["P34", "P35"] | None:
     """The check that says why no verdict can be given on a criterion; None where it was fixed in advance."""
-    if standing.state == "none" or standing.late:
+    if status.state == "none" or status.late:
         return "P35"
-    own = {change.how for change in standing.changes if rests_on(criterion, change, plan)}
+    own = {change.how for change in status.changes if rests_on(criterion, change, plan)}
     return "P34" if "undeclared" in own else "P35" if "after" in own else None
 
 
-def removed(standing: Standing, plan: Plan) -> list[str]:
+def removed(status: LockStatus, plan: Plan) -> list[str]:
     """Criteria that were locked first and are declared no longer."""
-    if standing.lock is None:
+    if status.lock is None:
         return []
     names = {e.endpoint for e in plan.endpoints}
-    before = [e["endpoint"] for e in standing.lock.first.criteria.get("endpoints", ())]
+    before = [e["endpoint"] for e in status.lock.first.criteria.get("endpoints", ())]
     return [name for name in before if name not in names]
 
 
-def stamp_of(entry: Entry) -> tuple[Stamp | None, bool]:
+def stamp_of(entry: LockEntry) -> tuple[Stamp | None, bool]:
     """The time stamp of an entry, and whether there is one that is of something else."""
     if not entry.token:
         return None, False

@@ -211,14 +211,14 @@ def actual_accuracy(
     x, a = float(_shares("measured", seen.value)), float(_shares("label", named.value))
     details: Mapping[str, float] = {"measured": x, "label_accuracy": a}
 
-    def behind(share: float) -> float:
+    def actual(share: float) -> float:
         return share * a + (1 - share) * (1 - a) / (n_categories - 1)
 
-    low, high = sorted((behind(seen.low), behind(seen.high)))
+    low, high = sorted((actual(seen.low), actual(seen.high)))
     note = NO_SAMPLING_ERROR if low != low else LABELS_AS_KNOWN
     bounds = abs(x + a - 1) if n_categories == 2 else max(0.0, x + a - 1), 1 - abs(x - a)
     return ActualAccuracy(
-        Estimate(behind(x), low, high, n, level, method, note, details=details),
+        Estimate(actual(x), low, high, n, level, method, note, details=details),
         *(Estimate(v, nan, nan, n, level, method, NO_SAMPLING_ERROR, details=details) for v in bounds),
     )
 

@@ -147,7 +147,7 @@ def chance_of_knowing(confidence: Floats, n_categories: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Labels:
+class _KnownLabels:
     """Labels and knowledge (n_cases, n_raters), the chance behind agreements (n_raters, n_raters)."""
 
     codes: NDArray[np.integer[Any]]
@@ -221,7 +221,7 @@ def _labels(
     n_categories: int,
     confidence: Floats | None,
     accuracy: Floats | float | None,
-) -> _Labels:
+) -> _KnownLabels:
     if n_categories < 2:
         raise ValueError(f"n_categories must be at least 2, got {n_categories}.")
     codes = check_codes(codes, n_categories)
@@ -238,10 +238,10 @@ def _labels(
     on_truth = np.divide(both_right, same, out=np.zeros_like(same), where=same > 0)
     np.fill_diagonal(on_truth, 0.0)
     alone = np.full(len(right), nan) if accuracy is None else right
-    return _Labels(codes, chance_of_knowing(np.nan_to_num(sure, nan=1.0), n_categories), on_truth, alone)
+    return _KnownLabels(codes, chance_of_knowing(np.nan_to_num(sure, nan=1.0), n_categories), on_truth, alone)
 
 
-def _note(labels: _Labels, confidence: Floats | None, accuracy: Floats | float | None) -> str:
+def _note(labels: _KnownLabels, confidence: Floats | None, accuracy: Floats | float | None) -> str:
     given = labels.codes >= 0
     unsure = confidence is None or bool(np.isnan(np.asarray(confidence, float)[given]).any())
     alone = accuracy is not None and bool((given.sum(axis=1) == 1).any())

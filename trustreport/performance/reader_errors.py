@@ -15,7 +15,7 @@ from trustreport.measures.mrmc.marginal_ratio import or_delta, rr_delta
 from trustreport.measures.mrmc.obuchowski_rockette import Mode
 from trustreport.measures.mrmc.ustatistic import CENTRED, UStatistic, ustatistic
 from trustreport.performance.measures import complement
-from trustreport.performance.readers import AIDED, UNAIDED, Analysis, Endpoint, endpoint
+from trustreport.performance.readers import AIDED, UNAIDED, Analysis, ReaderEndpoint, endpoint
 from trustreport.study import Floats, Readings
 
 FIRST_MODE: Mode = "or_rrrc"
@@ -49,7 +49,7 @@ def _nothing(level: float) -> ReaderErrors:
     return ReaderErrors(((none,), (none,)), (none,), *ratios)
 
 
-def _errors(accuracy: Endpoint, level: float) -> ReaderErrors:
+def _errors(accuracy: ReaderEndpoint, level: float) -> ReaderErrors:
     analysis = accuracy.whole
     # The published U-statistic depends on whether errors or right decisions are counted.
     published = ustatistic(1 - accuracy.outcome)
@@ -86,7 +86,7 @@ def _ratios(analysis: Analysis, outcome: Floats, lead: Estimate, level: float) -
     else:
         found = analysis.centred or analysis.unbiased
         assert isinstance(found, UStatistic)
-        found = found.behind(AIDED, UNAIDED)
+        found = found.for_difference(AIDED, UNAIDED)
         covariance, df = found.mean_covariance(AIDED, UNAIDED), found.reference_df(AIDED, UNAIDED)
         means = found.means
     n = int((~np.isnan(outcome)).sum(axis=(1, 2)).min())

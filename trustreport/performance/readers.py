@@ -146,7 +146,7 @@ def _first(primary: Estimate, found: Mapping[str, Estimate]) -> dict[str, Estima
 
 
 @dataclass(frozen=True, eq=False)
-class Endpoint:
+class ReaderEndpoint:
     """One endpoint of the readers.
 
     `outcome` (2, n_readers, n_cases) is what `analyse` takes, aided arm first. `by_reader` holds the readers'
@@ -166,7 +166,7 @@ class Endpoint:
         return self.analyse(self.outcome)
 
 
-def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> list[Endpoint]:
+def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> list[ReaderEndpoint]:
     """`endpoints`, then Youden's index, then those that the manifest declares."""
     found = [*endpoints(readings, arms, level)]
     classes = {one.name: one for one in found if one.name in ("sensitivity", "specificity")}
@@ -182,7 +182,7 @@ def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> l
     return found
 
 
-def endpoints(readings: Readings, arms: tuple[str, str], level: float) -> tuple[Endpoint, ...]:
+def endpoints(readings: Readings, arms: tuple[str, str], level: float) -> tuple[ReaderEndpoint, ...]:
     """Accuracy, sensitivity and specificity of the decisions, the area under the curve of the scores.
 
     Made once for the readings, and analysed once.
@@ -193,12 +193,12 @@ def endpoints(readings: Readings, arms: tuple[str, str], level: float) -> tuple[
     return readings.memo[at]
 
 
-def endpoint(readings: Readings, arms: tuple[str, str], level: float, name: str) -> Endpoint | None:
+def endpoint(readings: Readings, arms: tuple[str, str], level: float, name: str) -> ReaderEndpoint | None:
     """One of these endpoints; None where the readings do not hold it."""
     return next((one for one in endpoints(readings, arms, level) if one.name == name), None)
 
 
-def _endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[Endpoint]:
+def _endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[ReaderEndpoint]:
     truth = readings.cases.truth
     found = []
     if readings.decision is not None:
@@ -220,7 +220,7 @@ def correct_decisions(readings: Readings, arms: Sequence[str]) -> Floats:
     return readings.grid(np.where(judged, (readings.decision == truth).astype(float), np.nan), arms)
 
 
-def proportion(name: str, correct: Floats, level: float) -> Endpoint:
+def proportion(name: str, correct: Floats, level: float) -> ReaderEndpoint:
     """A share of right decisions; `correct` (2, n_readers, n_cases) over the cases that count."""
     readers = range(correct.shape[1])
 
@@ -247,7 +247,7 @@ def proportion(name: str, correct: Floats, level: float) -> Endpoint:
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
 
-    return Endpoint(
+    return ReaderEndpoint(
         name,
         correct,
         analyse,
@@ -258,8 +258,8 @@ def proportion(name: str, correct: Floats, level: float) -> Endpoint:
 
 
 def youden(
-    correct: Floats, truth: NDArray[np.bool_], sensitivity: Endpoint, specificity: Endpoint
-) -> Endpoint:
+    correct: Floats, truth: NDArray[np.bool_], sensitivity: ReaderEndpoint, specificity: ReaderEndpoint
+) -> ReaderEndpoint:
     """Sensitivity + specificity - 1; `correct` (2, n_readers, n_cases) over the cases of both classes."""
 
     def analyse(part: Floats) -> Analysis:
@@ -282,7 +282,7 @@ def youden(
         pairs = zip(sensitivity.by_reader[arm], specificity.by_reader[arm], strict=True)
         return tuple(sum_of(one, other, less=1) for one, other in pairs)
 
-    return Endpoint(
+    return ReaderEndpoint(
         "youden_j",
         correct,
         analyse,
@@ -292,7 +292,7 @@ def youden(
     )
 
 
-def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
+def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> ReaderEndpoint:
     """The area under each reader's curve; `rating` (2, n_readers, n_cases)."""
     readers = range(rating.shape[1])
     areas = reader_auc(rating, truth)
@@ -327,7 +327,7 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> Endpoint:
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)
 
-    return Endpoint(
+    return ReaderEndpoint(
         "auc",
         rating,
         analyse,

@@ -25,7 +25,7 @@ MARKS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive"}
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CriterionRow:
     """One criterion as the table prints it; `mark` is the class of its verdict, `word` says it."""
 
     name: str
@@ -41,20 +41,22 @@ class Held:
     aside: str = ""  # the same beside the verdict
 
 
-def held(assessment: Assessment, say: Catalogue) -> list[Held]:
+def criterion_rows(assessment: Assessment, say: Catalogue) -> list[CriterionRow]:
     """A row for every declared criterion, those that are only estimated too, then those taken away."""
     by_name = {v.criterion.endpoint: v for v in assessment.verdicts}
     declared = {e.endpoint for e in assessment.plan.endpoints}
     rows = [
-        _judged(by_name[e.endpoint], say) if e.endpoint in by_name else _estimated(e, assessment, say)
+        _verdict_row(by_name[e.endpoint], say) if e.endpoint in by_name else _estimated(e, assessment, say)
         for e in assessment.plan.endpoints
     ]
-    rows += [_judged(v, say) for v in assessment.verdicts if v.criterion.endpoint not in declared]
+    rows += [_verdict_row(v, say) for v in assessment.verdicts if v.criterion.endpoint not in declared]
     bearing = _bearing(assessment)
     return [_with_changes(row, by_name.get(row.name), bearing.get(row.name, []), say) for row in rows]
 
 
-def _with_changes(row: Held, verdict: Verdict | None, bearing: Sequence[lock.Change], say: Catalogue) -> Held:
+def _with_changes(
+    row: CriterionRow, verdict: Verdict | None, bearing: Sequence[lock.Change], say: Catalogue
+) -> CriterionRow:
     """A row with what was changed since the lock: of the criterion, and amendments of what it rests on.
 
     What was changed elsewhere without an amendment in time is named in the sentence of the verdict.
@@ -77,7 +79,7 @@ def _with_changes(row: Held, verdict: Verdict | None, bearing: Sequence[lock.Cha
 def _bearing(assessment: Assessment) -> dict[str, list[lock.Change]]:
     """Every change since the lock by the criteria that it bears on, those that were taken away too."""
     found: dict[str, list[lock.Change]] = {}
-    for change in lock.standing(assessment.study, assessment.plan).changes:
+    for change in lock.lock_status(assessment.study, assessment.plan).changes:
         names = criteria.named(lock.concerned(change, assessment.plan))
         own = [change.criterion] if change.criterion else []
         for name in dict.fromkeys((*own, *names)):
@@ -120,8 +122,8 @@ def declared_amount(value: float, criterion: Endpoint, say: Catalogue, result: R
     return plain(value) if row is None else say(bound_amount(row, value))
 
 
-def _judged(verdict: Verdict, say: Catalogue) -> Held:
-    return Held(
+def _verdict_row(verdict: Verdict, say: Catalogue) -> CriterionRow:
+    return CriterionRow(
         verdict.criterion.endpoint,
         verdict.criterion.role or "",
         _about(verdict.criterion, say),
@@ -140,13 +142,13 @@ def sentence(verdict: Verdict, say: Catalogue) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> Held:
+def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> CriterionRow:
     """A criterion that asks for an estimate alone; one of the made-up kind without results has none."""
     found = entry(criterion, assessment.study, assessment.plan, assessment.results)
     result, sentence = (None, say(found)) if isinstance(found, Message) else (found, "")
     level = say.numbers.level(result.estimate.level) if result else ""
     word = say("verdict.estimation")
-    return Held(
+    return CriterionRow(
         criterion.endpoint,
         criterion.role or "",
         _about(criterion, say),
@@ -242,47 +244,47 @@ def families(assessment: Assessment, say: Catalogue) -> Iterator[str]:
 
 def fixed(assessment: Assessment, say: Catalogue) -> tuple[tuple[str, ...], Table | None]:
     """How the manifest compares with its lock: sentences, and the fields that differ."""
-    standing = lock.standing(assessment.study, assessment.plan)
-    return tuple(_standing(standing, assessment.plan, say)), _changes(standing, say)
+    status = lock.lock_status(assessment.study, assessment.plan)
+    return tuple(_lock_sentences(status, assessment.plan, say)), _changes(status, say)
 
 
-def _standing(standing: lock.Standing, plan: Plan, say: Catalogue) -> Iterator[str]:
+def _lock_sentences(status: lock.LockStatus, plan: Plan, say: Catalogue) -> Iterator[str]:
     moments = (plan.study.sap_locked_at, plan.study.data_opened_at)
     fixed, opened = (day(m) if m else say("word.not_declared") for m in moments)
-    digest = standing.lock.first.sha256[:HASH_DIGITS] if standing.lock else ""
-    n = len(standing.changes)
-    if standing.late:
+    digest = status.lock.first.sha256[:HASH_DIGITS] if status.lock else ""
+    n = len(status.changes)
+    if status.late:
         yield say("verdicts.lock.late")
-    if standing.state == "none":
-        if not standing.late:
+    if status.state == "none":
+        if not status.late:
             yield say("verdicts.lock.nothing")
         return
-    if standing.state == "declared":
+    if status.state == "declared":
         yield say("verdicts.lock.declared", fixed=fixed, opened=opened)
         return
-    yield say(f"verdicts.lock.{standing.state}", hash=digest, n=n)
-    if standing.older:
+    yield say(f"verdicts.lock.{status.state}", hash=digest, n=n)
+    if status.older:
         yield say("verdicts.lock.older")
     yield say("verdicts.lock.integrity")
     if any(moments):
         yield say("verdicts.lock.dates", fixed=fixed, opened=opened)
-    if standing.stamp is not None:
-        yield say("verdicts.lock.stamped", time=standing.stamp.time.isoformat(" ", "seconds"))
-    if standing.misplaced:
+    if status.stamp is not None:
+        yield say("verdicts.lock.stamped", time=status.stamp.time.isoformat(" ", "seconds"))
+    if status.misplaced:
         yield say("verdicts.lock.misplaced")
-    if standing.lock and len(standing.lock.entries) > 1:
-        yield say("verdicts.lock.relocked", n=len(standing.lock.entries) - 1)
-    gone = lock.removed(standing, plan)
+    if status.lock and len(status.lock.entries) > 1:
+        yield say("verdicts.lock.relocked", n=len(status.lock.entries) - 1)
+    gone = lock.removed(status, plan)
     if gone:
         yield say("verdicts.lock.removed", names=gone)
 
 
-def _changes(standing: lock.Standing, say: Catalogue) -> Table | None:
-    if not standing.changes:
+def _changes(status: lock.LockStatus, say: Catalogue) -> Table | None:
+    if not status.changes:
         return None
     heads = tuple(Head(say(f"verdicts.column.{name}")) for name in ("field", "old", "new", "how"))
     lines = []
-    for change in standing.changes:
+    for change in status.changes:
         how = say(f"verdicts.lock.{change.how}")
         if change.amendment and change.amendment.reason:
             how = say("verdicts.lock.with_reason", how=how, reason=change.amendment.reason)
@@ -298,9 +300,11 @@ def _value(value: Any, say: Catalogue, whole: bool) -> str:
     return say("verdicts.lock.present") if whole else declared_text(value, say)
 
 
-def told(assessment: Assessment, say: Catalogue) -> tuple[tuple[str, ...], Sequence[Held]]:
+def verdict_overview(
+    assessment: Assessment, say: Catalogue
+) -> tuple[tuple[str, ...], Sequence[CriterionRow]]:
     """How many verdicts of each kind and what the families say; then a row for each criterion."""
-    rows = held(assessment, say)
+    rows = criterion_rows(assessment, say)
     said = line(assessment, say)
     finding = (said, *families(assessment, say), say("verdicts.no_score")) if said else ()
     return finding if rows else (say("verdicts.none"),), rows

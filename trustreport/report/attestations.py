@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from trustreport.report.files import Line, digest, files
+from trustreport.report.files import FileStatus, digest, files
 
 SIGNATURE = ".sig"
 FORMAT = "trustreport attestation 1"
@@ -26,7 +26,7 @@ def pairs(folder: Path) -> dict[str, str]:
     return {name: name.removesuffix(SIGNATURE) for name in files(folder) if name.endswith(SIGNATURE)}
 
 
-def attested(folder: Path, signers: Mapping[bytes, str] | None = None) -> Iterator[Line]:
+def attested(folder: Path, signers: Mapping[bytes, str] | None = None) -> Iterator[FileStatus]:
     """Whether each signature is one of its statement, by whom, and whether the report is what was signed.
 
     Parameters
@@ -36,40 +36,40 @@ def attested(folder: Path, signers: Mapping[bytes, str] | None = None) -> Iterat
     """
     found = pairs(folder)
     if signers is not None and not found:
-        yield Line(f"*{SIGNATURE}", "wrong", "is missing: there is no statement with the report")
+        yield FileStatus(f"*{SIGNATURE}", "wrong", "is missing: there is no statement with the report")
     for signature, statement in found.items():
         yield _one(folder, signature, statement, signers)
 
 
-def _one(folder: Path, signature: str, statement: str, signers: Mapping[bytes, str] | None) -> Line:
+def _one(folder: Path, signature: str, statement: str, signers: Mapping[bytes, str] | None) -> FileStatus:
     try:
         from trustreport.signing import is_signed, name_of
     except ImportError:
-        return Line(signature, "wrong", PACKAGES)
+        return FileStatus(signature, "wrong", PACKAGES)
     path = folder / statement
     if path.is_symlink() or not path.is_file():
-        return Line(signature, "wrong", f"signs {statement}, which is missing")
+        return FileStatus(signature, "wrong", f"signs {statement}, which is missing")
     if path.stat().st_size > MOST_BYTES or (folder / signature).stat().st_size > MOST_BYTES:
-        return Line(statement, "wrong", "is too large for a statement")
+        return FileStatus(statement, "wrong", "is too large for a statement")
     text = path.read_bytes()
     said = _read(text)
     if said is None:
-        return Line(statement, "wrong", "is no statement on a report")
+        return FileStatus(statement, "wrong", "is no statement on a report")
     known = {name_of(key): (key, name) for key, name in (signers or {}).items()}
     key, name = known.get(said["key"], (_own_key(said), ""))
     if key is None or name_of(key) != said["key"]:
         more = "" if signers is None else ", and the signers that were given do not hold it"
-        return Line(statement, "wrong", f"cannot be checked: it does not say its public key{more}")
+        return FileStatus(statement, "wrong", f"cannot be checked: it does not say its public key{more}")
     if not is_signed(key, text, (folder / signature).read_bytes()):
-        return Line(statement, "wrong", f"is not what was signed: {signature} is no signature of it")
+        return FileStatus(statement, "wrong", f"is not what was signed: {signature} is no signature of it")
     if other := _differs(folder, said["report"]["files"]):
-        return Line(statement, "wrong", f"is signed, and of other files than these: {other}")
-    told = f"says: {_told(said)}; the signature is valid"
+        return FileStatus(statement, "wrong", f"is signed, and of other files than these: {other}")
+    told = f"says: {_attestation_line(said)}; the signature is valid"
     if name:
-        return Line(statement, "signed", f"{told}, by {name}")
+        return FileStatus(statement, "signed", f"{told}, by {name}")
     if signers is None:
-        return Line(statement, "signed", f"{told}, signer unknown (name them by --signers)")
-    return Line(statement, "wrong", f"{told}, and by none of the given signers")
+        return FileStatus(statement, "signed", f"{told}, signer unknown (name them by --signers)")
+    return FileStatus(statement, "wrong", f"{told}, and by none of the given signers")
 
 
 def _read(text: bytes) -> dict[str, Any] | None:
@@ -80,7 +80,7 @@ def _read(text: bytes) -> dict[str, Any] | None:
             return None
         named = said["report"]["files"]
         whole = bool(named) and all(isinstance(value, str) for value in named.values())
-        _told(said)
+        _attestation_line(said)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, OSError):
         return None
     return said if whole else None
@@ -108,7 +108,7 @@ def _differs(folder: Path, named: Mapping[str, str]) -> str:
     return ""
 
 
-def _told(said: Mapping[str, Any]) -> str:
+def _attestation_line(said: Mapping[str, Any]) -> str:
     """Who said what when, on one line."""
     at = datetime.fromtimestamp(said["at"] / 1000, UTC)
     signer = said["signer"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from trustreport.report.attestations import attested, pairs
-from trustreport.report.files import Line, digest, files
+from trustreport.report.files import FileStatus, digest, files
 
 HASHES = "manifest.sha256"
 # What the list of hashes leaves out: itself, and when the report was made.
@@ -19,7 +19,7 @@ def hashes(folder: Path) -> bytes:
     return "".join(lines).encode()
 
 
-def verify(folder: Path, signers: Mapping[bytes, str] | None = None) -> list[Line]:
+def verify(folder: Path, signers: Mapping[bytes, str] | None = None) -> list[FileStatus]:
     """Everything that the bundle can say of itself; nothing is wrong where no line is.
 
     Parameters
@@ -29,39 +29,39 @@ def verify(folder: Path, signers: Mapping[bytes, str] | None = None) -> list[Lin
     return [*as_listed(folder), *quoted(folder), *attested(folder, signers)]
 
 
-def as_listed(folder: Path) -> Iterator[Line]:
+def as_listed(folder: Path) -> Iterator[FileStatus]:
     """Each file held against its hash, and what stands beside them."""
     listing = folder / HASHES
     if not listing.is_file():
-        yield Line(HASHES, "wrong", "is missing: nothing says what the files were")
+        yield FileStatus(HASHES, "wrong", "is missing: nothing says what the files were")
         return
     data = listing.read_bytes()
     listed = _read(data)
     if listed is None:
-        yield Line(HASHES, "wrong", "is not a valid list of hashes")
+        yield FileStatus(HASHES, "wrong", "is not a valid list of hashes")
         return
     for name, written in listed.items():
         path = folder / name
         if path.is_symlink() or not path.is_file():
-            yield Line(name, "wrong", "is missing")
+            yield FileStatus(name, "wrong", "is missing")
         elif digest(path) != written:
-            yield Line(name, "wrong", "is not what was written: its sha256 is another one")
+            yield FileStatus(name, "wrong", "is not what was written: its sha256 is another one")
         else:
-            yield Line(name, "ok", "as written")
+            yield FileStatus(name, "ok", "as written")
     signed = pairs(folder)
     apart = {*UNLISTED, *signed, *signed.values()}  # `attested` looks at these
     for name in files(folder):
         if name not in listed and name not in apart:
-            yield Line(name, "beside", "is not a file of the report")
+            yield FileStatus(name, "beside", "is not a file of the report")
 
 
-def quoted(folder: Path) -> Iterator[Line]:
+def quoted(folder: Path) -> Iterator[FileStatus]:
     """Whether the pages quote the hash of the numbers that lie beside them."""
     results, page = folder / RESULTS, folder / "report.html"
     if not (results.is_file() and page.is_file()):
         return
     if digest(results)[:QUOTED].encode() not in page.read_bytes():
-        yield Line(page.name, "wrong", f"quotes the hash of another {RESULTS}")
+        yield FileStatus(page.name, "wrong", f"quotes the hash of another {RESULTS}")
 
 
 def _read(data: bytes) -> dict[str, str] | None:

@@ -28,7 +28,7 @@ INDEX = re.compile(r"\[(\d+)\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DeclaredGroup:
     """One group of the manifest: what it states, what a report of this kind misses in it."""
 
     title: str
@@ -37,7 +37,7 @@ class Group:
     more: int = 0
 
 
-def groups(plan: Plan, not_declared: Iterable[str], say: Catalogue) -> dict[str, Group]:
+def groups(plan: Plan, not_declared: Iterable[str], say: Catalogue) -> dict[str, DeclaredGroup]:
     """Every group that says something or lacks something, by its name, in the manifest's order."""
     missing = _missing(plan, not_declared, say)
     found = {}
@@ -48,7 +48,7 @@ def groups(plan: Plan, not_declared: Iterable[str], say: Catalogue) -> dict[str,
         lacks = tuple(missing.get(name, ()))
         if stated or lacks:
             more = max(len(stated) - MOST_ITEMS, 0)
-            found[name] = Group(label(name, say), tuple(stated[:MOST_ITEMS]), lacks, more)
+            found[name] = DeclaredGroup(label(name, say), tuple(stated[:MOST_ITEMS]), lacks, more)
     return found
 
 

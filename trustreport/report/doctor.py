@@ -18,7 +18,7 @@ REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:>=(?P<least>[\d.]+))?(?P<extra>.*
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Requirement:
     """One thing that is needed, whether it is there, and how to get it."""
 
     what: str
@@ -26,23 +26,23 @@ class Line:
     mend: str = ""
 
 
-def diagnose() -> list[Line]:
+def diagnose() -> list[Requirement]:
     """Look at Python, at the packages, at the libraries that PDF needs and at the packaged files."""
     version = ".".join(map(str, sys.version_info[:3]))
-    lines = [Line(f"Python {version}", sys.version_info >= PYTHON, "Python 3.11 or newer is needed")]
+    lines = [Requirement(f"Python {version}", sys.version_info >= PYTHON, "Python 3.11 or newer is needed")]
     lines += _packages()
     for library, package in PDF_LIBRARIES.items():
         there = ctypes.util.find_library(library) is not None
-        lines.append(Line(f"{package} (for PDF)", there, f"apt-get install {package}"))
+        lines.append(Requirement(f"{package} (for PDF)", there, f"apt-get install {package}"))
     return [*lines, *_packaged_files()]
 
 
-def _packages() -> Iterator[Line]:
+def _packages() -> Iterator[Requirement]:
     """What the installed package says that it requires, without its extras."""
     try:
         required = metadata.requires("trustreport") or []
     except metadata.PackageNotFoundError:
-        yield Line("trustreport as an installed package", False, "pip install . in its folder")
+        yield Requirement("trustreport as an installed package", False, "pip install . in its folder")
         return
     for said in required:
         found = REQUIREMENT.match(said)
@@ -55,7 +55,7 @@ def _packages() -> Iterator[Line]:
             version = ""
         old = bool(version) and _parts(version) < _parts(least)
         what = f"{name} {version}".strip() + f", which is older than {least}" * old
-        yield Line(what, bool(version) and not old, f"pip install '{name}>={least}'")
+        yield Requirement(what, bool(version) and not old, f"pip install '{name}>={least}'")
 
 
 def _parts(version: str) -> list[int]:
@@ -64,7 +64,7 @@ def _parts(version: str) -> list[int]:
     return [int(part) for part in numbers[0].split(".") if part] if numbers else []
 
 
-def _packaged_files() -> list[Line]:
+def _packaged_files() -> list[Requirement]:
     from trustreport.resources import folder
 
     lines = []
@@ -72,7 +72,7 @@ def _packaged_files() -> list[Line]:
         try:
             folder(kind)
         except FileNotFoundError as error:
-            lines.append(Line(f"packaged {kind}", False, str(error)))
+            lines.append(Requirement(f"packaged {kind}", False, str(error)))
         else:
-            lines.append(Line(f"packaged {kind}", True))
+            lines.append(Requirement(f"packaged {kind}", True))
     return lines

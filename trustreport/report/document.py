@@ -23,11 +23,11 @@ SCHEMA_VERSION = "2"
 SIGNIFICANT_DIGITS = 13
 
 
-class Model(BaseModel):
+class ResultsModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
-class Scope(Model):
+class Scope(ResultsModel):
     """What a number is of; each key only where it applies."""
 
     population: str | None = Field(default=None, description="whom it is of, where not of these cases")
@@ -56,7 +56,7 @@ class Scope(Model):
     parameters: dict[str, Any] | None = Field(default=None, description="what was chosen: tau, bins, margin")
 
 
-class Entry(Model):
+class ResultEntry(ResultsModel):
     """One number of the report. A null is explained by the note."""
 
     id: str = Field(pattern=r"^[a-z_]+\.[a-z0-9_]+$")
@@ -83,7 +83,7 @@ class Entry(Model):
     details: dict[str, Any] = Field(description="what was computed on the way")
 
 
-class Check(Model):
+class CheckEntry(ResultsModel):
     """What one check of the pitfall register found."""
 
     check: str = Field(pattern=r"^P\d\d$")
@@ -95,7 +95,7 @@ class Check(Model):
     quantities: list[str] = Field(description="those that it concerns; empty: all of the scope")
 
 
-class Open(Model):
+class Open(ResultsModel):
     """A question without an answer, and why."""
 
     dimension: str
@@ -103,7 +103,7 @@ class Open(Model):
     reason: str
 
 
-class VerdictFamily(Model):
+class VerdictFamily(ResultsModel):
     """The family of a criterion; `met` is null where its rule does not ask for all of them."""
 
     family: str
@@ -112,7 +112,7 @@ class VerdictFamily(Model):
     met: bool | None
 
 
-class LockedVerdict(Model):
+class LockedVerdict(ResultsModel):
     """The verdict on the same results under the criterion as it was locked."""
 
     bound: float | tuple[float, float] | None = Field(description="the locked bound or margin, as declared")
@@ -121,7 +121,7 @@ class LockedVerdict(Model):
     level: float | None
 
 
-class Verdict(Model):
+class VerdictEntry(ResultsModel):
     """An endpoint held against its criterion; a criterion that is only estimated has none."""
 
     endpoint: str
@@ -147,7 +147,7 @@ class Verdict(Model):
     locked: LockedVerdict | None = Field(description="null where the criterion is unchanged since the lock")
 
 
-class LockChange(Model):
+class LockChange(ResultsModel):
     """A field of the manifest that is not what was locked first."""
 
     field: str
@@ -157,7 +157,7 @@ class LockChange(Model):
     amendment: Literal["before", "after", "undeclared"]
 
 
-class Criteria(Model):
+class Criteria(ResultsModel):
     """How the manifest compares with its lock."""
 
     state: Literal["locked", "amended", "changed", "declared", "none"]
@@ -172,7 +172,7 @@ class Criteria(Model):
     changes: list[LockChange]
 
 
-class FigureEntry(Model):
+class FigureEntry(ResultsModel):
     """A figure: what it shows in words, and the values drawn."""
 
     id: str
@@ -180,7 +180,7 @@ class FigureEntry(Model):
     values: list[dict[str, Any]]
 
 
-class Input(Model):
+class Input(ResultsModel):
     file: str
     table: str
     sha256: str
@@ -190,7 +190,7 @@ class Input(Model):
     dropped: dict[str, int]
 
 
-class Provenance(Model):
+class Provenance(ResultsModel):
     trustreport: str
     versions: dict[str, str]
     inputs: list[Input]
@@ -198,7 +198,7 @@ class Provenance(Model):
     iterations: dict[str, int]
 
 
-class TaskSummary(Model):
+class TaskSummary(ResultsModel):
     task: str
     n_readers: int
     n_cases: int
@@ -211,7 +211,7 @@ class TaskSummary(Model):
     )
 
 
-class StudySummary(Model):
+class StudySummary(ResultsModel):
     kind: str
     title: str
     device: str
@@ -223,7 +223,7 @@ class StudySummary(Model):
     not_declared: list[str]
 
 
-class AnswerResult(Model):
+class AnswerResult(ResultsModel):
     """Which result a sentence of the answer states."""
 
     id: str
@@ -231,12 +231,12 @@ class AnswerResult(Model):
     method: str
 
 
-class AnswerPart(Model):
+class AnswerPart(ResultsModel):
     text: str
     results: list[AnswerResult]
 
 
-class AnswerEntry(Model):
+class AnswerEntry(ResultsModel):
     """The answer that the report opens with."""
 
     question: str
@@ -245,16 +245,16 @@ class AnswerEntry(Model):
     parts: list[AnswerPart] = Field(description="the sentences of both, with the results that they state")
 
 
-class Document(Model):
+class ResultsDocument(ResultsModel):
     """results.json as a whole."""
 
     schema_version: Literal["2"]
     study: StudySummary
     answer: AnswerEntry
-    results: list[Entry]
-    verdicts: list[Verdict]
+    results: list[ResultEntry]
+    verdicts: list[VerdictEntry]
     criteria: Criteria
-    checks: list[Check]
+    checks: list[CheckEntry]
     unanswered: list[Open]
     figures: list[FigureEntry]
     provenance: Provenance
@@ -408,15 +408,15 @@ def _verdict(verdict: Judged, say: Catalogue) -> dict[str, Any]:
 
 
 def _criteria(assessment: Assessment) -> dict[str, Any]:
-    standing = lock.standing(assessment.study, assessment.plan)
-    covers = "criteria" if standing.older else "manifest"
+    status = lock.lock_status(assessment.study, assessment.plan)
+    covers = "criteria" if status.older else "manifest"
     return {
-        "state": standing.state,
-        "covers": covers if standing.lock else None,
-        "sha256": standing.sha256,
-        "locked_sha256": standing.lock.first.sha256 if standing.lock else None,
-        "late": standing.late,
-        "time_stamp": standing.stamp.time.isoformat() if standing.stamp else None,
+        "state": status.state,
+        "covers": covers if status.lock else None,
+        "sha256": status.sha256,
+        "locked_sha256": status.lock.first.sha256 if status.lock else None,
+        "late": status.late,
+        "time_stamp": status.stamp.time.isoformat() if status.stamp else None,
         "changes": [
             {
                 "field": c.field,
@@ -425,7 +425,7 @@ def _criteria(assessment: Assessment) -> dict[str, Any]:
                 "criteria": [e.endpoint for e in lock.concerned(c, assessment.plan)],
                 "amendment": c.how,
             }
-            for c in standing.changes
+            for c in status.changes
         ],
     }
 

@@ -41,7 +41,7 @@ class Order:
     language: str
 
 
-class Drawing:
+class DrawingProcess:
     """A process that draws: `begin` hands it figures, `drawn` asks for them; a context ends it.
 
     What it does not bring, because it failed or came to an end, is drawn here when it is asked for.
@@ -125,7 +125,7 @@ class Drawing:
 class _Awaited:
     """A figure that is being drawn elsewhere."""
 
-    drawing: Drawing
+    drawing: DrawingProcess
     order: Order
 
     @property

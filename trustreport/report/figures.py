@@ -34,7 +34,7 @@ class Drawn(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class FigureFiles:
     """A figure that has been drawn."""
 
     svg: bytes
@@ -48,10 +48,10 @@ def draw_all(assessment: Assessment) -> dict[str, Drawn]:
     return {figure.id: draw(figure, say) for figure in assessment.figures}
 
 
-def draw(figure: Figure, say: Catalogue) -> Files:
+def draw(figure: Figure, say: Catalogue) -> FigureFiles:
     """One figure."""
     files = saved(figure, say, ("svg", "page", "png"))
-    return Files(*files)
+    return FigureFiles(*files)
 
 
 def saved(figure: Figure, say: Catalogue, forms: Iterable[str]) -> list[bytes]:
@@ -69,9 +69,9 @@ def _svg(drawn: "MatplotlibFigure") -> bytes:
 
 
 def _page(drawn: "MatplotlibFigure") -> bytes:
-    from trustreport.report import paper
+    from trustreport.report import svg_backend
 
-    return paper.svg(drawn, dots_per_inch=DOTS_PER_INCH)
+    return svg_backend.svg(drawn, dots_per_inch=DOTS_PER_INCH)
 
 
 def _png(drawn: "MatplotlibFigure") -> bytes:

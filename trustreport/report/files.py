@@ -11,7 +11,7 @@ Status = Literal["ok", "wrong", "beside", "signed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FileStatus:
     """What was found of one file: as written, not as written, no part of the report, or a statement on it."""
 
     file: str

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from trustreport.assessment import Assessment
 from trustreport.finding import Part
 from trustreport.messages import Catalogue
-from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element, Place
+from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element, ReportPlace
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
 from trustreport.report.outlines import ANNEX, REPORT, WHOLE_IN_ANNEX, is_printed
 from trustreport.report.sections import PartView, Section, part_view, section
@@ -84,7 +84,7 @@ def chapters(
 ) -> Chapters:
     """The chapters of a report of this kind and of its annex; a table or figure stands in one of them."""
     kind = assessment.plan.report.kind
-    standing: dict[str, Place] = {}
+    standing: dict[str, ReportPlace] = {}
     context = Context(assessment, drawn, say, Numbering("", drawn, say), on_screen, provenance, standing)
     report = _drafts("report", REPORT[kind], context)
     annex = _drafts("annex", ANNEX[kind], context)
@@ -200,10 +200,10 @@ def _of_volume(part: Part, volume: Volume) -> Part | None:
     return replace(part, finding=finding, tables=tables, figures=figures)
 
 
-def _place(chapter: str, view: Section | ElementView) -> Place:
+def _place(chapter: str, view: Section | ElementView) -> ReportPlace:
     if isinstance(view, Section):
-        return Place(chapter, view.anchor, view.short)
-    return Place(chapter, view.anchor, view.short, bool(view.parts) or view.element.holds)
+        return ReportPlace(chapter, view.anchor, view.short)
+    return ReportPlace(chapter, view.anchor, view.short, bool(view.parts) or view.element.holds)
 
 
 def _rest(context: Context) -> Element | None:

@@ -7,7 +7,7 @@ from trustreport.plan import Plan
 from trustreport.report.bundle import RESULTS
 from trustreport.report.compare import compare, lines
 from trustreport.report.document import canonical
-from trustreport.report.files import Line
+from trustreport.report.files import FileStatus
 
 MOST_NAMED = 3  # differences that are listed
 
@@ -24,7 +24,7 @@ def as_built(plan: Plan, written: Mapping[str, Any]) -> Plan:
     )
 
 
-def reproduced(written: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[Line]:
+def reproduced(written: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[FileStatus]:
     """Whether the inputs are those of the report, and the numbers too.
 
     Parameters
@@ -35,33 +35,35 @@ def reproduced(written: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator
     yield from _inputs(written["provenance"]["inputs"], again["provenance"]["inputs"])
     yield from _versions(written["provenance"], again["provenance"])
     if canonical(written) == canonical(again):
-        yield Line(RESULTS, "ok", "computed again, the same bytes")
+        yield FileStatus(RESULTS, "ok", "computed again, the same bytes")
         return
     found = compare(written, again)
     if found.alike:
-        yield Line(RESULTS, "ok", "computed again, the same numbers")
+        yield FileStatus(RESULTS, "ok", "computed again, the same numbers")
         return
     differences = list(lines(found))
     more = f"; and {len(differences) - MOST_NAMED - 1} more" if len(differences) > MOST_NAMED + 1 else ""
     listed = "; ".join(differences[:MOST_NAMED])
-    yield Line(RESULTS, "wrong", f"computed again, is not the same: {listed}{more}")
+    yield FileStatus(RESULTS, "wrong", f"computed again, is not the same: {listed}{more}")
 
 
-def _inputs(old: list[Mapping[str, Any]], new: list[Mapping[str, Any]]) -> Iterator[Line]:
+def _inputs(old: list[Mapping[str, Any]], new: list[Mapping[str, Any]]) -> Iterator[FileStatus]:
     before, after = ({i["file"]: i["sha256"] for i in inputs} for inputs in (old, new))
     for name in dict.fromkeys((*before, *after)):
         if name not in after:
-            yield Line(name, "wrong", "was read for the report and is not part of the study now")
+            yield FileStatus(name, "wrong", "was read for the report and is not part of the study now")
         elif name not in before:
-            yield Line(name, "wrong", "is part of the study now and was not read for the report")
+            yield FileStatus(name, "wrong", "is part of the study now and was not read for the report")
         elif before[name] != after[name]:
-            yield Line(name, "wrong", "of the study is not the file that the report was made from")
+            yield FileStatus(name, "wrong", "of the study is not the file that the report was made from")
         else:
-            yield Line(name, "ok", "is the file that the report was made from")
+            yield FileStatus(name, "ok", "is the file that the report was made from")
 
 
-def _versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Line]:
+def _versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FileStatus]:
     before, after = ({"trustreport": o["trustreport"], **o["versions"]} for o in (old, new))
     for name in before:
         if before[name] != after.get(name, ""):
-            yield Line(name, "beside", f"is {after.get(name, 'absent')} here; the report had {before[name]}")
+            yield FileStatus(
+                name, "beside", f"is {after.get(name, 'absent')} here; the report had {before[name]}"
+            )

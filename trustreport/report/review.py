@@ -58,9 +58,9 @@ class Review:
         return standings(self.required, self.names)
 
     @cached_property
-    def rows(self) -> Mapping[str, acceptance.Held]:
+    def rows(self) -> Mapping[str, acceptance.CriterionRow]:
         """Every criterion as the table of criteria prints it, by name."""
-        return {row.name: row for row in acceptance.held(self.assessment, self.say)}
+        return {row.name: row for row in acceptance.criterion_rows(self.assessment, self.say)}
 
     def shown(self, name: str) -> str:
         """A candidate as the report names it."""

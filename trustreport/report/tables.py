@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.digits import by_width, of_share, places_in
 from trustreport.estimate import Estimate
-from trustreport.finding import EstimateTable, PlainTable, Row
+from trustreport.finding import EstimateRow, EstimateTable, PlainTable
 from trustreport.messages import Catalogue, Message
 from trustreport.results import Result
 
@@ -130,7 +130,7 @@ def through_infinity(result: Result) -> tuple[float, float] | None:
     return None
 
 
-def _methods(rows: Sequence[Row], say: Catalogue) -> list[Cell]:
+def _methods(rows: Sequence[EstimateRow], say: Catalogue) -> list[Cell]:
     """The method of each row, "same" where it is that of the row above, with the note below it."""
     cells, before = [], ""
     for row in rows:

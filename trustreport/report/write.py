@@ -21,7 +21,7 @@ from trustreport.plan import Plan
 from trustreport.report import csv
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
-from trustreport.report.drawing import Drawing
+from trustreport.report.drawing import DrawingProcess
 from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.seeds import DEFAULT
@@ -62,7 +62,7 @@ def write(
     formats: Iterable[str] | None = None,
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
-    drawing: Drawing | None = None,
+    drawing: DrawingProcess | None = None,
 ) -> Written:
     """Write results.json, what else is asked of it, and the list of hashes of all files, into `out`.
 
@@ -183,7 +183,7 @@ def _fill(
     say: Catalogue,
     written: Written,
     progress: Progress,
-    drawing: Drawing | None,
+    drawing: DrawingProcess | None,
 ) -> None:
     step = _Clock(written, progress)
     step("results", 0.0)

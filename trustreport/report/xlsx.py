@@ -46,7 +46,7 @@ def render(document: Mapping[str, Any]) -> bytes:
             head.font = Font(bold=True)
         page.append(heads)
         for row in rows:
-            page.append([_held(value) for value in row])
+            page.append([_storable(value) for value in row])
 
     sheet("numbers", HEADER, numbers(document))
     for name, (key, wanted) in SHEETS.items():
@@ -60,7 +60,7 @@ def render(document: Mapping[str, Any]) -> bytes:
     return _undated(raw.getvalue())
 
 
-def _held(value: Cell) -> Cell:
+def _storable(value: Cell) -> Cell:
     """A cell that a workbook can hold."""
     if not isinstance(value, str):
         return value

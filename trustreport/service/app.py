@@ -22,12 +22,14 @@ from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails
 MOST_FIELDS = 50
 
 
-def create_app(core: Core, beside: Callable[[], AbstractContextManager[Any]] = nullcontext) -> FastAPI:
-    """The application on an open core; `beside` (a worker) runs as long as it does."""
+def create_app(
+    core: Core, worker_context: Callable[[], AbstractContextManager[Any]] = nullcontext
+) -> FastAPI:
+    """The application on an open core; `worker_context` (a worker) runs as long as it does."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        with beside():
+        with worker_context():
             yield
 
     app = FastAPI(

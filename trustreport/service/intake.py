@@ -9,10 +9,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.ids import new_id
 from trustreport.service.storage.blobs import Blob
-from trustreport.service.storage.models import Study, Version, VersionFile
+from trustreport.service.storage.models import StoredStudy, Version, VersionFile
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
 from trustreport.service.web.faults import Fault, Field
@@ -48,7 +48,7 @@ def safe_name(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
+class UploadedFile:
     """A file as it came: its name, where its content is kept, and whether it is an archive to unpack."""
 
     name: str
@@ -74,9 +74,9 @@ def checked_names(names: Iterable[str]) -> list[str]:
     return fine
 
 
-def new_version(rows: Rows, who: Who, study: str, files: Sequence[HandedIn]) -> Version:
+def new_version(rows: Rows, who: Principal, study: str, files: Sequence[UploadedFile]) -> Version:
     """A version of a study that holds these files, still to be checked."""
-    row = who.one(rows, Study, study)
+    row = who.one(rows, StoredStudy, study)
     rows.refresh(row, with_for_update=True)  # numbers are given one after the other
     last = rows.scalar(select(func.max(Version.number)).where(Version.study == row.id)) or 0
     version = Version(

@@ -15,7 +15,7 @@ from trustreport.service.access import accounts
 from trustreport.service.app import create_app
 from trustreport.service.core import Core, open_core
 from trustreport.service.jobs.worker import Worker
-from trustreport.service.record.witness import witnessed
+from trustreport.service.record.signed_log_heads import signed_heads
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web.log import log, set_up_logs
 
@@ -45,11 +45,11 @@ def serve(settings: Settings) -> None:
             sys.stderr.flush()
         set_up_logs()
 
-        def beside() -> AbstractContextManager[Any]:
+        def worker_context() -> AbstractContextManager[Any]:
             return Worker(core, settings.workers) if settings.workers else nullcontext()
 
         config = uvicorn.Config(
-            create_app(core, beside),
+            create_app(core, worker_context),
             host=settings.host,
             port=settings.port,
             log_config=None,
@@ -112,6 +112,6 @@ def verify_log(settings: Settings) -> list[audit.Verified]:
     core = open_core(settings)
     try:
         with core.store.read() as rows:
-            return list(audit.verify(rows, witnessed(rows, core.blobs)))
+            return list(audit.verify(rows, signed_heads(rows, core.blobs)))
     finally:
         core.close()

@@ -81,7 +81,7 @@ def from_environment(data: Path, environment: Mapping[str, str] = os.environ, **
     settings = Settings(data.absolute())
     found: dict[str, Any] = {}
     for field in fields(Settings):
-        text = _said(environment, f"TRUSTREPORT_{field.name.upper()}")
+        text = _value_of(environment, f"TRUSTREPORT_{field.name.upper()}")
         if field.name == "data" or text is None:
             continue
         found[field.name] = _read(field.name, text, type(getattr(settings, field.name)))
@@ -96,7 +96,7 @@ def with_driver(database: str) -> str:
     return re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", database)
 
 
-def _said(environment: Mapping[str, str], variable: str) -> str | None:
+def _value_of(environment: Mapping[str, str], variable: str) -> str | None:
     file = environment.get(f"{variable}_FILE")
     if file is None or variable in environment:
         return environment.get(variable)

@@ -2,12 +2,12 @@
 
 from trustreport.verdicts.families import AtLevel, verdicts
 from trustreport.verdicts.requirements import Requirement, Standing, requirements, standings
-from trustreport.verdicts.verdict import WORDS, Family, Locked, Verdict, Word, counted, worst
+from trustreport.verdicts.verdict import WORDS, FamilyOutcome, Locked, Verdict, Word, counted, worst
 
 __all__ = [
     "WORDS",
     "AtLevel",
-    "Family",
+    "FamilyOutcome",
     "Locked",
     "Requirement",
     "Standing",

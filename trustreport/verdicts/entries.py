@@ -29,8 +29,8 @@ def entry(criterion: Endpoint, study: Study, plan: Plan, results: Iterable[Resul
         return say("verdicts.reason.no_measure")
     primary = [r for r in results if r.primary]
     named = [r for r in primary if _is_named(criterion.measure, r.id)]
-    found = [r for r in named if _stands_where(criterion, r)]
-    found = found or [r for r in _of_part(criterion, primary) if _stands_where(criterion, r)]
+    found = [r for r in named if _has_scope_of(criterion, r)]
+    found = found or [r for r in _of_part(criterion, primary) if _has_scope_of(criterion, r)]
     if found:
         return _one(found, criterion, study, plan)
     return say(f"verdicts.reason.{'no_place' if named else 'no_result'}", measure=criterion.measure)
@@ -51,7 +51,7 @@ def _of_part(criterion: Endpoint, primary: Sequence[Result]) -> Iterator[Result]
             yield r
 
 
-def _stands_where(criterion: Endpoint, r: Result) -> bool:
+def _has_scope_of(criterion: Endpoint, r: Result) -> bool:
     at = r.place
     if criterion.of is not None and r.endpoint != criterion.of:
         return False

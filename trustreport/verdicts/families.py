@@ -12,7 +12,7 @@ from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts.judge import Judge
 from trustreport.verdicts.locked import with_locked
-from trustreport.verdicts.verdict import Family, Verdict
+from trustreport.verdicts.verdict import FamilyOutcome, Verdict
 
 AtLevel = Callable[[str, float], Sequence[Result]]
 """The results of a dimension with intervals of a level."""
@@ -35,14 +35,14 @@ def verdicts(
     at_level : gives the entries of a dimension again at another level
     contradicted : numbers (`trustreport.one_number`) of which the report gives two intervals
     """
-    judge = Judge(study, plan, results, checks, at_level, lock.standing(study, plan), contradicted)
-    found = _judged(judge)
-    gone = {name: _gone(name) for name in lock.removed(judge.standing, plan)}
-    found = with_locked(found | gone, judge, _judged)
+    judge = Judge(study, plan, results, checks, at_level, lock.lock_status(study, plan), contradicted)
+    found = _verdicts(judge)
+    gone = {name: _gone(name) for name in lock.removed(judge.lock_status, plan)}
+    found = with_locked(found | gone, judge, _verdicts)
     return tuple(found[name] for name in (*criteria.named(plan.endpoints), *gone) if name in found)
 
 
-def _judged(judge: Judge) -> dict[str, Verdict]:
+def _verdicts(judge: Judge) -> dict[str, Verdict]:
     """The verdict on every criterion that asks for one, by its name."""
     families = criteria.families(judge.plan)
     level = judge.plan.report.confidence_level
@@ -80,7 +80,7 @@ def _of_family(family: _Family) -> list[Verdict]:
     if not family.of.name:
         return found
     met = all(v.word == "pass" for v in found) if family.of.rule == "co-primary" else None
-    said = Family(family.of.name, family.of.rule or "none", size, met)
+    said = FamilyOutcome(family.of.name, family.of.rule or "none", size, met)
     return [replace(v, family=said) for v in found]
 
 

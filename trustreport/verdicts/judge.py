@@ -11,7 +11,7 @@ from trustreport.criteria import Bound
 from trustreport.digits import as_declared, clear_of, places_in, rounded
 from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
-from trustreport.lock import Standing
+from trustreport.lock import LockStatus
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
 from trustreport.one_number import number
@@ -46,7 +46,7 @@ class Judge:
     results: Sequence[Result]
     checks: Sequence[CheckOutcome]
     at_level: Any
-    standing: Standing
+    lock_status: LockStatus
     contradicted: Container[Hashable] = ()
 
     def __call__(self, criterion: Endpoint, alpha: float) -> Verdict:
@@ -64,15 +64,17 @@ class Judge:
             lead = entry(criterion, self.study, self.plan, again)
         if isinstance(lead, Message):
             return Verdict(criterion, "not assessable", lead, bound=bound, level=level, alpha=alpha)
-        word, reason, named = self._said(criterion, lead, bound)
+        word, reason, named = self._word_and_sentence(criterion, lead, bound)
         n, unit = _needed(lead, bound, self.plan) if word == "inconclusive" else (None, "")
         if n is not None:
             reason = say("verdicts.with_needed", sentence=reason, needed=_in_words(lead, n, unit, self.plan))
         return Verdict(criterion, word, reason, lead, bound, level, alpha, None, named, n, unit)
 
-    def _said(self, criterion: Endpoint, lead: Result, bound: Bound) -> tuple[Word, Message, tuple[str, ...]]:
+    def _word_and_sentence(
+        self, criterion: Endpoint, lead: Result, bound: Bound
+    ) -> tuple[Word, Message, tuple[str, ...]]:
         """Word and sentence; what withholds a verdict comes before the verdict itself."""
-        late = withheld(self.standing, self.plan, criterion)
+        late = withheld(self.lock_status, self.plan, criterion)
         if late is not None:
             return late
         blocks = blocking(lead, self.checks)
@@ -88,16 +90,16 @@ class Judge:
             return "not assessable", say("verdicts.reason.no_interval", reason=e.note or "-"), ()
         if number(lead, self.plan.operating_point.threshold) in self.contradicted:
             return "not assessable", say("verdicts.reason.contradicted"), ()
-        if says_nothing(e):
+        if has_no_precision(e):
             return "not assessable", say("verdicts.reason.no_width"), ()
-        word = held(e.low, e.high, bound)
+        word = compare_with_bound(e.low, e.high, bound)
         return word, say(f"verdicts.{_pattern(word, bound, e.high)}", **_values(criterion, lead, bound)), ()
 
 
-def says_nothing(e: Estimate) -> bool:
+def has_no_precision(e: Estimate) -> bool:
     """Whether an interval has no width, or is made of a standard error of 0: that is no evidence.
 
-    >>> says_nothing(Estimate(1.0, 1.0, 1.0, 8)), says_nothing(Estimate(1.0, 0.981, 1.0, 200))
+    >>> has_no_precision(Estimate(1.0, 1.0, 1.0, 8)), has_no_precision(Estimate(1.0, 0.981, 1.0, 200))
     (True, False)
     """
     return e.low == e.high or e.se == 0 or NOTHING_OF_PRECISION in e.note
@@ -108,13 +110,13 @@ def _why(word: str, lead: Result) -> Message:
     return say(f"verdicts.reason.{word}", best=lead.quantity.target or 0.0)
 
 
-def held(low: float, high: float, bound: Bound) -> Word:
+def compare_with_bound(low: float, high: float, bound: Bound) -> Word:
     """An interval against a bound: whole on the right side, whole on the wrong side, or neither.
 
     >>> (
-    ...     held(0.91, 0.97, Bound(low=0.9)),
-    ...     held(0.85, 0.97, Bound(low=0.9)),
-    ...     held(0.8, 0.89, Bound(low=0.9)),
+    ...     compare_with_bound(0.91, 0.97, Bound(low=0.9)),
+    ...     compare_with_bound(0.85, 0.97, Bound(low=0.9)),
+    ...     compare_with_bound(0.8, 0.89, Bound(low=0.9)),
     ... )
     ('pass', 'inconclusive', 'fail')
     """

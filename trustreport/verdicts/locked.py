@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from trustreport.lock import Standing, concerned, exploratory, removed, rests_on
+from trustreport.lock import LockStatus, concerned, exploratory, removed, rests_on
 from trustreport.messages import Message, say
 from trustreport.plan import Endpoint, Family, Plan, Report
 from trustreport.verdicts.verdict import Locked, Verdict, Word
@@ -23,15 +23,15 @@ OF_CRITERIA = (("endpoints",), ("families",), ("report", "confidence_level"), ("
 
 
 def withheld(
-    standing: Standing, plan: Plan, criterion: Endpoint
+    status: LockStatus, plan: Plan, criterion: Endpoint
 ) -> tuple[Word, Message, tuple[str, ...]] | None:
     """Word, sentence and check where a criterion, or what it rests on, was not fixed in advance."""
-    check = exploratory(standing, plan, criterion)
+    check = exploratory(status, plan, criterion)
     if check is None:
         return None
     how = {"P34": "undeclared", "P35": "after"}[check]
-    fields = [c.field for c in standing.changes if c.how == how and rests_on(criterion, c, plan)]
-    if standing.late or not fields:
+    fields = [c.field for c in status.changes if c.how == how and rests_on(criterion, c, plan)]
+    if status.late or not fields:
         return "not assessable", say("verdicts.reason.P35"), (check,)
     more = [say("word.more", n=len(fields) - MOST_NAMED)] if len(fields) > MOST_NAMED else []
     reason = say(f"verdicts.reason.{how}", n=len(fields), fields=[*fields[:MOST_NAMED], *more])
@@ -44,14 +44,14 @@ def with_locked(found: Mapping[str, Verdict], judge: "Judge", decide: Decide) ->
     All criteria are judged again as they were locked, each with its family, on the results of the report.
     What was changed elsewhere in the manifest withholds that verdict as it does the other.
     """
-    standing, plan = judge.standing, judge.plan
-    of_criteria = [c for c in standing.changes if any(c.path[: len(own)] == own for own in OF_CRITERIA)]
-    amended = {e.endpoint for c in of_criteria for e in concerned(c, plan)} | set(removed(standing, plan))
-    before = _as_locked(standing, plan) if amended else None
+    status, plan = judge.lock_status, judge.plan
+    of_criteria = [c for c in status.changes if any(c.path[: len(own)] == own for own in OF_CRITERIA)]
+    amended = {e.endpoint for c in of_criteria for e in concerned(c, plan)} | set(removed(status, plan))
+    before = _as_locked(status, plan) if amended else None
     if before is None:
         return dict(found)
-    elsewhere = tuple(c for c in standing.changes if c not in of_criteria)
-    then = decide(replace(judge, plan=before, standing=replace(standing, changes=elsewhere)))
+    elsewhere = tuple(c for c in status.changes if c not in of_criteria)
+    then = decide(replace(judge, plan=before, lock_status=replace(status, changes=elsewhere)))
     return {
         name: replace(verdict, locked=_locked(then[name])) if name in amended and name in then else verdict
         for name, verdict in found.items()
@@ -62,11 +62,11 @@ def _locked(verdict: Verdict) -> Locked:
     return Locked(verdict.criterion.bound_or_margin, verdict.word, verdict.alpha, verdict.level)
 
 
-def _as_locked(standing: Standing, plan: Plan) -> Plan | None:
+def _as_locked(status: LockStatus, plan: Plan) -> Plan | None:
     """The plan with the criteria as they were locked; None where this version cannot read them."""
-    if standing.lock is None:
+    if status.lock is None:
         return None
-    given = standing.lock.first.criteria
+    given = status.lock.first.criteria
     default = Report.model_fields["confidence_level"].default
     level = given.get("confidence_level", given.get("report", {}).get("confidence_level", default))
     try:

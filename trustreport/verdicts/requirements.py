@@ -80,7 +80,7 @@ def _asked(criterion: Endpoint, names: Sequence[str]) -> tuple[object, ...]:
     )
 
 
-def standing(rows: Iterable[Requirement], candidate: str) -> Standing:
+def status(rows: Iterable[Requirement], candidate: str) -> Standing:
     """Whether a candidate meets all that is required of it, fails in something, or is undecided."""
     words = [word for row in rows if row.counts and (word := row.word(candidate)) is not None]
     if not words:
@@ -92,4 +92,4 @@ def standing(rows: Iterable[Requirement], candidate: str) -> Standing:
 
 def standings(rows: Sequence[Requirement], names: Iterable[str]) -> Mapping[str, Standing]:
     """The same of every candidate."""
-    return {name: standing(rows, name) for name in names}
+    return {name: status(rows, name) for name in names}

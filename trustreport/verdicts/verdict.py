@@ -16,7 +16,7 @@ ROLES = ("safety", "primary", "secondary", "exploratory", None)
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class FamilyOutcome:
     """The family of a criterion, its rule, and whether it is met as a whole; None where that is not asked."""
 
     name: str
@@ -52,7 +52,7 @@ class Verdict:
     bound: Bound | None = None
     level: float | None = None
     alpha: float | None = None
-    family: Family | None = None
+    family: FamilyOutcome | None = None
     checks: tuple[str, ...] = ()
     n_needed: int | None = None
     unit: str = ""

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from trustreport.estimate import Estimate
 from trustreport.measures.agreement import bootstrap as bootstrap_module
 from trustreport.measures.agreement import notes, weights
-from trustreport.measures.agreement.bootstrap import _Labels, bootstrap
+from trustreport.measures.agreement.bootstrap import _GivenLabels, bootstrap
 from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.conger import conger_kappa
 from trustreport.measures.agreement.fleiss import fleiss_kappa
@@ -141,7 +141,7 @@ def test_a_draw_has_the_coefficients_of_the_raters_and_cases_drawn(codes: Any, d
     raters = data.draw(st.lists(st.integers(0, m - 1), min_size=m, max_size=m))
     times = np.bincount(raters, minlength=m).astype(float)
     counted = np.bincount(chosen, minlength=n).astype(float)
-    found = _Labels.of(codes, 3, scale).coefficients(times[None], counted[None])
+    found = _GivenLabels.of(codes, 3, scale).coefficients(times[None], counted[None])
     ranks: dict[str, Any] = {"krippendorff_alpha": partial(krippendorff_alpha, metric="ordinal")}
     ranks["gwet_ac2"] = partial(gwet_ac2, weights=weights.ordinal(3))
     for name, coefficient in (NAMED if scale == "nominal" else ranks).items():

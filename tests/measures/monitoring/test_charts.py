@@ -49,7 +49,9 @@ def test_a_limit_of_two_events_in_a_row_counted_by_hand() -> None:
     # Four cases without two events in a row, and without an event after an event: 0000, one event (4),
     # two events apart (3 patterns).
     q = 1 - p
-    assert run_length.going_on([moves] * 4) == pytest.approx(q**4 + 4 * p * q**3 + 3 * p**2 * q**2)
+    assert run_length.probability_of_no_end([moves] * 4) == pytest.approx(
+        q**4 + 4 * p * q**3 + 3 * p**2 * q**2
+    )
 
 
 def test_many_looks_are_extrapolated_without_error() -> None:
@@ -59,7 +61,7 @@ def test_many_looks_are_extrapolated_without_error() -> None:
     standing[0] = 1
     for _ in range(5000):
         standing = moves.T @ standing
-    assert run_length.going_on([moves] * 5000) == pytest.approx(standing.sum(), rel=1e-9)
+    assert run_length.probability_of_no_end([moves] * 5000) == pytest.approx(standing.sum(), rel=1e-9)
 
 
 @pytest.mark.parametrize("rates", [(0.1, 0.2), (0.02, 0.05), (0.9, 0.8), (0.6, 0.8)])
@@ -193,7 +195,7 @@ def test_tests_begin_again_and_their_false_alerts_add_up() -> None:
     assert run.alerts == (31,)
     # Ends at +1 or -1: each case is a test of its own.
     moves = run_length.restarting_moves(run_length.bernoulli(0.1, 1, 1), -1, 1)
-    assert run_length.going_on([moves] * 7) == pytest.approx(0.9**7)
+    assert run_length.probability_of_no_end([moves] * 7) == pytest.approx(0.9**7)
     rng = np.random.default_rng(4)
     drawn = [sprt.sprt((rng.random(60) < 0.1) * 1, 0.1, 0.3, budget=0.1) for _ in range(800)]
     share = np.mean([bool(run.alerts) for _, run in drawn if run is not None])

@@ -261,7 +261,7 @@ def test_a_variance_that_is_not_positive_is_replaced_and_named() -> None:
     assert e.se**2 == pytest.approx(plugged([-1.0, 1.0], outcome))
     half = stats.t.ppf(0.975, u.counts.min()) * e.se
     assert (e.low, e.high) == pytest.approx((e.value - half, e.value + half))
-    behind = u.behind()
+    behind = u.for_difference()
     assert behind.method == "ustatistic_plugin"
     v = behind.mean_covariance(1, 0)
     assert v[0, 0] + v[1, 1] - 2 * v[0, 1] == pytest.approx(e.se**2)
@@ -275,7 +275,7 @@ def test_a_positive_variance_is_left_as_it_is() -> None:
     outcome = (rng.random((2, 5, 40)) < 0.7).astype(float)
     outcome[rng.random(outcome.shape) < 0.1] = np.nan
     u = ustatistic(outcome, centred=True)
-    assert u.behind() is u
+    assert u.for_difference() is u
     assert u.difference().se ** 2 == pytest.approx(u.components()["variance"])
 
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from trustreport.measures.reported.bounds import Cases
-from trustreport.measures.reported.printed import Figure
+from trustreport.measures.reported.bounds import CaseCounts
+from trustreport.measures.reported.printed import PrintedFigure
 
 Table = tuple[int, int, int, int]
 
@@ -33,7 +33,7 @@ def metric(name: str, table: Table) -> Fraction | None:
     return Fraction(above, below) if below else None
 
 
-def prints_as(figure: Figure, table: Table) -> bool:
+def prints_as(figure: PrintedFigure, table: Table) -> bool:
     """Whether the metric of the table lies in the interval of the figure."""
     value = metric(figure.metric, table)
     if value is None:
@@ -45,7 +45,7 @@ def prints_as(figure: Figure, table: Table) -> bool:
     return above and (value < high if figure.open_high else value <= high)
 
 
-def tables(n: Cases) -> Iterator[Table]:
+def tables(n: CaseCounts) -> Iterator[Table]:
     """Every table with so many cases."""
     for positives in range(n.total + 1) if n.positives is None else [n.positives]:
         for tp in range(positives + 1):
@@ -54,7 +54,7 @@ def tables(n: Cases) -> Iterator[Table]:
 
 
 @pytest.fixture(scope="session")
-def brute_force() -> Callable[[Sequence[Figure], Cases], list[Table]]:
+def brute_force() -> Callable[[Sequence[PrintedFigure], CaseCounts], list[Table]]:
     """All tables that fit."""
     return lambda figures, n: [t for t in tables(n) if all(prints_as(f, t) for f in figures)]
 

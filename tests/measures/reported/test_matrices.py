@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trustreport.measures.reported import matrices
-from trustreport.measures.reported.bounds import Cases, cases, enclose
+from trustreport.measures.reported.bounds import CaseCounts, cases, enclose
 from trustreport.measures.reported.matrices import consistent_matrices, fits
 from trustreport.measures.reported.printed import CELLS, KNOWN, METRICS, printed
 
@@ -93,7 +93,7 @@ def problems(draw):
             hundredths = draw(st.just(_hundredths(name, table)) | st.integers(least, 100))
             text = draw(st.sampled_from(["{:.2f}", "{:.1f}"])).format(hundredths / 100)
         given_.append(printed(name, text, rounding))
-    return given_, Cases(total, draw(st.sampled_from([positives, None])))
+    return given_, CaseCounts(total, draw(st.sampled_from([positives, None])))
 
 
 def _hundredths(name, table):

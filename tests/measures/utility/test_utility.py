@@ -35,7 +35,7 @@ from trustreport.measures.utility.space import OUTSIDE, TIED, inside, matrix_at,
 from trustreport.measures.utility.utility_yield import (
     confusion_matrix,
     utility_yield,
-    yield_at_mix,
+    yield_at_prevalence,
     yield_bootstrap,
 )
 
@@ -150,10 +150,10 @@ def test_three_classes_and_another_mix():
     assert table.tolist() == [[1, 0, 1], [1, 2, 0], [0, 0, 1]]
     u = [[5, -1, -9], [1, 3, -2], [0, 1, 4]]
     assert utility_yield(table, u).value == pytest.approx((5 + 1 + 3 + 3 + 4 - 9) / 6)
-    est = yield_at_mix(table, u, [0.5, 0.3, 0.2])
+    est = yield_at_prevalence(table, u, [0.5, 0.3, 0.2])
     assert est.value == pytest.approx(0.5 * 3 + 0.3 * 3 - 0.2 * 2.5)
     assert est.se == pytest.approx(sqrt(0.25 * 4 / 2 + 0.04 * 6.5**2 / 2))
-    assert yield_at_mix(table, u, [1 / 3] * 3).value == pytest.approx(utility_yield(table, u).value)
+    assert yield_at_prevalence(table, u, [1 / 3] * 3).value == pytest.approx(utility_yield(table, u).value)
 
 
 def test_undefined_says_why():
@@ -163,8 +163,8 @@ def test_undefined_says_why():
     assert yield_bootstrap([[0, 0], [0, 0]], U4, rng=rng()).note == "no case"
     assert "no width" in utility_yield([[5, 0], [0, 0]], [[2, 2], [2, 2]]).note
     assert utility_yield([[5, 0], [0, 0]], U4).low < 15
-    assert yield_at_mix([[5, 0], [2, 0]], U4, [0.5, 0.5]).note == CLASS_ABSENT
-    assert not isnan(yield_at_mix([[5, 0], [2, 0]], U4, [1, 0]).low)
+    assert yield_at_prevalence([[5, 0], [2, 0]], U4, [0.5, 0.5]).note == CLASS_ABSENT
+    assert not isnan(yield_at_prevalence([[5, 0], [2, 0]], U4, [1, 0]).low)
 
 
 # ---- ranking
@@ -326,7 +326,7 @@ def test_corners_of_the_map_are_its_extreme_matrices():
     (lambda: expected_matrix([U4, U5], [0.5, 0.6]), "sum to 1"),
     (lambda: utility_yield([[1, 2, 3], [4, 5, 6], [7, 8, 9]], U4), "one shape"),
     (lambda: utility_yield([[1.5, 2], [3, 4]], U4), "whole numbers"),
-    (lambda: yield_at_mix(A, U4, [0.5, 0.6]), "shares must be 2 numbers"),
+    (lambda: yield_at_prevalence(A, U4, [0.5, 0.6]), "shares must be 2 numbers"),
     (lambda: confusion_matrix(np.array([0, 2]), np.array([0, 1]), 2), "truth must hold a class"),
     (lambda: rank(np.array([0, 1]), np.array([0, 1]), [U4], rng=rng()), "candidates by cases"),
     (lambda: yield_difference(np.array([0]), np.array([0, 1]), np.array([0]), U4), "one entry per case"),

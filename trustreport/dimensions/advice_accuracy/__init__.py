@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from trustreport.claims import held
+from trustreport.claims import claim_checks
 from trustreport.dimensions.advice_accuracy.compared import difference_results, pairs
 from trustreport.dimensions.advice_accuracy.curves import charts, curves, scored
 from trustreport.dimensions.advice_accuracy.entries import (
@@ -12,11 +12,11 @@ from trustreport.dimensions.advice_accuracy.entries import (
     score_results,
 )
 from trustreport.dimensions.advice_accuracy.h_accuracy import confident
-from trustreport.dimensions.advice_accuracy.mixes import mix_figures
 from trustreport.dimensions.advice_accuracy.narrative import in_full, overview, with_declared
 from trustreport.dimensions.advice_accuracy.narrative_candidates import compared_parts
 from trustreport.dimensions.advice_accuracy.narrative_h import h_parts
 from trustreport.dimensions.advice_accuracy.narrative_secondary import remarks_on
+from trustreport.dimensions.advice_accuracy.prevalence_figure import prevalence_figures
 from trustreport.dimensions.advice_accuracy.utility import (
     contest_results,
     contests,
@@ -87,7 +87,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     figures = [
         *(charts(views) if len(views) > 1 else ()),
         *curves(sets, study, plan),
-        *mix_figures(drawn, plan),
+        *prevalence_figures(drawn, plan),
     ]
     if len(views) <= EACH_UP_TO:
         parts = in_full(views, figures)
@@ -95,7 +95,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         parts = overview(views, figures, undrawn=len(not_drawn))
     results: tuple[Result, ...] = (*(r for one in views for r in one.results), *secondary)
     parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
-    parts = with_declared(prepend_sentences(immature(study, plan), parts), held(plan, results))
+    parts = with_declared(prepend_sentences(immature(study, plan), parts), claim_checks(plan, results))
     not_shown = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
     return Finding(NAME, parts, results, not_shown)
 

@@ -12,8 +12,8 @@ from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.estimate import Estimate
 from trustreport.figures.curves import MOST_PANELS, MOST_POINTS, Points
 from trustreport.figures.decision_curve import BenefitPoint, DecisionCurves, DecisionLine, DecisionPanel
-from trustreport.figures.measures_chart import Cell, MeasureColumn, MeasureRow, MeasuresChart
-from trustreport.figures.roc import OperatingPoint, ReaderPoint, RocFigure, RocLine, RocPanel
+from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.roc import DevicePoint, ReaderPoint, RocFigure, RocLine, RocPanel
 from trustreport.finding import Figure
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.shares import sensitivity, specificity
@@ -32,23 +32,23 @@ CHARTED = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "mcc")
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredSet:
+class CandidatesOnSet:
     """A data set with what each candidate said of it."""
 
     name: str
     candidates: tuple[tuple[ScoredCases, ResultView], ...]
 
 
-def scored(cases: Sequence[ScoredCases], views: Sequence[ResultView]) -> list[ScoredSet]:
+def scored(cases: Sequence[ScoredCases], views: Sequence[ResultView]) -> list[CandidatesOnSet]:
     """The data sets of which an ROC curve can be drawn: scores, and cases of both classes."""
     sets: dict[str, list[tuple[ScoredCases, ResultView]]] = {}
     for case, one in zip(cases, views):
         if case.score is not None and case.truth.any() and not case.truth.all():
             sets.setdefault(case.dataset.name, []).append((case, one))
-    return [ScoredSet(name, tuple(candidates)) for name, candidates in sets.items()]
+    return [CandidatesOnSet(name, tuple(candidates)) for name, candidates in sets.items()]
 
 
-def curves(sets: Sequence[ScoredSet], study: Study, plan: Plan, number: int = 1) -> Iterator[Figure]:
+def curves(sets: Sequence[CandidatesOnSet], study: Study, plan: Plan, number: int = 1) -> Iterator[Figure]:
     """ROC curves, then decision curves of those whose scores are risks; a panel for each data set."""
     for start in range(0, len(sets), MOST_PANELS):
         some = sets[start : start + MOST_PANELS]
@@ -62,7 +62,7 @@ def curves(sets: Sequence[ScoredSet], study: Study, plan: Plan, number: int = 1)
             say(f"{ID}.figure.roc_alt", n=len(names), names=names, areas=_range(areas)),
         )
     risks = [
-        ScoredSet(one.name, tuple((c, t) for c, t in one.candidates if are_risks(c)))
+        CandidatesOnSet(one.name, tuple((c, t) for c, t in one.candidates if are_risks(c)))
         for one in sets
         if any(are_risks(c) for c, _ in one.candidates)
     ]
@@ -88,7 +88,7 @@ def _label(case: ScoredCases) -> str:
     return case.place.candidate or ""
 
 
-def _roc(one: ScoredSet, study: Study, plan: Plan, *, named: bool) -> RocPanel:
+def _roc(one: CandidatesOnSet, study: Study, plan: Plan, *, named: bool) -> RocPanel:
     most = MOST_POINTS if not named and len(one.candidates) == 1 else FEWER_POINTS
     lines = []
     for case, view in one.candidates:
@@ -100,14 +100,14 @@ def _roc(one: ScoredSet, study: Study, plan: Plan, *, named: bool) -> RocPanel:
     return RocPanel(one.name if named else "", tuple(lines), tuple(_readers(one.name, study, plan)))
 
 
-def _point(case: ScoredCases, view: ResultView) -> OperatingPoint | None:
+def _point(case: ScoredCases, view: ResultView) -> DevicePoint | None:
     present, absent = view.estimate("sensitivity"), view.estimate("specificity")
     if present is None or absent is None:
         return None
     at: Message | str = ""
     if case.threshold is not None and case.by_threshold:
         at = say("figure.roc.threshold", threshold=case.threshold)
-    return OperatingPoint(present, absent, at)
+    return DevicePoint(present, absent, at)
 
 
 def _readers(name: str, study: Study, plan: Plan) -> Iterator[ReaderPoint]:
@@ -130,7 +130,7 @@ def _points(readings: Readings, arm: str, plan: Plan, *, aided: bool) -> Iterato
         yield ReaderPoint(reader, sensitivity(counts, level=level), specificity(counts, level=level), aided)
 
 
-def _decisions(one: ScoredSet, plan: Plan, *, named: bool) -> DecisionPanel:
+def _decisions(one: CandidatesOnSet, plan: Plan, *, named: bool) -> DecisionPanel:
     level, at = plan.report.confidence_level, _grid(plan)
     declared = [t for t in thresholds(plan) if at[0] <= t <= at[-1]]
     lines: list[DecisionLine] = []
@@ -183,10 +183,10 @@ def charts(all_views: Sequence[ResultView]) -> Iterator[Figure]:
         )
 
 
-def _cell(view: ResultView, name: str) -> Cell | None:
+def _cell(view: ResultView, name: str) -> MeasureCell | None:
     e: Estimate | None = view.estimate(name)
     if e is None:
         return None
     share = view.estimate("prevalence")
     common = max(share.value, 1 - share.value) if name == "accuracy" and share else nan
-    return Cell(e, common)
+    return MeasureCell(e, common)

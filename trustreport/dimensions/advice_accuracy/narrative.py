@@ -6,12 +6,12 @@ from functools import partial
 from math import isnan
 from typing import Any
 
-from trustreport.claims import Held
+from trustreport.claims import ClaimCheck
 from trustreport.dimensions.advice_accuracy.entries import CELLS, ID, SCENARIO_MEASURES, SCENARIOS
-from trustreport.dimensions.advice_accuracy.narrative_secondary import beside_tables
+from trustreport.dimensions.advice_accuracy.narrative_secondary import secondary_tables
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.estimate import Estimate
-from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
@@ -61,7 +61,7 @@ def overview(
             *((f"{ID}.heading.{name}", partial(_value, name=name), "number.3") for name in names),
         ],
     )
-    finding = (*_across(all_views), *_noted(all_views), *_undrawn(undrawn))
+    finding = (*_across(all_views), *_noted(all_views), *_not_plotted(undrawn))
     return (Part(finding, tables=(sets, *_rules_of_sets(all_views)), figures=tuple(figures)),)
 
 
@@ -69,7 +69,7 @@ def _n_of(view: ResultView) -> int | None:
     return next((r.estimate.n for r in view.results if r.place == view.place), None)
 
 
-def _undrawn(n: int) -> Iterator[Message]:
+def _not_plotted(n: int) -> Iterator[Message]:
     if n:
         yield say("undrawn", n=n)
 
@@ -145,7 +145,7 @@ def _rule(scenario: str) -> dict[str, str]:
     return {"scenario": scenario}
 
 
-def with_declared(parts: tuple[Part, ...], found: Sequence[Held]) -> tuple[Part, ...]:
+def with_declared(parts: tuple[Part, ...], found: Sequence[ClaimCheck]) -> tuple[Part, ...]:
     """What was declared beside what the data give, as a last part; of several sets it is said first."""
     if not found:
         return parts
@@ -156,7 +156,7 @@ def with_declared(parts: tuple[Part, ...], found: Sequence[Held]) -> tuple[Part,
     return (*parts, last)
 
 
-def _declared(found: Sequence[Held]) -> Part:
+def _declared(found: Sequence[ClaimCheck]) -> Part:
     """How many declared figures agree with the data, and a row for each that does not."""
     off = [one for one in found if not one.agrees]
     unlike = table(
@@ -180,7 +180,7 @@ def _declared(found: Sequence[Held]) -> Part:
     return Part((sentence,), title=say(f"{ID}.title_declared"), tables=(unlike,) if off else ())
 
 
-def _place_name(one: Held) -> str:
+def _place_name(one: ClaimCheck) -> str:
     """The set or data set that a declared figure is of."""
     return one.place.set or one.place.dataset or ""
 
@@ -214,20 +214,20 @@ def _sentences(view: ResultView) -> Iterator[Message]:
 
 def _tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
     rows = [
-        Row(_label(name), found, leads=name in ("sensitivity", "specificity"))
+        EstimateRow(_label(name), found, leads=name in ("sensitivity", "specificity"))
         for name in (*CELLS, *THIRD, *MEASURES, *SCORED)
         if (found := view.lead(name))
     ]
     if rows:
         yield EstimateTable(f"advice_accuracy_{number}", say(f"{ID}.table"), tuple(rows))
-    yield from beside_tables(view, number)
+    yield from secondary_tables(view, number)
     if view.estimate("accuracy", parameters=_rule("all_positive")):
         yield _rules(view, number)
     shifted = [r for r in view.results if r.primary and _is_shifted(r)]
     if shifted:
         yield _at_prevalences(shifted, number)
     curves = [
-        Row(say(f"{ID}.at_threshold", name=_strategy(r, name), threshold=r.place.threshold), r)
+        EstimateRow(say(f"{ID}.at_threshold", name=_strategy(r, name), threshold=r.place.threshold), r)
         for name in CURVES
         for r in view.results
         if r.id == f"{ID}.{name}" and r.primary and r.parameters.get("strategy") != "treat_none"

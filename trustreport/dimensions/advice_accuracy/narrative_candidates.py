@@ -7,9 +7,9 @@ from typing import Any
 from trustreport.digits import Rounded
 from trustreport.dimensions.advice_accuracy.entries import ID
 from trustreport.dimensions.advice_accuracy.utility import LINEAR, NOT_LINEAR, Contest, two_class
-from trustreport.figures.field import Place as Point
+from trustreport.figures.field import MapPlace as Point
 from trustreport.figures.field import RegionChart
-from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.utility.space import point_of, utility_map
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
@@ -34,7 +34,7 @@ def compared_parts(results: Sequence[Result], contests: Sequence[Contest], plan:
         # Beside a comparison of the decisions the same areas stand there too, and lead or not among them.
         decided = {r.place.dataset for r in results if r.name == "sensitivity" and r.place.candidate}
         rows = tuple(
-            Row(
+            EstimateRow(
                 _difference(r),
                 r,
                 leads=r.primary and not (r.name == "auc_difference" and r.place.dataset in decided),
@@ -43,7 +43,7 @@ def compared_parts(results: Sequence[Result], contests: Sequence[Contest], plan:
         )
         apart = [r for r in differences if r.id == f"{ID}.auc_difference" and r.primary]
         yield Part(
-            tuple(_apart(apart)),
+            tuple(_area_differences(apart)),
             title=say(f"{ID}.title_candidates"),
             tables=(_compared(rows, plan),),
         )
@@ -54,7 +54,7 @@ def compared_parts(results: Sequence[Result], contests: Sequence[Contest], plan:
         drawn.add(contest.dataset)
 
 
-def _compared(rows: tuple[Row, ...], plan: Plan) -> EstimateTable:
+def _compared(rows: tuple[EstimateRow, ...], plan: Plan) -> EstimateTable:
     caption = say(f"{ID}.table_candidates", failed=failed_cases(plan))
     return EstimateTable("candidates_compared", caption, rows)
 
@@ -72,7 +72,7 @@ def _difference(r: Result) -> Message:
     return say(f"{ID}.difference.{key}", utility=utility, **names)
 
 
-def _apart(differences: Sequence[Result]) -> Iterator[Message]:
+def _area_differences(differences: Sequence[Result]) -> Iterator[Message]:
     """Which areas differ beyond chance, pair by pair where there are few."""
     for r in differences[:3]:
         compared, baseline = r.place.candidates or ("", "")

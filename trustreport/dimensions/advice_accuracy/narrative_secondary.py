@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from trustreport.dimensions.advice_accuracy.entries import ID, WITHOUT
 from trustreport.dimensions.advice_accuracy.view import ResultView
-from trustreport.finding import EstimateTable, PlainTable, Row
+from trustreport.finding import EstimateRow, EstimateTable, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
 from trustreport.narrative.tables import table
@@ -15,13 +15,13 @@ from trustreport.results import Result
 BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "average_precision")
 
 
-def beside_tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
+def secondary_tables(view: ResultView, number: int) -> Iterator[EstimateTable | PlainTable]:
     """Each table for which a set has results."""
     clustered = tuple(_clustered_rows(view))
     if clustered:
         yield EstimateTable(f"clusters_{number}", say(f"{ID}.table_clusters"), clustered)
     left_out = tuple(
-        Row(say(f"{ID}.left_out", name=_label(r)), r)
+        EstimateRow(say(f"{ID}.left_out", name=_label(r)), r)
         for r in view.results
         if r.parameters == WITHOUT and r.primary
     )
@@ -30,7 +30,9 @@ def beside_tables(view: ResultView, number: int) -> Iterator[EstimateTable | Pla
     groups = [r for r in view.results if r.id == f"{ID}.auc_group" and r.primary]
     if groups:
         yield _deep(groups, number)
-    worth = tuple(Row(_utility(r), r) for r in view.results if r.id == f"{ID}.utility_yield" and r.primary)
+    worth = tuple(
+        EstimateRow(_utility(r), r) for r in view.results if r.id == f"{ID}.utility_yield" and r.primary
+    )
     if worth:
         yield EstimateTable(f"utility_{number}", say(f"{ID}.table_utility"), worth)
     points = [r for r in view.results if r.id == f"{ID}.optimal_threshold"]
@@ -42,16 +44,16 @@ def _label(result: Result) -> Message:
     return heading(result.name)
 
 
-def _clustered_rows(view: ResultView) -> Iterator[Row]:
+def _clustered_rows(view: ResultView) -> Iterator[EstimateRow]:
     for name in BOTH_WAYS:
         lead = view.lead(name)
         if lead is None or lead.analysis != "clustered":
             continue
-        yield Row(say(f"{ID}.in_clusters", name=_label(lead)), lead, leads=True)
+        yield EstimateRow(say(f"{ID}.in_clusters", name=_label(lead)), lead, leads=True)
         for r in view.results:
             same = r.id == lead.id and r.place == lead.place and not r.parameters and not r.analysis
             if same and r.method in ("wilson", "delong", "logit_influence"):
-                yield Row(say(f"{ID}.as_independent", name=_label(lead)), r)
+                yield EstimateRow(say(f"{ID}.as_independent", name=_label(lead)), r)
 
 
 def _deep(groups: list[Result], number: int) -> PlainTable:

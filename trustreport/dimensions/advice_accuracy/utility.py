@@ -17,7 +17,7 @@ from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.utility.matrices import expected_matrix, right_decisions_pay
 from trustreport.measures.utility.operating import best_point, not_dominated
 from trustreport.measures.utility.ranking import Ranking, rank, share_of_ranges, worth_of, yield_difference
-from trustreport.measures.utility.utility_yield import utility_yield, yield_at_mix, yield_of_clusters
+from trustreport.measures.utility.utility_yield import utility_yield, yield_at_prevalence, yield_of_clusters
 from trustreport.performance.cases import ScoredCases, by_set, in_common
 from trustreport.performance.entries import as_entries, pair
 from trustreport.place import Place
@@ -72,7 +72,7 @@ def _of_matrix(
         id, place, pair(alone, in_clusters), clustered=clustered, parameters=chosen, cases=cases
     )
     for share in declared_prevalences(plan):
-        at = yield_at_mix(cells, matrix, [1 - share, share], level=level)
+        at = yield_at_prevalence(cells, matrix, [1 - share, share], level=level)
         in_clusters = None if grouped is None else yield_of_clusters(grouped, matrix, share, level=level)
         there = {**chosen, "prevalence": share}
         results += as_entries(

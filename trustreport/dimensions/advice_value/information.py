@@ -14,7 +14,7 @@ from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries
 from trustreport.place import Place, of_task
 from trustreport.plan import Plan
-from trustreport.results import Result, answers
+from trustreport.results import Result, results_for
 from trustreport.study import Floats, Readings, Study
 
 # Names of utilities that the manifest gives by other means than a matrix of its own.
@@ -98,7 +98,7 @@ def _contrast(
             level = plan.report.confidence_level
             found = voi_of_readings(grid[:, anybody], truth, matrix, prevalence=prevalence, level=level)
             more: dict[str, Any] = {"analysis": ANALYSIS, "parameters": chosen}
-            yield from answers(f"{ID}.voi", place, found, leads=found[0].method, **more)
+            yield from results_for(f"{ID}.voi", place, found, leads=found[0].method, **more)
 
 
 def of_advice(sets: Iterable[tuple[Message | str, ScoredCases]], plan: Plan) -> Iterator[Informed]:

@@ -6,7 +6,7 @@ from typing import Any
 from trustreport.dimensions.advice_value.entries import BINS, ID, OTHER_BINS, Calibrated
 from trustreport.dimensions.advice_value.information import Informed
 from trustreport.estimate import Estimate
-from trustreport.finding import EstimateTable, PlainTable, Row
+from trustreport.finding import EstimateRow, EstimateTable, PlainTable
 from trustreport.measures.calibration.advice import AdviceBin
 from trustreport.messages import Message, say
 from trustreport.narrative.tables import table
@@ -54,7 +54,7 @@ def of_one(one: Calibrated) -> Iterator[EstimateTable | PlainTable]:
     """Everything of a data set that is the only one; less of advice that was shown to readers."""
     shown = one.place.dataset is None
     rows = [
-        Row(say(f"{ID}.label.{label}"), found, leads=name in LEADS)
+        EstimateRow(say(f"{ID}.label.{label}"), found, leads=name in LEADS)
         for name, parameters, label in ROWS
         if (found := one.lead(name, **parameters) or one.lead(name)) and (label in OF_SHOWN or not shown)
     ]
@@ -148,7 +148,7 @@ def overview_of_many(sets: Sequence[Calibrated]) -> PlainTable:
 def of_information(informed: Sequence[Informed]) -> EstimateTable:
     """The value of information of every contrast and data set under every utility."""
     rows = tuple(
-        Row(_label(one, result), result, leads=one.readers and "prevalence" not in result.parameters)
+        EstimateRow(_label(one, result), result, leads=one.readers and "prevalence" not in result.parameters)
         for one in informed
         for result in one.leads
     )

@@ -17,7 +17,7 @@ def sets(study: Study, plan: Plan) -> list[Common]:
     return [common for common in found if common is not None]
 
 
-def asked(study: Study, plan: Plan) -> bool:
+def applies(study: Study, plan: Plan) -> bool:
     """Whether anybody has to choose: a procurement review, or several candidates."""
     return plan.report.kind == "procurement" or any(len(common.runs) > 1 for common in sets(study, plan))
 
@@ -37,4 +37,4 @@ def answer(study: Study, plan: Plan) -> Finding:
     return Finding(ID, prepend_sentences(immature(study, plan), parts), every, not_shown)
 
 
-DIMENSION = Dimension(ID, has_data, answer, asked=asked)
+DIMENSION = Dimension(ID, has_data, answer, applies=applies)

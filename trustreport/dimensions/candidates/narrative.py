@@ -20,7 +20,7 @@ from trustreport.dimensions.candidates.entries import (
 )
 from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.reported.printed import metric_named
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
@@ -113,7 +113,7 @@ def _differences(common: Common, results: Sequence[Result], plan: Plan) -> Estim
         for name in (*measures(plan), "failure_rate"):
             found = leading(results, f"{ID}.{name}_difference", candidates=list(pair))
             if found is not None:
-                rows.append(Row(_of_pair(name, pair), found, leads=name == first))
+                rows.append(EstimateRow(_of_pair(name, pair), found, leads=name == first))
     return EstimateTable(f"candidates_pairs_{common.dataset}", say(f"{ID}.table_pairs"), tuple(rows))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from trustreport.digits import Rounded
 from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
-from trustreport.finding import EstimateTable, Part, Row
+from trustreport.finding import EstimateRow, EstimateTable, Part
 from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
@@ -100,7 +100,8 @@ def ai_part(
     if not lead:
         return
     rows = tuple(
-        Row(say(f"{TEXT}.label", endpoint=endpoint_name(r.endpoint), arm=r.place.arm), r) for r in lead
+        EstimateRow(say(f"{TEXT}.label", endpoint=endpoint_name(r.endpoint), arm=r.place.arm), r)
+        for r in lead
     )
     said = [_sentence(r) for r in lead if r.endpoint == "accuracy"]
     if advice.n_contradictory:

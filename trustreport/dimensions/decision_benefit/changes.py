@@ -5,7 +5,7 @@ import numpy as np
 from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.estimate import Estimate
 from trustreport.measures.baseline_change import oldham_slope
-from trustreport.performance.readers import AIDED, UNAIDED, Endpoint, correct_decisions, reading_key
+from trustreport.performance.readers import AIDED, UNAIDED, ReaderEndpoint, correct_decisions, reading_key
 from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import Coded, Readings
@@ -35,7 +35,9 @@ def change_counts(readings: Readings, arms: tuple[str, str], level: float, place
     return results
 
 
-def baseline_slope(endpoint: Endpoint, arms: tuple[str, str], level: float, place: Place) -> list[Result]:
+def baseline_slope(
+    endpoint: ReaderEndpoint, arms: tuple[str, str], level: float, place: Place
+) -> list[Result]:
     """Whether low starters gain more, freed of the term that change and baseline share."""
     aided, unaided = (np.array([e.value for e in of_arm]) for of_arm in endpoint.by_reader)
     slope = oldham_slope(unaided, aided, level=level)
@@ -54,7 +56,7 @@ def strata(readings: Readings) -> dict[str, Coded]:
 
 
 def strata_results(
-    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], level: float, place: Place
+    endpoint: ReaderEndpoint, readings: Readings, arms: tuple[str, str], level: float, place: Place
 ) -> list[Result]:
     """The mean benefit of the readers of each group, analysed as for all readers."""
     results: list[Result] = []

@@ -11,7 +11,7 @@ from trustreport.figures.curves import Points, thinned
 from trustreport.figures.reader_roc import ArmCurves, ReaderCurve, ReaderRoc
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.measures.roc.mean_curve import mean_curve
-from trustreport.performance.readers import AIDED, UNAIDED, Endpoint
+from trustreport.performance.readers import AIDED, UNAIDED, ReaderEndpoint
 from trustreport.results import Result, leading
 from trustreport.study import Floats, Readings
 
@@ -20,7 +20,7 @@ ALL_POINTS, LEAST_POINTS = 1200, 20
 
 
 def reader_roc(
-    results: Sequence[Result], endpoints: Sequence[Endpoint], readings: Readings, arms: tuple[str, str]
+    results: Sequence[Result], endpoints: Sequence[ReaderEndpoint], readings: Readings, arms: tuple[str, str]
 ) -> ReaderRoc | None:
     """The curves of both arms; None where there are no scores to draw one from."""
     found = {endpoint.name: endpoint for endpoint in endpoints}
@@ -52,7 +52,9 @@ def _curve(scores: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats]
     return curve.fpr, curve.tpr
 
 
-def _decisions(found: dict[str, Endpoint], arm: int, n_readers: int) -> list[tuple[float, float] | None]:
+def _decisions(
+    found: dict[str, ReaderEndpoint], arm: int, n_readers: int
+) -> list[tuple[float, float] | None]:
     """Where each reader's decisions lie: (1 - specificity, sensitivity)."""
     if not {"sensitivity", "specificity"} <= set(found):
         return [None] * n_readers

@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.reader_effects import mean_benefit
-from trustreport.performance.readers import AIDED, UNAIDED, Analysis, Endpoint, reading_key
+from trustreport.performance.readers import AIDED, UNAIDED, Analysis, ReaderEndpoint, reading_key
 from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import Readings
@@ -18,7 +18,7 @@ NO_COMPONENT = "too few readers, arms or cases to separate this source"
 
 
 def results_of(
-    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], level: float, place: Place
+    endpoint: ReaderEndpoint, readings: Readings, arms: tuple[str, str], level: float, place: Place
 ) -> list[Result]:
     """Per reader, per arm, and over readers; what is primary follows from the design of the data."""
     analysis = endpoint.whole
@@ -65,7 +65,7 @@ def by_analysis(
 
 
 def _per_reader(
-    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], place: Place, of: Mapping[str, Any]
+    endpoint: ReaderEndpoint, readings: Readings, arms: tuple[str, str], place: Place, of: Mapping[str, Any]
 ) -> Iterator[Result]:
     for j, reader in enumerate(readings.readers.labels):
         own = place.at(reader=reader)

@@ -19,7 +19,7 @@ from trustreport.measures.mrmc.power import (
 from trustreport.measures.mrmc.ustatistic import UStatistic
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
-from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, Endpoint, reading_key
+from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, ReaderEndpoint, reading_key
 from trustreport.place import Place
 from trustreport.results import Result, leading
 from trustreport.study import Readings
@@ -31,7 +31,7 @@ TEXT = f"{ID}.few"
 
 
 def few_results(
-    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], level: float, place: Place
+    endpoint: ReaderEndpoint, readings: Readings, arms: tuple[str, str], level: float, place: Place
 ) -> Iterator[Result]:
     """Shares of the variance of the change, and the expected width with more readers of the same cases.
 
@@ -57,7 +57,7 @@ def few_results(
         yield Result(f"{ID}.expected_width", contrast, e, parameters=chosen, **of)
 
 
-def _components(endpoint: Endpoint, readings: Readings) -> Components:
+def _components(endpoint: ReaderEndpoint, readings: Readings) -> Components:
     """Of the change: by Obuchowski and Rockette, or from the U-statistic where readings are missing."""
     fit = endpoint.whole.fits.get(FIRST_COVARIANCE)
     if fit is not None:
@@ -73,7 +73,9 @@ def _components(endpoint: Endpoint, readings: Readings) -> Components:
     return components_with_gaps(statistic, sizes, AIDED, UNAIDED)
 
 
-def few_sentences(results: Sequence[Result], main: Endpoint, arms: tuple[str, str]) -> Iterator[Message]:
+def few_sentences(
+    results: Sequence[Result], main: ReaderEndpoint, arms: tuple[str, str]
+) -> Iterator[Message]:
     """Both in a sentence each, where there are such results."""
     of = {"endpoint": main.name, "arms": list(arms)}
     shares = {

@@ -59,7 +59,7 @@ Margin = float | tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class TestedCriterion:
     """A criterion and the entry that answers it; `margin` is on the axis of the estimate."""
 
     criterion: Criterion
@@ -90,7 +90,7 @@ def _can_be_tested(measure: str) -> bool:
     return measure in (*OF_ARMS, *DIFFERENCES) or is_ratio(measure)
 
 
-def declared_hypotheses(study: Study, plan: Plan, results: Sequence[Result]) -> list[Tested]:
+def declared_hypotheses(study: Study, plan: Plan, results: Sequence[Result]) -> list[TestedCriterion]:
     """Every criterion about readings, in the manifest's order; `results` are those of decision benefit."""
     found = []
     for criterion in plan.endpoints:
@@ -154,7 +154,7 @@ def _of_errors(measure: str, readings: Readings, place: Place, plan: Plan) -> Re
 
 def _tested(
     criterion: Criterion, readings: Readings, lead: Result | None, place: Place, plan: Plan
-) -> Tested:
+) -> TestedCriterion:
     """The criterion tested on the primary entry: margin, p, and the interval of the level that it needs."""
     hypothesis, level = criterion.hypothesis or "estimation", plan.report.confidence_level
     alpha = alpha_of(criterion, level)
@@ -191,7 +191,7 @@ def _tested(
         details={"alpha": alpha, "sides": sides(criterion)},
         cases=lead.cases if lead else "",
     )
-    return Tested(criterion, result, hypothesis, sides(criterion), margin)
+    return TestedCriterion(criterion, result, hypothesis, sides(criterion), margin)
 
 
 def _at_level(
@@ -275,7 +275,7 @@ def _tail(t: float, df: float, tails: int) -> float:
 # ---------------------------------------------------------------- table and figures
 
 
-def hypotheses_part(found: Sequence[Tested], *, several_tasks: bool) -> Iterator[Part]:
+def hypotheses_part(found: Sequence[TestedCriterion], *, several_tasks: bool) -> Iterator[Part]:
     """Every criterion in a table; those with a margin are drawn with it."""
     if not found:
         return
@@ -301,7 +301,7 @@ def hypotheses_part(found: Sequence[Tested], *, several_tasks: bool) -> Iterator
     )
 
 
-def _label(tested: Tested, several_tasks: bool) -> Message:
+def _label(tested: TestedCriterion, several_tasks: bool) -> Message:
     at = tested.result.place
     arms = dict(zip("ab", at.arms or ()))
     place: Message | str = at.arm if at.arm is not None else say(f"{TEXT}.contrast", **arms)
@@ -319,7 +319,7 @@ def _label(tested: Tested, several_tasks: bool) -> Message:
     return say("word.named", label=tested.criterion.endpoint, name=quantity)
 
 
-def _hypothesis(tested: Tested) -> Message:
+def _hypothesis(tested: TestedCriterion) -> Message:
     """The hypothesis with its sides, and where the estimate should be."""
     sides = say(f"{TEXT}.sides.{tested.sides}")
     name = say(f"{TEXT}.hypothesis.{tested.hypothesis.replace('-', '_').replace(' ', '_')}")
@@ -333,18 +333,18 @@ def _hypothesis(tested: Tested) -> Message:
     return say(f"{TEXT}.{way}", hypothesis=name, sides=sides, margin=_declared(tested, margin))
 
 
-def _declared(tested: Tested, value: float) -> Message:
+def _declared(tested: TestedCriterion, value: float) -> Message:
     """A declared margin with the digits that were declared."""
     unit = tested.result.unit
     return say(f"{TEXT}.amount.{f'declared_{unit}' if unit in DECLARED else unit}", value=value)
 
 
-def _amount(tested: Tested, value: float) -> Message:
+def _amount(tested: TestedCriterion, value: float) -> Message:
     shown = as_declared(value) if places_in(value) is None else value
     return say(f"{TEXT}.amount.{tested.result.unit}", value=shown)
 
 
-def _numbers(tested: Tested) -> tuple[Any, ...]:
+def _numbers(tested: TestedCriterion) -> tuple[Any, ...]:
     """Estimate, interval, its level and p; the reason in place of an interval that there is none of."""
     e = tested.result.estimate
     value = None if isnan(e.value) else _amount(tested, e.value)
@@ -354,9 +354,9 @@ def _numbers(tested: Tested) -> tuple[Any, ...]:
     return value, interval, e.level, e.p
 
 
-def _figures(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
+def _figures(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[Figure]:
     """A figure for each margin, with the criteria that share it, then the distances from goals."""
-    drawn: dict[tuple[Any, ...], list[Tested]] = {}
+    drawn: dict[tuple[Any, ...], list[TestedCriterion]] = {}
     for t in found:
         no_effect = 1.0 if is_ratio(t.criterion.measure or "") else 0.0
         apart = t.hypothesis != "performance goal" and t.margin not in (None, no_effect)
@@ -387,9 +387,9 @@ def _figures(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
     yield from _goals(found, several_tasks)
 
 
-def _goals(found: Sequence[Tested], several_tasks: bool) -> Iterator[Figure]:
+def _goals(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[Figure]:
     """Estimates less their goals, a figure for each unit and direction."""
-    drawn: dict[tuple[str, bool], list[tuple[Tested, float]]] = {}
+    drawn: dict[tuple[str, bool], list[tuple[TestedCriterion, float]]] = {}
     for t in found:
         of_goal = t.hypothesis == "performance goal" and not is_ratio(t.criterion.measure or "")
         if of_goal and isinstance(t.margin, float | int) and not isnan(t.result.estimate.value):

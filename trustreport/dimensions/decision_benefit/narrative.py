@@ -13,12 +13,12 @@ from trustreport.estimate import Estimate
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.slope import ReaderSlope, SlopePlot
-from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, title_of
 from trustreport.narrative.sentences import numbers, side_of
 from trustreport.narrative.tables import table
-from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, Endpoint
+from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, ReaderEndpoint
 from trustreport.place import Place
 from trustreport.quantities import endpoint_row
 from trustreport.results import Result, estimate_of, leading
@@ -39,7 +39,7 @@ SECONDARY = (
 
 def part(
     results: Sequence[Result],
-    endpoints: Sequence[Endpoint],
+    endpoints: Sequence[ReaderEndpoint],
     readings: Readings,
     arms: tuple[str, str],
     number: int,
@@ -67,7 +67,7 @@ def part(
 
 
 def _sentences(
-    results: Sequence[Result], main: Endpoint, readings: Readings, arms: tuple[str, str], mean: Estimate
+    results: Sequence[Result], main: ReaderEndpoint, readings: Readings, arms: tuple[str, str], mean: Estimate
 ) -> Iterator[Message]:
     n = len(readings.readers)
     if isnan(mean.value):
@@ -101,14 +101,14 @@ def _sentences(
             changed=counts["wrong_to_right"] + counts["right_to_wrong"],
             **counts,
         )
-    yield from _beside_sentences(results, arms)
+    yield from _secondary_sentences(results, arms)
     yield from _cautions(results, arms)
     if n < FEW_READERS:
         yield say("few_readers", n=n)
         yield from few_sentences(results, main, arms)
 
 
-def _by_class(results: Sequence[Result], main: Endpoint, arms: tuple[str, str]) -> Iterator[Message]:
+def _by_class(results: Sequence[Result], main: ReaderEndpoint, arms: tuple[str, str]) -> Iterator[Message]:
     """The change in sensitivity and in specificity: what claims of fewer misses or false alarms rest on."""
     for name in ("sensitivity", "specificity"):
         found = leading(results, f"{ID}.mean_benefit", endpoint=name, arms=list(arms), subgroup=None)
@@ -130,7 +130,7 @@ def _cautions(results: Sequence[Result], arms: tuple[str, str]) -> Iterator[Mess
         yield say(f"{ID}.{key}", endpoints=[endpoint_name(e) for e in endpoints], note=note)
 
 
-def _beside_sentences(results: Sequence[Result], arms: tuple[str, str]) -> Iterator[Message]:
+def _secondary_sentences(results: Sequence[Result], arms: tuple[str, str]) -> Iterator[Message]:
     """Reading time with its change, and how far the readers agree with each other."""
     time, agreement = (
         [leading(results, f"{ID}.{quantity}", endpoint=endpoint, arm=arm) for arm in arms]
@@ -147,8 +147,8 @@ def _beside_sentences(results: Sequence[Result], arms: tuple[str, str]) -> Itera
 
 def _tables(
     results: Sequence[Result],
-    endpoints: Sequence[Endpoint],
-    main: Endpoint,
+    endpoints: Sequence[ReaderEndpoint],
+    main: ReaderEndpoint,
     readings: Readings,
     arms: tuple[str, str],
     number: int,
@@ -159,18 +159,20 @@ def _tables(
             of_arm = leading(results, f"{ID}.arm_mean", endpoint=endpoint.name, arm=arm)
             if of_arm:
                 rows.append(
-                    Row(say(f"{ID}.label.arm", endpoint=endpoint_name(endpoint.name), arm=arm), of_arm)
+                    EstimateRow(
+                        say(f"{ID}.label.arm", endpoint=endpoint_name(endpoint.name), arm=arm), of_arm
+                    )
                 )
         over_readers = leading(
             results, f"{ID}.mean_benefit", endpoint=endpoint.name, arms=list(arms), subgroup=None
         )
         if over_readers:
             label = say(f"{ID}.label.benefit", endpoint=endpoint_name(endpoint.name))
-            rows.append(Row(label, over_readers, leads=endpoint is main))
+            rows.append(EstimateRow(label, over_readers, leads=endpoint is main))
         if endpoint is main:
             shown = next(iter(strata(readings)), None)
             rows += [
-                Row(say(f"{ID}.label.stratum", stratum=r.place.subgroup), r)
+                EstimateRow(say(f"{ID}.label.stratum", stratum=r.place.subgroup), r)
                 for r in results
                 if r.id == f"{ID}.mean_benefit"
                 and r.primary
@@ -208,11 +210,11 @@ def _tables(
         ],
     )
     yield from _component_table(results, endpoints, arms, number)
-    yield from _beside_tables(results, arms, number)
+    yield from _secondary_tables(results, arms, number)
 
 
 def _component_table(
-    results: Sequence[Result], endpoints: Sequence[Endpoint], arms: tuple[str, str], number: int
+    results: Sequence[Result], endpoints: Sequence[ReaderEndpoint], arms: tuple[str, str], number: int
 ) -> Iterator[PlainTable]:
     """Variance components of each endpoint in squared percentage points, negative ones as they are."""
     found: dict[str, dict[str, dict[str, float]]] = {}
@@ -246,7 +248,9 @@ def _squared_points(value: float) -> float | None:
     return None if isnan(value) else 1e4 * value
 
 
-def _beside_tables(results: Sequence[Result], arms: tuple[str, str], number: int) -> Iterator[EstimateTable]:
+def _secondary_tables(
+    results: Sequence[Result], arms: tuple[str, str], number: int
+) -> Iterator[EstimateTable]:
     """Time, confidence, agreement and predictive values; then what changed in the course of reading."""
     rows = []
     for of_arm, of_change, endpoint in SECONDARY:
@@ -256,16 +260,16 @@ def _beside_tables(results: Sequence[Result], arms: tuple[str, str], number: int
             rows.append((label, leading(results, f"{ID}.{of_arm}", endpoint=endpoint, arm=arm)))
         change = leading(results, f"{ID}.{of_change}", endpoint=endpoint, arms=list(arms))
         rows.append((say(f"{ID}.beside.change", name=name), change))
-    shown = tuple(Row(label, found) for label, found in rows if found and _recorded(found))
+    shown = tuple(EstimateRow(label, found) for label, found in rows if found and _has_values(found))
     if shown:
         yield EstimateTable(f"decision_benefit_beside_{number}", say(f"{ID}.table_beside"), shown)
-    found = (r for r in results if r.id == f"{ID}.order_effect" and _recorded(r))
-    effects = tuple(Row(_order_label(r), r) for r in found)
+    found = (r for r in results if r.id == f"{ID}.order_effect" and _has_values(r))
+    effects = tuple(EstimateRow(_order_label(r), r) for r in found)
     if effects:
         yield EstimateTable(f"decision_benefit_order_{number}", say(f"{ID}.table_order"), effects)
 
 
-def _recorded(result: Result) -> bool:
+def _has_values(result: Result) -> bool:
     """Whether there is anything to report; what an arm lacks is said once among the limitations."""
     return result.estimate.note not in ABSENT
 
@@ -278,7 +282,7 @@ def _order_label(result: Result) -> Message:
 
 def _figures(
     results: Sequence[Result],
-    main: Endpoint,
+    main: ReaderEndpoint,
     readings: Readings,
     arms: tuple[str, str],
     mean: Estimate,
@@ -347,7 +351,7 @@ def _figures(
 
 def _roc(
     results: Sequence[Result],
-    endpoints: Sequence[Endpoint],
+    endpoints: Sequence[ReaderEndpoint],
     readings: Readings,
     arms: tuple[str, str],
     number: int,

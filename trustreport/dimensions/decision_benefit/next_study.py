@@ -17,7 +17,7 @@ from trustreport.measures.mrmc.power import PLANNED, cases_needed, components, p
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table
-from trustreport.performance.readers import AIDED, UNAIDED, Endpoint, reading_key
+from trustreport.performance.readers import AIDED, UNAIDED, ReaderEndpoint, reading_key
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -55,7 +55,7 @@ class NextStudy:
 
 
 def next_study(
-    endpoint: Endpoint, readings: Readings, arms: tuple[str, str], plan: Plan, place: Place
+    endpoint: ReaderEndpoint, readings: Readings, arms: tuple[str, str], plan: Plan, place: Place
 ) -> NextStudy | None:
     """Power and cases for the first endpoint; None where this study gives no variance components.
 
@@ -103,7 +103,7 @@ def next_study(
     return NextStudy(endpoint.name, difference, origin, fit.n_readers, fit.n_cases, power, needed, note)
 
 
-def _fit(endpoint: Endpoint, truth: NDArray[np.int8]) -> ObuchowskiRockette | None:
+def _fit(endpoint: ReaderEndpoint, truth: NDArray[np.int8]) -> ObuchowskiRockette | None:
     """The fit behind the primary analysis, where every reader read every case and there are several."""
     outcome = endpoint.outcome
     if np.isnan(outcome).any() or outcome.shape[1] < 2:

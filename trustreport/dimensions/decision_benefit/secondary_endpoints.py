@@ -44,7 +44,7 @@ NO_SUCH_DECISION = "no such decision, or no case of that class"
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
+class SharedGrids:
     """The grids of one task, aided arm first, readers and cases in an order of their own, and the draws.
 
     Each grid is (2, n_readers, n_cases), NaN where nothing is known.
@@ -97,15 +97,15 @@ class Shared:
 def secondary_results(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> list[Result]:
     """Everything besides the endpoint that the readings of a task hold."""
     shared = _shared(readings, arms, plan, place)
-    results = recorded(shared, "mean_seconds", "seconds")
-    results += recorded(shared, "mean_confidence", "confidence")
+    results = reading_means(shared, "mean_seconds", "seconds")
+    results += reading_means(shared, "mean_confidence", "confidence")
     if "decision" in shared.grids:
         results += predictive(shared)
         results += agreement(shared)
     return results + order_effects(shared)
 
 
-def _shared(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> Shared:
+def _shared(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> SharedGrids:
     found: dict[str, Floats] = {}
     for name in ("seconds", "confidence", "order", "session"):
         values = getattr(readings, name)
@@ -125,10 +125,10 @@ def _shared(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
     level = plan.report.confidence_level
     seed = DEFAULT if seed is None else seed
     key = reading_key(readings)
-    return Shared(place, arms, level, seed, grids, truth[cases], draws, key, readings.sessions)
+    return SharedGrids(place, arms, level, seed, grids, truth[cases], draws, key, readings.sessions)
 
 
-def recorded(shared: Shared, quantity: str, column: str) -> list[Result]:
+def reading_means(shared: SharedGrids, quantity: str, column: str) -> list[Result]:
     """The mean over readings of what was recorded with them, in each arm and the change."""
     values = shared.grids.get(column)
     if values is None or np.isnan(values).all():
@@ -147,7 +147,7 @@ def _counts(values: Floats) -> list[int]:
     return [int(np.count_nonzero(~np.isnan(of_arm))) for of_arm in values]
 
 
-def predictive(shared: Shared) -> list[Result]:
+def predictive(shared: SharedGrids) -> list[Result]:
     """Predictive values over all readings, at the prevalence of the study, and the means of the readers'."""
     decision, correct = shared.grids["decision"], shared.grids["correct"]
     known = ~np.isnan(correct)
@@ -166,7 +166,7 @@ def predictive(shared: Shared) -> list[Result]:
     return results
 
 
-def _readers_mean(shared: Shared, name: str, fit: ObuchowskiRockette) -> Iterator[Result]:
+def _readers_mean(shared: SharedGrids, name: str, fit: ObuchowskiRockette) -> Iterator[Result]:
     """The mean of the readers' own values, with the intervals of Obuchowski-Rockette."""
     level = shared.level
     for mode in MODES:
@@ -180,7 +180,7 @@ def _readers_mean(shared: Shared, name: str, fit: ObuchowskiRockette) -> Iterato
             yield Result(f"{ID}.{quantity}", place, e, endpoint=name, analysis=analysis, cases=shared.cases)
 
 
-def agreement(shared: Shared) -> list[Result]:
+def agreement(shared: SharedGrids) -> list[Result]:
     """How far these readers agree with each other in each arm, and the change for readers in general."""
     decision = shared.grids["decision"]
     if decision.shape[1] < 2:
@@ -205,7 +205,7 @@ def _agreement(name: Coefficient, codes: NDArray[np.int8], level: float) -> Esti
     return coefficient_interval(fleiss_kappa(codes, 2, level=level), codes, 2)
 
 
-def order_effects(shared: Shared) -> list[Result]:
+def order_effects(shared: SharedGrids) -> list[Result]:
     """What changes in the course of reading: between halves and sessions, and seconds by reading."""
     columns = {"accuracy": shared.grids.get("correct"), "seconds": shared.grids.get("seconds")}
     known = {name: v for name, v in columns.items() if v is not None and not np.isnan(v).all()}
@@ -224,7 +224,7 @@ def order_effects(shared: Shared) -> list[Result]:
     return [*results, *session_effects(shared, known)]
 
 
-def session_effects(shared: Shared, known: Mapping[str, Floats]) -> Iterator[Result]:
+def session_effects(shared: SharedGrids, known: Mapping[str, Floats]) -> Iterator[Result]:
     """Each session less the first that the arm was read in; none for an arm that was read in one."""
     session = shared.grids.get("session")
     if session is None:
@@ -241,7 +241,7 @@ def session_effects(shared: Shared, known: Mapping[str, Floats]) -> Iterator[Res
 
 
 def _effect(
-    shared: Shared, name: str, arm: int, split: Floats, chosen: Mapping[str, Any], why: str
+    shared: SharedGrids, name: str, arm: int, split: Floats, chosen: Mapping[str, Any], why: str
 ) -> Result:
     """The mean of the first layer of readings less that of the second, (2, n_readers, n_cases)."""
     statistic = ratio_difference(split, np.ones_like(split), compared=0, baseline=1)

@@ -24,7 +24,7 @@ from trustreport.dimensions.potential_robustness.site_tables import (
 from trustreport.dimensions.potential_robustness.sites import COMPARED_OVER_SITES
 from trustreport.dimensions.potential_robustness.sizes import width
 from trustreport.estimate import Estimate
-from trustreport.finding import EstimateTable, Part, PlainTable, Row
+from trustreport.finding import EstimateRow, EstimateTable, Part, PlainTable
 from trustreport.measures.similarity.notes import TEST_ONLY
 from trustreport.messages import Message, say
 from trustreport.narrative.sentences import numbers
@@ -278,7 +278,7 @@ def _tables(
     )
     yield from _over_sites(results, candidate, number, plan)
     correlations = [
-        Row(say(f"{ID}.label.correlation_{name}"), found)
+        EstimateRow(say(f"{ID}.label.correlation_{name}"), found)
         for name in METRIC_IDS
         if (found := over(results, "similarity_performance_correlation", METRIC_IDS[name], candidate))
         and not isnan(found.estimate.value)

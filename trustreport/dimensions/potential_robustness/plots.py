@@ -12,7 +12,13 @@ from trustreport.estimate import Estimate
 from trustreport.figures import external_performance as diagram
 from trustreport.figures.forest import MOST_SITES as MOST_OF_FOREST
 from trustreport.figures.forest import Forest, ForestColumn
-from trustreport.figures.measures_chart import MOST_ROWS, Cell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.measures_chart import (
+    MOST_ROWS,
+    MeasureCell,
+    MeasureColumn,
+    MeasureRow,
+    MeasuresChart,
+)
 from trustreport.figures.meta_validation import Correlated, MetaValidation
 from trustreport.figures.sample_size import MOST_SITES, SampleSizes, SizeRow
 from trustreport.finding import Figure
@@ -111,7 +117,7 @@ def _similarity(results: Sequence[Result], compared: Sequence[Dataset], plan: Pl
         p = replace(energy, value=energy.p, low=nan, high=nan)
         found = (degree, fixed_size(results, dataset.name), p, distance)
         cells = (*found, by_method.get("domain_classifier", MISSING))
-        rows.append(MeasureRow(dataset.name, tuple(Cell(e) for e in cells)))
+        rows.append(MeasureRow(dataset.name, tuple(MeasureCell(e) for e in cells)))
     columns = (
         MeasureColumn(say(f"{ID}.chart.similarity")),
         MeasureColumn(say(f"{ID}.chart.fixed", n=_fixed_cases(results))),
@@ -232,11 +238,11 @@ def _sizes(
 
 def _diagram(results: Sequence[Result], drawn: Sequence[ScoredSet], plan: Plan, number: int) -> Figure:
     sites = tuple(
-        diagram.Site(
+        diagram.SitePoint(
             one.case.dataset.name,
             _with_limits(estimate(results, "degree_of_correspondence", dataset=one.case.dataset.name)),
             tuple(
-                diagram.Performance(getattr(one.reached, name), reached(sized(results, name, one)))
+                diagram.SitePerformance(getattr(one.reached, name), reached(sized(results, name, one)))
                 for name in AXES
             ),
         )

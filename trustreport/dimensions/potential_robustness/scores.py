@@ -13,7 +13,7 @@ from trustreport.dimensions.potential_robustness.sites import (
     variance,
     weighable,
 )
-from trustreport.dimensions.potential_robustness.sizes import Performance
+from trustreport.dimensions.potential_robustness.sizes import CandidatePerformance
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.binomial_normal import binomial_normal
 from trustreport.measures.robustness import (
@@ -59,7 +59,7 @@ class ScoredSet:
 
     case: ScoredCases
     sites: tuple[Site, ...]
-    reached: Performance
+    reached: CandidatePerformance
     similarity: float
 
     @property

@@ -32,7 +32,7 @@ NAMES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Performance:
+class CandidatePerformance:
     """What a candidate reaches on a set: discrimination, utility at the operating point, calibration."""
 
     auc: Estimate
@@ -40,9 +40,9 @@ class Performance:
     brier: Estimate
 
 
-def performance(case: ScoredCases, plan: Plan) -> Performance:
+def performance(case: ScoredCases, plan: Plan) -> CandidatePerformance:
     """The three measures of the external performance diagram, over all sites of the set."""
-    return Performance(*(lead(case, name, plan.report.confidence_level) for name in DIAGRAM))
+    return CandidatePerformance(*(lead(case, name, plan.report.confidence_level) for name in DIAGRAM))
 
 
 def width(measure: str, plan: Plan) -> float:
@@ -56,7 +56,7 @@ def width(measure: str, plan: Plan) -> float:
     return WIDTHS[measure]
 
 
-def size_results(case: ScoredCases, reached: Performance, plan: Plan) -> list[Result]:
+def size_results(case: ScoredCases, reached: CandidatePerformance, plan: Plan) -> list[Result]:
     """The minimum sample size of each measure, with the share of it that the set has."""
     results = []
     for name in WIDTHS:
@@ -78,7 +78,7 @@ def _classes(case: ScoredCases) -> dict[str, float]:
     return {"positives": float(positive), "negatives": float(len(case) - positive)}
 
 
-def _needed(name: str, case: ScoredCases, reached: Performance, plan: Plan) -> Estimate:
+def _needed(name: str, case: ScoredCases, reached: CandidatePerformance, plan: Plan) -> Estimate:
     level, n, wanted = plan.report.confidence_level, len(case), width(name, plan)
     why = "" if name == "auc" else why_no_risk(case)
     of = {"auc": reached.auc, "net_benefit": reached.net_benefit, "brier": reached.brier}.get(name)

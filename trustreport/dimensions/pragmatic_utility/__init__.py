@@ -1,7 +1,7 @@
 """Pragmatic utility: do readers make fewer errors with the aid than without it?"""
 
 from trustreport.dimensions.dimension import Dimension
-from trustreport.dimensions.pragmatic_utility.comparison import Comparison
+from trustreport.dimensions.pragmatic_utility.comparison import ArmComparison
 from trustreport.dimensions.pragmatic_utility.counts import from_counts, from_paired_counts
 from trustreport.dimensions.pragmatic_utility.narrative import overview, part
 from trustreport.dimensions.pragmatic_utility.readings import from_readings
@@ -22,7 +22,7 @@ def has_data(study: Study, plan: Plan) -> bool:
     )
 
 
-def compare(study: Study, plan: Plan) -> list[Comparison]:
+def compare(study: Study, plan: Plan) -> list[ArmComparison]:
     """Every comparison that the study holds, published sets first."""
     level = plan.report.confidence_level
     found = []

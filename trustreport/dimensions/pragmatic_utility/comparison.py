@@ -8,14 +8,14 @@ from typing import Any
 from trustreport.estimate import Estimate
 from trustreport.measures.number_needed import number_needed
 from trustreport.place import Place
-from trustreport.results import Result, answers, leading
+from trustreport.results import Result, leading, results_for
 
 ID = "pragmatic_utility"
 Method = Callable[..., Estimate]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ArmComparison:
     """An arm against its baseline in one set or task, with every result about the pair.
 
     `place` names the set or task; `aided` and `unaided` are the names of the compared and the baseline arm.
@@ -58,7 +58,7 @@ def contrast_results(
     arr, rr = list(arr), list(rr)
 
     def add(name: str, estimates: Iterable[Estimate], like: str) -> Iterator[Result]:
-        yield from answers(f"{ID}.{name}", place, estimates, leads=first.get(like, ""), **of)
+        yield from results_for(f"{ID}.{name}", place, estimates, leads=first.get(like, ""), **of)
 
     return [
         *add("arr", arr, "arr"),

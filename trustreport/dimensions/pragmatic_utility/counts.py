@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from trustreport.dimensions.pragmatic_utility.comparison import ID, Comparison, contrast_results
+from trustreport.dimensions.pragmatic_utility.comparison import ID, ArmComparison, contrast_results
 from trustreport.estimate import Estimate
 from trustreport.measures import proportion
 from trustreport.measures.paired import difference as paired_difference
@@ -13,7 +13,7 @@ from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.two_arm import difference, odds_ratio, ratio
 from trustreport.place import Place
 from trustreport.plan import PairedCounts
-from trustreport.results import Result, answers
+from trustreport.results import Result, results_for
 from trustreport.study import ArmCounts, CountsSet
 
 # Above this count the exact odds-ratio interval no longer differs from Woolf's to any printed digit.
@@ -60,7 +60,7 @@ def error_rates(place: Place, arm: ArmCounts, level: float, *, leads: str, **of:
     """The error rate of one arm with its three intervals."""
     methods = (proportion.wald, proportion.wilson, proportion.clopper_pearson)
     found = [f(arm.errors, arm.n, level) for f in methods]
-    return answers(f"{ID}.error_rate", place, found, leads=leads, **of)
+    return results_for(f"{ID}.error_rate", place, found, leads=leads, **of)
 
 
 def paired(
@@ -95,10 +95,10 @@ def paired(
     )
     tests = [mcnemar.mcnemar_exact(table, level), mcnemar.mcnemar_midp(table, level)]
     first = "mcnemar_exact" if leads else ""
-    return results + answers(f"{ID}.mcnemar", contrast, tests, leads=first, **of)
+    return results + results_for(f"{ID}.mcnemar", contrast, tests, leads=first, **of)
 
 
-def from_counts(counts: CountsSet, arms: tuple[str, str], level: float) -> Comparison:
+def from_counts(counts: CountsSet, arms: tuple[str, str], level: float) -> ArmComparison:
     """A published table of two arms."""
     place = Place(set=counts.name)
     aided, unaided = (counts.arms[name] for name in arms)
@@ -106,10 +106,10 @@ def from_counts(counts: CountsSet, arms: tuple[str, str], level: float) -> Compa
     if counts.readers and counts.cases:
         expected = counts.readers * counts.cases
         results += missing_bounds(place, arms, aided, unaided, expected, level)
-    return Comparison(place, *arms, tuple(results))
+    return ArmComparison(place, *arms, tuple(results))
 
 
-def from_paired_counts(counts: PairedCounts, arms: tuple[str, str], level: float) -> Comparison:
+def from_paired_counts(counts: PairedCounts, arms: tuple[str, str], level: float) -> ArmComparison:
     """The paired table of two arms on the same cases; the marginal comparison is beside it."""
     place = Place(set=counts.set)
     table = PairedTable(
@@ -127,7 +127,7 @@ def from_paired_counts(counts: PairedCounts, arms: tuple[str, str], level: float
     results = two_sample(place, arms, aided, unaided, level, leads=False)
     for name, arm in zip(arms, (aided, unaided), strict=True):
         results += error_rates(place.at(arm=name), arm, level, leads="wilson", analysis="paired")
-    return Comparison(place, *arms, (*results, *paired(place, arms, table, level)))
+    return ArmComparison(place, *arms, (*results, *paired(place, arms, table, level)))
 
 
 def missing_bounds(

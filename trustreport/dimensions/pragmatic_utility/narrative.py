@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from math import isfinite, isnan
 
-from trustreport.dimensions.pragmatic_utility.comparison import Comparison, crosses
+from trustreport.dimensions.pragmatic_utility.comparison import ArmComparison, crosses
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
-from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.sentences import numbers
 from trustreport.narrative.tables import table
@@ -17,7 +17,7 @@ QUANTITIES = ("arr", "nnd", "rr", "rrr", "odds_ratio")
 ROWS_A_FIGURE = 30
 
 
-def part(comparison: Comparison, number: int, *, alone: bool) -> Part:
+def part(comparison: ArmComparison, number: int, *, alone: bool) -> Part:
     """One comparison in full."""
     return Part(
         title=None if alone else say("word.name", name=_title(comparison)),
@@ -28,7 +28,7 @@ def part(comparison: Comparison, number: int, *, alone: bool) -> Part:
     )
 
 
-def overview(comparisons: list[Comparison]) -> tuple[Part, ...]:
+def overview(comparisons: list[ArmComparison]) -> tuple[Part, ...]:
     """Many comparisons: how many went which way, a row each, and a figure of every odds ratio."""
     ways = [_direction(c.lead("odds_ratio")) for c in comparisons]
     counts = {way: ways.count(way) for way in ("fewer", "more", "either")}
@@ -39,7 +39,7 @@ def overview(comparisons: list[Comparison]) -> tuple[Part, ...]:
     return (Part(finding=tuple(finding), tables=(_overview_table(comparisons),), figures=tuple(figures)),)
 
 
-def sentences(comparison: Comparison) -> Iterable[Message]:
+def sentences(comparison: ArmComparison) -> Iterable[Message]:
     """What the comparison shows, never more than its interval."""
     aided, unaided = (comparison.lead("error_rate", arm) for arm in (comparison.aided, comparison.unaided))
     if isnan(aided.estimate.value) or isnan(unaided.estimate.value):
@@ -65,7 +65,7 @@ def sentences(comparison: Comparison) -> Iterable[Message]:
         yield elsewhere
 
 
-def _number_needed(comparison: Comparison) -> Iterable[Message]:
+def _number_needed(comparison: ArmComparison) -> Iterable[Message]:
     e = comparison.lead("nnd").estimate
     if {"benefit_from", "harm_from"} <= set(e.details):
         yield say("nnd_infinite", a=e.details["benefit_from"], b=e.details["harm_from"])
@@ -75,7 +75,7 @@ def _number_needed(comparison: Comparison) -> Iterable[Message]:
         yield say(f"pragmatic_utility.{way}", value=abs(e.value), low=ends[0], high=ends[1], level=e.level)
 
 
-def _at_prevalence(comparison: Comparison) -> Message | None:
+def _at_prevalence(comparison: ArmComparison) -> Message | None:
     """The difference at the declared prevalence, and whether its sign changes there."""
     shifted = _shifted(comparison)
     if shifted is None or isnan(shifted.estimate.value):
@@ -89,7 +89,7 @@ def _at_prevalence(comparison: Comparison) -> Message | None:
     )
 
 
-def _shifted(comparison: Comparison) -> Result | None:
+def _shifted(comparison: ArmComparison) -> Result | None:
     found = [r for r in comparison.all("arr") if r.primary and r.parameters]
     return found[0] if found else None
 
@@ -102,27 +102,28 @@ def _direction(ratio: Result) -> str:
     return "either" if crossed else "fewer" if ratio.estimate.high < 1 else "more"
 
 
-def _title(comparison: Comparison) -> Message | str:
+def _title(comparison: ArmComparison) -> Message | str:
     arms = say("report.tested.contrast", aided=comparison.aided, unaided=comparison.unaided)
     return comparison.name or arms
 
 
-def _table(comparison: Comparison, number: int) -> EstimateTable:
+def _table(comparison: ArmComparison, number: int) -> EstimateTable:
     rows = [
-        Row(say("pragmatic_utility.label.error_rate", arm=arm), comparison.lead("error_rate", arm))
+        EstimateRow(say("pragmatic_utility.label.error_rate", arm=arm), comparison.lead("error_rate", arm))
         for arm in (comparison.unaided, comparison.aided)
     ]
     rows += [
-        Row(say(f"pragmatic_utility.label.{q}"), comparison.lead(q), leads=q == "arr") for q in QUANTITIES
+        EstimateRow(say(f"pragmatic_utility.label.{q}"), comparison.lead(q), leads=q == "arr")
+        for q in QUANTITIES
     ]
     for result in comparison.results:
         if result.primary and result.parameters and result.name in ("arr", "nnd"):
             label = f"pragmatic_utility.label.{result.name}_at_prevalence"
-            rows.append(Row(say(label, prevalence=result.parameters["prevalence"]), result))
+            rows.append(EstimateRow(say(label, prevalence=result.parameters["prevalence"]), result))
     return EstimateTable(f"pragmatic_utility_{number}", say("pragmatic_utility.table"), tuple(rows))
 
 
-def _rates_figure(comparisons: list[Comparison], number: int) -> Figure:
+def _rates_figure(comparisons: list[ArmComparison], number: int) -> Figure:
     rows = [
         ErrorRateRow(
             say("pragmatic_utility.label.arm", arm=arm),
@@ -141,7 +142,7 @@ def _rates_figure(comparisons: list[Comparison], number: int) -> Figure:
     )
 
 
-def _effect_figure(comparison: Comparison, number: int) -> Figure:
+def _effect_figure(comparison: ArmComparison, number: int) -> Figure:
     """Every analysis of the odds ratio; the primary one is last and heavier."""
     results = sorted(comparison.all("odds_ratio"), key=lambda r: r.primary)
     rows = tuple(
@@ -171,7 +172,7 @@ def _effect_figure(comparison: Comparison, number: int) -> Figure:
     )
 
 
-def _overview_figure(comparisons: list[Comparison], number: int) -> Figure:
+def _overview_figure(comparisons: list[ArmComparison], number: int) -> Figure:
     rows = tuple(EffectRow(c.name, c.lead("odds_ratio").estimate) for c in comparisons)
     return Figure(
         f"odds_ratios_{number}",
@@ -181,7 +182,7 @@ def _overview_figure(comparisons: list[Comparison], number: int) -> Figure:
     )
 
 
-def _overview_table(comparisons: list[Comparison]) -> PlainTable:
+def _overview_table(comparisons: list[ArmComparison]) -> PlainTable:
     return table(
         "pragmatic_utility_sets",
         say("pragmatic_utility.table_sets"),
@@ -205,5 +206,5 @@ def _overview_table(comparisons: list[Comparison]) -> PlainTable:
     )
 
 
-def _batches(comparisons: list[Comparison]) -> Iterable[list[Comparison]]:
+def _batches(comparisons: list[ArmComparison]) -> Iterable[list[ArmComparison]]:
     return (comparisons[i : i + ROWS_A_FIGURE] for i in range(0, len(comparisons), ROWS_A_FIGURE))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.dimensions.flow import PARTIAL_DESIGNS
-from trustreport.dimensions.pragmatic_utility.comparison import ID, Comparison, contrast_results
+from trustreport.dimensions.pragmatic_utility.comparison import ID, ArmComparison, contrast_results
 from trustreport.dimensions.pragmatic_utility.counts import missing_bounds, paired, two_sample
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
@@ -40,7 +40,7 @@ def pairs_of(grid: Floats) -> PairedTable:
     return PairedTable(len(aided) - both_wrong - mended - spoiled, mended, spoiled, both_wrong)
 
 
-def from_readings(readings: Readings, arms: tuple[str, str], plan: Plan, *, place: Place) -> Comparison:
+def from_readings(readings: Readings, arms: tuple[str, str], plan: Plan, *, place: Place) -> ArmComparison:
     """Every analysis of the readings of one task; which is primary follows from the design of the data."""
     level, key = plan.report.confidence_level, reading_key(readings)
     grid = 1 - correct_decisions(readings, arms)
@@ -58,7 +58,7 @@ def from_readings(readings: Readings, arms: tuple[str, str], plan: Plan, *, plac
     if plan.reading.design not in PARTIAL_DESIGNS:
         aided, unaided = counts_of(grid[AIDED]), counts_of(grid[UNAIDED])
         results += missing_bounds(place, arms, aided, unaided, grid[0].size, level)
-    return Comparison(place, *arms, tuple(results))
+    return ArmComparison(place, *arms, tuple(results))
 
 
 def clustered(contrast: Place, grid: Floats, level: float, **of: Any) -> list[Result]:

@@ -8,7 +8,7 @@ from trustreport.dimensions.reliance.results import Reliance
 from trustreport.estimate import Estimate
 from trustreport.figures.trust import TrustDiagram, TrustPoint
 from trustreport.figures.trust_flow import TrustFlow
-from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.reliance.patterns import PATTERNS
 from trustreport.messages import Message, say
 from trustreport.narrative.sentences import numbers
@@ -120,7 +120,7 @@ def _title(found: Reliance) -> Message | str:
 
 
 def _rates_table(found: Reliance, number: int) -> EstimateTable:
-    rows = tuple(Row(say(f"{_words(found)}.label.{name}"), found.find(name)) for name in ROWS)
+    rows = tuple(EstimateRow(say(f"{_words(found)}.label.{name}"), found.find(name)) for name in ROWS)
     caption = "rates" if found.place.set is not None else "rates_pooled"
     return EstimateTable(f"{ID}_{number}", say(f"{ID}.table.{caption}"), rows)
 

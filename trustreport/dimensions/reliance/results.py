@@ -30,7 +30,7 @@ Of = Literal["both", "aided", "unaided", "advice"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RateEntry:
     """A rate of the measures as an entry of results.json: its id, of which arm, after which advice."""
 
     rate: str
@@ -51,29 +51,29 @@ class Asked:
 
 
 ASKED = (
-    Asked("rair", "rair"),
-    Asked("rsr", "rsr"),
-    Asked("rbod", "rbod"),
-    Asked("rbt", "rbt"),
-    Asked("harmful_switch_rate", "harmful_switch_rate"),
-    Asked("beneficial_switch_rate", "beneficial_switch_rate"),
-    Asked("switch_rate", "switch_rate"),
-    Asked("override_rate", "override_rate", "aided"),
-    Asked("agreement_unaided", "agreement_with_advice", "unaided"),
-    Asked("agreement_aided", "agreement_with_advice", "aided"),
-    Asked("override_of_right_advice", "override_rate", "aided", "right"),
-    Asked("override_of_wrong_advice", "override_rate", "aided", "wrong"),
-    Asked("accuracy_of_advice", "advice_accuracy", "advice"),
-    Asked("accuracy_unaided_right_advice", "accuracy", "unaided", "right"),
-    Asked("accuracy_aided_right_advice", "accuracy", "aided", "right"),
-    Asked("accuracy_unaided_wrong_advice", "accuracy", "unaided", "wrong"),
-    Asked("accuracy_aided_wrong_advice", "accuracy", "aided", "wrong"),
+    RateEntry("rair", "rair"),
+    RateEntry("rsr", "rsr"),
+    RateEntry("rbod", "rbod"),
+    RateEntry("rbt", "rbt"),
+    RateEntry("harmful_switch_rate", "harmful_switch_rate"),
+    RateEntry("beneficial_switch_rate", "beneficial_switch_rate"),
+    RateEntry("switch_rate", "switch_rate"),
+    RateEntry("override_rate", "override_rate", "aided"),
+    RateEntry("agreement_unaided", "agreement_with_advice", "unaided"),
+    RateEntry("agreement_aided", "agreement_with_advice", "aided"),
+    RateEntry("override_of_right_advice", "override_rate", "aided", "right"),
+    RateEntry("override_of_wrong_advice", "override_rate", "aided", "wrong"),
+    RateEntry("accuracy_of_advice", "advice_accuracy", "advice"),
+    RateEntry("accuracy_unaided_right_advice", "accuracy", "unaided", "right"),
+    RateEntry("accuracy_aided_right_advice", "accuracy", "aided", "right"),
+    RateEntry("accuracy_unaided_wrong_advice", "accuracy", "unaided", "wrong"),
+    RateEntry("accuracy_aided_wrong_advice", "accuracy", "aided", "wrong"),
 )
 # Counts alone are all that is known of a published set; of readings, decision benefit reports the accuracy.
 ASKED_OF_COUNTS = (
     *ASKED,
-    Asked("accuracy_unaided", "accuracy", "unaided"),
-    Asked("accuracy_aided", "accuracy", "aided"),
+    RateEntry("accuracy_unaided", "accuracy", "unaided"),
+    RateEntry("accuracy_aided", "accuracy", "aided"),
 )
 EACH_READER = ASKED[:10]
 EACH_BAND = tuple(
@@ -212,7 +212,7 @@ def from_readings(
 
 
 def _pooled(
-    asked: Asked, place: Place, outcome: Floats, lacking: str, level: float, **of: Any
+    asked: RateEntry, place: Place, outcome: Floats, lacking: str, level: float, **of: Any
 ) -> list[Result]:
     """Clustered, and as commonly published taken as independent; the clustered one is primary if it can."""
     clustered = clustered_share(outcome, level=level, lacking=lacking)

@@ -19,12 +19,12 @@ from trustreport.performance.measures import lead
 from trustreport.place import Place
 from trustreport.plan import Nomogram, Plan
 from trustreport.quantities import quantity
-from trustreport.results import Result, answers, estimate_of
+from trustreport.results import Result, estimate_of, results_for
 from trustreport.study import Study
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class AdviceAccuracies:
     """A measured accuracy, and what is behind it for each way to know how many labels are right.
 
     `labels` and `actual` are in one order, the primary way first; `concordance` is rho.
@@ -38,20 +38,22 @@ class Behind:
     results: tuple[Result, ...]
 
 
-def of_stated(sets: Iterable[Nomogram], level: float) -> list[Behind]:
+def of_stated(sets: Iterable[Nomogram], level: float) -> list[AdviceAccuracies]:
     """Label accuracy, actual accuracy and its bounds for each stated pair."""
     found = []
     for stated in sets:
         rho = Estimate(stated.weighted_concordance, nan, nan, 0, level, note=NO_SAMPLING_ERROR)
         label = nomogram_accuracy(rho)
         place = Place(set=stated.set)
-        named = answers(f"{ID}.label_accuracy", place, [label], leads=label.method)
+        named = results_for(f"{ID}.label_accuracy", place, [label], leads=label.method)
         measured = Estimate(stated.accuracy, nan, nan, 0, level)
-        found.append(_behind(stated.set, place, measured, rho.value, [label], named, level))
+        found.append(_accuracies(stated.set, place, measured, rho.value, [label], named, level))
     return found
 
 
-def of_advice(panel: Panel, results: Sequence[Result], study: Study, plan: Plan) -> Iterator[Behind]:
+def of_advice(
+    panel: Panel, results: Sequence[Result], study: Study, plan: Plan
+) -> Iterator[AdviceAccuracies]:
     """Every set of advice on cases that these raters labelled, all of them; two classes only."""
     labels = [r for r in results if r.id == f"{ID}.label_accuracy" and not isnan(r.estimate.value)]
     if panel.n_categories != 2 or not labels:
@@ -65,10 +67,10 @@ def of_advice(panel: Panel, results: Sequence[Result], study: Study, plan: Plan)
             measured = lead(case, "accuracy", plan.report.confidence_level)
             ways = [r.estimate for r in labels]
             place = case.place.at(panel=panel.place.panel)
-            yield _behind(name, place, measured, rho, ways, [], measured.level)
+            yield _accuracies(name, place, measured, rho, ways, [], measured.level)
 
 
-def _behind(
+def _accuracies(
     name: Message | str,
     place: Place,
     measured: Estimate,
@@ -76,7 +78,7 @@ def _behind(
     labels: Sequence[Estimate],
     results: list[Result],
     level: float,
-) -> Behind:
+) -> AdviceAccuracies:
     labels = [estimate_of(label, quantity("label_accuracy")) for label in labels]
     actual = [_written(actual_accuracy(measured, label, level=level)) for label in labels]
     leads = labels[0].method
@@ -85,8 +87,8 @@ def _behind(
         ("actual_accuracy_low_bound", [a.low_bound for a in actual]),
         ("actual_accuracy_high_bound", [a.high_bound for a in actual]),
     ):
-        results = results + answers(f"{ID}.{named}", place, estimates, leads=leads)
-    return Behind(name, measured, concordance, tuple(labels), tuple(actual), tuple(results))
+        results = results + results_for(f"{ID}.{named}", place, estimates, leads=leads)
+    return AdviceAccuracies(name, measured, concordance, tuple(labels), tuple(actual), tuple(results))
 
 
 def _written(actual: ActualAccuracy) -> ActualAccuracy:

@@ -5,12 +5,18 @@ from math import isnan, nan
 
 import numpy as np
 
-from trustreport.dimensions.source_reliability.advice_truth import Behind
+from trustreport.dimensions.source_reliability.advice_truth import AdviceAccuracies
 from trustreport.dimensions.source_reliability.rater_panel import Panel
 from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, ID
 from trustreport.estimate import Estimate
-from trustreport.figures.nomogram import CONCORDANCES, NAMED_UP_TO, Nomogram, NomogramLine, NomogramPoint
-from trustreport.finding import EstimateTable, Figure, Part, PlainTable, Row
+from trustreport.figures.nomogram import (
+    CONCORDANCES,
+    NAMED_UP_TO,
+    NomogramFigure,
+    NomogramLine,
+    NomogramPoint,
+)
+from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
 from trustreport.measures.agreement.bootstrap import OVER_RATERS_AND_CASES
 from trustreport.measures.label_accuracy import (
     NOMOGRAM,
@@ -34,7 +40,9 @@ MOST_LINES, APART = 12, 0.02
 WANTED, MOST_MEASURED = (0.7, 0.8, 0.85, 0.9, 0.95), 5
 
 
-def parts(panel: Panel, results: Sequence[Result], advice: Sequence[Behind], number: int) -> Iterator[Part]:
+def parts(
+    panel: Panel, results: Sequence[Result], advice: Sequence[AdviceAccuracies], number: int
+) -> Iterator[Part]:
     """The raters of one task: how far they agree; how many labels are right, and what advice means."""
     of_task = {"name": panel.task} if panel.place.panel else {}
     key = "of_task" if of_task else "alone"
@@ -47,18 +55,18 @@ def parts(panel: Panel, results: Sequence[Result], advice: Sequence[Behind], num
     yield Part(
         title=say(f"{ID}.title_labels.{key}", **of_task),
         finding=tuple(_knowing(panel, results, advice)),
-        tables=(_labels_table(results, number), *_behind_tables(advice, str(number))),
+        tables=(_labels_table(results, number), *_accuracy_tables(advice, str(number))),
         figures=tuple(_nomogram_of(panel, results, advice, number)),
         place=panel.place,
     )
 
 
-def sets_part(sets: Sequence[Behind], *, alone: bool) -> Part:
+def sets_part(sets: Sequence[AdviceAccuracies], *, alone: bool) -> Part:
     """All stated sets together: a sentence each or one for all, one table, one nomogram."""
     return Part(
         title=None if alone else say(f"{ID}.stated"),
         finding=tuple(_of_sets(sets)),
-        tables=tuple(_behind_tables(sets, "sets")),
+        tables=tuple(_accuracy_tables(sets, "sets")),
         figures=(_sets_figure(sets),),
     )
 
@@ -127,7 +135,9 @@ def _dependence(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
     yield say(f"{ID}.independence.{way}", expected=expected.value)
 
 
-def _knowing(panel: Panel, results: Sequence[Result], advice: Sequence[Behind]) -> Iterator[Message]:
+def _knowing(
+    panel: Panel, results: Sequence[Result], advice: Sequence[AdviceAccuracies]
+) -> Iterator[Message]:
     rho = _lead(panel, results, "weighted_concordance")
     assert rho is not None
     if isnan(rho.value):
@@ -141,7 +151,7 @@ def _knowing(panel: Panel, results: Sequence[Result], advice: Sequence[Behind]) 
     yield from _labels(panel, results, advice)
 
 
-def _labels(panel: Panel, results: Sequence[Result], advice: Sequence[Behind]) -> Iterator[Message]:
+def _labels(panel: Panel, results: Sequence[Result], advice: Sequence[AdviceAccuracies]) -> Iterator[Message]:
     label = _lead(panel, results, "label_accuracy")
     assert label is not None
     if isnan(label.value):
@@ -156,7 +166,7 @@ def _labels(panel: Panel, results: Sequence[Result], advice: Sequence[Behind]) -
         yield say(f"{ID}.band" if panel.n_categories == 2 else f"{ID}.band_classes")
 
 
-def _of_advice(one: Behind) -> Message:
+def _of_advice(one: AdviceAccuracies) -> Message:
     """What a measured accuracy means where the labels are right as often as the primary way has it."""
     actual = one.actual[0]
     return say(
@@ -186,7 +196,7 @@ def _labels_table(results: Sequence[Result], number: int) -> EstimateTable:
         for r in results:
             if r.id == f"{ID}.{name}" and r.place.raters is None:
                 leads = r.primary and name == "label_accuracy"
-                rows.append(Row(say(f"{ID}.label.{name}"), r, leads=leads))
+                rows.append(EstimateRow(say(f"{ID}.label.{name}"), r, leads=leads))
     return EstimateTable(f"source_reliability_labels_{number}", say(f"{ID}.table_labels"), tuple(rows))
 
 
@@ -200,7 +210,9 @@ def _agreement_table(panel: Panel, results: Sequence[Result], number: int) -> Es
                 ranks = bool(r.parameters)
                 leads = r.primary and name == "krippendorff_alpha" and not ranks
                 rows.append(
-                    Row(say(f"{ID}.label.{name}_ordinal" if ranks else f"{ID}.label.{name}"), r, leads)
+                    EstimateRow(
+                        say(f"{ID}.label.{name}_ordinal" if ranks else f"{ID}.label.{name}"), r, leads
+                    )
                 )
     return EstimateTable(f"source_reliability_{number}", say(f"{ID}.table"), tuple(rows))
 
@@ -249,7 +261,7 @@ def _as_cell(e: Estimate | None) -> Estimate | float | None:
 
 
 def _nomogram_of(
-    panel: Panel, results: Sequence[Result], advice: Sequence[Behind], number: int
+    panel: Panel, results: Sequence[Result], advice: Sequence[AdviceAccuracies], number: int
 ) -> Iterator[Figure]:
     """The nomogram with the reliability of these raters marked; it is one of two classes.
 
@@ -266,20 +278,20 @@ def _nomogram_of(
     key = "nomogram_bounds" if 0 < len(points) <= NAMED_UP_TO else "nomogram"
     yield Figure(
         f"nomogram_{number}",
-        Nomogram(_drawn_lines(points), _ticks(), points, concordance=rho, label=label),
+        NomogramFigure(_drawn_lines(points), _ticks(), points, concordance=rho, label=label),
         say(f"{ID}.figure.{key}"),
         say(f"{ID}.figure.nomogram_alt", concordance=rho.value, label=label.value),
     )
 
 
-def _moves(one: Behind) -> bool:
+def _moves(one: AdviceAccuracies) -> bool:
     """Whether the bounds behind a measured accuracy, by the primary way, leave its own interval."""
     measured, actual = one.measured, one.actual[0]
     inside = measured.low <= actual.low_bound.value and actual.high_bound.value <= measured.high
     return not inside
 
 
-def _points(sets: Sequence[Behind]) -> Iterator[NomogramPoint]:
+def _points(sets: Sequence[AdviceAccuracies]) -> Iterator[NomogramPoint]:
     """Measured accuracies on the nomogram: by the labels that it takes for right."""
     for one in sets:
         for label, actual in zip(one.labels, one.actual):
@@ -311,7 +323,7 @@ def _ticks() -> tuple[tuple[float, float], ...]:
 # ---------------------------------------------------------------- what is behind a measured accuracy
 
 
-def _of_sets(sets: Sequence[Behind]) -> Iterator[Message]:
+def _of_sets(sets: Sequence[AdviceAccuracies]) -> Iterator[Message]:
     if len(sets) <= EACH_UP_TO:
         for one in sets:
             yield say(
@@ -338,7 +350,7 @@ def _of_sets(sets: Sequence[Behind]) -> Iterator[Message]:
     yield say(f"{ID}.assumption", n=len(sets))
 
 
-def _behind_tables(sets: Sequence[Behind], name: str) -> Iterator[PlainTable]:
+def _accuracy_tables(sets: Sequence[AdviceAccuracies], name: str) -> Iterator[PlainTable]:
     """What each measured accuracy means, by each way to know the labels; what wanted ones would take."""
     if not sets:
         return
@@ -388,12 +400,12 @@ def _drawn_lines(points: Sequence[NomogramPoint]) -> tuple[NomogramLine, ...]:
     return _lines(sorted({*own, *(x for x in MEASURED if all(abs(x - y) >= APART for y in own))}))
 
 
-def _sets_figure(sets: Sequence[Behind]) -> Figure:
+def _sets_figure(sets: Sequence[AdviceAccuracies]) -> Figure:
     points = tuple(_points(sets))
     key = "nomogram_named" if len(points) <= NAMED_UP_TO else "nomogram_sets"
     return Figure(
         "nomogram_sets",
-        Nomogram(_drawn_lines(points), _ticks(), points),
+        NomogramFigure(_drawn_lines(points), _ticks(), points),
         say(f"{ID}.figure.{key}"),
         say(f"{ID}.figure.nomogram_sets_alt", n=len(points)),
     )

@@ -23,7 +23,7 @@ from trustreport.measures.agreement.weights import ordinal
 from trustreport.measures.label_accuracy import MAJORITY, majority_accuracy, nomogram_accuracy
 from trustreport.measures.proportion import wilson
 from trustreport.measures.weighted_concordance import Interval, expected_agreement, weighted_concordance
-from trustreport.results import Result, answers
+from trustreport.results import Result, results_for
 from trustreport.study import Floats
 
 ID = "source_reliability"
@@ -67,7 +67,7 @@ def _entry(
 ) -> list[Result]:
     """Entries of one question; the first estimate is primary."""
     found = list(estimates)
-    return answers(f"{ID}.{name}", panel.place.at(raters=raters), found, leads=found[0].method, **more)
+    return results_for(f"{ID}.{name}", panel.place.at(raters=raters), found, leads=found[0].method, **more)
 
 
 def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[Result]:

@@ -16,7 +16,13 @@ from trustreport.measures.mrmc.covariance import proportion_covariance, proporti
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.subgroup_effect import effect_differences, leading_mode
-from trustreport.performance.readers import FIRST_COVARIANCE, Endpoint, endpoints, place_of_task, reading_key
+from trustreport.performance.readers import (
+    FIRST_COVARIANCE,
+    ReaderEndpoint,
+    endpoints,
+    place_of_task,
+    reading_key,
+)
 from trustreport.performance.small_cells import closed, public_cell, suppressed
 from trustreport.place import Place
 from trustreport.plan import Plan
@@ -125,7 +131,7 @@ def _classes(truth: NDArray[np.int8]) -> tuple[int, int]:
 
 
 def _entries(
-    endpoint: Endpoint, place: Place, arms: tuple[str, str], level: float, cases: str
+    endpoint: ReaderEndpoint, place: Place, arms: tuple[str, str], level: float, cases: str
 ) -> Iterator[Result]:
     """Both arm means and their difference, each by the primary analysis."""
     analysis = endpoint.whole
@@ -141,7 +147,7 @@ def _entries(
 
 
 def _difference(
-    endpoint: Endpoint, other: Endpoint, readings: Readings, group: CaseGroup, level: float
+    endpoint: ReaderEndpoint, other: ReaderEndpoint, readings: Readings, group: CaseGroup, level: float
 ) -> tuple[str, Estimate]:
     """Gain in the group less gain in the others: the interaction of group and aid, and its analysis."""
     if np.isnan(endpoint.outcome).any() or np.isnan(other.outcome).any():
@@ -157,7 +163,7 @@ def _difference(
     return f"{e.method}_{FIRST_COVARIANCE}", e
 
 
-def _fitted(endpoint: Endpoint, truth: NDArray[np.int8]) -> tuple[Floats, Floats, int]:
+def _fitted(endpoint: ReaderEndpoint, truth: NDArray[np.int8]) -> tuple[Floats, Floats, int]:
     """Every reader's endpoint in both arms, their covariance over cases, and the cases."""
     outcome = endpoint.outcome
     if endpoint.name != "auc":
@@ -167,7 +173,7 @@ def _fitted(endpoint: Endpoint, truth: NDArray[np.int8]) -> tuple[Floats, Floats
 
 
 def _unbalanced(
-    endpoint: Endpoint, other: Endpoint, readings: Readings, group: CaseGroup, level: float
+    endpoint: ReaderEndpoint, other: ReaderEndpoint, readings: Readings, group: CaseGroup, level: float
 ) -> Estimate:
     """The same with gaps: both arms of either group as four arms, empty on the cases of the other group."""
     n, m = endpoint.outcome.shape[2], other.outcome.shape[2]
@@ -186,7 +192,7 @@ def _unbalanced(
 
 def _with_endpoints(
     readings: Readings, mask: Mask, arms: tuple[str, str], level: float
-) -> dict[str, Endpoint]:
+) -> dict[str, ReaderEndpoint]:
     """The endpoints of the readings of some cases, by name."""
     if not mask.any():
         return {}

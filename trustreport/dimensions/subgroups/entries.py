@@ -259,7 +259,7 @@ def _tests(
 ) -> Iterator[Result]:
     """Whether an endpoint is the same in all groups of an attribute (independent cases, groups apart)."""
     whole = not any(one.closed for one in measured)
-    if not division.apart or case.cluster is not None or not whole:
+    if not division.disjoint or case.cluster is not None or not whole:
         return
     level, kept = plan.report.confidence_level, len(division.groups)
     codes = division.codes[case.rows]

@@ -31,7 +31,7 @@ _SAME = {"≥": ">=", "≤": "<=", "≠": "!=", "==": "="}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class CaseColumn:
     """A column of the cases as names (`texts`, "" where empty) and, where all are numbers, as `numbers`."""
 
     name: str
@@ -77,7 +77,7 @@ class Division:
     overlaps: tuple[tuple[str, str, int], ...] = field(default=())
 
     @property
-    def apart(self) -> bool:
+    def disjoint(self) -> bool:
         """Whether there are several groups, and no case is in two of them."""
         return len(self.groups) > 1 and not self.overlaps
 
@@ -108,7 +108,7 @@ def divisions(plan: Plan, cases: Cases, dataset: Dataset | None = None) -> list[
     return made + [Division(name, (), nobody, reason) for name, reason in absent.items()]
 
 
-def columns_of(cases: Cases, dataset: Dataset | None = None) -> dict[str, Column]:
+def columns_of(cases: Cases, dataset: Dataset | None = None) -> dict[str, CaseColumn]:
     """Every column of the cases that can divide them, by its name in lower case."""
     coded: dict[str, Coded] = dict(cases.groups)
     if cases.site is not None:
@@ -123,7 +123,7 @@ def columns_of(cases: Cases, dataset: Dataset | None = None) -> dict[str, Column
             values = dataset.features[:, i]
             if levels:
                 codes = np.where(np.isnan(values), -1, values).astype(np.int64)
-                found.setdefault(name.casefold(), Column(name, codes, levels, None))
+                found.setdefault(name.casefold(), CaseColumn(name, codes, levels, None))
             else:
                 numbers.setdefault(name, values)
     for name, values in numbers.items():
@@ -131,19 +131,19 @@ def columns_of(cases: Cases, dataset: Dataset | None = None) -> dict[str, Column
     return found
 
 
-def _named(name: str, column: Coded) -> Column:
+def _named(name: str, column: Coded) -> CaseColumn:
     levels = tuple(column.labels)
     codes = np.asarray(column.codes, np.int64)
     values = [_number(level) for level in levels]
     numeric = bool(values) and all(v is not None for v in values)
     numbers = np.append(np.array(values, float), np.nan)[codes] if numeric else None
-    return Column(name, codes, levels, numbers)
+    return CaseColumn(name, codes, levels, numbers)
 
 
-def _numeric(name: str, values: NDArray[np.float64]) -> Column:
+def _numeric(name: str, values: NDArray[np.float64]) -> CaseColumn:
     distinct, codes = np.unique(values, return_inverse=True)
     codes = np.where(np.isnan(values), -1, codes).astype(np.int64)
-    return Column(name, codes, tuple(f"{v:g}" for v in distinct if v == v), values)
+    return CaseColumn(name, codes, tuple(f"{v:g}" for v in distinct if v == v), values)
 
 
 def _number(text: str) -> float | None:
@@ -158,7 +158,7 @@ def _number(text: str) -> float | None:
 Resolved = tuple[str, list[tuple[str, Mask]], Mask]
 
 
-def _resolve(declared: Subgroup, columns: dict[str, Column], n: int) -> Resolved | Message:
+def _resolve(declared: Subgroup, columns: dict[str, CaseColumn], n: int) -> Resolved | Message:
     """Attribute, groups with their cases, and the cases of which it is not known; or why there are none."""
     text = (declared.definition or "").strip()
     conditions = list(_conditions(text))
@@ -187,7 +187,7 @@ def _conditions(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _by_conditions(
-    declared: Subgroup, conditions: Sequence[tuple[str, str, str]], columns: dict[str, Column], n: int
+    declared: Subgroup, conditions: Sequence[tuple[str, str, str]], columns: dict[str, CaseColumn], n: int
 ) -> Resolved | Message:
     inside, unknown = np.ones(n, bool), np.zeros(n, bool)
     for name, op, value in conditions:
@@ -201,7 +201,7 @@ def _by_conditions(
     return " and ".join(names), [(declared.name, inside & ~unknown)], unknown
 
 
-def _holds(column: Column, op: str, value: str) -> Mask | None:
+def _holds(column: CaseColumn, op: str, value: str) -> Mask | None:
     """Where a column meets a condition; None where it cannot be compared."""
     if op in ("in", "not in", "=", "!="):
         wanted = [value] if op in ("=", "!=") else re.split(r"[,;]", value.strip("()[]{}"))
@@ -223,7 +223,7 @@ def _holds(column: Column, op: str, value: str) -> Mask | None:
     return np.asarray(column.known & compare[op](column.numbers, bound))
 
 
-def _by_levels(column: Column, n: int) -> Resolved | Message:
+def _by_levels(column: CaseColumn, n: int) -> Resolved | Message:
     present = column.present
     if len(present) > MOST_LEVELS:
         return say("subgroups.absent_levels", name=column.name, n=len(present))

@@ -11,7 +11,7 @@ from trustreport.dimensions.subgroups.families import Groups, comparisons, test_
 from trustreport.dimensions.subgroups.groups import REST, Division
 from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
-from trustreport.figures.measures_chart import Cell, MeasureColumn, MeasureRow, MeasuresChart
+from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
 from trustreport.finding import Figure, Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, title_of
@@ -292,7 +292,7 @@ def _charts(found: Measurement, views: Sequence[GroupView], number: int) -> Iter
         MeasureRow(
             _label(one),
             tuple(
-                Cell(
+                MeasureCell(
                     e,
                     e.value if (e := overall[name]) else float("nan"),
                     say(f"{NAME}.figure.too_few"),

@@ -11,9 +11,9 @@ from trustreport.dimensions.vigilance.entries import period_results
 from trustreport.dimensions.vigilance.events import rate_results
 from trustreport.dimensions.vigilance.exposure import exposure_results, maturity_results, use_of
 from trustreport.dimensions.vigilance.periods import ID, Timeline, readings_of, timelines
-from trustreport.dimensions.vigilance.readers_over_time import people_results, reliances
+from trustreport.dimensions.vigilance.readers_over_time import reader_results, reliances
 from trustreport.dimensions.vigilance.since import since
-from trustreport.dimensions.vigilance.view import ResultView
+from trustreport.dimensions.vigilance.view import MonitoringView
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.narrative.where import where
@@ -29,7 +29,7 @@ def has_data(study: Study, plan: Plan) -> bool:
     return any(d.role == "period" for d in study.datasets)
 
 
-def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> ResultView:
+def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> MonitoringView:
     """Every number of one candidate over the periods."""
     people = reliances(study, timeline, plan)
     readings: dict[str, Readings] = {}
@@ -46,10 +46,10 @@ def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> Resul
         *drift_results(timeline, plan),
         *(c.result for c in charts),
         *funnel_results(found, timeline),
-        *(people_results(people, timeline, plan) if number == 1 else ()),
+        *(reader_results(people, timeline, plan) if number == 1 else ()),
         *rate_results(timeline, uses, plan),
     ]
-    return ResultView(
+    return MonitoringView(
         timeline, plan, number, tuple(results), tuple(uses), tuple(people), tuple(charts), tuple(found)
     )
 
@@ -79,7 +79,7 @@ def answer(study: Study, plan: Plan) -> Finding:
             replace(monitoring_text.charts(one), element="E39"),
         ]
     parts += [
-        replace(incidents.people(views[0]), element="E41"),
+        replace(incidents.readers_part(views[0]), element="E41"),
         replace(incidents.events(views[0]), element="E42"),
         replace(incidents.signals(views[0]), element="E43"),
     ]

@@ -14,7 +14,7 @@ from trustreport.measures.multiplicity import holm
 from trustreport.measures.similarity.effect import domain_classifier, normalised_energy
 from trustreport.performance.features import NO_FEATURES, paired
 from trustreport.plan import Plan
-from trustreport.results import Result, answers
+from trustreport.results import Result, results_for
 from trustreport.seeds import generator
 
 NO_SCORE = "no score is known in one of the two sets"
@@ -55,7 +55,7 @@ def _scores(now: Period, then: Period | None, plan: Plan) -> list[Result]:
         none = undefined(len(values[1]), why, level=level, method="kolmogorov_smirnov")
         return [Result(id, estimate=none, primary=True, **_compared(now, then))]
     found = [method(*values, level=level) for method in SCORE_METHODS]
-    return answers(id, estimates=found, leads="kolmogorov_smirnov", **_compared(now, then))
+    return results_for(id, estimates=found, leads="kolmogorov_smirnov", **_compared(now, then))
 
 
 def _features(now: Period, then: Period | None, plan: Plan) -> list[Result]:
@@ -78,7 +78,7 @@ def _features(now: Period, then: Period | None, plan: Plan) -> list[Result]:
             domain_classifier(pair.features, rng, level=level),
         )
     ]
-    return answers(id, estimates=found, leads="influence", **_compared(now, then))
+    return results_for(id, estimates=found, leads="influence", **_compared(now, then))
 
 
 def _mix(now: Period, then: Period | None, column: str, plan: Plan) -> Iterator[Result]:
@@ -107,7 +107,7 @@ def shares(period: Period, column: str) -> dict[str, int]:
     return counts
 
 
-def moved(results: Sequence[Result], period: str, level: float) -> list[tuple[Result, float]]:
+def drifted(results: Sequence[Result], period: str, level: float) -> list[tuple[Result, float]]:
     """The tests of a period that find a change after Holm over all tests of that period, with their p."""
     tested = [
         r

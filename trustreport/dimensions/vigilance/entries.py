@@ -12,7 +12,7 @@ from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, mix_c
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.monitoring import notes
 from trustreport.measures.monitoring.change import mover_change, ratio_change, wald_change
-from trustreport.measures.monitoring.shared import Shared, of_share, shared
+from trustreport.measures.monitoring.shared import SharedCorrelation, of_share, shared
 from trustreport.measures.monitoring.standardisation import (
     clustered_standardised_change,
     standardised_change,
@@ -42,7 +42,7 @@ NO_COLUMN = "no group of cases is known in both sets"
 UNKNOWN_MEASURE = "this version does not follow this measure over time"
 NEW_GROUPS = 0.1  # share of cases in groups that the baseline lacks, up to which a column is held constant
 AGAINST = ("baseline", "previous")
-UNSHARED = Shared(0.0, 0, 0)
+UNSHARED = SharedCorrelation(0.0, 0, 0)
 
 
 def bare(measure: str) -> str:
@@ -128,7 +128,12 @@ def changed(now: Period, then: Period, endpoint: str, level: float, plan: Plan) 
 
 
 def _change(
-    now: Period, then: Period, endpoint: str, pair: tuple[Estimate, Estimate], both: Shared, level: float
+    now: Period,
+    then: Period,
+    endpoint: str,
+    pair: tuple[Estimate, Estimate],
+    both: SharedCorrelation,
+    level: float,
 ) -> Estimate:
     one, other = pair
     r, of = both.correlation, both.either or inf
@@ -157,7 +162,7 @@ def _influence(period: Period, endpoint: str, e: Estimate) -> tuple[Floats | Non
     return influence(period.cases, endpoint, e), period.cases.rows
 
 
-def _area_change(now: Period, then: Period, both: Shared, level: float) -> Estimate:
+def _area_change(now: Period, then: Period, both: SharedCorrelation, level: float) -> Estimate:
     """Change of the area; where cases of either set come in clusters, by the clustered variances of both."""
     assert now.cases is not None
     assert then.cases is not None
@@ -240,10 +245,10 @@ def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
         if endpoint not in DENOMINATORS:
             continue
         for period in timeline.periods:
-            common = [c for c in columns if _held_before(period, base, c)]
+            common = [c for c in columns if _had_groups(period, base, c)]
             chosen = {"against": "baseline", "by": common}
             if common and len(period):
-                found = _held_constant(period, base, endpoint, common, level, plan)
+                found = _at_constant_mix(period, base, endpoint, common, level, plan)
             else:
                 why = NO_COLUMN if len(period) else NO_CASES
                 found = undefined(len(period), why, level=level, method="direct_standardisation")
@@ -258,7 +263,7 @@ def _standardised(timeline: Timeline, plan: Plan) -> Iterator[Result]:
             )
 
 
-def _held_before(now: Period, then: Period, column: str) -> bool:
+def _had_groups(now: Period, then: Period, column: str) -> bool:
     """Whether the baseline holds the groups of a column, all but a few of the period's cases.
 
     A change cannot be standardised to a mix that lacked what changed (a new scanner).
@@ -271,7 +276,7 @@ def _held_before(now: Period, then: Period, column: str) -> bool:
     return bool(new <= NEW_GROUPS * len(names))
 
 
-def _held_constant(
+def _at_constant_mix(
     now: Period, then: Period, endpoint: str, columns: Sequence[str], level: float, plan: Plan
 ) -> Estimate:
     """The change with the case mix held constant; with clusters in either set, or in both, by theirs."""

@@ -11,7 +11,7 @@ from trustreport.dimensions.vigilance.due import late_signals
 from trustreport.dimensions.vigilance.events import KINDS, days_between, outside, stage
 from trustreport.dimensions.vigilance.periods import ID, Period
 from trustreport.dimensions.vigilance.readers_over_time import FOLLOWED, Reliances
-from trustreport.dimensions.vigilance.view import ResultView
+from trustreport.dimensions.vigilance.view import MonitoringView
 from trustreport.estimate import Estimate
 from trustreport.figures import trend
 from trustreport.finding import Figure, Part, PlainTable
@@ -26,26 +26,26 @@ PER = 1000
 COLUMN = f"{ID}.column"
 
 
-def people(view: ResultView) -> Part:
+def readers_part(view: MonitoringView) -> Part:
     """Agreement, overrides, harmful switches and reading time by period, or what cannot be said of them."""
     title = say(f"{ID}.title_people")
     if not view.reliances:
         return Part((say(f"{ID}.people.none"),), title, place=view.timeline.place)
     return Part(
-        tuple(_people_sentences(view)),
+        tuple(_reader_sentences(view)),
         title,
-        tuple(_people_tables(view)),
-        tuple(_people_figures(view)),
+        tuple(_reader_tables(view)),
+        tuple(_reader_figures(view)),
         view.timeline.place,
     )
 
 
-def _shown_periods(view: ResultView) -> list[Any]:
+def _shown_periods(view: MonitoringView) -> list[Any]:
     held = {name for one in view.reliances for name in one.held}
     return [p for p in view.timeline.all if p.name in held]
 
 
-def _people_sentences(view: ResultView) -> Iterator[Message]:
+def _reader_sentences(view: MonitoringView) -> Iterator[Message]:
     periods = _shown_periods(view)
     first, last = periods[0], periods[-1]
     for one in view.reliances:
@@ -67,26 +67,26 @@ def _people_sentences(view: ResultView) -> Iterator[Message]:
             yield say(f"{ID}.people.switch", value=harmful.value, n=harmful.n, period=last.name)
 
 
-def _people_tables(view: ResultView) -> Iterator[PlainTable]:
+def _reader_tables(view: MonitoringView) -> Iterator[PlainTable]:
     for i, one in enumerate(view.reliances, 1):
         caption = say(f"{ID}.table.people", level=view.plan.report.confidence_level)
         id, periods = f"vigilance_people{view.suffix}_{i}", _shown_periods(view)
-        yield table(id, caption, periods, _people_columns(view, one))
+        yield table(id, caption, periods, _reader_columns(view, one))
 
 
-def _people_columns(view: ResultView, one: Reliances) -> Iterator[Spec[Period]]:
+def _reader_columns(view: MonitoringView, one: Reliances) -> Iterator[Spec[Period]]:
     yield (f"{COLUMN}.period", view.numbered)
     yield (f"{COLUMN}.readings", lambda p: _of(view, one, p, FOLLOWED_TIMES[0]).n, "count")
     for word in FOLLOWED_TIMES:
         yield (_head(word), partial(_shown_of, view, one, word), "number")
 
 
-def _shown_of(view: ResultView, one: Reliances, word: str, period: Period) -> Estimate | None:
+def _shown_of(view: MonitoringView, one: Reliances, word: str, period: Period) -> Estimate | None:
     e = _of(view, one, period, word)
     return None if isnan(e.value) else e
 
 
-def _of(view: ResultView, one: Reliances, period: Period, word: str) -> Estimate:
+def _of(view: MonitoringView, one: Reliances, period: Period, word: str) -> Estimate:
     """What readers did with the advice in a period."""
     return view.estimate("reliance_value", period=period.name, endpoint=word, **one.place.scope)
 
@@ -95,7 +95,7 @@ def _head(word: str) -> Message:
     return say(f"{ID}.seconds") if word == "seconds" else heading(word)
 
 
-def _people_figures(view: ResultView) -> Iterator[Figure]:
+def _reader_figures(view: MonitoringView) -> Iterator[Figure]:
     periods = _shown_periods(view)
     base = bool(periods) and periods[0] is view.timeline.baseline
     for i, one in enumerate(view.reliances, 1):
@@ -118,7 +118,7 @@ def _people_figures(view: ResultView) -> Iterator[Figure]:
 # ---------------------------------------------------------------- incidents, complaints, signals
 
 
-def events(view: ResultView) -> Part:
+def events(view: MonitoringView) -> Part:
     """Incidents and complaints with their rates per case processed, and the log."""
     plan = view.plan
     return Part(
@@ -129,7 +129,7 @@ def events(view: ResultView) -> Part:
     )
 
 
-def _event_sentences(view: ResultView) -> Iterator[Message]:
+def _event_sentences(view: MonitoringView) -> Iterator[Message]:
     if "incidents" not in view.plan.model_fields_set:
         yield say(f"{ID}.events.no_log")
     for kind in KINDS:
@@ -151,7 +151,7 @@ def _event_sentences(view: ResultView) -> Iterator[Message]:
         yield say(f"{ID}.events.outside", n=left)
 
 
-def _rate_table(view: ResultView) -> PlainTable:
+def _rate_table(view: MonitoringView) -> PlainTable:
     processed = {use.period: use.processed for use in view.uses}
 
     def rate(p: Period, kind: str) -> Estimate:
@@ -177,7 +177,7 @@ def _rate_table(view: ResultView) -> PlainTable:
     return table(f"vigilance_rates{view.suffix}", caption, view.timeline.periods, specs)
 
 
-def _log(view: ResultView) -> Iterator[PlainTable]:
+def _log(view: MonitoringView) -> Iterator[PlainTable]:
     yield table(
         f"vigilance_log{view.suffix}",
         say(f"{ID}.table.log"),
@@ -204,7 +204,7 @@ def _described(text: str | None, codes: Any) -> Any:
     return text or (say(f"{ID}.listed", items=list(codes)) if codes else None)
 
 
-def signals(view: ResultView) -> Part:
+def signals(view: MonitoringView) -> Part:
     """The signal register: how far each has come, what else may explain it, who decides."""
     plan = view.plan
     title = say(f"{ID}.title_signals")
@@ -241,7 +241,7 @@ def _not_acted(signals: Sequence[Signal]) -> Iterator[Message]:
         yield say(f"{ID}.undecided", n=len(bare), names=bare)
 
 
-def _registered_late(view: ResultView) -> Iterator[Message]:
+def _registered_late(view: MonitoringView) -> Iterator[Message]:
     """Signals that came weeks after the alert that they name."""
     for signal, one, weeks in late_signals(view.charts, view.plan):
         values = {

@@ -9,9 +9,9 @@ import numpy as np
 from trustreport import digits
 from trustreport.dimensions.vigilance.charts import Charted, designed_for, in_control
 from trustreport.dimensions.vigilance.compared import NAIVE, Compared
-from trustreport.dimensions.vigilance.drift import moved, shares
+from trustreport.dimensions.vigilance.drift import drifted, shares
 from trustreport.dimensions.vigilance.periods import ID, Period, mature_on, mix_columns
-from trustreport.dimensions.vigilance.view import ResultView
+from trustreport.dimensions.vigilance.view import MonitoringView
 from trustreport.estimate import Estimate
 from trustreport.figures import control_chart, curves, funnel, stacked, trend
 from trustreport.finding import Figure, Part, PlainTable
@@ -30,7 +30,7 @@ MOST_MIXES = 4  # columns of groups in one table
 # ---------------------------------------------------------------- early warnings without labels
 
 
-def drift(view: ResultView) -> Part:
+def drift(view: MonitoringView) -> Part:
     """Scores, features and groups against the baseline: no evidence of changed performance."""
     return Part(
         tuple(_drift_sentences(view)),
@@ -41,13 +41,13 @@ def drift(view: ResultView) -> Part:
     )
 
 
-def _drift_sentences(view: ResultView) -> Iterator[Message]:
+def _drift_sentences(view: MonitoringView) -> Iterator[Message]:
     timeline, last = view.timeline, view.timeline.last
     yield say(f"{ID}.drift.label")
     if last is None or timeline.baseline is None or not len(timeline.baseline):
         yield say(f"{ID}.drift.none_to_compare")
         return
-    found = moved(view.results, last.name, view.plan.report.confidence_level)
+    found = drifted(view.results, last.name, view.plan.report.confidence_level)
     if not found:
         yield say(f"{ID}.drift.nothing", period=last.name)
         return
@@ -70,13 +70,13 @@ def _column(name: Any) -> Message:
     return say(f"{ID}.drift.site") if name == "site" else say("word.name", name=str(name).replace("_", " "))
 
 
-def _watched(view: ResultView) -> list[str]:
+def _watched(view: MonitoringView) -> list[str]:
     """The columns with any entry of a changed mix."""
     every = [*mix_columns(view.timeline, view.plan), "site"]
     return [c for c in every if view.find("mix_drift", parameters={"by": c})]
 
 
-def _drift_tables(view: ResultView) -> Iterator[PlainTable]:
+def _drift_tables(view: MonitoringView) -> Iterator[PlainTable]:
     rows = [
         (
             view.numbered(p),
@@ -104,7 +104,7 @@ def _drift_tables(view: ResultView) -> Iterator[PlainTable]:
         yield _mix_table(view, columns[start : start + MOST_MIXES], start // MOST_MIXES + 1)
 
 
-def _psi(view: ResultView, period: str) -> Estimate:
+def _psi(view: MonitoringView, period: str) -> Estimate:
     """The population stability index of a period, which stands beside the test that leads."""
     for r in view.results:
         if r.id == f"{ID}.score_drift" and r.method == "psi" and r.within(period=period):
@@ -112,7 +112,7 @@ def _psi(view: ResultView, period: str) -> Estimate:
     return Estimate(nan, nan, nan, 0)
 
 
-def _mix_table(view: ResultView, columns: list[str], number: int) -> PlainTable:
+def _mix_table(view: MonitoringView, columns: list[str], number: int) -> PlainTable:
     def of(column: str) -> tuple[Spec[Period], Spec[Period]]:
         def change(period: Period) -> Estimate:
             return view.estimate("mix_drift", period=period.name, parameters={"by": column})
@@ -125,7 +125,7 @@ def _mix_table(view: ResultView, columns: list[str], number: int) -> PlainTable:
     return table(id, caption, view.timeline.periods, specs)
 
 
-def _drift_figures(view: ResultView) -> Iterator[Figure]:
+def _drift_figures(view: MonitoringView) -> Iterator[Figure]:
     timeline = view.timeline
     names = tuple(p.name for p in timeline.all)
     panels = []
@@ -133,7 +133,7 @@ def _drift_figures(view: ResultView) -> Iterator[Figure]:
         counted = [shares(p, column) for p in timeline.all]
         groups = sorted({name for table in counted for name in table})
         if 1 < len(groups) <= stacked.MOST_PARTS:
-            parts = tuple(stacked.Part(g, tuple(table.get(g, 0) for table in counted)) for g in groups)
+            parts = tuple(stacked.StackPart(g, tuple(table.get(g, 0) for table in counted)) for g in groups)
             panels.append(stacked.StackPanel(_column(column), parts, shares=True))
     base = timeline.baseline is not None
     if panels:
@@ -164,14 +164,14 @@ def _drift_figures(view: ResultView) -> Iterator[Figure]:
         )
 
 
-def _called(view: ResultView, period: str) -> Any:
+def _called(view: MonitoringView, period: str) -> Any:
     return view.estimate("called_share", period=period)
 
 
 # ---------------------------------------------------------------- sequential charts and funnels
 
 
-def charts(view: ResultView) -> Part:
+def charts(view: MonitoringView) -> Part:
     """What each declared chart says, with the budget of false alerts spent; sites and readers in a funnel."""
     drawn = [c for c in view.charts if c.run is not None]
     finding = [_charted(c) for c in view.charts]
@@ -210,7 +210,7 @@ def _charted(chart: Charted) -> Message:
     return say(f"{ID}.charts.in_control", **values)
 
 
-def _design_table(view: ResultView, drawn: list[Charted]) -> Iterator[PlainTable]:
+def _design_table(view: MonitoringView, drawn: list[Charted]) -> Iterator[PlainTable]:
     if not drawn:
         return
     yield table(
@@ -237,7 +237,7 @@ def _length(chart: Charted, rate: str) -> float | None:
     return value if value is not None and np.isfinite(value) else None
 
 
-def _chart_figures(view: ResultView, drawn: list[Charted]) -> Iterator[Figure]:
+def _chart_figures(view: MonitoringView, drawn: list[Charted]) -> Iterator[Figure]:
     for start in range(0, len(drawn), control_chart.MOST_PANELS):
         some = drawn[start : start + control_chart.MOST_PANELS]
         yield Figure(
@@ -248,7 +248,7 @@ def _chart_figures(view: ResultView, drawn: list[Charted]) -> Iterator[Figure]:
         )
 
 
-def _panel(view: ResultView, chart: Charted) -> control_chart.ControlPanel:
+def _panel(view: MonitoringView, chart: Charted) -> control_chart.ControlPanel:
     looks, run = chart.looks, chart.run
     assert looks is not None
     assert run is not None
@@ -294,7 +294,7 @@ def _funnel_sentence(one: Compared) -> Message:
     return say(f"{ID}.funnel.{key}", of=of, names=one.beyond, phi=one.found.phi, **values)
 
 
-def _funnel_table(view: ResultView, one: Compared, number: int) -> PlainTable:
+def _funnel_table(view: MonitoringView, one: Compared, number: int) -> PlainTable:
     z, n = one.found.z, one.found.n
     return table(
         f"vigilance_funnel{view.suffix}_{number}",
@@ -316,7 +316,7 @@ def _can_draw(one: Compared) -> bool:
     return not all(isnan(e.value) for e in one.found.z[one.leads])
 
 
-def _funnel_figure(view: ResultView, one: Compared, number: int) -> Figure:
+def _funnel_figure(view: MonitoringView, one: Compared, number: int) -> Figure:
     least, most = min(n for n in one.found.n if n), max(one.found.n)
     at = np.linspace(max(1.0, 0.5 * least), 1.08 * most, 90)
     units = tuple(
@@ -325,9 +325,9 @@ def _funnel_figure(view: ResultView, one: Compared, number: int) -> Figure:
         if n
     )
 
-    def limits(share: float, method: str) -> funnel.Limits:
+    def limits(share: float, method: str) -> funnel.FunnelLimits:
         low, high = one.found.limits(at, share, method)
-        return funnel.Limits(*(tuple(zip(at.tolist(), side.tolist())) for side in (low, high)))
+        return funnel.FunnelLimits(*(tuple(zip(at.tolist(), side.tolist())) for side in (low, high)))
 
     drawing = funnel.FunnelPlot(
         heading(one.endpoint),

@@ -15,7 +15,7 @@ from trustreport.dimensions.vigilance.entries import (
 from trustreport.dimensions.vigilance.events import is_new, is_open, named
 from trustreport.dimensions.vigilance.exposure import Use
 from trustreport.dimensions.vigilance.periods import ID, Period, mature_on
-from trustreport.dimensions.vigilance.view import ResultView
+from trustreport.dimensions.vigilance.view import MonitoringView
 from trustreport.estimate import Estimate
 from trustreport.figures import stacked, trend
 from trustreport.finding import Figure, Part, PlainTable
@@ -30,17 +30,17 @@ MOST_COLUMNS = 4
 COLUMN = f"{ID}.column"
 
 
-def status(view: ResultView) -> Part:
+def status(view: MonitoringView) -> Part:
     """Signals open, new and closed; charts in and out of control; what is due."""
     return Part(
         title=say(f"{ID}.title_status"),
-        finding=tuple(_standing(view)),
+        finding=tuple(_status_sentences(view)),
         tables=tuple(_status_tables(view)),
         place=view.timeline.place,
     )
 
 
-def _standing(view: ResultView) -> Iterator[Message]:
+def _status_sentences(view: MonitoringView) -> Iterator[Message]:
     charts = [c for c in view.charts if in_control(c)]
     alerts = {c.endpoint: c for c in reversed(charts) if in_control(c) == "alert"}
     endpoints_charted = {c.endpoint for c in charts}
@@ -71,7 +71,7 @@ def _standing(view: ResultView) -> Iterator[Message]:
         yield say(f"{ID}.status.late", n=len(late), names=[d.name for d in late], day=view.timeline.cut)
 
 
-def _status_tables(view: ResultView) -> Iterator[PlainTable]:
+def _status_tables(view: MonitoringView) -> Iterator[PlainTable]:
     if view.charts:
         yield table(
             f"vigilance_indicators{view.suffix}",
@@ -113,7 +113,7 @@ def _state(chart: Charted) -> Message:
     return say(f"{ID}.state.alert", period=chart.alert_period)
 
 
-def _latest(view: ResultView, endpoint: str) -> Any:
+def _latest(view: MonitoringView, endpoint: str) -> Any:
     """The estimate of the latest period that has one."""
     quantity = "reliance_value" if endpoint in OF_READINGS else "period_value"
     for period in reversed(view.timeline.periods):
@@ -126,7 +126,7 @@ def _latest(view: ResultView, endpoint: str) -> Any:
 # ---------------------------------------------------------------- exposure and versions
 
 
-def exposure(view: ResultView) -> Part:
+def exposure(view: MonitoringView) -> Part:
     """How much use, by whom, of which version."""
     uses = view.uses
     cases, processed = sum(u.cases for u in uses), sum(u.processed for u in uses)
@@ -151,7 +151,7 @@ def exposure(view: ResultView) -> Part:
     )
 
 
-def _exposure_table(view: ResultView) -> PlainTable:
+def _exposure_table(view: MonitoringView) -> PlainTable:
     counted = ("cases", "processed", "refused", "failed", "no_output", "users", "sites")
     shown = [c for c in counted if any(getattr(u, c) for u in view.uses)]
     versions = any(u.versions for u in view.uses)
@@ -172,17 +172,17 @@ def _versions(use: Use) -> Message | None:
     return say(f"{ID}.listed", items=every) if every else None
 
 
-def _exposure_figure(view: ResultView, versions: list[str]) -> Iterator[Figure]:
+def _exposure_figure(view: MonitoringView, versions: list[str]) -> Iterator[Figure]:
     outcomes = ("processed", "refused", "failed", "no_output")
     parts = [
-        stacked.Part(say(f"{ID}.column.{o}"), tuple(getattr(u, o) for u in view.uses))
+        stacked.StackPart(say(f"{ID}.column.{o}"), tuple(getattr(u, o) for u in view.uses))
         for o in outcomes
         if any(getattr(u, o) for u in view.uses)
     ]
     panels = [stacked.StackPanel(say(f"{ID}.figure.outcomes"), tuple(parts))] if parts else []
     if len(versions) > 1:
         of = tuple(
-            stacked.Part(
+            stacked.StackPart(
                 say(f"{ID}.figure.version", version=v), tuple(u.versions.get(v, 0) for u in view.uses)
             )
             for v in versions
@@ -198,20 +198,20 @@ def _exposure_figure(view: ResultView, versions: list[str]) -> Iterator[Figure]:
         )
 
 
-def _few(parts: tuple[stacked.Part, ...]) -> tuple[stacked.Part, ...]:
+def _few(parts: tuple[stacked.StackPart, ...]) -> tuple[stacked.StackPart, ...]:
     """At most so many parts, the smallest of more put together."""
     if len(parts) <= stacked.MOST_PARTS:
         return parts
     order = sorted(parts, key=lambda p: -sum(p.counts))
     kept, rest = order[: stacked.MOST_PARTS - 1], order[stacked.MOST_PARTS - 1 :]
     together = tuple(sum(column) for column in zip(*(p.counts for p in rest)))
-    return (*kept, stacked.Part(say(f"{ID}.figure.others", n=len(rest)), together))
+    return (*kept, stacked.StackPart(say(f"{ID}.figure.others", n=len(rest)), together))
 
 
 # ---------------------------------------------------------------- what can be judged
 
 
-def maturity(view: ResultView) -> Part:
+def maturity(view: MonitoringView) -> Part:
     """How many cases are old enough for a truth, and whether that depends on what was advised."""
     timeline, plan = view.timeline, view.plan
     days = plan.reference_standard.maturity_days
@@ -252,7 +252,7 @@ def maturity(view: ResultView) -> Part:
 # ---------------------------------------------------------------- performance
 
 
-def performance(view: ResultView) -> Part:
+def performance(view: MonitoringView) -> Part:
     """Each endpoint against the baseline and the period before, and what is left at the baseline's mix."""
     last = view.timeline.last
     sentences = list(_changes(view, last)) if last is not None else [say(f"{ID}.no_cases")]
@@ -267,7 +267,7 @@ def performance(view: ResultView) -> Part:
     )
 
 
-def _changes(view: ResultView, last: Period) -> Iterator[Message]:
+def _changes(view: MonitoringView, last: Period) -> Iterator[Message]:
     base = view.timeline.baseline
     if base is None or not len(base):
         yield say(f"{ID}.no_baseline")
@@ -279,7 +279,7 @@ def _changes(view: ResultView, last: Period) -> Iterator[Message]:
         yield _sentence(view, last, endpoint)
 
 
-def _sentence(view: ResultView, last: Period, endpoint: str) -> Message:
+def _sentence(view: MonitoringView, last: Period, endpoint: str) -> Message:
     change, now = view.change(last, endpoint, "baseline"), view.value(last, endpoint)
     name = heading(endpoint)
     if isnan(change.value):
@@ -302,10 +302,10 @@ def _sentence(view: ResultView, last: Period, endpoint: str) -> Message:
     return said
 
 
-def _change_table(view: ResultView, last: Period) -> PlainTable:
+def _change_table(view: MonitoringView, last: Period) -> PlainTable:
     base = view.timeline.baseline
 
-    def held(endpoint: str) -> Estimate:
+    def standardised(endpoint: str) -> Estimate:
         return view.estimate("standardised_change", period=last.name, endpoint=endpoint)
 
     return table(
@@ -319,7 +319,7 @@ def _change_table(view: ResultView, last: Period) -> PlainTable:
             (f"{COLUMN}.baseline", lambda e: view.value(base, e).value if base else nan, "number"),
             (f"{COLUMN}.since_baseline", lambda e: _shown(view.change(last, e, "baseline")), "number"),
             (f"{COLUMN}.since_previous", lambda e: _shown(view.change(last, e, "previous")), "number"),
-            (f"{COLUMN}.standardised", lambda e: _shown(held(e)), "number"),
+            (f"{COLUMN}.standardised", lambda e: _shown(standardised(e)), "number"),
         ],
     )
 
@@ -329,7 +329,7 @@ def _shown(e: Estimate) -> Estimate | None:
     return None if isnan(e.value) else e
 
 
-def _period_table(view: ResultView) -> PlainTable:
+def _period_table(view: MonitoringView) -> PlainTable:
     return table(
         f"vigilance_periods{view.suffix}",
         say(f"{ID}.table.periods", level=view.plan.report.confidence_level),
@@ -344,7 +344,7 @@ def _period_table(view: ResultView) -> PlainTable:
     )
 
 
-def _trend(view: ResultView) -> Iterator[Figure]:
+def _trend(view: MonitoringView) -> Iterator[Figure]:
     panels = []
     for endpoint in endpoints(view.plan)[:MOST_TREND]:
         found = [view.value(p, endpoint) for p in view.timeline.all]

@@ -80,7 +80,7 @@ def reliances(study: Study, timeline: Timeline, plan: Plan) -> list[Reliances]:
     return found
 
 
-def people_results(every: Sequence[Reliances], timeline: Timeline, plan: Plan) -> list[Result]:
+def reader_results(every: Sequence[Reliances], timeline: Timeline, plan: Plan) -> list[Result]:
     """The rates and the middle reading time of each period; who reads what is random where it can be."""
     level = plan.report.confidence_level
     results = []

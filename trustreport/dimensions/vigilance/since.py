@@ -11,7 +11,7 @@ from trustreport.dimensions.vigilance.entries import OF_READINGS, endpoints, ind
 from trustreport.dimensions.vigilance.events import CLOSED
 from trustreport.dimensions.vigilance.milestones import lanes
 from trustreport.dimensions.vigilance.periods import ID, Period
-from trustreport.dimensions.vigilance.view import ResultView
+from trustreport.dimensions.vigilance.view import MonitoringView
 from trustreport.estimate import Estimate
 from trustreport.figures import timeline as figure
 from trustreport.finding import Figure, Part, PlainTable
@@ -54,7 +54,7 @@ class RegisterEntry:
     standing: Standing
 
 
-def since(view: ResultView) -> Part:
+def since(view: MonitoringView) -> Part:
     """What changed against the period before and the baseline; new, open and closed entries; the timeline."""
     last = view.timeline.last
     title = say(f"{ID}.title_since")
@@ -75,14 +75,14 @@ def since(view: ResultView) -> Part:
 # ---------------------------------------------------------------- indicators
 
 
-def compared(view: ResultView, last: Period) -> list[IndicatorChange]:
+def compared(view: MonitoringView, last: Period) -> list[IndicatorChange]:
     """The declared indicators, else the first two measures."""
     followed = [e for e in endpoints(view.plan) if e not in OF_READINGS]
     declared = [e for e in followed if indicator_of(e, view.plan)]
     return [_compared(view, last, endpoint) for endpoint in declared or followed[:2]]
 
 
-def _compared(view: ResultView, last: Period, endpoint: str) -> IndicatorChange:
+def _compared(view: MonitoringView, last: Period, endpoint: str) -> IndicatorChange:
     timeline = view.timeline
     before = timeline.before(timeline.periods.index(last))
     none = Estimate(nan, nan, nan, 0)
@@ -119,7 +119,7 @@ def state(change: Estimate, endpoint: str, plan: Plan) -> State:
 # ---------------------------------------------------------------- alerts, signals, incidents
 
 
-def entries_of(view: ResultView, last: Period) -> list[RegisterEntry]:
+def entries_of(view: MonitoringView, last: Period) -> list[RegisterEntry]:
     """Every entry that is new in this period, was closed in it, or is still open."""
     first = _first_day(view.plan, last)
     found = [*_alerts(view.charts, view.plan, first), *_registered(view.plan, first)]
@@ -175,7 +175,7 @@ def _registered(plan: Plan, first: dt.date | None) -> Iterator[RegisterEntry]:
 
 
 def _sentences(
-    view: ResultView,
+    view: MonitoringView,
     rows: Sequence[IndicatorChange],
     entries: Sequence[RegisterEntry],
     last: Period,
@@ -233,7 +233,7 @@ def _short(entry: RegisterEntry) -> Message:
 
 
 def _tables(
-    view: ResultView,
+    view: MonitoringView,
     rows: Sequence[IndicatorChange],
     entries: Sequence[RegisterEntry],
     last: Period,
@@ -275,7 +275,7 @@ def _known(e: Estimate) -> Estimate | None:
 # ---------------------------------------------------------------- the timeline
 
 
-def _figure(view: ResultView) -> Iterator[Figure]:
+def _figure(view: MonitoringView) -> Iterator[Figure]:
     """Everything that happened, above the first charted indicator that is known by period."""
     timeline, plan = view.timeline, view.plan
     dated = [p for p in timeline.periods if p.start and p.end]

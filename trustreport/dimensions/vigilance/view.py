@@ -20,7 +20,7 @@ MOST_EVENTS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class ResultView:
+class MonitoringView:
     """One candidate over its periods; `number` tells its tables and figures from those of another."""
 
     timeline: Timeline

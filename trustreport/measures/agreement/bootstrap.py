@@ -77,7 +77,7 @@ def bootstrap(
     codes = codes[(codes >= 0).any(axis=1)]
     method = OVER_RATERS_AND_CASES if raters else OVER_CASES
     patterns, cases = np.unique(codes, axis=0, return_counts=True)
-    labels = _Labels.of(patterns, n_categories, scale)
+    labels = _GivenLabels.of(patterns, n_categories, scale)
     everybody = np.ones((1, codes.shape[1]))
     n = int(cases[(patterns >= 0).sum(axis=1) > 1].sum())
     if not n:
@@ -118,14 +118,14 @@ def _draws(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Labels:
+class _GivenLabels:
     """Which label each rater gave (n_raters, n_patterns, n_categories), 1 or 0; the scale."""
 
     given: Floats
     scale: Scale
 
     @classmethod
-    def of(cls, patterns: NDArray[np.integer[Any]], n_categories: int, scale: Scale) -> "_Labels":
+    def of(cls, patterns: NDArray[np.integer[Any]], n_categories: int, scale: Scale) -> "_GivenLabels":
         return cls((patterns.T[:, :, None] == np.arange(n_categories)).astype(float), scale)
 
     @property

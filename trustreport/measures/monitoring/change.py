@@ -153,12 +153,12 @@ def mover_change(
     back = exp if ratio else float
     if not all(map(isfinite, (*a, *b))):
         return Estimate(back(value), nan, nan, n, level, method, notes.NO_LIMITS)
-    low = value - _apart(a[0] - a[1], b[2] - b[0], correlation)
-    high = value + _apart(a[2] - a[0], b[0] - b[1], correlation)
+    low = value - _third_side(a[0] - a[1], b[2] - b[0], correlation)
+    high = value + _third_side(a[2] - a[0], b[0] - b[1], correlation)
     return Estimate(back(value), back(low), back(high), n, level, method)
 
 
-def _apart(one: float, other: float, correlation: float) -> float:
+def _third_side(one: float, other: float, correlation: float) -> float:
     """The third side of a triangle whose other two have this cosine between them."""
     if not correlation:
         return hypot(one, other)

@@ -13,8 +13,8 @@ from trustreport.measures.monitoring.run_length import (
     average_run_length,
     bernoulli,
     cusum_moves,
-    going_on,
     per_look,
+    probability_of_no_end,
 )
 from trustreport.measures.monitoring.weights import Weights, weights, why_not
 
@@ -70,7 +70,7 @@ def false_alert(found: Weights, limit: int, sizes: Sequence[int]) -> float:
     True
     """
     rate = found.event_rate(found.in_control)
-    return 1 - going_on(per_look(sizes, rate, found.up, found.down, limit))
+    return 1 - probability_of_no_end(per_look(sizes, rate, found.up, found.down, limit))
 
 
 def design(in_control: float, to_detect: float, *, budget: float, sizes: Sequence[int]) -> CusumDesign:

@@ -129,13 +129,13 @@ def _solved(moves: csr_array, right: Floats) -> Floats:
         return np.atleast_1d(spsolve((identity - moves).tocsc(), right))
 
 
-def going_on(moves: Iterable[csr_array], start: int = 0) -> float:
+def probability_of_no_end(moves: Iterable[csr_array], start: int = 0) -> float:
     """The chance that the chart has not ended after all looks, one matrix of transitions a look.
 
     Equal matrices in a row should be the same object: then the work ends where the share of charts that go on
     from one look to the next has become constant.
 
-    >>> round(going_on([cusum_moves(bernoulli(0.1, 5, 1), 5)] * 3), 9)
+    >>> round(probability_of_no_end([cusum_moves(bernoulli(0.1, 5, 1), 5)] * 3), 9)
     0.729
     """
     standing: Floats | None = None

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedCorrelation:
     """The correlation of two estimates, the clusters in both sets, and those in either that bear on them."""
 
     correlation: float
@@ -24,7 +24,7 @@ class Shared:
     either: int
 
 
-def shared(now: Floats, now_cluster: Clusters, then: Floats, then_cluster: Clusters) -> Shared:
+def shared(now: Floats, now_cluster: Clusters, then: Floats, then_cluster: Clusters) -> SharedCorrelation:
     """How far two estimates go together because clusters of cases are in both sets.
 
     With I_g and J_g the summed influence of the cases of cluster g on either estimate::
@@ -66,7 +66,7 @@ def shared(now: Floats, now_cluster: Clusters, then: Floats, then_cluster: Clust
     both = np.intersect1d(first, second).size
     scale = sqrt(float(ours @ ours) * float(theirs @ theirs))
     correlation = float(ours @ theirs) / scale if both and scale > 0 else 0.0
-    return Shared(correlation, both, int(np.count_nonzero((ours != 0) | (theirs != 0))))
+    return SharedCorrelation(correlation, both, int(np.count_nonzero((ours != 0) | (theirs != 0))))
 
 
 def of_share(event: NDArray[np.bool_]) -> Floats:

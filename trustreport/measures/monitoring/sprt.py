@@ -11,7 +11,7 @@ from trustreport.measures.monitoring import notes
 from trustreport.measures.monitoring.run_length import (
     average_run_length,
     bernoulli,
-    going_on,
+    probability_of_no_end,
     reaches_high,
     restarting_moves,
     sprt_moves,
@@ -169,6 +169,6 @@ def characteristics(found: Weights, low: int, high: int, cases: int) -> dict[str
     return {
         "false_alert_exact": reaches_high(steps["in_control"], low, high),
         "missed_exact": 1 - reaches_high(steps["to_detect"], low, high),
-        "false_alert_spent": 1 - going_on([still] * cases, start),
+        "false_alert_spent": 1 - probability_of_no_end([still] * cases, start),
         **needed,
     }

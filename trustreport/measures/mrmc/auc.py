@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, obuchowski_rockette
-from trustreport.measures.mrmc.ustatistic import Sums, UStatistic, from_sums
+from trustreport.measures.mrmc.ustatistic import PairSums, UStatistic, from_sums
 
 CovarianceMethod = Literal["jackknife", "delong", "unbiased"]
 COVARIANCE_METHODS: tuple[CovarianceMethod, ...] = ("jackknife", "delong", "unbiased")
@@ -186,7 +186,7 @@ def auc_ustatistic(
         alike = alike - crossed - crossed.T + np.outer(of_row, of_row) * shared
         won = [one - np.nan_to_num(means)[:, None, None] * count for one, count in zip(won, made)]
     inclusive, weight = _sums(won[0], won[1], alike), _sums(made[0], made[1], shared)
-    pairs = {(i, k): Sums(inclusive[i, k], weight[i, k]) for i in range(arms) for k in range(i, arms)}
+    pairs = {(i, k): PairSums(inclusive[i, k], weight[i, k]) for i in range(arms) for k in range(i, arms)}
     return from_sums(means, pairs, rated.sum(axis=(1, 2)), centred=centred)
 
 

@@ -15,7 +15,7 @@ METHOD, CENTRED, PLUGIN = "ustatistic_bdg", "ustatistic_centred", "ustatistic_pl
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class PairSums:
     """Products of comparisons of two arms, summed over pairs that agree in some of their sources.
 
     A *source* is what was sampled: the reader first, then the case (or the positive and the negative case).
@@ -75,7 +75,7 @@ class UStatistic:
     n: NDArray[np.int64]
     squares: NDArray[np.float64]
     method: str = METHOD
-    pairs: Mapping[tuple[int, int], Sums] = field(default_factory=dict)
+    pairs: Mapping[tuple[int, int], PairSums] = field(default_factory=dict)
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """Mean of one arm, readers and cases sampled; Student's t with the degrees of freedom of `df`."""
@@ -148,7 +148,7 @@ class UStatistic:
         covariance = (self.squares * spread[:, :, None] * spread[:, None, :]).sum(axis=0)
         return replace(self, covariance=covariance, method=PLUGIN)
 
-    def behind(self, compared: int = 1, baseline: int = 0) -> "UStatistic":
+    def for_difference(self, compared: int = 1, baseline: int = 0) -> "UStatistic":
         """What `difference` uses: this, or the one plugged in where the variance is not positive."""
         same = self.difference(compared, baseline).method == self.method
         return self if same else self.plugged_in()
@@ -268,7 +268,7 @@ def ustatistic(outcome: NDArray[np.float64], *, centred: bool = False) -> UStati
     if centred:
         scored = scored - np.nan_to_num(means)[:, None, None] * weight
     pairs = {
-        (i, k): Sums(_inclusive(scored[i], scored[k]), _inclusive(weight[i], weight[k]))
+        (i, k): PairSums(_inclusive(scored[i], scored[k]), _inclusive(weight[i], weight[k]))
         for i in range(arms)
         for k in range(i, arms)
     }
@@ -277,7 +277,7 @@ def ustatistic(outcome: NDArray[np.float64], *, centred: bool = False) -> UStati
 
 def from_sums(
     means: NDArray[np.float64],
-    pairs: dict[tuple[int, int], Sums],
+    pairs: dict[tuple[int, int], PairSums],
     n: NDArray[np.int64],
     *,
     centred: bool = False,

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor, sqrt
 
-from trustreport.measures.reported.printed import CELL_RATIOS, CELLS, Figure, Weights
+from trustreport.measures.reported.printed import CELL_RATIOS, CELLS, PrintedFigure, Weights
 
 Plane = tuple[int, int, int, int]
 Corner = tuple[Fraction, Fraction, Fraction, Fraction]
@@ -15,20 +15,20 @@ RAISE_MCC = ("ppv", "sensitivity", "specificity", "npv")
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class CellSumBound:
     """A sum of cells that is at least so large: ``weights . (tp, fn, fp, tn) >= least``."""
 
     weights: Weights
     least: int
 
-    def mirrored(self) -> "Bound":
+    def mirrored(self) -> "CellSumBound":
         """The same with the classes swapped: tp for tn, fn for fp."""
         tp, fn, fp, tn = self.weights
-        return Bound((tn, fp, fn, tp), self.least)
+        return CellSumBound((tn, fp, fn, tp), self.least)
 
 
 @dataclass(frozen=True, slots=True)
-class Cases:
+class CaseCounts:
     """How many cases there are: the total, and where they are known the positives among them.
 
     `adds_up` is False where positives, negatives and total were given and contradict each other.
@@ -39,7 +39,7 @@ class Cases:
     adds_up: bool = True
 
 
-def cases(positives: int | None = None, negatives: int | None = None, total: int | None = None) -> Cases:
+def cases(positives: int | None = None, negatives: int | None = None, total: int | None = None) -> CaseCounts:
     """The cases from any two of positives, negatives and total, or from the total alone.
 
     >>> cases(positives=143, negatives=67).total, cases(negatives=67, total=210).positives
@@ -51,16 +51,16 @@ def cases(positives: int | None = None, negatives: int | None = None, total: int
     if total is None:
         if positives is None or negatives is None:
             raise ValueError("The number of cases is not known: give positives and negatives, or total.")
-        return Cases(positives + negatives, positives)
+        return CaseCounts(positives + negatives, positives)
     if positives is None and negatives is not None:
         positives, negatives = total - negatives, None
     fits = positives is None or 0 <= positives <= total
     if negatives is not None and positives is not None:
         fits = positives + negatives == total
-    return Cases(total, positives, fits)
+    return CaseCounts(total, positives, fits)
 
 
-def bounds_of(figures: Iterable[Figure], n: Cases) -> list[Bound]:
+def bounds_of(figures: Iterable[PrintedFigure], n: CaseCounts) -> list[CellSumBound]:
     """Every linear bound that the figures and the number of positives set; MCC only has to be defined."""
     found = [] if n.positives is None else _between((1, 1, 0, 0), n.positives, n.positives)
     for figure in figures:
@@ -78,29 +78,31 @@ def bounds_of(figures: Iterable[Figure], n: Cases) -> list[Bound]:
     return [bound for bound in found if not _idle(bound)]
 
 
-def defined(metric: str) -> list[Bound]:
+def defined(metric: str) -> list[CellSumBound]:
     """What must not be zero for a metric to have a value."""
     if metric == "mcc":
-        return [Bound(margin, 1) for margin in ((1, 1, 0, 0), (0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 1))]
-    return [Bound(CELL_RATIOS[metric][1], 1)]
+        return [
+            CellSumBound(margin, 1) for margin in ((1, 1, 0, 0), (0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 1))
+        ]
+    return [CellSumBound(CELL_RATIOS[metric][1], 1)]
 
 
-def _between(weights: Weights, low: int, high: int) -> list[Bound]:
+def _between(weights: Weights, low: int, high: int) -> list[CellSumBound]:
     tp, fn, fp, tn = weights
-    return [Bound(weights, low), Bound((-tp, -fn, -fp, -tn), -high)]
+    return [CellSumBound(weights, low), CellSumBound((-tp, -fn, -fp, -tn), -high)]
 
 
 def _unit(i: int) -> Weights:
     return (int(i == 0), int(i == 1), int(i == 2), int(i == 3))
 
 
-def _ratio(numerator: Weights, denominator: Weights, n: int, d: int, strict: bool) -> Bound:
+def _ratio(numerator: Weights, denominator: Weights, n: int, d: int, strict: bool) -> CellSumBound:
     """numerator / denominator >= n / d, <= where n and d come negated; in whole numbers > 0 is >= 1."""
     a, b, c, e = (d * x - n * y for x, y in zip(numerator, denominator))
-    return Bound((a, b, c, e), int(strict))
+    return CellSumBound((a, b, c, e), int(strict))
 
 
-def _idle(bound: Bound) -> bool:
+def _idle(bound: CellSumBound) -> bool:
     """Whether no table can break the bound."""
     return min(bound.weights) >= 0 and bound.least <= 0
 
@@ -117,7 +119,7 @@ class Enclosure:
     metrics: dict[str, tuple[float, float]]
 
 
-def enclose(figures: Sequence[Figure], n: Cases) -> Enclosure | None:
+def enclose(figures: Sequence[PrintedFigure], n: CaseCounts) -> Enclosure | None:
     """Ranges from the corners of the body of real tables that fit; None if there is no such body.
 
     A ratio of sums of cells takes its extremes over a polytope in corners, and MCC rises with PPV,
@@ -174,9 +176,9 @@ def _mcc_of(*rates: Fraction) -> float:
     return sqrt(right) - sqrt(wrong)
 
 
-def _corners(figures: Sequence[Figure], n: Cases) -> list[Corner]:
+def _corners(figures: Sequence[PrintedFigure], n: CaseCounts) -> list[Corner]:
     """The corners (tp, fn, fp, tn) of the polytope of real tables; tn is the rest of the total."""
-    bounds = bounds_of(figures, n) + [Bound(_unit(i), 0) for i in range(4)]
+    bounds = bounds_of(figures, n) + [CellSumBound(_unit(i), 0) for i in range(4)]
     planes = list(dict.fromkeys(_plane(bound, n.total) for bound in bounds))
     found = set()
     for three in combinations(planes, 3):
@@ -187,7 +189,7 @@ def _corners(figures: Sequence[Figure], n: Cases) -> list[Corner]:
     return [(tp, fn, fp, n.total - tp - fn - fp) for tp, fn, fp in sorted(found)]
 
 
-def _plane(bound: Bound, total: int) -> Plane:
+def _plane(bound: CellSumBound, total: int) -> Plane:
     """A bound on (tp, fn, fp), with tn put in as the rest of the total."""
     tp, fn, fp, tn = bound.weights
     return tp - tn, fn - tn, fp - tn, bound.least - tn * total

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from trustreport.measures.reported.bounds import Cases
+from trustreport.measures.reported.bounds import CaseCounts
 from trustreport.measures.reported.matrices import ROWS, fits
-from trustreport.measures.reported.printed import Figure
+from trustreport.measures.reported.printed import PrintedFigure
 
-Subset = tuple[Figure, ...]
+Subset = tuple[PrintedFigure, ...]
 
 
-def smallest_conflicts(figures: Sequence[Figure], n: Cases, *, rows: int = ROWS) -> tuple[Subset, ...]:
+def smallest_conflicts(
+    figures: Sequence[PrintedFigure], n: CaseCounts, *, rows: int = ROWS
+) -> tuple[Subset, ...]:
     """Every smallest set of figures that fit no table of counts, given the number of cases.
 
     Single figures are tried first, then pairs, then threes, and so on; the first size with a contradiction
@@ -47,7 +49,7 @@ def smallest_conflicts(figures: Sequence[Figure], n: Cases, *, rows: int = ROWS)
     return ()
 
 
-def single_culprits(figures: Sequence[Figure], n: Cases, *, rows: int = ROWS) -> Subset:
+def single_culprits(figures: Sequence[PrintedFigure], n: CaseCounts, *, rows: int = ROWS) -> Subset:
     """The figures of which each alone, left out, makes the others fit."""
     if fits(figures, n, rows=rows):
         return ()

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.measures.reported.bounds import Bound, Cases, bounds_of, defined, enclose
-from trustreport.measures.reported.printed import CELL_RATIOS, CELLS, METRICS, Figure, Weights
+from trustreport.measures.reported.bounds import CaseCounts, CellSumBound, bounds_of, defined, enclose
+from trustreport.measures.reported.printed import CELL_RATIOS, CELLS, METRICS, PrintedFigure, Weights
 
 Number = TypeVar("Number", int, Fraction)
 
@@ -46,7 +46,7 @@ class Matrices:
     `positives` are empty, and `metrics` lacks a metric, where no table fits or none defines it.
     """
 
-    cases: Cases
+    cases: CaseCounts
     count: int | None
     cells: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     positives: tuple[int, int] | None = None
@@ -69,7 +69,7 @@ class _Rows:
     def where(self, keep: NDArray[np.bool_]) -> "_Rows":
         return _Rows(self.T, self.P[keep], self.tp[keep], self.low[keep], self.high[keep])
 
-    def within(self, bounds: Sequence[Bound]) -> "_Rows":
+    def within(self, bounds: Sequence[CellSumBound]) -> "_Rows":
         """The rows with tn cut to what linear bounds leave; empty rows are dropped."""
         low, high = self.low.copy(), self.high.copy()
         for bound in bounds:
@@ -79,7 +79,7 @@ class _Rows:
 
     def total(self, weights: Weights, tn: Whole) -> Whole:
         """The weighted sum of cells at one tn of each row."""
-        a, b, rest = _sides(Bound(weights, 0), self.P, self.T)
+        a, b, rest = _sides(CellSumBound(weights, 0), self.P, self.T)
         found: Whole = a * self.tp + b * tn + rest
         return found
 
@@ -87,7 +87,7 @@ class _Rows:
         return int((self.high - self.low + 1).sum()) if len(self) else 0
 
 
-def consistent_matrices(figures: Sequence[Figure], n: Cases, *, rows: int = ROWS) -> Matrices:
+def consistent_matrices(figures: Sequence[PrintedFigure], n: CaseCounts, *, rows: int = ROWS) -> Matrices:
     """How many tables of counts print as these figures, and what they leave open.
 
     With P positives, N negatives and tp given, every metric is a monotone function of tn, so each figure
@@ -145,7 +145,7 @@ def consistent_matrices(figures: Sequence[Figure], n: Cases, *, rows: int = ROWS
     return extremes.matrices(n)
 
 
-def fits(figures: Sequence[Figure], n: Cases, *, rows: int = ROWS) -> bool:
+def fits(figures: Sequence[PrintedFigure], n: CaseCounts, *, rows: int = ROWS) -> bool:
     """Whether any table prints as these figures; True also where that cannot be decided by a search."""
     if not n.adds_up:
         return False
@@ -155,7 +155,7 @@ def fits(figures: Sequence[Figure], n: Cases, *, rows: int = ROWS) -> bool:
     return search is None or any(len(part) for part in search)
 
 
-def _enclosed(figures: Sequence[Figure], n: Cases) -> Matrices:
+def _enclosed(figures: Sequence[PrintedFigure], n: CaseCounts) -> Matrices:
     found = enclose(figures, n)
     if found is None:
         return Matrices(n, 0)
@@ -173,8 +173,8 @@ class _Search:
     T: int
     P: Whole
     box: tuple[Whole, Whole, Whole, Whole]
-    bounds: Sequence[Bound]
-    mcc: Sequence[Figure]
+    bounds: Sequence[CellSumBound]
+    mcc: Sequence[PrintedFigure]
     mirrored: bool
 
     @property
@@ -196,7 +196,7 @@ class _Search:
             yield rows
 
 
-def _search(figures: Sequence[Figure], n: Cases, rows: int) -> _Search | None:
+def _search(figures: Sequence[PrintedFigure], n: CaseCounts, rows: int) -> _Search | None:
     """The rows of the problem, or of its mirror image if those are fewer; None if there are too many."""
     bounds = bounds_of(figures, n)
     first, last = (0, n.total) if n.positives is None else (n.positives, n.positives)
@@ -221,7 +221,7 @@ def _search(figures: Sequence[Figure], n: Cases, rows: int) -> _Search | None:
     return _Search(n.total, n.total - P, turned, [b.mirrored() for b in bounds], mcc, True)
 
 
-def _box(bounds: Sequence[Bound], P: Whole, T: int) -> tuple[Whole, Whole, Whole, Whole]:
+def _box(bounds: Sequence[CellSumBound], P: Whole, T: int) -> tuple[Whole, Whole, Whole, Whole]:
     """For each P the range of tp and tn that the bounds leave, each bound taken by itself."""
     tp_low, tp_high, tn_low, tn_high = P * 0, P.copy(), P * 0, T - P
     for _ in range(3):
@@ -232,7 +232,7 @@ def _box(bounds: Sequence[Bound], P: Whole, T: int) -> tuple[Whole, Whole, Whole
     return tp_low, tp_high, tn_low, tn_high
 
 
-def _sides(bound: Bound, P: Whole, T: int) -> tuple[int, int, Whole]:
+def _sides(bound: CellSumBound, P: Whole, T: int) -> tuple[int, int, Whole]:
     """A bound as ``a tp + b tn + rest >= 0``, with fn = P - tp and fp = T - P - tn put in."""
     tp, fn, fp, tn = bound.weights
     return tp - fn, tn - fp, fn * P + fp * (T - P) - bound.least
@@ -251,7 +251,7 @@ def _cut(low: Whole, high: Whole, weight: int, rest: Whole) -> None:
 # ---------------------------------------------------------------- MCC
 
 
-def _within_mcc(rows: _Rows, figure: Figure) -> _Rows:
+def _within_mcc(rows: _Rows, figure: PrintedFigure) -> _Rows:
     """The rows with tn cut to where MCC, which rises with tn, lies in the interval of a figure."""
     low = _least_tn(rows, figure.low, strict=figure.open_low)
     high = _least_tn(rows, figure.high, strict=not figure.open_high) - 1
@@ -348,7 +348,7 @@ class _Extremes:
         at_low = _least(rows.total(above, rows.low), rows.total(below, rows.low))
         return at_low, -_least(-rows.total(above, rows.high), rows.total(below, rows.high))
 
-    def matrices(self, n: Cases) -> Matrices:
+    def matrices(self, n: CaseCounts) -> Matrices:
         """What was found."""
         if not self.count:
             return Matrices(n, 0)

@@ -47,7 +47,7 @@ _SIGNS = str.maketrans("\N{MINUS SIGN}\N{EN DASH}\N{NO-BREAK SPACE}", "-- ")
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PrintedFigure:
     """One printed figure: its metric, its text, and the interval of numbers that print as this text.
 
     `low` and `high` are exact; each end belongs to the interval unless it is open.
@@ -72,7 +72,7 @@ def metric_named(name: str) -> str | None:
     return known.get(squeezed) or SYNONYMS.get(squeezed)
 
 
-def printed(metric: str, text: str, rounding: Rounding = "rounded") -> Figure:
+def printed(metric: str, text: str, rounding: Rounding = "rounded") -> PrintedFigure:
     """What a printed figure says about the number behind it, digits as typed.
 
     With d decimals as typed, a rounded figure x means::
@@ -122,16 +122,16 @@ def printed(metric: str, text: str, rounding: Rounding = "rounded") -> Figure:
         hint = f' Is it per cent? Then write "{said}%".' if 1 < value <= 100 and not percent else ""
         raise ValueError(f'{metric} is printed as "{text}", expected a number from {least} to 1.{hint}')
     if rounding == "rounded":
-        return Figure(metric, text, value - unit / 2, value + unit / 2)
+        return PrintedFigure(metric, text, value - unit / 2, value + unit / 2)
     if value == 0:  # a small number of either sign prints as zero
-        return Figure(metric, text, -unit, unit, True, True)
+        return PrintedFigure(metric, text, -unit, unit, True, True)
     if value < 0:
-        return Figure(metric, text, value - unit, value, open_low=True)
-    return Figure(metric, text, value, value + unit, open_high=True)
+        return PrintedFigure(metric, text, value - unit, value, open_low=True)
+    return PrintedFigure(metric, text, value, value + unit, open_high=True)
 
 
-def _count(metric: str, text: str, said: str) -> Figure:
+def _count(metric: str, text: str, said: str) -> PrintedFigure:
     if _COUNT.fullmatch(said) is None:
         raise ValueError(f'{metric} is printed as "{text}", expected a count (0, 1, 2, ...).')
     value = Fraction(int(re.sub(r"\D", "", said)))
-    return Figure(metric, text, value, value)
+    return PrintedFigure(metric, text, value, value)

@@ -11,7 +11,7 @@ from trustreport.measures.similarity import notes
 from trustreport.measures.similarity.distances import Distances, Metric, distances, neighbours
 from trustreport.measures.similarity.features import Features
 from trustreport.measures.similarity.permutation import (
-    Sums,
+    DistanceSums,
     Tail,
     check_permutations,
     observed,
@@ -132,6 +132,6 @@ def _standardised(tail: Tail, m: int, note: str) -> Estimate:
     return Estimate(value, nan, nan, m, method="null_sd", note=note, p=tail.p, details=tail.details)
 
 
-def _energy(sums: Sums, total: float, n: int, m: int) -> NDArray[np.float64]:
+def _energy(sums: DistanceSums, total: float, n: int, m: int) -> NDArray[np.float64]:
     outside = total - sums.within - 2 * sums.between
     return n * m / (n + m) * (2 * sums.between / (n * m) - sums.within / n**2 - outside / m**2)

@@ -11,7 +11,7 @@ from trustreport.measures.similarity import notes
 from trustreport.measures.similarity.distances import distances
 from trustreport.measures.similarity.features import Features
 from trustreport.measures.similarity.permutation import (
-    Sums,
+    DistanceSums,
     check_permutations,
     observed,
     random_divisions,
@@ -93,6 +93,6 @@ def _median_distance(points: NDArray[np.float64], rng: np.random.Generator) -> f
     return float(np.median(pdist(points), overwrite_input=True))
 
 
-def _squared(sums: Sums, total: float, n: int, m: int) -> NDArray[np.float64]:
+def _squared(sums: DistanceSums, total: float, n: int, m: int) -> NDArray[np.float64]:
     outside = total - sums.within - 2 * sums.between
     return (sums.within - n) / (n * (n - 1)) + (outside - m) / (m * (m - 1)) - 2 * sums.between / (n * m)

@@ -23,7 +23,7 @@ SEARCHED = 2_000_000  # divisions times cases whose nearest training cases are l
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class DistanceSums:
     """Per division: summed distances within training (both directions) and from training to external cases.
 
     `correspondence` is the statistic of the degree of correspondence, NaN where no neighbours were given.
@@ -33,8 +33,8 @@ class Sums:
     between: NDArray[np.float64]
     correspondence: NDArray[np.float64]
 
-    def __getitem__(self, some: slice) -> "Sums":
-        return Sums(self.within[some], self.between[some], self.correspondence[some])
+    def __getitem__(self, some: slice) -> "DistanceSums":
+        return DistanceSums(self.within[some], self.between[some], self.correspondence[some])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def random_divisions(
     *,
     order: NDArray[np.int32] | None = None,
     run: Run = one_by_one,
-) -> Sums:
+) -> DistanceSums:
     """Sums of random divisions with `n_training` training cases each.
 
     Blocks of divisions have generators spawned from `rng`, so the sums do not depend on who computes what.
@@ -101,7 +101,7 @@ def random_divisions(
     together = 1 if held else max(1, HELD // (BLOCK * len(distances)))
     parts = [(blocks[start : start + together],) for start in range(0, len(blocks), together)]
 
-    def sums(some: list[tuple[np.random.Generator, int]]) -> Sums:
+    def sums(some: list[tuple[np.random.Generator, int]]) -> DistanceSums:
         return divisions(distances, _drawn(len(distances), n_training, some), order, run)
 
     shared = held and len(distances) >= SHARED
@@ -113,7 +113,7 @@ def divisions(
     inside: NDArray[np.bool_],
     order: NDArray[np.int32] | None = None,
     run: Run = one_by_one,
-) -> Sums:
+) -> DistanceSums:
     """Sums of given divisions: `inside`, shape (N, divisions), is True where a case counts as training.
 
     Where the distances are made anew, `run` shares out the rows, always the same ones together: whoever
@@ -136,7 +136,7 @@ def divisions(
     correspondence = (
         weighted / np.maximum((~inside).sum(axis=0), 1) if weight is not None else np.full(width, nan)
     )
-    return Sums(within, towards - within, correspondence)
+    return DistanceSums(within, towards - within, correspondence)
 
 
 def _of_rows(
@@ -163,7 +163,7 @@ def observed(
     n_training: int,
     order: NDArray[np.int32] | None = None,
     run: Run = one_by_one,
-) -> tuple[Sums, float]:
+) -> tuple[DistanceSums, float]:
     """Sums of the division that was observed (the first cases are training), and the sum of all distances."""
     n = len(distances)
     both = divisions(distances, np.arange(n)[:, None] < [n_training, n], order, run)
@@ -182,9 +182,9 @@ def _drawn(n: int, n_training: int, blocks: list[tuple[np.random.Generator, int]
     return np.ascontiguousarray(drawn.T if fewer == n_training else ~drawn.T)
 
 
-def _joined(parts: Iterable[Sums]) -> Sums:
+def _joined(parts: Iterable[DistanceSums]) -> DistanceSums:
     whole = list(parts)
-    return Sums(
+    return DistanceSums(
         np.concatenate([part.within for part in whole]),
         np.concatenate([part.between for part in whole]),
         np.concatenate([part.correspondence for part in whole]),

@@ -64,7 +64,7 @@ def utility_yield(counts: ArrayLike, utility: ArrayLike, *, level: float = 0.95)
     return cell_mean(*_cells(counts, utility), level=level)
 
 
-def yield_at_mix(
+def yield_at_prevalence(
     counts: ArrayLike, utility: ArrayLike, shares: ArrayLike, *, level: float = 0.95
 ) -> Estimate:
     """Utility yield in a population with other shares of the classes, decisions within a class unchanged.
@@ -86,7 +86,7 @@ def yield_at_mix(
 
     Examples
     --------
-    >>> print(yield_at_mix([[27, 15], [23, 35]], [[15, -335], [-35, 165]], [0.9, 0.1]))
+    >>> print(yield_at_prevalence([[27, 15], [23, 35]], [[15, -335], [-35, 165]], [0.9, 0.1]))
     -5.70 (95% CI -14.90 to 2.30; n = 100)
     """
     cells, worth, truth = _cells(counts, utility)

@@ -58,7 +58,9 @@ def _met(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) ->
             )
         return Said(say("answer.criteria.only_fail"))
     if n == k:
-        return Said(say("answer.criteria.all_two" if n == TWO else "answer.criteria.all", n=n), results_of(met))
+        return Said(
+            say("answer.criteria.all_two" if n == TWO else "answer.criteria.all", n=n), results_of(met)
+        )
     if k:
         return Said(say("answer.criteria.some", n=k, all=n), results_of(met))
     words, none = {v.word for v in verdicts}, "none_two" if n == TWO else "none"

@@ -65,7 +65,7 @@ class Group:
 
 def forest(assessment: Assessment, say: Catalogue) -> tuple[Group, ...]:
     """Every criterion that asks for a verdict: by candidate, else by what it is about, in declared order."""
-    about = {row.name: row for row in acceptance.held(assessment, say)}
+    about = {row.name: row for row in acceptance.criterion_rows(assessment, say)}
     scales = _scales(assessment)
     grouped: dict[str, list[Row]] = {}
     for i, verdict in enumerate(assessment.verdicts, 1):
@@ -96,7 +96,7 @@ def _heading(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
 def _row(
     verdict: Verdict,
     anchor: str,
-    held: acceptance.Held | None,
+    held: acceptance.CriterionRow | None,
     scales: dict[str, Scale],
     assessment: Assessment,
     say: Catalogue,
@@ -124,7 +124,7 @@ def _row(
 def _about(
     verdict: Verdict,
     found: Result | None,
-    held: acceptance.Held | None,
+    held: acceptance.CriterionRow | None,
     assessment: Assessment,
     say: Catalogue,
 ) -> Iterator[str]:

@@ -12,7 +12,7 @@ from trustreport.report.answer.said import UNSEEN, first_letter, title, within
 from trustreport.report.tables import in_words, method_text
 from trustreport.results import Result
 from trustreport.verdicts import WORDS, Verdict
-from trustreport.verdicts.judge import held
+from trustreport.verdicts.judge import compare_with_bound
 
 MOST = 4  # rows
 DECIDED = ("pass", "fail", "inconclusive")
@@ -67,7 +67,7 @@ def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
                 continue
             if r.parameters != lead.parameters or e.level != lead.estimate.level:
                 continue
-            word = held(e.low, e.high, v.bound) if v.bound else v.word
+            word = compare_with_bound(e.low, e.high, v.bound) if v.bound else v.word
             if word != v.word:
                 yield Change(
                     title(v, assessment, say),
@@ -95,7 +95,7 @@ def _other_places(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
                 continue
             seen.add((kind, name))
             e = worst.estimate
-            word = held(e.low, e.high, v.bound) if v.bound else "pass"
+            word = compare_with_bound(e.low, e.high, v.bound) if v.bound else "pass"
             text = say(
                 "answer.change.place",
                 title=within(title(v, assessment, say)),
@@ -148,7 +148,7 @@ def _worst(others: Sequence[Result], v: Verdict) -> Result | None:
     if bound is None:
         return None
     known = [r for r in others if not (isnan(r.estimate.low) or isnan(r.estimate.high))]
-    short = [r for r in known if held(r.estimate.low, r.estimate.high, bound) != "pass"]
+    short = [r for r in known if compare_with_bound(r.estimate.low, r.estimate.high, bound) != "pass"]
     if not short:
         return None
     if bound.low is not None:

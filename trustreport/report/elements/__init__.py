@@ -13,9 +13,9 @@ from trustreport.report.elements import (
     questions,
     results,
 )
-from trustreport.report.elements.element import Context, Element, Place
+from trustreport.report.elements.element import Context, Element, ReportPlace
 
-__all__ = ["ELEMENTS", "GROUPS_OF", "Context", "Element", "Place"]
+__all__ = ["ELEMENTS", "GROUPS_OF", "Context", "Element", "ReportPlace"]
 
 # Groups of the manifest that an element prints; those of no element of an outline stand in its annex.
 GROUPS_OF = {**plan.GROUPS, **data.GROUPS, **results.GROUPS, **annexes.GROUPS}

@@ -8,7 +8,7 @@ from trustreport.report import acceptance
 from trustreport.report.answer import answer
 from trustreport.report.answer.forest import forest
 from trustreport.report.answer.said import estimate_of
-from trustreport.report.elements.element import Context, Element, Place
+from trustreport.report.elements.element import Context, Element, ReportPlace
 from trustreport.report.limits import ranked
 from trustreport.report.wording import shorten
 
@@ -27,7 +27,7 @@ class Evidence:
     mark: str
     word: str
     anchor: str
-    place: Place | None
+    place: ReportPlace | None
 
 
 def matrix(context: Context) -> Element | None:
@@ -35,7 +35,7 @@ def matrix(context: Context) -> Element | None:
     assessment, say = context.assessment, context.say
     if not assessment.verdicts:
         return None
-    held = {row.name: row for row in acceptance.held(assessment, say)}
+    held = {row.name: row for row in acceptance.criterion_rows(assessment, say)}
     shown = {row.name: row for group in forest(assessment, say) for row in group.rows}
     rows = []
     for verdict in assessment.verdicts:

@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.digits import share
 from trustreport.dimensions.case_mix import CaseMix, Characteristic, Errors
-from trustreport.dimensions.largest_gap import Share, gaps
+from trustreport.dimensions.largest_gap import Share, largest_differences
 from trustreport.messages import Catalogue
 from trustreport.narrative.follow_up import immature
 from trustreport.report import declared
@@ -159,7 +159,7 @@ def mix(context: Context) -> Element | None:
         return None
     say = context.say
     finding = [say("element.E07.finding", n=len(_names(mixes)))]
-    tables = [_beside(mixes[i : i + SETS_BESIDE], say) for i in range(0, len(mixes), SETS_BESIDE)]
+    tables = [_side_by_side(mixes[i : i + SETS_BESIDE], say) for i in range(0, len(mixes), SETS_BESIDE)]
     return Element(tuple(finding), tables=numbered(context, *tables))
 
 
@@ -167,7 +167,7 @@ def _names(mixes: Sequence[CaseMix]) -> list[str]:
     return list(dict.fromkeys(c.name for m in mixes for c in m.characteristics))
 
 
-def _beside(mixes: Sequence[CaseMix], say: Catalogue) -> Table:
+def _side_by_side(mixes: Sequence[CaseMix], say: Catalogue) -> Table:
     heads = (
         Head(say("element.E07.characteristic")),
         Head(say("element.E07.level")),
@@ -277,7 +277,7 @@ def _largest_gaps(context: Context) -> Iterator[str]:
     say, assessment = context.say, context.assessment
     level = assessment.plan.report.confidence_level
     by_device = [one for one in assessment.errors if one.who not in assessment.study.arms and one.by]
-    found = list(gaps(by_device, level))
+    found = list(largest_differences(by_device, level))
     for gap in found:
         shares = {f"{key}_{w}": v for w in ("worst", "best") for key, v in _counted(getattr(gap, w))}
         said = say(f"element.E23.{gap.kind}_apart", name=_spelled(gap.name), level=level, **shares)

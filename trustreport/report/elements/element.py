@@ -14,7 +14,7 @@ from trustreport.report.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReportPlace:
     """Where something stands in this report: chapter, anchor, title.
 
     `holds` says whether it holds anything but sentences.
@@ -41,12 +41,12 @@ class Context:
     numbering: Numbering
     on_screen: bool
     provenance: Mapping[str, Any]
-    standing: MutableMapping[str, Place] = field(default_factory=dict)
+    standing: MutableMapping[str, ReportPlace] = field(default_factory=dict)
     placed: Set[str] = frozenset()
     in_annex: bool = False
 
     @cached_property
-    def groups(self) -> dict[str, declared.Group]:
+    def groups(self) -> dict[str, declared.DeclaredGroup]:
         """The groups of the manifest that state or lack something, by name."""
         return declared.groups(self.assessment.plan, self.assessment.not_declared, self.say)
 
@@ -61,7 +61,7 @@ class Element:
     """
 
     finding: tuple[str, ...] = ()
-    groups: tuple[declared.Group, ...] = ()
+    groups: tuple[declared.DeclaredGroup, ...] = ()
     figures: tuple[NumberedFigure, ...] = ()
     tables: tuple[NumberedTable, ...] = ()
     remarks: tuple[str, ...] = ()

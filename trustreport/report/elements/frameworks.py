@@ -14,7 +14,7 @@ from trustreport.report import declared
 from trustreport.report.elements import annexes, data, results
 from trustreport.report.elements import plan as declarations
 from trustreport.report.elements.data import ENOUGH, INDEPENDENT
-from trustreport.report.elements.element import Context, Element, Place
+from trustreport.report.elements.element import Context, Element, ReportPlace
 from trustreport.report.wording import day
 
 # Elements that a question of trust answers: its name, and the quantities of which one has to have a value;
@@ -79,12 +79,12 @@ class Answer:
     item: Item
     state: str
     part: bool
-    places: tuple[Place, ...]
+    places: tuple[ReportPlace, ...]
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FrameworkRow:
     """An answer, ready to be laid out."""
 
     id: str
@@ -103,7 +103,7 @@ class Framework:
     title: str
     finding: tuple[str, ...]
     caption: str
-    rows: tuple[Row, ...]
+    rows: tuple[FrameworkRow, ...]
     elsewhere: tuple[str, ...] = ()
 
 
@@ -177,11 +177,11 @@ class Finder:
         found += [self.place(e, computed=False) for e in item.elements if e not in PRINTED_BY.values()]
         return Answer(item, "D", bool(lacking), tuple(dict.fromkeys(p for p in found if p)), reason)
 
-    def place(self, element: str, *, computed: bool) -> Place | None:
+    def place(self, element: str, *, computed: bool) -> ReportPlace | None:
         """Where an element stands with something in it, computed if that is asked; None where it does not."""
         context, standing = self._context, self._context.standing
         if element == SUMMARY:
-            return Place("", "answer", context.say("answer.name"))
+            return ReportPlace("", "answer", context.say("answer.name"))
         own = standing.get(element)
         if computed and element in DECLARATIONS:
             own = None
@@ -217,7 +217,7 @@ def _framework(pack: Pack, finder: Finder, context: Context) -> Framework:
     supplied = [] if context.on_screen else [answer for answer in answers if answer.state == "O"]
     return Framework(
         pack.framework,
-        tuple(_told(pack, answers, say)),
+        tuple(_pack_sentences(pack, answers, say)),
         say("element.E46.caption", framework=pack.framework),
         tuple(_row(answer, say) for answer in answers if answer not in supplied),
         tuple(_elsewhere(supplied, say)),
@@ -233,7 +233,7 @@ def _elsewhere(supplied: Sequence[Answer], say: Catalogue) -> Iterator[str]:
     yield from dict.fromkeys(answer.reason for answer in supplied if answer.reason)
 
 
-def _told(pack: Pack, answers: Sequence[Answer], say: Catalogue) -> Iterator[str]:
+def _pack_sentences(pack: Pack, answers: Sequence[Answer], say: Catalogue) -> Iterator[str]:
     legal, date = pack.legal_status, day(pack.legal_status_on)
     yield say("element.E46.about", edition=pack.edition, legal=legal, date=date, source=pack.source)
     n = Counter(answer.state for answer in answers)
@@ -254,9 +254,9 @@ def _told(pack: Pack, answers: Sequence[Answer], say: Catalogue) -> Iterator[str
         yield say("element.E46.some_verified", k=k, n=total, who=who, date=date, text=pack.compared_with)
 
 
-def _row(answer: Answer, say: Catalogue) -> Row:
+def _row(answer: Answer, say: Catalogue) -> FrameworkRow:
     item = answer.item
-    return Row(
+    return FrameworkRow(
         item.id,
         item.description,
         say(f"element.E46.is.{answer.state}{'_part' if answer.part else ''}"),
@@ -267,7 +267,7 @@ def _row(answer: Answer, say: Catalogue) -> Row:
     )
 
 
-def _name(place: Place, say: Catalogue) -> str:
+def _name(place: ReportPlace, say: Catalogue) -> str:
     return (
         say("element.E46.place", chapter=place.chapter, title=place.title) if place.chapter else place.title
     )

@@ -51,13 +51,13 @@ def prespecification(context: Context) -> Element:
     )
 
 
-def _groups(context: Context, element: str, but: str = "") -> tuple[declared.Group, ...]:
+def _groups(context: Context, element: str, but: str = "") -> tuple[declared.DeclaredGroup, ...]:
     """The groups of an element; of the one that a table tells, only what it lacks."""
     groups = []
     for name in GROUPS[element]:
         group = context.groups.get(name)
         if group and name == but:
-            group = declared.Group(group.title, (), group.missing) if group.missing else None
+            group = declared.DeclaredGroup(group.title, (), group.missing) if group.missing else None
         if group:
             groups.append(group)
     return tuple(groups)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from trustreport.claims import Held, elsewhere, held, inside, latest
+from trustreport.claims import ClaimCheck, claim_checks, elsewhere, inside, latest
 from trustreport.finding import CheckOutcome
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
@@ -20,7 +20,7 @@ GROUPS: dict[str, tuple[str, ...]] = {"E34": ("performance_claims",)}
 
 def acceptance_table(context: Context) -> Element:
     """Every criterion with estimate, interval, bound and verdict."""
-    finding, rows = acceptance.told(context.assessment, context.say)
+    finding, rows = acceptance.verdict_overview(context.assessment, context.say)
     return Element(finding, template="report/verdicts.html.j2", extra={"rows": rows})
 
 
@@ -33,7 +33,7 @@ def claims(context: Context) -> Element | None:
     # Claims about other cases stand beside the local figures of their candidate, where that was asked.
     told = any(f.dimension == "candidates" for f in context.assessment.findings)
     here = [claim for claim in plan.performance_claims if not (told and elsewhere(claim, plan))]
-    found = [(claim, _held(claim, context)) for claim in here]
+    found = [(claim, _claim_checks(claim, context)) for claim in here]
     now = [_now(claim, context) for claim in here]
     lines = tuple(
         line
@@ -54,13 +54,13 @@ def claims(context: Context) -> Element | None:
     later = [say("element.E34.outside", n=len(outside), names=_names(outside, say))] if outside else []
     keys = ("measure", "place", "declared", "recomputed", "agrees")
     table = Table(say("element.E34.caption"), tuple(Head(say(f"element.E34.{key}")) for key in keys), lines)
-    lacks = (declared.Group(group.title, (), group.missing),) if group and group.missing else ()
+    lacks = (declared.DeclaredGroup(group.title, (), group.missing),) if group and group.missing else ()
     return Element((finding, *later) if here else (), lacks, tables=numbered(context, table))
 
 
-def _held(claim: Claim, context: Context) -> list[Held]:
+def _claim_checks(claim: Claim, context: Context) -> list[ClaimCheck]:
     plan = context.assessment.plan.model_copy(update={"performance_claims": (claim,)})
-    return held(plan, context.assessment.results)
+    return claim_checks(plan, context.assessment.results)
 
 
 def _now(claim: Claim, context: Context) -> tuple[tuple[Line, ...], bool | None]:
@@ -86,7 +86,7 @@ def _names(measures: Iterable[str], say: Catalogue) -> list[str]:
     return [say(quantity_name(measure.rpartition(".")[2])) for measure in measures]
 
 
-def _claim_lines(claim: Claim, found: Sequence[Held], say: Catalogue) -> Iterator[Line]:
+def _claim_lines(claim: Claim, found: Sequence[ClaimCheck], say: Catalogue) -> Iterator[Line]:
     source = ", ".join(filter(None, (claim.population, claim.source_document, claim.section)))
     if not found:
         where = ", ".join(filter(None, (claim.set, claim.dataset, claim.arm)))

@@ -46,7 +46,7 @@ def use_link(rows: Rows, secret: str, purpose: str) -> Link:
     return link
 
 
-def found_organisation(rows: Rows, name: str, actor: str) -> Organisation:
+def create_organisation(rows: Rows, name: str, actor: str) -> Organisation:
     """A new organisation, with its own audit chain."""
     if rows.scalar(select(Organisation.id).where(Organisation.name == name)):
         raise Fault(409, "Name taken", "There is an organisation of this name.")
@@ -102,7 +102,7 @@ def set_up(rows: Rows, organisation: str, *, email: str, name: str, password: st
     """The first organisation and its first user, who may do everything but review what they wrote."""
     if any_account(rows):
         raise Fault(409, "Already set up", "This service has accounts; ask one of its administrators.")
-    founded = found_organisation(rows, organisation, "setup")
+    founded = create_organisation(rows, organisation, "setup")
     roles = ["admin", "approver", "author", "reviewer"]
     return add_user(
         rows, founded.id, "setup", email=email, name=name, roles=roles, password=password, operator=True

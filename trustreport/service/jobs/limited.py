@@ -30,7 +30,7 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ResourceLimits:
     """What a child may use at most: bytes, seconds."""
 
     memory: int
@@ -39,14 +39,14 @@ class Limits:
     output: int
 
     @classmethod
-    def of(cls, settings: Settings, task: str) -> "Limits":
+    def of(cls, settings: Settings, task: str) -> "ResourceLimits":
         """The limits of a task."""
         wall = settings.check_wall if task == "check" else settings.job_wall
         return cls(settings.job_memory, min(settings.job_cpu, wall), wall, settings.job_output)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ChildOutcome:
     """How a child ended: with an answer, with a reason to tell, or stopped by us."""
 
     kind: Literal["answer", "failed", "stopped"]
@@ -57,19 +57,19 @@ class Outcome:
 def run(
     task: dict[str, Any],
     work: Path,
-    limits: Limits,
+    limits: ResourceLimits,
     *,
-    tell: Callable[[str, float], None],
-    go_on: Callable[[], bool],
-) -> Outcome:
+    on_progress: Callable[[str, float], None],
+    should_continue: Callable[[], bool],
+) -> ChildOutcome:
     """Run one task in a limited process; always comes back.
 
     Parameters
     ----------
     task : what `child.TASKS` takes, plain data
     work : an empty folder, the only one that the child may write to
-    tell : called with each step and its share
-    go_on : asked several times a second; false kills the child
+    on_progress : called with each step and its share
+    should_continue : asked several times a second; false kills the child
     """
     began = time.monotonic()
     child = _start(work)
@@ -86,10 +86,10 @@ def run(
         with selectors.DefaultSelector() as waiting:
             waiting.register(child.stdout, selectors.EVENT_READ)
             while True:
-                if not go_on():
-                    return Outcome("stopped")
+                if not should_continue():
+                    return ChildOutcome("stopped")
                 if time.monotonic() - began > limits.wall:
-                    return Outcome("failed", reason=f"It took longer than {limits.wall:g} seconds.")
+                    return ChildOutcome("failed", reason=f"It took longer than {limits.wall:g} seconds.")
                 if not waiting.select(LISTEN_SECONDS):
                     continue
                 block = os.read(child.stdout.fileno(), 65536)
@@ -97,20 +97,20 @@ def run(
                     break
                 total += len(block)
                 if total > MOST_SAID:
-                    return Outcome("failed", reason="It said more than it may.")
+                    return ChildOutcome("failed", reason="It said more than it may.")
                 said += block
                 *lines, said = said.split(b"\n")
                 for line in lines:
-                    answer = _heard(line, tell) or answer
+                    answer = _heard(line, on_progress) or answer
         try:
             code = child.wait(timeout=max(1.0, limits.wall - (time.monotonic() - began)))
         except subprocess.TimeoutExpired:
-            return Outcome("failed", reason=f"It took longer than {limits.wall:g} seconds.")
+            return ChildOutcome("failed", reason=f"It took longer than {limits.wall:g} seconds.")
     finally:
         _kill(child)
     if answer is not None and code == 0:
-        return Outcome("answer", answer)
-    return Outcome("failed", reason=_why(code, limits))
+        return ChildOutcome("answer", answer)
+    return ChildOutcome("failed", reason=_why(code, limits))
 
 
 def _start(work: Path) -> subprocess.Popen[bytes]:
@@ -139,13 +139,13 @@ def _start(work: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def _heard(line: bytes, tell: Callable[[str, float], None]) -> dict[str, Any] | None:
+def _heard(line: bytes, on_progress: Callable[[str, float], None]) -> dict[str, Any] | None:
     """A line of the child: progress is passed on, the answer is returned, anything else is nothing."""
     try:
         said = json.loads(line)
         if "answer" in said and isinstance(said["answer"], dict):
             return dict(said["answer"])
-        tell(str(said["step"])[:60], min(max(float(said["share"]), 0.0), 1.0))
+        on_progress(str(said["step"])[:60], min(max(float(said["share"]), 0.0), 1.0))
     except (ValueError, KeyError, TypeError):
         pass
     return None
@@ -161,7 +161,7 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
                 pipe.close()
 
 
-def _why(code: int, limits: Limits) -> str:
+def _why(code: int, limits: ResourceLimits) -> str:
     if code == -signal.SIGXCPU or code == -signal.SIGKILL:
         return f"It was ended: more than {limits.cpu} seconds of computing, or more memory than there is."
     if code == -signal.SIGXFSZ:

@@ -113,7 +113,7 @@ def renew(
     rows: Rows, lease: Lease, settings: Settings, step: str, progress: float
 ) -> Literal["go on", "cancel", "lost"]:
     """Say that the work goes on and how far it is; tells whether it should."""
-    held = update(Job).where(*_held(lease))
+    held = update(Job).where(*_is_leased(lease))
     until = now(rows) + round(settings.lease * 1000)
     done = rows.execute(
         held.values(lease_until=until, step=step, progress=progress).returning(Job.cancel_asked)
@@ -122,14 +122,14 @@ def renew(
     return "lost" if asked is None else "cancel" if asked else "go on"
 
 
-def held(rows: Rows, lease: Lease) -> Job | None:
+def leased_job(rows: Rows, lease: Lease) -> Job | None:
     """The job, locked, if this lease still holds it."""
-    return rows.scalar(select(Job).where(*_held(lease)).with_for_update())
+    return rows.scalar(select(Job).where(*_is_leased(lease)).with_for_update())
 
 
 def give_back(rows: Rows, lease: Lease) -> None:
     """Put a job back as if it had not been taken: the worker stops, the job is not to blame."""
-    job = held(rows, lease)
+    job = leased_job(rows, lease)
     if job is not None:
         job.state, job.attempts, job.worker, job.lease_until = "queued", job.attempts - 1, "", 0
         job.step, job.progress = "", 0.0
@@ -173,7 +173,7 @@ def _waiting(rows: Rows, tasks: Sequence[Task]) -> Select[Job]:
     return select(Job).where(free, Job.task.in_(tasks)).order_by(Job.created_at, Job.id).limit(1)
 
 
-def _held(lease: Lease) -> tuple[Any, ...]:
+def _is_leased(lease: Lease) -> tuple[Any, ...]:
     return (
         Job.id == lease.job,
         Job.state == "running",

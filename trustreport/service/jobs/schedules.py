@@ -10,7 +10,7 @@ from trustreport.service import audit
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
 from trustreport.service.record import retention
-from trustreport.service.storage.models import Audit, Job, Organisation, Schedule, Version, Worker
+from trustreport.service.storage.models import Audit, Job, Organisation, Schedule, StoredWorker, Version
 from trustreport.service.storage.store import now
 
 DAY = 86_400_000
@@ -57,7 +57,7 @@ def run_daily(core: Core) -> None:
         if not _daily_is_due(rows, at):
             return
         audit.write(rows, audit.SERVICE, ACTOR, "retention.daily")
-        rows.query(Worker).where(Worker.seen_at < at - DAY).delete()
+        rows.query(StoredWorker).where(StoredWorker.seen_at < at - DAY).delete()
         organisations = rows.scalars(select(Organisation.id)).all()
     for organisation in organisations:
         with core.store.write() as rows:

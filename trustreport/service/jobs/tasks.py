@@ -11,18 +11,18 @@ from trustreport.errors import Problem, StudyError
 from trustreport.plan import Plan
 from trustreport.service.jobs.unpack import Refused, unpack
 
-Tell = Callable[[str, float], None]
+OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
 MOST_PRIMARY = 20
 READ_UNTIL = 0.1  # shares of the work, as the command line tells them
 ASSESSED_UNTIL = 0.4
 
 
-def check(task: dict[str, Any], work: Path, tell: Tell) -> dict[str, Any]:
+def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
     """Unpack what came as an archive into ``work/study``, read it all; the facts, or every problem."""
     study = work / "study"
     if archive := task.get("archive"):
-        tell("unpack", 0.0)
+        on_progress("unpack", 0.0)
         study.mkdir()
         try:
             unpack(
@@ -30,7 +30,7 @@ def check(task: dict[str, Any], work: Path, tell: Tell) -> dict[str, Any]:
             )
         except Refused as error:
             return {"problems": _problems(error.problems), "unpacked": False}
-    tell("read", 0.1)
+    on_progress("read", 0.1)
     from trustreport.ingest import (
         read,  # not the api: a check needs none of the statistics, which load slowly
     )
@@ -42,9 +42,9 @@ def check(task: dict[str, Any], work: Path, tell: Tell) -> dict[str, Any]:
     return {"problems": [], "facts": facts_of(plan), "device": device_of(plan), "unpacked": True}
 
 
-def report(task: dict[str, Any], work: Path, tell: Tell) -> dict[str, Any]:
+def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
     """Write the report of ``work/study`` into ``work/out``; what lists and timelines show of it."""
-    tell("read", 0.0)
+    on_progress("read", 0.0)
     from trustreport.api import assess, read_study, write_report
 
     study, plan = read_study(work / "study")
@@ -56,16 +56,18 @@ def report(task: dict[str, Any], work: Path, tell: Tell) -> dict[str, Any]:
             update={"similarity": plan.similarity.model_copy(update={"seed": wishes["seed"]})}
         )
     assessed = ASSESSED_UNTIL - READ_UNTIL
-    assessment = assess(study, plan, progress=lambda step, share: tell(step, READ_UNTIL + assessed * share))
+    assessment = assess(
+        study, plan, progress=lambda step, share: on_progress(step, READ_UNTIL + assessed * share)
+    )
     written = write_report(
         assessment,
         work / "out",
         formats=wishes["formats"],
-        progress=lambda step, share: tell(step, ASSESSED_UNTIL + (1 - ASSESSED_UNTIL) * share),
+        progress=lambda step, share: on_progress(step, ASSESSED_UNTIL + (1 - ASSESSED_UNTIL) * share),
     )
     document = json.loads((work / "out" / "results.json").read_bytes())
     lacking = " ".join(f"{name} was not written: {reason}" for name, reason in written.failed.items())
-    return {"facts": facts_of(plan) | told(document), "device": device_of(plan), "lacking": lacking}
+    return {"facts": facts_of(plan) | report_facts(document), "device": device_of(plan), "lacking": lacking}
 
 
 def facts_of(plan: Plan) -> dict[str, Any]:
@@ -86,7 +88,7 @@ def facts_of(plan: Plan) -> dict[str, Any]:
     }
 
 
-def told(document: dict[str, Any]) -> dict[str, Any]:
+def report_facts(document: dict[str, Any]) -> dict[str, Any]:
     """What a timeline shows of a report: verdicts, checks that fired, the results that lead."""
     fired = Counter(c["severity"] for c in document["checks"] if c["status"] == "fired")
     leading = [r for r in document["results"] if r["primary"] and "site" not in r["scope"]]
@@ -121,4 +123,7 @@ def _short(text: str | None) -> str:
     return (text or "").strip().replace("\x00", "")[:500]
 
 
-TASKS: dict[str, Callable[[dict[str, Any], Path, Tell], dict[str, Any]]] = {"check": check, "report": report}
+TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] = {
+    "check": check,
+    "report": report,
+}

@@ -1,4 +1,4 @@
-"""The threads of a process that works: lanes for jobs, and one that sees to what is due."""
+"""The threads of a process that works: those for jobs, and one that sees to what is due."""
 
 import os
 import socket
@@ -10,9 +10,9 @@ from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.code import code_version
-from trustreport.service.jobs.lane import Lane
 from trustreport.service.jobs.queue import Task
-from trustreport.service.storage.models import Worker as Row
+from trustreport.service.jobs.worker_thread import WorkerThread
+from trustreport.service.storage.models import StoredWorker as Row
 from trustreport.service.storage.store import now
 from trustreport.service.web.log import log, place_of
 
@@ -20,18 +20,18 @@ STOP_SECONDS = 20.0
 
 
 class Worker:
-    """Works until `stop`: a lane for checks, so that they never wait for reports, and `lanes` for reports."""
+    """Works until `stop`: one thread for checks, which never wait for reports, and `threads` for reports."""
 
-    def __init__(self, core: Core, lanes: int = 1) -> None:
+    def __init__(self, core: Core, threads: int = 1) -> None:
         self.core = core
         self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{new_id()[-6:]}"
         self._stop = threading.Event()
         wanted: list[tuple[Task, ...]] = [("check",)]
-        wanted += [("report", "check")] * lanes
+        wanted += [("report", "check")] * threads
         self._threads = [threading.Thread(target=self._tend, daemon=True)]
         for i, tasks in enumerate(wanted):
-            lane = Lane(core, f"{self.name}-{i}", self._stop)
-            self._threads.append(threading.Thread(target=lane.work, args=tasks, daemon=True))
+            thread = WorkerThread(core, f"{self.name}-{i}", self._stop)
+            self._threads.append(threading.Thread(target=thread.work, args=tasks, daemon=True))
 
     def __enter__(self) -> "Worker":
         self.start()

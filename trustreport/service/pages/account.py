@@ -4,13 +4,22 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import FormData
 
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
+from trustreport.service.pages.page_context import (
+    Sent,
+    Visitor,
+    attempt,
+    request_from_form,
+    see,
+    text,
+    texts,
+    typed,
+)
 from trustreport.service.pages.render import page
-from trustreport.service.pages.visit import Sent, Visitor, asked, attempt, see, text, texts, typed
 from trustreport.service.routes import account as api
 from trustreport.service.routes import tokens
-from trustreport.service.routes.pages_of import Name, Turn
+from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import Token
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
@@ -31,7 +40,9 @@ def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Respo
     def act() -> Response:
         if text(form, "new_password") != text(form, "password_again"):
             raise Fault(422, "Passwords differ", "Type the same password twice.")
-        wanted = asked(api.NewPassword, old=text(form, "password"), new=text(form, "new_password"))
+        wanted = request_from_form(
+            api.NewPassword, old=text(form, "password"), new=text(form, "new_password")
+        )
         answer = RedirectResponse("/account?done=password", 303)
         api.change_password(wanted, who, core, request, answer)
         return answer
@@ -44,7 +55,7 @@ def make(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """A token; its secret is on this one page and nowhere else."""
 
     def act() -> Response:
-        wanted = asked(
+        wanted = request_from_form(
             tokens.NewToken, name=text(form, "name"), scopes=texts(form, "scope"), days=text(form, "days")
         )
         return _show(request, who, core, made=tokens.make(wanted, who, core))
@@ -61,15 +72,15 @@ def revoke(token: Name, who: Visitor, core: TheCore, form: Sent) -> Response:
 
 def _show(
     request: Request,
-    who: Who,
+    who: Principal,
     core: Core,
     fault: Fault | None = None,
     form: FormData | None = None,
-    made: tokens.Made | None = None,
+    made: tokens.CreatedToken | None = None,
 ) -> Response:
     query = who.all(Token).where(Token.user == who.user)
     with core.store.read() as rows:
-        mine = Turn(limit=100, after=None).rows(rows, query, Token.id, lambda t: t)
+        mine = PageRequest(limit=100, after=None).rows(rows, query, Token.id, lambda t: t)
     return page(
         request,
         "account",

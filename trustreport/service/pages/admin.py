@@ -4,15 +4,24 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from trustreport.service.access.principal import Principal
 from trustreport.service.access.roles import ROLES
-from trustreport.service.access.who import Who
 from trustreport.service.core import Core
-from trustreport.service.pages.names import people
+from trustreport.service.pages.names import user_names
+from trustreport.service.pages.page_context import (
+    Admin,
+    Sent,
+    attempt,
+    request_from_form,
+    see,
+    text,
+    texts,
+    typed,
+)
 from trustreport.service.pages.render import page
 from trustreport.service.pages.studies import A_PAGE, After
-from trustreport.service.pages.visit import Admin, Sent, asked, attempt, see, text, texts, typed
 from trustreport.service.routes import organisations, users
-from trustreport.service.routes.pages_of import Name, Turn
+from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import Token, User
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
@@ -37,7 +46,7 @@ def add(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """A new user; the link that lets them in is on this one page."""
 
     def act() -> Response:
-        wanted = asked(
+        wanted = request_from_form(
             users.NewUser, email=text(form, "email"), name=text(form, "name"), roles=texts(form, "role")
         )
         return _users(request, who, core, invited=users.add(wanted, who, core))
@@ -59,7 +68,7 @@ def change(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) 
         given: dict[str, Any] = {"name": text(form, "name")}
         if user != who.user:
             given["roles"] = texts(form, "role")
-        users.change(user, asked(users.Change, **given), who, core)
+        users.change(user, request_from_form(users.UserChange, **given), who, core)
         return see(f"/admin/users/{user}?done=saved")
 
     return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
@@ -70,7 +79,7 @@ def close(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -
     """Close an account, or open it again."""
 
     def act() -> Response:
-        users.change(user, users.Change(disabled=text(form, "closed") == "yes"), who, core)
+        users.change(user, users.UserChange(disabled=text(form, "closed") == "yes"), who, core)
         return see(f"/admin/users/{user}?done=saved")
 
     return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
@@ -86,8 +95,10 @@ def invite(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) 
 def all_tokens(request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
     """Tokens of all users."""
     with core.store.read() as rows:
-        found = Turn(limit=A_PAGE, after=after or None).rows(rows, who.all(Token), Token.id, lambda t: t)
-        named = people(rows, who, {t.user for t in found.items})
+        found = PageRequest(limit=A_PAGE, after=after or None).rows(
+            rows, who.all(Token), Token.id, lambda t: t
+        )
+        named = user_names(rows, who, {t.user for t in found.items})
     return page(request, "admin_tokens", tokens=found.items, people=named, after=after, next=found.next)
 
 
@@ -102,7 +113,7 @@ def retention(request: Request, who: Admin, core: TheCore, form: Sent) -> Respon
     """Keep data for so many days, or for ever."""
 
     def act() -> Response:
-        wanted = asked(
+        wanted = request_from_form(
             organisations.Retention,
             days=text(form, "days") or None,
             keep_signed=text(form, "keep_signed") == "yes",
@@ -119,15 +130,17 @@ def found(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
 
     def act() -> Response:
         names = ("name", "admin_email", "admin_name")
-        wanted = asked(organisations.Founding, **{name: text(form, name) for name in names})
-        return _organisation(request, who, core, founded=organisations.found(wanted, who, core))
+        wanted = request_from_form(
+            organisations.NewOrganisation, **{name: text(form, name) for name in names}
+        )
+        return _organisation(request, who, core, founded=organisations.create(wanted, who, core))
 
     return attempt(act, lambda fault: _organisation(request, who, core, fault=fault, sent=typed(form)))
 
 
 def _users(
     request: Request,
-    who: Who,
+    who: Principal,
     core: Core,
     after: str = "",
     *,
@@ -136,7 +149,7 @@ def _users(
     sent: dict[str, str] | None = None,
 ) -> Response:
     with core.store.read() as rows:
-        found = Turn(limit=A_PAGE, after=after or None).rows(rows, who.all(User), User.id, lambda u: u)
+        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, who.all(User), User.id, lambda u: u)
     return page(
         request,
         "admin_users",
@@ -154,7 +167,7 @@ def _users(
 
 def _user(
     request: Request,
-    who: Who,
+    who: Principal,
     core: Core,
     user: str,
     *,
@@ -177,10 +190,10 @@ def _user(
 
 def _organisation(
     request: Request,
-    who: Who,
+    who: Principal,
     core: Core,
     *,
-    founded: organisations.Founded | None = None,
+    founded: organisations.CreatedOrganisation | None = None,
     fault: Fault | None = None,
     sent: dict[str, str] | None = None,
 ) -> Response:

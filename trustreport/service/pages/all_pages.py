@@ -8,8 +8,8 @@ from trustreport.service.pages import (
     audit_log,
     comparison,
     devices,
-    entrance,
     jobs,
+    login,
     reports,
     static,
     studies,
@@ -20,7 +20,7 @@ from trustreport.service.pages import (
 router = APIRouter(include_in_schema=False)
 for part in (
     static,
-    entrance,
+    login,
     account,
     uploads,
     studies,

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from trustreport.service.pages.names import people
+from trustreport.service.pages.names import user_names
+from trustreport.service.pages.page_context import Admin
 from trustreport.service.pages.render import page
 from trustreport.service.pages.studies import After, Search
-from trustreport.service.pages.visit import Admin
 from trustreport.service.routes import audit_log as api
-from trustreport.service.routes.pages_of import Turn
+from trustreport.service.routes.pagination import PageRequest
 from trustreport.service.web.guard import TheCore
 
 A_PAGE = 50
@@ -23,10 +23,12 @@ def audit_log(
     request: Request, who: Admin, core: TheCore, subject: Search = "", after: After = "", verify: Choice = ""
 ) -> Response:
     """The entries, the newest first; `verify` recomputes all of them."""
-    found = api.entries(who, core, Turn(limit=A_PAGE, after=after or None), subject.strip()[:100] or None)
+    found = api.entries(
+        who, core, PageRequest(limit=A_PAGE, after=after or None), subject.strip()[:100] or None
+    )
     verified = api.verification(who, core) if verify else None
     with core.store.read() as rows:
-        named = people(rows, who, {e.actor for e in found.items} | {e.subject for e in found.items})
+        named = user_names(rows, who, {e.actor for e in found.items} | {e.subject for e in found.items})
     return page(
         request,
         "audit",

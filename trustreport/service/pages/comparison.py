@@ -5,13 +5,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 
+from trustreport.service.pages.page_context import Reader
 from trustreport.service.pages.render import page
 from trustreport.service.pages.versions import From
-from trustreport.service.pages.visit import Reader
 from trustreport.service.routes import comparisons as api
 from trustreport.service.routes.comparisons import ReportName
-from trustreport.service.routes.pages_of import Turn
-from trustreport.service.storage.models import Report, Study, Version
+from trustreport.service.routes.pagination import PageRequest
+from trustreport.service.storage.models import StoredReport, StoredStudy, Version
 from trustreport.service.web.guard import TheCore
 
 A_PAGE = 100
@@ -34,16 +34,16 @@ def comparison(
 ) -> Response:
     """What changed from one report to another; the older one stands left."""
     with core.store.read() as rows:
-        sides = [who.one(rows, Report, name) for name in (old, new)]
+        sides = [who.one(rows, StoredReport, name) for name in (old, new)]
         if sides[0].id > sides[1].id and not swap:  # names of rows are in the order of their making
             sides.reverse()
-        studies = [rows.get_one(Study, side.study) for side in sides]
+        studies = [rows.get_one(StoredStudy, side.study) for side in sides]
         numbers = [
             rows.execute(select(Version.number).where(Version.id == side.version)).scalar_one()
             for side in sides
         ]
     found = api.comparison(
-        sides[0].id, sides[1].id, who, core, Turn(limit=A_PAGE, after=str(start) if start else None)
+        sides[0].id, sides[1].id, who, core, PageRequest(limit=A_PAGE, after=str(start) if start else None)
     )
     return page(
         request,

@@ -7,16 +7,26 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.pages.names import pairs, signed_acts
+from trustreport.service.pages.page_context import (
+    Author,
+    Reader,
+    Sent,
+    attempt,
+    request_from_form,
+    see,
+    text,
+    texts,
+    typed,
+)
 from trustreport.service.pages.render import page
 from trustreport.service.pages.studies import A_PAGE, After, Search
-from trustreport.service.pages.visit import Author, Reader, Sent, asked, attempt, see, text, texts, typed
 from trustreport.service.routes import schedules as api
-from trustreport.service.routes.pages_of import Name, Turn
+from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.routes.shapes import moment
-from trustreport.service.storage.models import Device, Report, Schedule, Study, Version
+from trustreport.service.storage.models import Schedule, StoredDevice, StoredReport, StoredStudy, Version
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 
@@ -37,7 +47,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class TimelineDrawing:
     """Periods above one axis: bars, the ticks of the axis, and where the next audit is due."""
 
     bars: tuple[Bar, ...]
@@ -48,16 +58,16 @@ class Drawing:
 @router.get("")
 def devices(request: Request, who: Reader, core: TheCore, q: Search = "", after: After = "") -> Response:
     """All devices, each with its reports and the next audit."""
-    query = who.all(Device)
+    query = who.all(StoredDevice)
     if q.strip():
-        query = query.where(Device.trade_name.icontains(q.strip(), autoescape=True))
+        query = query.where(StoredDevice.trade_name.icontains(q.strip(), autoescape=True))
     with core.store.read() as rows:
-        found = Turn(limit=A_PAGE, after=after or None).rows(rows, query, Device.id, lambda d: d)
+        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredDevice.id, lambda d: d)
         names = [device.id for device in found.items]
         made = (
-            select(Report.device, func.count(), func.max(Report.created_at))
-            .where(Report.device.in_(names))
-            .group_by(Report.device)
+            select(StoredReport.device, func.count(), func.max(StoredReport.created_at))
+            .where(StoredReport.device.in_(names))
+            .group_by(StoredReport.device)
         )
         counted = {device: (n, last) for device, n, last in rows.execute(made)}
         next_at = (
@@ -90,7 +100,7 @@ def schedule(device: Name, request: Request, who: Author, core: TheCore, form: S
     """An audit to be made again and again."""
 
     def act() -> Response:
-        wanted = asked(
+        wanted = request_from_form(
             api.NewSchedule,
             study=text(form, "study"),
             every_days=text(form, "every_days"),
@@ -113,7 +123,7 @@ def end(device: Name, schedule: Name, who: Author, core: TheCore, form: Sent) ->
 
 def _show(
     request: Request,
-    who: Who,
+    who: Principal,
     core: Core,
     device: str,
     after: str = "",
@@ -122,9 +132,11 @@ def _show(
     sent: dict[str, str] | None = None,
 ) -> Response:
     with core.store.read() as rows:
-        row = who.one(rows, Device, device)
-        query = who.all(Report).where(Report.device == row.id)
-        found = Turn(limit=REPORTS, after=after or None).rows(rows, query, Report.id, lambda r: r)
+        row = who.one(rows, StoredDevice, device)
+        query = who.all(StoredReport).where(StoredReport.device == row.id)
+        found = PageRequest(limit=REPORTS, after=after or None).rows(
+            rows, query, StoredReport.id, lambda r: r
+        )
         studies = _studies(rows, row)
         schedules = rows.scalars(
             select(Schedule).where(Schedule.study.in_([s.id for s in studies])).order_by(Schedule.next_at)
@@ -147,12 +159,14 @@ def _show(
         )
 
 
-def _studies(rows: Rows, device: Device) -> list[Study]:
+def _studies(rows: Rows, device: StoredDevice) -> list[StoredStudy]:
     of_device = select(Version.study).where(Version.device == device.id)
-    return list(rows.scalars(select(Study).where(Study.id.in_(of_device)).order_by(Study.id.desc())))
+    return list(
+        rows.scalars(select(StoredStudy).where(StoredStudy.id.in_(of_device)).order_by(StoredStudy.id.desc()))
+    )
 
 
-def drawing(reports: list[Report], due: datetime | None) -> Drawing | None:
+def drawing(reports: list[StoredReport], due: datetime | None) -> TimelineDrawing | None:
     """The periods that reports speak of, oldest first; nothing to draw where none declares one."""
     spans = [
         (date.fromisoformat(r.facts["period_start"]), date.fromisoformat(r.facts["period_end"]), r)
@@ -174,7 +188,7 @@ def drawing(reports: list[Report], due: datetime | None) -> Drawing | None:
         for start, end, report in spans
     )
     ticks = tuple((at(day), text) for day, text in _ticks(first, last))
-    return Drawing(bars, ticks, at(due.date()) if due else None)
+    return TimelineDrawing(bars, ticks, at(due.date()) if due else None)
 
 
 def _ticks(first: date, last: date) -> list[tuple[date, str]]:

@@ -2,11 +2,11 @@
 
 from fastapi import APIRouter, Request, Response
 
+from trustreport.service.pages.page_context import Author, Reader, Sent, see
 from trustreport.service.pages.render import page
-from trustreport.service.pages.visit import Author, Reader, Sent, see
 from trustreport.service.routes import jobs as api
-from trustreport.service.routes.pages_of import Name
-from trustreport.service.storage.models import Job, Study, Version
+from trustreport.service.routes.pagination import Name
+from trustreport.service.storage.models import Job, StoredStudy, Version
 from trustreport.service.web.guard import TheCore
 
 router = APIRouter(prefix="/jobs")
@@ -18,7 +18,7 @@ def job(job: Name, request: Request, who: Reader, core: TheCore) -> Response:
     """One job. Its page asks for the part that moves, until there is a report to go to."""
     with core.store.read() as rows:
         row = who.one(rows, Job, job)
-        study, version = rows.get_one(Study, row.study), rows.get_one(Version, row.version)
+        study, version = rows.get_one(StoredStudy, row.study), rows.get_one(Version, row.version)
     moving = bool(request.headers.get("HX-Request"))
     if row.state == "done" and (moving or row.task == "check"):
         there = f"/reports/{row.report}" if row.report else f"/versions/{row.version}"

@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.storage.models import Attestation, User
 
 
-def people(rows: Rows, who: Who, users: Collection[str]) -> dict[str, str]:
+def user_names(rows: Rows, who: Principal, users: Collection[str]) -> dict[str, str]:
     """Names of users of this organisation; others (a worker, the operator) stay as the record has them."""
     known = select(User.id, User.name).where(User.organisation == who.organisation, User.id.in_(users))
     named = dict(pairs(rows, known))

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from trustreport.messages import catalogue
 from trustreport.service.access import secrets
-from trustreport.service.access.who import COOKIE, Who
+from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.pages.static import address
 from trustreport.service.web.faults import Fault
 
@@ -38,7 +38,7 @@ def page(
     fault : why what was sent was not done; the page says so above its form
     typed : what was sent, so that nobody types it twice (never a password)
     """
-    who: Who | None = getattr(request.state, "who", None)
+    who: Principal | None = getattr(request.state, "who", None)
     secret = request.cookies.get(COOKIE if who else FORM_COOKIE, "")
     given = "" if who or secret else secrets.new_secret()
     html = (

@@ -9,16 +9,33 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import or_, select
 
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
-from trustreport.service.pages.names import pairs, people, signed_acts
+from trustreport.service.pages.names import pairs, signed_acts, user_names
+from trustreport.service.pages.page_context import (
+    Reader,
+    Reviewer,
+    Sent,
+    attempt,
+    request_from_form,
+    see,
+    text,
+    typed,
+)
 from trustreport.service.pages.render import page
 from trustreport.service.pages.studies import A_PAGE, After, Search
-from trustreport.service.pages.visit import Reader, Reviewer, Sent, asked, attempt, see, text, typed
 from trustreport.service.routes import attestations as api
-from trustreport.service.routes.blobs_of import APART, send_blob
-from trustreport.service.routes.pages_of import Name, Turn
-from trustreport.service.storage.models import Attestation, Device, Job, Report, ReportFile, Study, Version
+from trustreport.service.routes.blob_responses import SANDBOX, send_blob
+from trustreport.service.routes.pagination import Name, PageRequest
+from trustreport.service.storage.models import (
+    Attestation,
+    Job,
+    ReportFile,
+    StoredDevice,
+    StoredReport,
+    StoredStudy,
+    Version,
+)
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 
@@ -31,7 +48,7 @@ Chosen = Annotated[str, Query(max_length=20)]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReportOutcome:
     """What results.json says that the page of a report repeats."""
 
     verdicts: tuple[dict[str, Any], ...]
@@ -46,21 +63,23 @@ def reports(
     request: Request, who: Reader, core: TheCore, q: Search = "", kind: Chosen = "", after: After = ""
 ) -> Response:
     """All reports, the newest first; those of studies or devices whose name holds what is searched."""
-    query = who.all(Report)
+    query = who.all(StoredReport)
     if kind:
-        query = query.where(Report.kind == kind)
+        query = query.where(StoredReport.kind == kind)
     if wanted := q.strip():
-        studies = who.all(Study).where(Study.name.icontains(wanted, autoescape=True))
-        devices = who.all(Device).where(Device.trade_name.icontains(wanted, autoescape=True))
+        studies = who.all(StoredStudy).where(StoredStudy.name.icontains(wanted, autoescape=True))
+        devices = who.all(StoredDevice).where(StoredDevice.trade_name.icontains(wanted, autoescape=True))
         query = query.where(
             or_(
-                Report.study.in_(studies.with_only_columns(Study.id)),
-                Report.device.in_(devices.with_only_columns(Device.id)),
+                StoredReport.study.in_(studies.with_only_columns(StoredStudy.id)),
+                StoredReport.device.in_(devices.with_only_columns(StoredDevice.id)),
             )
         )
     with core.store.read() as rows:
-        found = Turn(limit=A_PAGE, after=after or None).rows(rows, query, Report.id, lambda r: r)
-        named = select(Study.id, Study.name).where(Study.id.in_({r.study for r in found.items}))
+        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredReport.id, lambda r: r)
+        named = select(StoredStudy.id, StoredStudy.name).where(
+            StoredStudy.id.in_({r.study for r in found.items})
+        )
         return page(
             request,
             "reports",
@@ -84,12 +103,12 @@ def one(report: Name, request: Request, who: Reader, core: TheCore) -> Response:
 def document(report: Name, request: Request, who: Reader, core: TheCore) -> Response:
     """The report itself, for the frame in its page: it runs nothing and reaches nothing."""
     with core.store.read() as rows:
-        row = who.one(rows, Report, report)
+        row = who.one(rows, StoredReport, report)
         kept = rows.get(ReportFile, (row.id, DOCUMENT))
     if kept is None:
         raise Fault(404, "Not found", "This report was made without HTML.")
     answer = send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True)
-    answer.headers["Content-Security-Policy"] = f"{APART}; frame-ancestors 'self'"
+    answer.headers["Content-Security-Policy"] = f"{SANDBOX}; frame-ancestors 'self'"
     answer.headers["X-Frame-Options"] = "SAMEORIGIN"
     return answer
 
@@ -100,7 +119,9 @@ def sign(report: Name, request: Request, who: Reviewer, core: TheCore, form: Sen
 
     def act() -> Response:
         names = ("act", "meaning", "password")
-        api.sign(report, asked(api.Signing, **{name: text(form, name) for name in names}), who, core)
+        api.sign(
+            report, request_from_form(api.Signing, **{name: text(form, name) for name in names}), who, core
+        )
         return see(f"/reports/{report}?done=signed#signatures")
 
     return attempt(act, lambda fault: show(request, who, core, report, fault=fault, sent=typed(form)))
@@ -108,7 +129,7 @@ def sign(report: Name, request: Request, who: Reviewer, core: TheCore, form: Sen
 
 def show(
     request: Request,
-    who: Who,
+    who: Principal,
     core: Core,
     report: str,
     *,
@@ -117,22 +138,24 @@ def show(
 ) -> Response:
     """The page of a report."""
     with core.store.read() as rows:
-        row = who.one(rows, Report, report)
+        row = who.one(rows, StoredReport, report)
         files = rows.scalars(
             select(ReportFile).where(ReportFile.report == row.id).order_by(ReportFile.name)
         ).all()
         signatures = rows.scalars(
             select(Attestation).where(Attestation.report == row.id).order_by(Attestation.id)
         ).all()
-        same = Report.study == row.study
+        same = StoredReport.study == row.study
         if row.device:
-            same = or_(same, Report.device == row.device)
+            same = or_(same, StoredReport.device == row.device)
         others = rows.execute(
-            who.all(Report)
-            .where(same, Report.id != row.id)
-            .order_by(Report.id.desc())
+            who.all(StoredReport)
+            .where(same, StoredReport.id != row.id)
+            .order_by(StoredReport.id.desc())
             .limit(50)
-            .with_only_columns(Report.id, Report.kind, Report.facts, Report.created_at)
+            .with_only_columns(
+                StoredReport.id, StoredReport.kind, StoredReport.facts, StoredReport.created_at
+            )
         ).all()
         outcome = outcome_of(core.blobs.path(who.organisation, row.results_sha256))
         by_name = {f.name: f for f in files}
@@ -140,7 +163,7 @@ def show(
             request,
             "report",
             report=row,
-            study=rows.get_one(Study, row.study),
+            study=rows.get_one(StoredStudy, row.study),
             version=rows.get_one(Version, row.version),
             job=rows.get_one(Job, row.job),
             leading=[by_name[name] for name in LEADING if name in by_name],
@@ -150,14 +173,14 @@ def show(
             signed=frozenset(s.act for s in signatures),
             others=others,
             outcome=outcome,
-            people=people(rows, who, {row.created_by, *(s.user for s in signatures)}),
+            people=user_names(rows, who, {row.created_by, *(s.user for s in signatures)}),
             fault=fault,
             typed=sent,
         )
 
 
 @lru_cache(maxsize=200)
-def outcome_of(results: Path) -> Outcome:
+def outcome_of(results: Path) -> ReportOutcome:
     """Verdicts and checks of a results.json, which never changes."""
     try:
         said = json.loads(results.read_bytes())
@@ -166,7 +189,7 @@ def outcome_of(results: Path) -> Outcome:
         looked = {c["check"] for c in checks}
         clear = {c["check"] for c in checks if c["status"] == "clear"} - {c["check"] for c in fired}
         idle = looked - clear - {c["check"] for c in fired}
-        return Outcome(
+        return ReportOutcome(
             tuple(said["verdicts"]), tuple(fired), len(clear), len(idle), tuple(said["unanswered"])
         )
     except FileNotFoundError:

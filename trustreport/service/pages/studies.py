@@ -7,14 +7,23 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
-from trustreport.service.pages.names import pairs, people, signed_acts
+from trustreport.service.pages.names import pairs, signed_acts, user_names
+from trustreport.service.pages.page_context import (
+    Admin,
+    Author,
+    Reader,
+    Sent,
+    attempt,
+    request_from_form,
+    see,
+    text,
+)
 from trustreport.service.pages.render import page
-from trustreport.service.pages.visit import Admin, Author, Reader, Sent, asked, attempt, see, text
 from trustreport.service.routes import studies as api
-from trustreport.service.routes.pages_of import Name, Turn
-from trustreport.service.storage.models import Job, Report, Schedule, Study, Version
+from trustreport.service.routes.pagination import Name, PageRequest
+from trustreport.service.storage.models import Job, Schedule, StoredReport, StoredStudy, Version
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 
@@ -27,24 +36,24 @@ router = APIRouter(prefix="/studies")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StudyLine:
     """A study in the list; `version` is its newest one, `report` its newest report."""
 
-    study: Study
+    study: StoredStudy
     version: Row[Any] | None
     n_reports: int
-    report: Report | None
+    report: StoredReport | None
     signed: frozenset[str]
 
 
 @router.get("")
 def studies(request: Request, who: Reader, core: TheCore, q: Search = "", after: After = "") -> Response:
     """The studies whose name holds what is searched, the newest first."""
-    query = who.all(Study)
+    query = who.all(StoredStudy)
     if q.strip():
-        query = query.where(Study.name.icontains(q.strip(), autoescape=True))
+        query = query.where(StoredStudy.name.icontains(q.strip(), autoescape=True))
     with core.store.read() as rows:
-        found = Turn(limit=A_PAGE, after=after or None).rows(rows, query, Study.id, lambda s: s)
+        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredStudy.id, lambda s: s)
         lines = _lines(rows, found.items)
     return page(request, "studies", lines=lines, q=q, after=after, next=found.next)
 
@@ -60,7 +69,7 @@ def rename(study: Name, request: Request, who: Author, core: TheCore, form: Sent
     """Another name."""
 
     def act() -> Response:
-        api.rename(study, asked(api.Naming, name=text(form, "name")), who, core)
+        api.rename(study, request_from_form(api.StudyName, name=text(form, "name")), who, core)
         return see(f"/studies/{study}?done=renamed")
 
     return attempt(act, lambda fault: show(request, who, core, study, fault=fault))
@@ -79,10 +88,10 @@ def remove(study: Name, request: Request, who: Admin, core: TheCore, form: Sent)
     return attempt(act, lambda fault: show(request, who, core, study, fault=fault))
 
 
-def show(request: Request, who: Who, core: Core, study: str, fault: Fault | None = None) -> Response:
+def show(request: Request, who: Principal, core: Core, study: str, fault: Fault | None = None) -> Response:
     """The page of a study."""
     with core.store.read() as rows:
-        row = who.one(rows, Study, study)
+        row = who.one(rows, StoredStudy, study)
         columns = (
             Version.id,
             Version.number,
@@ -95,7 +104,10 @@ def show(request: Request, who: Who, core: Core, study: str, fault: Fault | None
             select(*columns).where(Version.study == row.id).order_by(Version.number.desc()).limit(LATEST)
         ).all()
         reports = rows.scalars(
-            select(Report).where(Report.study == row.id).order_by(Report.id.desc()).limit(LATEST)
+            select(StoredReport)
+            .where(StoredReport.study == row.id)
+            .order_by(StoredReport.id.desc())
+            .limit(LATEST)
         ).all()
         jobs = rows.scalars(
             select(Job)
@@ -116,13 +128,13 @@ def show(request: Request, who: Who, core: Core, study: str, fault: Fault | None
             jobs=jobs,
             schedules=schedules,
             signed=signed_acts(rows, [r.id for r in reports]),
-            people=people(rows, who, made_by),
+            people=user_names(rows, who, made_by),
             most=core.settings.most_body,
             fault=fault,
         )
 
 
-def _lines(rows: Rows, found: list[Study]) -> list[Line]:
+def _lines(rows: Rows, found: list[StoredStudy]) -> list[StudyLine]:
     """What the list shows of each; a fixed number of queries, whatever is stored."""
     names = [study.id for study in found]
     last = (
@@ -136,16 +148,16 @@ def _lines(rows: Rows, found: list[Study]) -> list[Line]:
     )
     versions = {row.study: row for row in rows.execute(newest)}
     made = (
-        select(Report.study, func.count(), func.max(Report.id))
-        .where(Report.study.in_(names))
-        .group_by(Report.study)
+        select(StoredReport.study, func.count(), func.max(StoredReport.id))
+        .where(StoredReport.study.in_(names))
+        .group_by(StoredReport.study)
     )
     counted = {study: (n, report) for study, n, report in rows.execute(made)}
     latest = [report for _, report in counted.values()]
-    reports = {r.study: r for r in rows.scalars(select(Report).where(Report.id.in_(latest)))}
+    reports = {r.study: r for r in rows.scalars(select(StoredReport).where(StoredReport.id.in_(latest)))}
     signed = signed_acts(rows, latest)
     return [
-        Line(
+        StudyLine(
             study,
             versions.get(study.id),
             counted.get(study.id, (0, ""))[0],

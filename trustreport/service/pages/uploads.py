@@ -7,17 +7,17 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 from starlette.datastructures import FormData, UploadFile
 
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.ids import ALPHABET, LENGTH
-from trustreport.service.intake import HandedIn, checked_names, new_version
+from trustreport.service.intake import UploadedFile, checked_names, new_version
 from trustreport.service.jobs import queue
 from trustreport.service.pages import studies, versions
+from trustreport.service.pages.page_context import Author, Sent, attempt, request_from_form, see, text, typed
 from trustreport.service.pages.render import page
-from trustreport.service.pages.visit import Author, Sent, asked, attempt, see, text, typed
 from trustreport.service.routes import studies as api
 from trustreport.service.routes import versions as versions_api
-from trustreport.service.routes.pages_of import Name
+from trustreport.service.routes.pagination import Name
 from trustreport.service.storage.blobs import Blob
 from trustreport.service.storage.models import Version, VersionFile
 from trustreport.service.storage.store import Store
@@ -46,13 +46,13 @@ def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """A new study, with its first version where files came along."""
 
     def act() -> Response:
-        wanted = asked(api.Naming, name=text(form, "name"))
+        wanted = request_from_form(api.StudyName, name=text(form, "name"))
         files = _files(form, "files")
         checked_names(file.filename or "" for file in files)  # before there is a study without data
         study = api.begin(wanted, who, core)
         if not files:
             return see(f"/studies/{study.id}")
-        return see(f"/versions/{versions_api.keep_files(core, who, study.id, files).id}")
+        return see(f"/versions/{versions_api.store_files(core, who, study.id, files).id}")
 
     return attempt(
         act,
@@ -63,14 +63,14 @@ def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
 
 
 @router.post("/studies/{study}/versions")
-def hand_in(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+def upload(study: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """The files of a study: one zip, or the manifest and its tables."""
 
     def act() -> Response:
         files = _files(form, "files")
         if not files:
             raise Fault(422, "No file came", "Choose the files of the study, or a zip of its folder.")
-        return see(f"/versions/{versions_api.keep_files(core, who, study, files).id}")
+        return see(f"/versions/{versions_api.store_files(core, who, study, files).id}")
 
     return attempt(act, lambda fault: studies.show(request, who, core, study, fault=fault))
 
@@ -98,11 +98,11 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
     return attempt(act, lambda fault: versions.show(request, who, core, version, fault=fault))
 
 
-def _corrected(core: Core, who: Who, version: str, new: dict[str, UploadFile]) -> str:
+def _corrected(core: Core, who: Principal, version: str, new: dict[str, UploadFile]) -> str:
     """The name of a new version: the files of an old one, some replaced."""
     study, old = _files_of(core.store, who, version)
-    handed = [HandedIn(name, core.blobs.put(who.organisation, file.file)) for name, file in new.items()]
-    handed += [HandedIn(f.name, Blob(f.sha256, f.size)) for f in old if f.name not in new]
+    handed = [UploadedFile(name, core.blobs.put(who.organisation, file.file)) for name, file in new.items()]
+    handed += [UploadedFile(f.name, Blob(f.sha256, f.size)) for f in old if f.name not in new]
     if len(handed) > core.settings.most_files:
         raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
     with core.store.write() as rows:
@@ -111,7 +111,7 @@ def _corrected(core: Core, who: Who, version: str, new: dict[str, UploadFile]) -
         return made.id
 
 
-def _files_of(store: Store, who: Who, version: str) -> tuple[str, Sequence[VersionFile]]:
+def _files_of(store: Store, who: Principal, version: str) -> tuple[str, Sequence[VersionFile]]:
     with store.read() as rows:
         row = who.one(rows, Version, version)
         files = rows.scalars(select(VersionFile).where(VersionFile.version == row.id)).all()

@@ -5,15 +5,25 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
-from trustreport.service.pages.names import people, signed_acts
+from trustreport.service.pages.names import signed_acts, user_names
+from trustreport.service.pages.page_context import (
+    Author,
+    Reader,
+    Sent,
+    attempt,
+    request_from_form,
+    see,
+    text,
+    texts,
+    typed,
+)
 from trustreport.service.pages.render import page
-from trustreport.service.pages.visit import Author, Reader, Sent, asked, attempt, see, text, texts, typed
-from trustreport.service.routes.pages_of import Name
-from trustreport.service.routes.shapes import Wishes
-from trustreport.service.storage.models import Job, Report, Study, Version, VersionFile
+from trustreport.service.routes.pagination import Name
+from trustreport.service.routes.shapes import ReportOptions
+from trustreport.service.storage.models import Job, StoredReport, StoredStudy, Version, VersionFile
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 
@@ -35,12 +45,12 @@ def one(version: Name, request: Request, who: Reader, core: TheCore, start: From
 
 
 @router.post("/{version}/jobs")
-def ask(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
+def request_report(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Request a report; one that there is already is shown."""
 
     def act() -> Response:
-        wanted = asked(
-            Wishes,
+        wanted = request_from_form(
+            ReportOptions,
             kind=text(form, "kind") or None,
             formats=texts(form, "format"),
             release=text(form, "release") or None,
@@ -58,7 +68,7 @@ def ask(version: Name, request: Request, who: Author, core: TheCore, form: Sent)
 
 def show(
     request: Request,
-    who: Who,
+    who: Principal,
     core: Core,
     version: str,
     *,
@@ -69,7 +79,7 @@ def show(
     """The page of a version."""
     with core.store.read() as rows:
         row = who.one(rows, Version, version)
-        study = rows.get_one(Study, row.study)
+        study = rows.get_one(StoredStudy, row.study)
         files = rows.scalars(
             select(VersionFile).where(VersionFile.version == row.id).order_by(VersionFile.name)
         ).all()
@@ -77,7 +87,7 @@ def show(
             select(Version.id).where(Version.study == row.study).order_by(Version.number.desc()).limit(1)
         )
         reports = rows.scalars(
-            select(Report).where(Report.version == row.id).order_by(Report.id.desc())
+            select(StoredReport).where(StoredReport.version == row.id).order_by(StoredReport.id.desc())
         ).all()
         jobs = rows.scalars(
             select(Job)
@@ -102,7 +112,7 @@ def show(
             reports=reports,
             jobs=jobs,
             signed=signed_acts(rows, [r.id for r in reports]),
-            people=people(rows, who, {row.created_by, *(r.created_by for r in reports)}),
+            people=user_names(rows, who, {row.created_by, *(r.created_by for r in reports)}),
             most=core.settings.most_body,
             fault=fault,
             typed=sent,

@@ -13,10 +13,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
-from trustreport.service.storage.models import Attestation, Organisation, Report, ReportFile
+from trustreport.service.storage.models import Attestation, Organisation, ReportFile, StoredReport
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
 from trustreport.service.web.faults import Fault
@@ -24,7 +24,9 @@ from trustreport.service.web.faults import Fault
 FORMAT = "trustreport attestation 1"
 
 
-def attest(core: Core, rows: Rows, who: Who, report: Report, act: str, meaning: str) -> Attestation:
+def attest(
+    core: Core, rows: Rows, who: Principal, report: StoredReport, act: str, meaning: str
+) -> Attestation:
     """Sign a report. Whoever asked for it may reject it, but neither review nor approve it."""
     if act != "rejection" and report.created_by == who.user:
         raise Fault(403, "Not one's own", "Somebody else reviews and approves what you wrote.")
@@ -72,6 +74,6 @@ def attest(core: Core, rows: Rows, who: Who, report: Report, act: str, meaning: 
     return row
 
 
-def _files(rows: Rows, report: Report) -> dict[str, Any]:
+def _files(rows: Rows, report: StoredReport) -> dict[str, Any]:
     query = select(ReportFile).where(ReportFile.report == report.id).order_by(ReportFile.name)
     return {file.name: file.sha256 for file in rows.scalars(query)}

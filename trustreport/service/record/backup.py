@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
 from trustreport.service.core import Core, open_core
-from trustreport.service.record.witness import witnessed
+from trustreport.service.record.signed_log_heads import signed_heads
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
 from trustreport.service.storage.migrate import current, migrate
@@ -113,7 +113,7 @@ def restore(settings: Settings, source: Path) -> list[audit.Verified]:
     core = open_core(settings)
     try:
         with core.store.read() as rows:
-            return list(audit.verify(rows, witnessed(rows, core.blobs)))
+            return list(audit.verify(rows, signed_heads(rows, core.blobs)))
     finally:
         core.close()
 

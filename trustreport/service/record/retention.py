@@ -9,13 +9,13 @@ from trustreport.service import audit
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.models import (
     Attestation,
-    Device,
     Job,
     Organisation,
-    Report,
     ReportFile,
     Schedule,
-    Study,
+    StoredDevice,
+    StoredReport,
+    StoredStudy,
     Version,
     VersionFile,
 )
@@ -32,8 +32,10 @@ def purge(rows: Rows, organisation: str, actor: str) -> list[str]:
         return []
     limit = now(rows) - policy["days"] * DAY
     removed = []
-    for study in rows.scalars(select(Study).where(Study.organisation == organisation)).all():
-        latest = max(study.created_at, _latest(rows, Version, study.id), _latest(rows, Report, study.id))
+    for study in rows.scalars(select(StoredStudy).where(StoredStudy.organisation == organisation)).all():
+        latest = max(
+            study.created_at, _latest(rows, Version, study.id), _latest(rows, StoredReport, study.id)
+        )
         if latest > limit or is_busy(rows, study.id):
             continue
         if policy.get("keep_signed", True) and _is_signed(rows, study.id):
@@ -43,10 +45,10 @@ def purge(rows: Rows, organisation: str, actor: str) -> list[str]:
     return removed
 
 
-def remove(rows: Rows, study: Study, actor: str, **why: Any) -> None:
+def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
     """Remove a study with all that was made of it; the tombstone keeps names and hashes."""
     versions = rows.scalars(select(Version).where(Version.study == study.id)).all()
-    reports = rows.scalars(select(Report).where(Report.study == study.id)).all()
+    reports = rows.scalars(select(StoredReport).where(StoredReport.study == study.id)).all()
     tombstone = {
         "versions": [{"id": v.id, "number": v.number, "digest": v.digest} for v in versions],
         "reports": [{"id": r.id, "results_sha256": r.results_sha256} for r in reports],
@@ -54,13 +56,17 @@ def remove(rows: Rows, study: Study, actor: str, **why: Any) -> None:
     in_reports = [r.id for r in reports]
     rows.execute(delete(Attestation).where(Attestation.report.in_(in_reports)))
     rows.execute(delete(ReportFile).where(ReportFile.report.in_(in_reports)))
-    for model in (Report, Job, Schedule):
+    for model in (StoredReport, Job, Schedule):
         rows.execute(delete(model).where(model.study == study.id))
     rows.execute(delete(VersionFile).where(VersionFile.version.in_([v.id for v in versions])))
     rows.execute(delete(Version).where(Version.study == study.id))
-    rows.execute(delete(Study).where(Study.id == study.id))
+    rows.execute(delete(StoredStudy).where(StoredStudy.id == study.id))
     used = select(Version.device).where(Version.device.is_not(None))
-    rows.execute(delete(Device).where(Device.organisation == study.organisation, Device.id.not_in(used)))
+    rows.execute(
+        delete(StoredDevice).where(
+            StoredDevice.organisation == study.organisation, StoredDevice.id.not_in(used)
+        )
+    )
     audit.write(rows, study.organisation, actor, "study.remove", study.id, **tombstone, **why)
 
 
@@ -82,9 +88,13 @@ def is_busy(rows: Rows, study: str) -> bool:
 
 
 def _is_signed(rows: Rows, study: str) -> bool:
-    query = select(Attestation.id).join(Report, Report.id == Attestation.report).where(Report.study == study)
+    query = (
+        select(Attestation.id)
+        .join(StoredReport, StoredReport.id == Attestation.report)
+        .where(StoredReport.study == study)
+    )
     return rows.scalar(query.limit(1)) is not None
 
 
-def _latest(rows: Rows, model: type[Version] | type[Report], study: str) -> int:
+def _latest(rows: Rows, model: type[Version] | type[StoredReport], study: str) -> int:
     return rows.scalar(select(func.max(model.created_at)).where(model.study == study)) or 0

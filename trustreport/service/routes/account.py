@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
 from trustreport.service.access import accounts, secrets
-from trustreport.service.access import who as known
+from trustreport.service.access import principal as known
+from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission, Role
-from trustreport.service.access.who import COOKIE, Who
 from trustreport.service.core import Core
-from trustreport.service.routes.shapes import Asked, Email, Line, Password, Said
+from trustreport.service.routes.shapes import Email, Line, Password, RequestBody, ResponseBody
 from trustreport.service.storage.models import User
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Anyone, TheCore, address_of, anybody
@@ -22,7 +22,7 @@ router = APIRouter(tags=["account"])
 Secret = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class Setup(Asked):
+class Setup(RequestBody):
     link: Secret
     organisation: Line
     email: Email
@@ -30,22 +30,22 @@ class Setup(Asked):
     password: Password
 
 
-class Invitation(Asked):
+class Invitation(RequestBody):
     link: Secret
     password: Password
 
 
-class Login(Asked):
+class Login(RequestBody):
     email: Email
     password: Password
 
 
-class NewPassword(Asked):
+class NewPassword(RequestBody):
     old: Password
     new: Password
 
 
-class Me(Said):
+class Me(ResponseBody):
     """Who asks."""
 
     user: str
@@ -122,7 +122,7 @@ def _log_in(core: Core, rows: Rows, user: User, request: Request, response: Resp
 
 
 @router.get("/session")
-def who_am_i(who: Anyone, request: Request) -> Me:
+def current_user(who: Anyone, request: Request) -> Me:
     """Who asks, and what they may do."""
     secret = request.cookies.get(COOKIE, "")
     return _me(who, secrets.csrf_token(secret) if who.via == "session" else "")
@@ -152,7 +152,7 @@ def change_password(
         _log_in(core, rows, user, request, response)
 
 
-def confirmed(core: Core, rows: Rows, who: Who, password: str) -> User:
+def confirmed(core: Core, rows: Rows, who: Principal, password: str) -> User:
     """The user who asks, once their password is right; counted like a login."""
     core.throttle.may_log_in(f"account {who.email}")
     user = rows.get_one(User, who.user)
@@ -162,7 +162,7 @@ def confirmed(core: Core, rows: Rows, who: Who, password: str) -> User:
     return user
 
 
-def _me(who: Who, csrf: str) -> Me:
+def _me(who: Principal, csrf: str) -> Me:
     return Me(
         user=who.user,
         organisation=who.organisation,

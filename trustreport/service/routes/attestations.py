@@ -10,23 +10,23 @@ from pydantic import Field
 
 from trustreport.service.record.attest import attest
 from trustreport.service.routes.account import confirmed
-from trustreport.service.routes.blobs_of import send_blob
-from trustreport.service.routes.pages_of import Name, Page, Turned
-from trustreport.service.routes.shapes import Asked, Password, Said, Words, moment
-from trustreport.service.storage.models import Attestation, Report
+from trustreport.service.routes.blob_responses import send_blob
+from trustreport.service.routes.pagination import Name, Page, RequestedPage
+from trustreport.service.routes.shapes import Password, RequestBody, ResponseBody, Words, moment
+from trustreport.service.storage.models import Attestation, StoredReport
 from trustreport.service.web.guard import Reader, Reviewer, TheCore
 
 router = APIRouter(tags=["attestations"])
 Act = Literal["review", "approval", "rejection"]
 
 
-class Signing(Asked):
+class Signing(RequestBody):
     act: Act
     meaning: Words = Field(min_length=1, description="what the signature means, worded for later readers")
     password: Password = Field(description="one's own, since a signature is given by a person")
 
 
-class AttestationSaid(Said):
+class AttestationResponse(ResponseBody):
     id: str
     report: str
     user: str
@@ -38,7 +38,7 @@ class AttestationSaid(Said):
     created_at: datetime
 
 
-class Key(Said):
+class SigningKey(ResponseBody):
     """The key that signs here, for whoever verifies a statement elsewhere."""
 
     sha256: str
@@ -46,31 +46,31 @@ class Key(Said):
 
 
 @router.get("/reports/{report}/attestations")
-def attestations(report: Name, who: Reader, core: TheCore, turn: Turned) -> Page[AttestationSaid]:
+def attestations(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[AttestationResponse]:
     """Who signed a report, and with what meaning."""
     with core.store.read() as rows:
-        row = who.one(rows, Report, report)
+        row = who.one(rows, StoredReport, report)
         return turn.rows(
-            rows, who.all(Attestation).where(Attestation.report == row.id), Attestation.id, _said
+            rows, who.all(Attestation).where(Attestation.report == row.id), Attestation.id, _to_response
         )
 
 
 @router.post("/reports/{report}/attestations", status_code=201)
-def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore) -> AttestationSaid:
+def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore) -> AttestationResponse:
     """Review, approve or reject a report."""
     if asked.act == "approval":
         who.need("approve")
     with core.store.write() as rows:
-        row = who.one(rows, Report, report)
+        row = who.one(rows, StoredReport, report)
         confirmed(core, rows, who, asked.password)
-        return _said(attest(core, rows, who, row, asked.act, asked.meaning))
+        return _to_response(attest(core, rows, who, row, asked.act, asked.meaning))
 
 
 @router.get("/attestations/{attestation}")
-def one(attestation: Name, who: Reader, core: TheCore) -> AttestationSaid:
+def one(attestation: Name, who: Reader, core: TheCore) -> AttestationResponse:
     """One signature."""
     with core.store.read() as rows:
-        return _said(who.one(rows, Attestation, attestation))
+        return _to_response(who.one(rows, Attestation, attestation))
 
 
 @router.get("/attestations/{attestation}/statement", response_class=Response)
@@ -91,13 +91,13 @@ def signature(attestation: Name, who: Reader, core: TheCore) -> Response:
 
 
 @router.get("/signing-key")
-def signing_key(who: Reader, core: TheCore) -> Key:
+def signing_key(who: Reader, core: TheCore) -> SigningKey:
     """The public key of this service."""
-    return Key(sha256=core.signer.name, pem=core.signer.public_pem)
+    return SigningKey(sha256=core.signer.name, pem=core.signer.public_pem)
 
 
-def _said(row: Attestation) -> AttestationSaid:
-    return AttestationSaid(
+def _to_response(row: Attestation) -> AttestationResponse:
+    return AttestationResponse(
         id=row.id,
         report=row.report,
         user=row.user,

@@ -7,16 +7,16 @@ from fastapi import APIRouter, Query
 from sqlalchemy import select
 
 from trustreport.service import audit
-from trustreport.service.record.witness import witnessed
-from trustreport.service.routes.pages_of import Page, Turned
-from trustreport.service.routes.shapes import Said, moment
+from trustreport.service.record.signed_log_heads import signed_heads
+from trustreport.service.routes.pagination import Page, RequestedPage
+from trustreport.service.routes.shapes import ResponseBody, moment
 from trustreport.service.storage.models import Audit
 from trustreport.service.web.guard import Admin, TheCore
 
 router = APIRouter(prefix="/audit", tags=["audit"])
 
 
-class Entry(Said):
+class AuditEntry(ResponseBody):
     """One entry; `hash` covers all of it, `previous` the entry before."""
 
     number: int
@@ -30,7 +30,7 @@ class Entry(Said):
     hash: str
 
 
-class Verification(Said):
+class Verification(ResponseBody):
     """What became of the chain."""
 
     entries: int
@@ -42,9 +42,9 @@ class Verification(Said):
 def entries(
     who: Admin,
     core: TheCore,
-    turn: Turned,
+    turn: RequestedPage,
     subject: Annotated[str | None, Query(max_length=100, pattern=r"^[^\x00]*$")] = None,
-) -> Page[Entry]:
+) -> Page[AuditEntry]:
     """The log, the newest entry first; `subject` picks what concerns one study, report or user."""
     query = select(Audit).where(Audit.chain == who.organisation)
     if subject:
@@ -55,7 +55,7 @@ def entries(
         found = list(rows.scalars(query.order_by(Audit.number.desc()).limit(turn.limit + 1)))
     more = len(found) > turn.limit
     found = found[: turn.limit]
-    return Page(items=[_said(row) for row in found], next=str(found[-1].number) if more else None)
+    return Page(items=[_to_response(row) for row in found], next=str(found[-1].number) if more else None)
 
 
 @router.get("/verification")
@@ -63,13 +63,13 @@ def verification(who: Admin, core: TheCore) -> Verification:
     """Recompute every hash of the log, and compare with what signed statements witnessed."""
     with core.store.read() as rows:
         found = audit.verify_one(
-            rows, who.organisation, witnessed(rows, core.blobs).get(who.organisation, {})
+            rows, who.organisation, signed_heads(rows, core.blobs).get(who.organisation, {})
         )
     return Verification(entries=found.entries, head=found.head, faults=list(found.faults))
 
 
-def _said(row: Audit) -> Entry:
-    return Entry(
+def _to_response(row: Audit) -> AuditEntry:
+    return AuditEntry(
         number=row.number,
         at=moment(row.at),
         milliseconds=row.at,

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 
 from trustreport.report.compare import compare
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.ids import PATTERN
-from trustreport.service.routes.pages_of import Page, Turned
-from trustreport.service.routes.shapes import Said
-from trustreport.service.storage.models import Report
+from trustreport.service.routes.pagination import Page, RequestedPage
+from trustreport.service.routes.shapes import ResponseBody
+from trustreport.service.storage.models import StoredReport
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Reader, TheCore
 
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/comparisons", tags=["comparisons"])
 ReportName = Annotated[str, Query(pattern=PATTERN, description="name of a report")]
 
 
-class Side(Said):
+class Side(ResponseBody):
     """What a report was made of."""
 
     report: str
@@ -30,7 +30,7 @@ class Side(Said):
     seed: int | None
 
 
-class Difference(Said):
+class DifferenceResponse(ResponseBody):
     """A number, verdict or check that is not the same: `old` and `new` hold the fields that differ."""
 
     part: Literal["numbers", "verdicts", "checks"]
@@ -41,7 +41,7 @@ class Difference(Said):
     new: dict[str, Any]
 
 
-class Comparison(Page[Difference]):
+class ComparisonPage(Page[DifferenceResponse]):
     """What differs, page by page, and how many numbers are the same."""
 
     old: Side
@@ -50,21 +50,23 @@ class Comparison(Page[Difference]):
 
 
 @router.get("")
-def comparison(old: ReportName, new: ReportName, who: Reader, core: TheCore, turn: Turned) -> Comparison:
+def comparison(
+    old: ReportName, new: ReportName, who: Reader, core: TheCore, turn: RequestedPage
+) -> ComparisonPage:
     """What changed from one report to another."""
     before, after = _document(core, who, old), _document(core, who, new)
     found = compare(before, after).as_dict()
     parts: tuple[Literal["numbers", "verdicts", "checks"], ...] = ("verdicts", "numbers", "checks")
-    differences = [Difference(part=part, **d) for part in parts for d in found[part]]
+    differences = [DifferenceResponse(part=part, **d) for part in parts for d in found[part]]
     page = turn.items(differences, lambda d: d)
-    return Comparison(
+    return ComparisonPage(
         items=page.items, next=page.next, same=found["same"], old=_side(old, before), new=_side(new, after)
     )
 
 
-def _document(core: Core, who: Who, name: str) -> dict[str, Any]:
+def _document(core: Core, who: Principal, name: str) -> dict[str, Any]:
     with core.store.read() as rows:
-        report = who.one(rows, Report, name)
+        report = who.one(rows, StoredReport, name)
     path = core.blobs.path(who.organisation, report.results_sha256)
     if not path.is_file():
         raise Fault(404, "Not found", "The results have been removed.")

@@ -7,15 +7,15 @@ from fastapi import APIRouter
 from pydantic import Field
 from sqlalchemy import select
 
-from trustreport.service.routes.pages_of import Name, Page, Turned
-from trustreport.service.routes.shapes import Said, moment
-from trustreport.service.storage.models import Attestation, Device, Report
+from trustreport.service.routes.pagination import Name, Page, RequestedPage
+from trustreport.service.routes.shapes import ResponseBody, moment
+from trustreport.service.storage.models import Attestation, StoredDevice, StoredReport
 from trustreport.service.web.guard import Reader, TheCore
 
 router = APIRouter(prefix="/devices", tags=["devices"])
 
 
-class DeviceSaid(Said):
+class DeviceResponse(ResponseBody):
     id: str
     trade_name: str
     manufacturer: str
@@ -23,7 +23,7 @@ class DeviceSaid(Said):
     created_at: datetime
 
 
-class Moment(Said):
+class Moment(ResponseBody):
     """A report of a device, with the period it speaks of."""
 
     report: str
@@ -40,26 +40,26 @@ class Moment(Said):
 
 
 @router.get("")
-def devices(who: Reader, core: TheCore, turn: Turned) -> Page[DeviceSaid]:
+def devices(who: Reader, core: TheCore, turn: RequestedPage) -> Page[DeviceResponse]:
     """All devices of which a study was handed in."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(Device), Device.id, said)
+        return turn.rows(rows, who.all(StoredDevice), StoredDevice.id, to_response)
 
 
 @router.get("/{device}")
-def one(device: Name, who: Reader, core: TheCore) -> DeviceSaid:
+def one(device: Name, who: Reader, core: TheCore) -> DeviceResponse:
     """One device."""
     with core.store.read() as rows:
-        return said(who.one(rows, Device, device))
+        return to_response(who.one(rows, StoredDevice, device))
 
 
 @router.get("/{device}/timeline")
-def timeline(device: Name, who: Reader, core: TheCore, turn: Turned) -> Page[Moment]:
+def timeline(device: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[Moment]:
     """The reports of a device, the newest first, with their periods, verdicts and leading results."""
     with core.store.read() as rows:
-        row = who.one(rows, Device, device)
+        row = who.one(rows, StoredDevice, device)
 
-        def moment_of(report: Report) -> Moment:
+        def moment_of(report: StoredReport) -> Moment:
             signed = rows.scalars(select(Attestation.act).where(Attestation.report == report.id))
             facts = report.facts
             return Moment(
@@ -76,12 +76,14 @@ def timeline(device: Name, who: Reader, core: TheCore, turn: Turned) -> Page[Mom
                 created_at=moment(report.created_at),
             )
 
-        return turn.rows(rows, who.all(Report).where(Report.device == row.id), Report.id, moment_of)
+        return turn.rows(
+            rows, who.all(StoredReport).where(StoredReport.device == row.id), StoredReport.id, moment_of
+        )
 
 
-def said(row: Device) -> DeviceSaid:
+def to_response(row: StoredDevice) -> DeviceResponse:
     """A device as the API says it."""
-    return DeviceSaid(
+    return DeviceResponse(
         id=row.id,
         trade_name=row.trade_name,
         manufacturer=row.manufacturer,

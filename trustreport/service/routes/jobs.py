@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 
 from trustreport.service.jobs import queue
-from trustreport.service.routes.pages_of import Name, Page, Turned
-from trustreport.service.routes.shapes import Said, Wishes, maybe, moment
+from trustreport.service.routes.pagination import Name, Page, RequestedPage
+from trustreport.service.routes.shapes import ReportOptions, ResponseBody, maybe, moment
 from trustreport.service.storage.models import Job, Version
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Author, Reader, TheCore
@@ -16,7 +16,7 @@ router = APIRouter(tags=["jobs"])
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
-class JobSaid(Said):
+class JobResponse(ResponseBody):
     id: str
     task: Literal["check", "report"]
     study: str
@@ -36,7 +36,9 @@ class JobSaid(Said):
 
 
 @router.post("/versions/{version}/jobs", status_code=201, responses={200: {"description": "Asked before"}})
-def ask(version: Name, asked: Wishes, who: Author, core: TheCore, response: Response) -> JobSaid:
+def request_report(
+    version: Name, asked: ReportOptions, who: Author, core: TheCore, response: Response
+) -> JobResponse:
     """Request a report. The same inputs, wishes and code are one job: asking again answers 200 with it."""
     with core.store.write() as rows:
         row = who.one(rows, Version, version)
@@ -44,17 +46,17 @@ def ask(version: Name, asked: Wishes, who: Author, core: TheCore, response: Resp
             raise Fault(409, "Not checked" if row.state == "checking" else "Not valid", f"It is {row.state}.")
         job, new = queue.enqueue(rows, row, who.user, "report", asked.plain())
         response.status_code = 201 if new else 200
-        return said(job)
+        return to_response(job)
 
 
 @router.get("/jobs")
 def jobs(
     who: Reader,
     core: TheCore,
-    turn: Turned,
+    turn: RequestedPage,
     state: State | None = None,
     study: Annotated[str | None, Query(max_length=26, pattern="^[0-9a-z]*$")] = None,
-) -> Page[JobSaid]:
+) -> Page[JobResponse]:
     """All jobs."""
     query = who.all(Job)
     if state:
@@ -62,28 +64,28 @@ def jobs(
     if study:
         query = query.where(Job.study == study)
     with core.store.read() as rows:
-        return turn.rows(rows, query, Job.id, said)
+        return turn.rows(rows, query, Job.id, to_response)
 
 
 @router.get("/jobs/{job}")
-def one(job: Name, who: Reader, core: TheCore) -> JobSaid:
+def one(job: Name, who: Reader, core: TheCore) -> JobResponse:
     """One job: its state, step and progress (0 to 1), or the reason of its failure."""
     with core.store.read() as rows:
-        return said(who.one(rows, Job, job))
+        return to_response(who.one(rows, Job, job))
 
 
 @router.post("/jobs/{job}/cancel", status_code=202)
-def cancel(job: Name, who: Author, core: TheCore) -> JobSaid:
+def cancel(job: Name, who: Author, core: TheCore) -> JobResponse:
     """Ask that a job stops. One that has ended stays as it is."""
     with core.store.write() as rows:
         row = who.one(rows, Job, job)
         queue.cancel(rows, row, who.user)
-        return said(row)
+        return to_response(row)
 
 
-def said(row: Job) -> JobSaid:
+def to_response(row: Job) -> JobResponse:
     """A job as the API says it."""
-    return JobSaid(
+    return JobResponse(
         id=row.id,
         task=row.task,
         study=row.study,

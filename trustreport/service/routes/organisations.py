@@ -8,7 +8,7 @@ from pydantic import Field
 from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.record import retention
-from trustreport.service.routes.shapes import Asked, Email, Line, Said, moment
+from trustreport.service.routes.shapes import Email, Line, RequestBody, ResponseBody, moment
 from trustreport.service.storage.models import Organisation
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Admin, Anyone, Reader, TheCore
@@ -16,60 +16,60 @@ from trustreport.service.web.guard import Admin, Anyone, Reader, TheCore
 router = APIRouter(tags=["organisations"])
 
 
-class Retention(Asked):
+class Retention(RequestBody):
     """How long data are kept; what is removed leaves a tombstone in the audit log."""
 
     days: int | None = Field(default=None, ge=1, le=36_500, description="null: for ever")
     keep_signed: bool = Field(default=True, description="keep studies with a signed report")
 
 
-class Founding(Asked):
+class NewOrganisation(RequestBody):
     name: Line
     admin_email: Email
     admin_name: Line
 
 
-class OrganisationSaid(Said):
+class OrganisationResponse(ResponseBody):
     id: str
     name: str
     retention: Retention
     created_at: datetime
 
 
-class Founded(Said):
-    organisation: OrganisationSaid
+class CreatedOrganisation(ResponseBody):
+    organisation: OrganisationResponse
     invitation: str = Field(description="link for its first administrator; shown this once")
 
 
-class Removed(Said):
+class Removed(ResponseBody):
     """What a policy removed."""
 
     studies: list[str]
 
 
 @router.post("/organisations", status_code=201)
-def found(asked: Founding, who: Anyone, core: TheCore) -> Founded:
+def create(asked: NewOrganisation, who: Anyone, core: TheCore) -> CreatedOrganisation:
     """Found an organisation and invite its first administrator; whoever founds it does not see its data."""
     if not who.operator:
         raise Fault(403, "Not allowed", "Only an operator founds organisations, in a session.")
     with core.store.write() as rows:
-        founded = accounts.found_organisation(rows, asked.name, who.user)
+        founded = accounts.create_organisation(rows, asked.name, who.user)
         user = accounts.add_user(
             rows, founded.id, "operator", email=asked.admin_email, name=asked.admin_name, roles=["admin"]
         )
         link = accounts.new_link(rows, "invitation", core.settings, user.id)
-        return Founded(organisation=_said(founded), invitation=link)
+        return CreatedOrganisation(organisation=_to_response(founded), invitation=link)
 
 
 @router.get("/organisation")
-def own(who: Reader, core: TheCore) -> OrganisationSaid:
+def own(who: Reader, core: TheCore) -> OrganisationResponse:
     """The organisation of whoever asks."""
     with core.store.read() as rows:
-        return _said(rows.get_one(Organisation, who.organisation))
+        return _to_response(rows.get_one(Organisation, who.organisation))
 
 
 @router.put("/organisation/retention")
-def set_retention(asked: Retention, who: Admin, core: TheCore) -> OrganisationSaid:
+def set_retention(asked: Retention, who: Admin, core: TheCore) -> OrganisationResponse:
     """Say how long data are kept."""
     with core.store.write() as rows:
         organisation = rows.get_one(Organisation, who.organisation)
@@ -77,7 +77,7 @@ def set_retention(asked: Retention, who: Admin, core: TheCore) -> OrganisationSa
         audit.write(
             rows, who.organisation, who.user, "retention.set", organisation.id, **organisation.retention
         )
-        return _said(organisation)
+        return _to_response(organisation)
 
 
 @router.post("/organisation/retention/run")
@@ -88,8 +88,8 @@ def run_retention(who: Admin, core: TheCore) -> Removed:
     return Removed(studies=removed)
 
 
-def _said(row: Organisation) -> OrganisationSaid:
-    return OrganisationSaid(
+def _to_response(row: Organisation) -> OrganisationResponse:
+    return OrganisationResponse(
         id=row.id,
         name=row.name,
         retention=Retention.model_validate(row.retention),

@@ -7,18 +7,18 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from sqlalchemy import select
 
-from trustreport.service.routes.blobs_of import send_blob
-from trustreport.service.routes.pages_of import Name, Page, Turned
-from trustreport.service.routes.shapes import Said, moment
-from trustreport.service.routes.versions import FileSaid
-from trustreport.service.storage.models import Report, ReportFile
+from trustreport.service.routes.blob_responses import send_blob
+from trustreport.service.routes.pagination import Name, Page, RequestedPage
+from trustreport.service.routes.shapes import ResponseBody, moment
+from trustreport.service.routes.versions import FileResponse
+from trustreport.service.storage.models import ReportFile, StoredReport
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Reader, TheCore
 
 router = APIRouter(prefix="/reports", tags=["reports"])
 
 
-class ReportSaid(Said):
+class ReportResponse(ResponseBody):
     id: str
     study: str
     version: str
@@ -36,40 +36,40 @@ class ReportSaid(Said):
 def reports(
     who: Reader,
     core: TheCore,
-    turn: Turned,
+    turn: RequestedPage,
     study: Annotated[str | None, Query(max_length=26, pattern="^[0-9a-z]*$")] = None,
-) -> Page[ReportSaid]:
+) -> Page[ReportResponse]:
     """All reports."""
-    query = who.all(Report)
+    query = who.all(StoredReport)
     if study:
-        query = query.where(Report.study == study)
+        query = query.where(StoredReport.study == study)
     with core.store.read() as rows:
-        return turn.rows(rows, query, Report.id, said)
+        return turn.rows(rows, query, StoredReport.id, to_response)
 
 
 @router.get("/{report}")
-def one(report: Name, who: Reader, core: TheCore) -> ReportSaid:
+def one(report: Name, who: Reader, core: TheCore) -> ReportResponse:
     """One report."""
     with core.store.read() as rows:
-        return said(who.one(rows, Report, report))
+        return to_response(who.one(rows, StoredReport, report))
 
 
 @router.get("/{report}/results", response_class=Response)
 def results(report: Name, who: Reader, core: TheCore, request: Request) -> Response:
     """The machine-readable results, `results.json`."""
     with core.store.read() as rows:
-        row = who.one(rows, Report, report)
+        row = who.one(rows, StoredReport, report)
     return send_blob(core, request, who.organisation, row.results_sha256, "results.json", ours=True)
 
 
 @router.get("/{report}/files")
-def files(report: Name, who: Reader, core: TheCore, turn: Turned) -> Page[FileSaid]:
+def files(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[FileResponse]:
     """The files of a report."""
     with core.store.read() as rows:
-        row = who.one(rows, Report, report)
+        row = who.one(rows, StoredReport, report)
         query = select(ReportFile).where(ReportFile.report == row.id)
         return turn.rows(
-            rows, query, ReportFile.name, lambda f: FileSaid(name=f.name, sha256=f.sha256, size=f.size)
+            rows, query, ReportFile.name, lambda f: FileResponse(name=f.name, sha256=f.sha256, size=f.size)
         )
 
 
@@ -79,16 +79,16 @@ def file(
 ) -> Response:
     """A file of a report: report.html, report.pdf, results.json, a figure."""
     with core.store.read() as rows:
-        row = who.one(rows, Report, report)
+        row = who.one(rows, StoredReport, report)
         kept = None if "\x00" in name else rows.get(ReportFile, (row.id, name))
     if kept is None:
         raise Fault(404, "Not found", "The report has no file of this name.")
     return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True)
 
 
-def said(row: Report) -> ReportSaid:
+def to_response(row: StoredReport) -> ReportResponse:
     """A report as the API says it."""
-    return ReportSaid(
+    return ReportResponse(
         id=row.id,
         study=row.study,
         version=row.version,

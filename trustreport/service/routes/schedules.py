@@ -8,22 +8,22 @@ from pydantic import Field
 
 from trustreport.service import audit
 from trustreport.service.ids import PATTERN, new_id
-from trustreport.service.routes.pages_of import Name, Page, Turned
-from trustreport.service.routes.shapes import Said, Wishes, moment
-from trustreport.service.storage.models import Schedule, Study
+from trustreport.service.routes.pagination import Name, Page, RequestedPage
+from trustreport.service.routes.shapes import ReportOptions, ResponseBody, moment
+from trustreport.service.storage.models import Schedule, StoredStudy
 from trustreport.service.storage.store import now
 from trustreport.service.web.guard import Author, Reader, TheCore
 
 router = APIRouter(prefix="/schedules", tags=["schedules"])
 
 
-class NewSchedule(Wishes):
+class NewSchedule(ReportOptions):
     study: str = Field(pattern=PATTERN)
     every_days: int = Field(ge=1, le=3660)
     first: datetime | None = Field(default=None, description="when the first one is due; now where left out")
 
 
-class ScheduleSaid(Said):
+class ScheduleResponse(ResponseBody):
     id: str
     study: str
     wishes: dict[str, Any]
@@ -34,17 +34,17 @@ class ScheduleSaid(Said):
 
 
 @router.get("")
-def schedules(who: Reader, core: TheCore, turn: Turned) -> Page[ScheduleSaid]:
+def schedules(who: Reader, core: TheCore, turn: RequestedPage) -> Page[ScheduleResponse]:
     """All periodic audits."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(Schedule), Schedule.id, _said)
+        return turn.rows(rows, who.all(Schedule), Schedule.id, _to_response)
 
 
 @router.post("", status_code=201)
-def begin(asked: NewSchedule, who: Author, core: TheCore) -> ScheduleSaid:
+def begin(asked: NewSchedule, who: Author, core: TheCore) -> ScheduleResponse:
     """A new periodic audit. When it is due and nothing changed since the last time, no report is made."""
     with core.store.write() as rows:
-        study = who.one(rows, Study, asked.study)
+        study = who.one(rows, StoredStudy, asked.study)
         at = now(rows)
         row = Schedule(
             id=new_id(),
@@ -67,14 +67,14 @@ def begin(asked: NewSchedule, who: Author, core: TheCore) -> ScheduleSaid:
             study=study.id,
             every_days=row.every_days,
         )
-        return _said(row)
+        return _to_response(row)
 
 
 @router.get("/{schedule}")
-def one(schedule: Name, who: Reader, core: TheCore) -> ScheduleSaid:
+def one(schedule: Name, who: Reader, core: TheCore) -> ScheduleResponse:
     """One periodic audit."""
     with core.store.read() as rows:
-        return _said(who.one(rows, Schedule, schedule))
+        return _to_response(who.one(rows, Schedule, schedule))
 
 
 @router.delete("/{schedule}", status_code=204)
@@ -91,8 +91,8 @@ def _milliseconds(at: datetime) -> int:
     return min(max(round(at.timestamp() * 1000), 0), 253_370_764_800_000)  # to the year 9999
 
 
-def _said(row: Schedule) -> ScheduleSaid:
-    return ScheduleSaid(
+def _to_response(row: Schedule) -> ScheduleResponse:
+    return ScheduleResponse(
         id=row.id,
         study=row.study,
         wishes=row.wishes,

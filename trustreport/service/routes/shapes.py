@@ -33,13 +33,13 @@ Kind = Literal["certification", "procurement", "vigilance"]
 Format = Literal["html", "pdf", "json", "xlsx", "csv"]
 
 
-class Asked(BaseModel):
+class RequestBody(BaseModel):
     """A request: unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Said(BaseModel):
+class ResponseBody(BaseModel):
     """An answer."""
 
     model_config = ConfigDict(extra="forbid")
@@ -55,7 +55,7 @@ def maybe(milliseconds: int | None) -> datetime | None:
     return None if milliseconds is None else moment(milliseconds)
 
 
-class Wishes(Asked):
+class ReportOptions(RequestBody):
     """What a report is to be."""
 
     kind: Kind | None = Field(default=None, description="in place of the manifest's")

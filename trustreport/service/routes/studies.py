@@ -7,9 +7,9 @@ from fastapi import APIRouter
 from trustreport.service import audit
 from trustreport.service.ids import new_id
 from trustreport.service.record import retention
-from trustreport.service.routes.pages_of import Name, Page, Turned
-from trustreport.service.routes.shapes import Asked, Line, Said, moment
-from trustreport.service.storage.models import Study
+from trustreport.service.routes.pagination import Name, Page, RequestedPage
+from trustreport.service.routes.shapes import Line, RequestBody, ResponseBody, moment
+from trustreport.service.storage.models import StoredStudy
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Admin, Author, Reader, TheCore
@@ -17,11 +17,11 @@ from trustreport.service.web.guard import Admin, Author, Reader, TheCore
 router = APIRouter(prefix="/studies", tags=["studies"])
 
 
-class Naming(Asked):
+class StudyName(RequestBody):
     name: Line
 
 
-class StudySaid(Said):
+class StudyResponse(ResponseBody):
     id: str
     name: str
     created_by: str
@@ -29,17 +29,17 @@ class StudySaid(Said):
 
 
 @router.get("")
-def studies(who: Reader, core: TheCore, turn: Turned) -> Page[StudySaid]:
+def studies(who: Reader, core: TheCore, turn: RequestedPage) -> Page[StudyResponse]:
     """All studies."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(Study), Study.id, said)
+        return turn.rows(rows, who.all(StoredStudy), StoredStudy.id, to_response)
 
 
 @router.post("", status_code=201)
-def begin(asked: Naming, who: Author, core: TheCore) -> StudySaid:
+def begin(asked: StudyName, who: Author, core: TheCore) -> StudyResponse:
     """A new study, without data yet."""
     with core.store.write() as rows:
-        study = Study(
+        study = StoredStudy(
             id=new_id(),
             organisation=who.organisation,
             name=asked.name,
@@ -49,36 +49,38 @@ def begin(asked: Naming, who: Author, core: TheCore) -> StudySaid:
         rows.add(study)
         rows.flush()
         audit.write(rows, who.organisation, who.user, "study.add", study.id)
-        return said(study)
+        return to_response(study)
 
 
 @router.get("/{study}")
-def one(study: Name, who: Reader, core: TheCore) -> StudySaid:
+def one(study: Name, who: Reader, core: TheCore) -> StudyResponse:
     """One study."""
     with core.store.read() as rows:
-        return said(who.one(rows, Study, study))
+        return to_response(who.one(rows, StoredStudy, study))
 
 
 @router.patch("/{study}")
-def rename(study: Name, asked: Naming, who: Author, core: TheCore) -> StudySaid:
+def rename(study: Name, asked: StudyName, who: Author, core: TheCore) -> StudyResponse:
     """Rename a study."""
     with core.store.write() as rows:
-        row = who.one(rows, Study, study)
+        row = who.one(rows, StoredStudy, study)
         row.name = asked.name
         audit.write(rows, who.organisation, who.user, "study.rename", row.id)
-        return said(row)
+        return to_response(row)
 
 
 @router.delete("/{study}", status_code=204)
 def remove(study: Name, who: Admin, core: TheCore) -> None:
     """Remove a study with its data, reports and signatures; the audit log keeps their hashes."""
     with core.store.write() as rows:
-        row = who.one(rows, Study, study)
+        row = who.one(rows, StoredStudy, study)
         if retention.is_busy(rows, row.id):
             raise Fault(409, "Busy", "A job of this study waits or runs; cancel it first.")
         retention.remove(rows, row, who.user)
 
 
-def said(row: Study) -> StudySaid:
+def to_response(row: StoredStudy) -> StudyResponse:
     """A study as the API says it."""
-    return StudySaid(id=row.id, name=row.name, created_by=row.created_by, created_at=moment(row.created_at))
+    return StudyResponse(
+        id=row.id, name=row.name, created_by=row.created_by, created_at=moment(row.created_at)
+    )

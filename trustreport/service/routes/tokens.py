@@ -8,11 +8,11 @@ from pydantic import Field
 
 from trustreport.service import audit
 from trustreport.service.access import secrets
+from trustreport.service.access.principal import PREFIX, Principal
 from trustreport.service.access.roles import Permission
-from trustreport.service.access.who import PREFIX, Who
 from trustreport.service.ids import new_id
-from trustreport.service.routes.pages_of import Name, Page, Turned
-from trustreport.service.routes.shapes import Asked, Line, Said, maybe, moment
+from trustreport.service.routes.pagination import Name, Page, RequestedPage
+from trustreport.service.routes.shapes import Line, RequestBody, ResponseBody, maybe, moment
 from trustreport.service.storage.models import Token
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
@@ -22,13 +22,13 @@ router = APIRouter(prefix="/tokens", tags=["tokens"])
 DAY = 86_400_000
 
 
-class NewToken(Asked):
+class NewToken(RequestBody):
     name: Line
     scopes: list[Permission] = Field(min_length=1, max_length=5)
     days: Annotated[int, Field(ge=1, le=3650)] = 90
 
 
-class TokenSaid(Said):
+class TokenResponse(ResponseBody):
     id: str
     user: str
     name: str
@@ -39,23 +39,23 @@ class TokenSaid(Said):
     revoked_at: datetime | None
 
 
-class Made(Said):
-    token: TokenSaid
+class CreatedToken(ResponseBody):
+    token: TokenResponse
     secret: str = Field(description="send as `Authorization: Bearer ...`; shown this once")
 
 
 @router.get("")
-def tokens(who: Anyone, core: TheCore, turn: Turned) -> Page[TokenSaid]:
+def tokens(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[TokenResponse]:
     """Tokens, also expired and revoked ones."""
     query = who.all(Token)
     if "manage" not in who.may:
         query = query.where(Token.user == who.user)
     with core.store.read() as rows:
-        return turn.rows(rows, query, Token.id, _said)
+        return turn.rows(rows, query, Token.id, _to_response)
 
 
 @router.post("", status_code=201)
-def make(asked: NewToken, who: Anyone, core: TheCore) -> Made:
+def make(asked: NewToken, who: Anyone, core: TheCore) -> CreatedToken:
     """Make a token for oneself, in a session; it may at most what its user may."""
     if who.via == "token":
         raise Fault(
@@ -81,14 +81,14 @@ def make(asked: NewToken, who: Anyone, core: TheCore) -> Made:
         rows.add(token)
         rows.flush()
         audit.write(rows, who.organisation, who.user, "token.make", token.id, scopes=token.scopes)
-        return Made(token=_said(token), secret=secret)
+        return CreatedToken(token=_to_response(token), secret=secret)
 
 
 @router.get("/{token}")
-def one(token: Name, who: Anyone, core: TheCore) -> TokenSaid:
+def one(token: Name, who: Anyone, core: TheCore) -> TokenResponse:
     """One token."""
     with core.store.read() as rows:
-        return _said(_visible(who, who.one(rows, Token, token)))
+        return _to_response(_visible(who, who.one(rows, Token, token)))
 
 
 @router.delete("/{token}", status_code=204)
@@ -101,14 +101,14 @@ def revoke(token: Name, who: Anyone, core: TheCore) -> None:
             audit.write(rows, who.organisation, who.user, "token.revoke", row.id)
 
 
-def _visible(who: Who, token: Token) -> Token:
+def _visible(who: Principal, token: Token) -> Token:
     if token.user != who.user and "manage" not in who.may:
         raise Fault(404, "Not found", f"There is no token {token.id!r} here.")
     return token
 
 
-def _said(row: Token) -> TokenSaid:
-    return TokenSaid(
+def _to_response(row: Token) -> TokenResponse:
+    return TokenResponse(
         id=row.id,
         user=row.user,
         name=row.name,

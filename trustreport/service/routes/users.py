@@ -9,8 +9,8 @@ from sqlalchemy import delete
 from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.access.roles import Role
-from trustreport.service.routes.pages_of import Name, Page, Turned
-from trustreport.service.routes.shapes import Asked, Email, Line, Said, maybe, moment
+from trustreport.service.routes.pagination import Name, Page, RequestedPage
+from trustreport.service.routes.shapes import Email, Line, RequestBody, ResponseBody, maybe, moment
 from trustreport.service.storage.models import Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
@@ -19,13 +19,13 @@ from trustreport.service.web.guard import Admin, TheCore
 router = APIRouter(prefix="/users", tags=["users"])
 
 
-class NewUser(Asked):
+class NewUser(RequestBody):
     email: Email
     name: Line
     roles: list[Role] = Field(min_length=1, max_length=5)
 
 
-class Change(Asked):
+class UserChange(RequestBody):
     """What is left out stays."""
 
     name: Line | None = None
@@ -33,7 +33,7 @@ class Change(Asked):
     disabled: bool | None = None
 
 
-class UserSaid(Said):
+class UserResponse(ResponseBody):
     id: str
     email: str
     name: str
@@ -43,16 +43,16 @@ class UserSaid(Said):
     disabled_at: datetime | None
 
 
-class Invited(Said):
-    user: UserSaid
+class Invited(ResponseBody):
+    user: UserResponse
     invitation: str = Field(description="link with which the user chooses a password; shown this once")
 
 
 @router.get("")
-def users(who: Admin, core: TheCore, turn: Turned) -> Page[UserSaid]:
+def users(who: Admin, core: TheCore, turn: RequestedPage) -> Page[UserResponse]:
     """All users."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(User), User.id, _said)
+        return turn.rows(rows, who.all(User), User.id, _to_response)
 
 
 @router.post("", status_code=201)
@@ -63,19 +63,19 @@ def add(asked: NewUser, who: Admin, core: TheCore) -> Invited:
             rows, who.organisation, who.user, email=asked.email, name=asked.name, roles=list(set(asked.roles))
         )
         return Invited(
-            user=_said(user), invitation=accounts.new_link(rows, "invitation", core.settings, user.id)
+            user=_to_response(user), invitation=accounts.new_link(rows, "invitation", core.settings, user.id)
         )
 
 
 @router.get("/{user}")
-def one(user: Name, who: Admin, core: TheCore) -> UserSaid:
+def one(user: Name, who: Admin, core: TheCore) -> UserResponse:
     """One user."""
     with core.store.read() as rows:
-        return _said(who.one(rows, User, user))
+        return _to_response(who.one(rows, User, user))
 
 
 @router.patch("/{user}")
-def change(user: Name, asked: Change, who: Admin, core: TheCore) -> UserSaid:
+def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResponse:
     """Rename a user, give other roles, close or reopen the account."""
     with core.store.write() as rows:
         row = who.one(rows, User, user)
@@ -91,7 +91,7 @@ def change(user: Name, asked: Change, who: Admin, core: TheCore) -> UserSaid:
             rows.execute(delete(Session).where(Session.user == row.id))
         told = asked.model_dump(exclude_none=True, exclude={"name"})
         audit.write(rows, who.organisation, who.user, "user.change", row.id, **told)
-        return _said(row)
+        return _to_response(row)
 
 
 @router.post("/{user}/invitation", status_code=201)
@@ -101,12 +101,12 @@ def invite(user: Name, who: Admin, core: TheCore) -> Invited:
         row = who.one(rows, User, user)
         audit.write(rows, who.organisation, who.user, "user.invite", row.id)
         return Invited(
-            user=_said(row), invitation=accounts.new_link(rows, "invitation", core.settings, row.id)
+            user=_to_response(row), invitation=accounts.new_link(rows, "invitation", core.settings, row.id)
         )
 
 
-def _said(row: User) -> UserSaid:
-    return UserSaid(
+def _to_response(row: User) -> UserResponse:
+    return UserResponse(
         id=row.id,
         email=row.email,
         name=row.name,

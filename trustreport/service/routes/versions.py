@@ -13,14 +13,14 @@ from pydantic import Field
 from sqlalchemy import select
 from starlette.datastructures import UploadFile as SentFile
 
-from trustreport.service.access.who import Who
+from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
-from trustreport.service.intake import HandedIn, checked_names, new_version
+from trustreport.service.intake import UploadedFile, checked_names, new_version
 from trustreport.service.jobs import queue
-from trustreport.service.routes.blobs_of import send_blob
-from trustreport.service.routes.pages_of import Name, Page, Turned
-from trustreport.service.routes.shapes import Asked, Said, maybe, moment
-from trustreport.service.storage.models import Study, Version, VersionFile
+from trustreport.service.routes.blob_responses import send_blob
+from trustreport.service.routes.pagination import Name, Page, RequestedPage
+from trustreport.service.routes.shapes import RequestBody, ResponseBody, maybe, moment
+from trustreport.service.storage.models import StoredStudy, Version, VersionFile
 from trustreport.service.storage.types import canonical
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Author, Reader, TheCore
@@ -36,14 +36,14 @@ UNPACKED_LATER = {
 }
 
 
-class AsJson(Asked):
+class AsJson(RequestBody):
     """A study as JSON: the manifest as an object, each table as the text of its file."""
 
     manifest: dict[str, Any]
     tables: dict[str, Annotated[str, Field(max_length=10_000_000)]] = Field(default={}, max_length=100)
 
 
-class VersionSaid(Said):
+class VersionResponse(ResponseBody):
     id: str
     study: str
     number: int
@@ -57,7 +57,7 @@ class VersionSaid(Said):
     checked_at: datetime | None
 
 
-class ProblemSaid(Said):
+class ProblemResponse(ResponseBody):
     """A fault of a file: where it is, what was found, what was expected, how to fix it."""
 
     file: str
@@ -70,40 +70,40 @@ class ProblemSaid(Said):
     n_rows: int = 0
 
 
-class FileSaid(Said):
+class FileResponse(ResponseBody):
     name: str
     sha256: str
     size: int
 
 
 @router.get("/studies/{study}/versions")
-def versions(study: Name, who: Reader, core: TheCore, turn: Turned) -> Page[VersionSaid]:
+def versions(study: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[VersionResponse]:
     """All versions of a study."""
     with core.store.read() as rows:
-        row = who.one(rows, Study, study)
-        return turn.rows(rows, who.all(Version).where(Version.study == row.id), Version.id, said)
+        row = who.one(rows, StoredStudy, study)
+        return turn.rows(rows, who.all(Version).where(Version.study == row.id), Version.id, to_response)
 
 
 @router.post("/studies/{study}/versions", status_code=202)
-def hand_in_files(
+def upload_files(
     study: Name, files: Annotated[list[UploadFile], File(min_length=1)], who: Author, core: TheCore
-) -> VersionSaid:
+) -> VersionResponse:
     """Hand in the files of a study: the manifest and its tables, or one zip with all of them."""
-    return keep_files(core, who, study, files)
+    return store_files(core, who, study, files)
 
 
-def keep_files(core: Core, who: Who, study: str, files: Sequence[SentFile]) -> VersionSaid:
+def store_files(core: Core, who: Principal, study: str, files: Sequence[SentFile]) -> VersionResponse:
     """Keep files as a form sent them."""
     if len(files) > core.settings.most_files:
         raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
     names = checked_names(file.filename or "" for file in files)
     if len(files) == 1 and _begins_as_zip(files[0].file) and not names[0].lower().endswith(".xlsx"):
-        return keep(core, who, study, [(names[0], files[0].file)], archive=True)
-    return keep(core, who, study, [(n, f.file) for n, f in zip(names, files, strict=True)])
+        return store_version(core, who, study, [(names[0], files[0].file)], archive=True)
+    return store_version(core, who, study, [(n, f.file) for n, f in zip(names, files, strict=True)])
 
 
 @router.post("/studies/{study}/versions/zip", status_code=202, openapi_extra=UNPACKED_LATER)
-async def hand_in_zip(study: Name, who: Author, core: TheCore, request: Request) -> VersionSaid:
+async def upload_zip(study: Name, who: Author, core: TheCore, request: Request) -> VersionResponse:
     """Hand in a zip of the study folder as the body of the request."""
     with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
         async for block in request.stream():
@@ -112,11 +112,11 @@ async def hand_in_zip(study: Name, who: Author, core: TheCore, request: Request)
         stream = cast(BinaryIO, spool)
         if not _begins_as_zip(stream):
             raise Fault(415, "Not a zip", "The body of this request is the zip of a study folder.")
-        return await run_in_threadpool(keep, core, who, study, [("study.zip", stream)], archive=True)
+        return await run_in_threadpool(store_version, core, who, study, [("study.zip", stream)], archive=True)
 
 
 @router.post("/studies/{study}/versions/json", status_code=202)
-def hand_in_json(study: Name, asked: AsJson, who: Author, core: TheCore) -> VersionSaid:
+def upload_json(study: Name, asked: AsJson, who: Author, core: TheCore) -> VersionResponse:
     """Hand in a study as JSON."""
     names = checked_names(asked.tables)
     try:
@@ -126,26 +126,26 @@ def hand_in_json(study: Name, asked: AsJson, who: Author, core: TheCore) -> Vers
     if "study.json" in names:
         raise Fault(422, "Name taken", "study.json is the manifest.")
     streams = [io.BytesIO(text) for text in texts]
-    return keep(core, who, study, list(zip(["study.json", *names], streams, strict=True)))
+    return store_version(core, who, study, list(zip(["study.json", *names], streams, strict=True)))
 
 
 @router.get("/versions/{version}")
-def one(version: Name, who: Reader, core: TheCore) -> VersionSaid:
+def one(version: Name, who: Reader, core: TheCore) -> VersionResponse:
     """One version, and whether its check is through."""
     with core.store.read() as rows:
-        return said(who.one(rows, Version, version))
+        return to_response(who.one(rows, Version, version))
 
 
 @router.get("/versions/{version}/problems")
-def problems(version: Name, who: Reader, core: TheCore, turn: Turned) -> Page[ProblemSaid]:
+def problems(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[ProblemResponse]:
     """Every problem that the check found, by file and row."""
     with core.store.read() as rows:
         found = who.one(rows, Version, version).problems
-    return turn.items(found, ProblemSaid.model_validate)
+    return turn.items(found, ProblemResponse.model_validate)
 
 
 @router.get("/versions/{version}/files")
-def files(version: Name, who: Reader, core: TheCore, turn: Turned) -> Page[FileSaid]:
+def files(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[FileResponse]:
     """The files of a version."""
     with core.store.read() as rows:
         row = who.one(rows, Version, version)
@@ -166,22 +166,22 @@ def file(
     return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=False)
 
 
-def keep(
-    core: Core, who: Who, study: str, streams: list[tuple[str, BinaryIO]], *, archive: bool = False
-) -> VersionSaid:
+def store_version(
+    core: Core, who: Principal, study: str, streams: list[tuple[str, BinaryIO]], *, archive: bool = False
+) -> VersionResponse:
     """Keep what was handed in, and ask for its check."""
     with core.store.read() as rows:
-        who.one(rows, Study, study)  # before anything is written
-    handed = [HandedIn(name, core.blobs.put(who.organisation, s), archive) for name, s in streams]
+        who.one(rows, StoredStudy, study)  # before anything is written
+    handed = [UploadedFile(name, core.blobs.put(who.organisation, s), archive) for name, s in streams]
     with core.store.write() as rows:
         version = new_version(rows, who, study, handed)
         queue.enqueue(rows, version, who.user, "check", {})
-        return said(version)
+        return to_response(version)
 
 
-def said(row: Version) -> VersionSaid:
+def to_response(row: Version) -> VersionResponse:
     """A version as the API says it."""
-    return VersionSaid(
+    return VersionResponse(
         id=row.id,
         study=row.study,
         number=row.number,
@@ -196,8 +196,8 @@ def said(row: Version) -> VersionSaid:
     )
 
 
-def _file(row: VersionFile) -> FileSaid:
-    return FileSaid(name=row.name, sha256=row.sha256, size=row.size)
+def _file(row: VersionFile) -> FileResponse:
+    return FileResponse(name=row.name, sha256=row.sha256, size=row.size)
 
 
 def _begins_as_zip(stream: BinaryIO) -> bool:

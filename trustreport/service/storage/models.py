@@ -105,7 +105,7 @@ class AuditHead(Base):
     hash: Mapped[str] = mapped_column(SHA)
 
 
-class Device(Base):
+class StoredDevice(Base):
     __tablename__ = "devices"
     __table_args__ = (Index("devices_key", "organisation", "key", unique=True),)
     id: Mapped[str] = key()
@@ -117,7 +117,7 @@ class Device(Base):
     created_at: Mapped[int]
 
 
-class Study(Base):
+class StoredStudy(Base):
     __tablename__ = "studies"
     __table_args__ = (Index("studies_list", "organisation", "id"),)
     id: Mapped[str] = key()
@@ -194,7 +194,7 @@ class Job(Base):
     finished_at: Mapped[int | None]
 
 
-class Worker(Base):
+class StoredWorker(Base):
     """Who computes: gone when not seen for a lease."""
 
     __tablename__ = "workers"
@@ -218,7 +218,7 @@ class Schedule(Base):
     created_at: Mapped[int]
 
 
-class Report(Base):
+class StoredReport(Base):
     __tablename__ = "reports"
     __table_args__ = (Index("reports_list", "organisation", "id"),)
     id: Mapped[str] = key()

@@ -49,7 +49,7 @@ class Fault(Exception):
         return said
 
 
-class FieldSaid(BaseModel):
+class FieldResponse(BaseModel):
     """A part of a request that cannot be taken."""
 
     place: str
@@ -64,4 +64,4 @@ class ProblemDetails(BaseModel):
     status: int
     detail: str = ""
     request: str = described(description="name of this request in the log")
-    fields: list[FieldSaid] = []
+    fields: list[FieldResponse] = []

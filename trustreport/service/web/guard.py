@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 
+from trustreport.service.access import principal as known
 from trustreport.service.access import secrets
-from trustreport.service.access import who as known
+from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission
-from trustreport.service.access.who import COOKIE, Who
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Session, Token
 from trustreport.service.storage.store import now
@@ -52,7 +52,7 @@ def asker(
     request: Request,
     token: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
     session: Annotated[str | None, Depends(cookie)],
-) -> Who:
+) -> Principal:
     """Who asks; 401 where nobody is known, 403 where a page of another site may be behind it."""
     who = admitted(request, token.credentials if token else None, session)
     if token is None and session and request.method not in SAFE:
@@ -63,7 +63,7 @@ def asker(
     return who
 
 
-def admitted(request: Request, token: str | None, session: str | None) -> Who:
+def admitted(request: Request, token: str | None, session: str | None) -> Principal:
     """Who a token or a session stands for, counted and noted; 401 where nobody is known."""
     core = core_of(request)
     with core.store.read() as rows:
@@ -82,17 +82,17 @@ def admitted(request: Request, token: str | None, session: str | None) -> Who:
     return who
 
 
-def needs(permission: Permission) -> Callable[[Who], Who]:
+def needs(permission: Permission) -> Callable[[Principal], Principal]:
     """A dependency: who asks, if they may."""
 
-    def allowed(who: Annotated[Who, Depends(asker)]) -> Who:
+    def allowed(who: Annotated[Principal, Depends(asker)]) -> Principal:
         who.need(permission)
         return who
 
     return allowed
 
 
-def _note(core: Core, who: Who) -> None:
+def _note(core: Core, who: Principal) -> None:
     """Write when a session or token was last used, now and then."""
     with core.store.read() as rows:
         at = now(rows)
@@ -112,8 +112,8 @@ def _note(core: Core, who: Who) -> None:
 
 
 TheCore = Annotated[Core, Depends(core_of)]
-Anyone = Annotated[Who, Depends(asker)]
-Reader = Annotated[Who, Depends(needs("read"))]
-Author = Annotated[Who, Depends(needs("write"))]
-Reviewer = Annotated[Who, Depends(needs("review"))]
-Admin = Annotated[Who, Depends(needs("manage"))]
+Anyone = Annotated[Principal, Depends(asker)]
+Reader = Annotated[Principal, Depends(needs("read"))]
+Author = Annotated[Principal, Depends(needs("write"))]
+Reviewer = Annotated[Principal, Depends(needs("review"))]
+Admin = Annotated[Principal, Depends(needs("manage"))]

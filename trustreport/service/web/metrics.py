@@ -4,7 +4,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service.storage.models import Job, Worker
+from trustreport.service.storage.models import Job, StoredWorker
 
 SECONDS = (0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800)
 
@@ -41,6 +41,6 @@ class Metrics:
         query = select(Job.task, Job.state, func.count()).group_by(Job.task, Job.state)
         for task, state, n in rows.execute(query):
             self._queue.labels(task, state).set(n)
-        alive = select(func.count()).select_from(Worker).where(Worker.seen_at >= alive_since)
+        alive = select(func.count()).select_from(StoredWorker).where(StoredWorker.seen_at >= alive_since)
         self._workers.set(rows.scalar(alive) or 0)
         return generate_latest(self.registry)

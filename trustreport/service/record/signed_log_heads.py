@@ -10,8 +10,8 @@ from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.models import Attestation
 
 
-def witnessed(rows: Rows, blobs: Blobs) -> dict[str, dict[int, str]]:
-    """Per chain, the hashes that entries had. A statement other than the signed one is no witness."""
+def signed_heads(rows: Rows, blobs: Blobs) -> dict[str, dict[int, str]]:
+    """Per chain, the hashes that entries had. Statements other than the signed ones are left out."""
     found: dict[str, dict[int, str]] = {}
     for row in rows.scalars(select(Attestation)):
         path = blobs.path(row.organisation, row.sha256)

@@ -35,7 +35,7 @@ def svg(figure: "Figure", *, dots_per_inch: int) -> bytes:
     """
     width, height = (float(side) * POINTS for side in figure.get_size_inches())
     before = figure.dpi
-    lean = _Lean(width, height, dots_per_inch, _titles(figure))
+    lean = _SvgRenderer(width, height, dots_per_inch, _titles(figure))
     try:
         figure.dpi = POINTS
         both: Any = MixedModeRenderer(figure, width / POINTS, height / POINTS, dots_per_inch, lean)
@@ -56,7 +56,7 @@ def _number(value: float) -> str:
     return f"{round(float(value), DECIMALS):g}"
 
 
-class _Lean(RendererBase):
+class _SvgRenderer(RendererBase):
     """Collects elements in the order in which they are drawn."""
 
     def __init__(self, width: float, height: float, dots_per_inch: int, titles: Mapping[str, str]) -> None:

@@ -21,7 +21,7 @@ T = TypeVar("T", bound=Any)
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class Principal:
     """Who asks, for which organisation, and what they may do."""
 
     user: str
@@ -47,7 +47,11 @@ class Who:
         """A row of this organisation; another organisation's is as absent as one that never was."""
         row = rows.scalar(self.all(model).where(model.id == name))
         if row is None:
-            raise Fault(404, "Not found", f"There is no {model.__name__.lower()} {name!r} here.")
+            raise Fault(
+                404,
+                "Not found",
+                f"There is no {model.__name__.removeprefix('Stored').lower()} {name!r} here.",
+            )
         return row
 
 
@@ -74,32 +78,32 @@ def end_session(rows: Rows, secret: str) -> None:
     rows.execute(delete(Session).where(Session.hash == secrets.fingerprint(secret)))
 
 
-def by_session(rows: Rows, secret: str, settings: Settings) -> Who | None:
+def by_session(rows: Rows, secret: str, settings: Settings) -> Principal | None:
     """Who a session's cookie stands for; None where it is unknown, expired or was idle too long."""
     kept = rows.get(Session, secrets.fingerprint(secret))
     at = now(rows)
     if kept is None or kept.expires_at < at or kept.seen_at < at - settings.idle_minutes * MINUTE:
         return None
     user = rows.get(User, kept.user)
-    return _who(user, "session", kept.hash, None) if user else None
+    return _principal(user, "session", kept.hash, None) if user else None
 
 
-def by_token(rows: Rows, secret: str) -> Who | None:
+def by_token(rows: Rows, secret: str) -> Principal | None:
     """Who an API token stands for; None where it is unknown, expired or revoked."""
     kept = rows.scalar(select(Token).where(Token.hash == secrets.fingerprint(secret)))
     if kept is None or kept.revoked_at is not None or kept.expires_at < now(rows):
         return None
     user = rows.get(User, kept.user)
-    return _who(user, "token", kept.id, kept.scopes) if user else None
+    return _principal(user, "token", kept.id, kept.scopes) if user else None
 
 
-def _who(
+def _principal(
     user: User, via: Literal["session", "token"], credential: str, scopes: list[Any] | None
-) -> Who | None:
+) -> Principal | None:
     if user.disabled_at is not None:
         return None
     may = permissions(user.roles)
-    return Who(
+    return Principal(
         user=user.id,
         organisation=user.organisation,
         email=user.email,

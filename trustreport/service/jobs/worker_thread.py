@@ -12,16 +12,16 @@ from sqlalchemy import select
 
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
-from trustreport.service.jobs.keep import keep_check, keep_report
-from trustreport.service.jobs.limited import Limits, Outcome, run
+from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.jobs.queue import Lease, Task
+from trustreport.service.jobs.store_results import store_check, store_report
 from trustreport.service.storage.models import Job, VersionFile
 from trustreport.service.web.log import log, place_of
 
 IDLE_SECONDS = 1.0
 
 
-class Lane:
+class WorkerThread:
     """Does one job at a time, until `stop` is set."""
 
     def __init__(self, core: Core, name: str, stop: threading.Event | None = None) -> None:
@@ -34,7 +34,7 @@ class Lane:
             try:
                 if not self.once(*tasks):
                     self._stop.wait(IDLE_SECONDS)
-            except Exception as error:  # the database may be away for a while; the lane goes on
+            except Exception as error:  # the database may be away for a while; the thread goes on
                 log().error("worker", worker=self.name, error=place_of(error))
                 self._stop.wait(IDLE_SECONDS * 5)
 
@@ -78,7 +78,7 @@ class Lane:
 
     def _compute(
         self, job: Job, lease: Lease, files: Sequence[VersionFile], work: Path
-    ) -> tuple[Outcome, str]:
+    ) -> tuple[ChildOutcome, str]:
         """Run the child; with its outcome, what the queue said last: go on, cancel, lost."""
         core = self.core
         task = {
@@ -91,12 +91,18 @@ class Lane:
         try:
             task |= _lay_out(core, job, files, work)
         except FileNotFoundError:
-            return Outcome("failed", reason="A file of this version has been removed."), "go on"
-        pulse = _Pulse(core, lease, self._stop)
-        outcome = run(task, work, Limits.of(core.settings, job.task), tell=pulse.tell, go_on=pulse.goes_on)
-        return outcome, pulse.said
+            return ChildOutcome("failed", reason="A file of this version has been removed."), "go on"
+        heartbeat = _Heartbeat(core, lease, self._stop)
+        outcome = run(
+            task,
+            work,
+            ResourceLimits.of(core.settings, job.task),
+            on_progress=heartbeat.on_progress,
+            should_continue=heartbeat.should_continue,
+        )
+        return outcome, heartbeat.said
 
-    def _settle(self, job: Job, lease: Lease, outcome: Outcome, asked: str, work: Path) -> str:
+    def _settle(self, job: Job, lease: Lease, outcome: ChildOutcome, asked: str, work: Path) -> str:
         """Keep the outcome, if this worker still holds the job; what became of the job."""
         core = self.core
         if outcome.kind == "stopped" and asked == "go on":  # this worker stops
@@ -107,11 +113,11 @@ class Lane:
         kept = None
         if outcome.kind == "answer" and not failed:
             try:
-                kept = _blobs_of(core, job, work)
+                kept = _store_files(core, job, work)
             except (OSError, ValueError) as error:
                 failed = f"Its output cannot be stored ({place_of(error)})."
         with core.store.write() as rows:
-            held = queue.held(rows, lease)
+            held = queue.leased_job(rows, lease)
             if held is None:
                 return "lost"
             if asked == "cancel" or held.cancel_asked:
@@ -119,36 +125,36 @@ class Lane:
             elif failed or kept is None:
                 queue.end(rows, held, "failed", str(failed)[:1000] or "It ended without an answer.")
             elif held.task == "check":
-                keep_check(rows, held, outcome.answer, kept)
+                store_check(rows, held, outcome.answer, kept)
             else:
-                keep_report(rows, held, outcome.answer, kept)
+                store_report(rows, held, outcome.answer, kept)
             return held.state
 
 
-class _Pulse:
+class _Heartbeat:
     """Renews a lease while a child works, and hears whether it should go on."""
 
     def __init__(self, core: Core, lease: Lease, stop: threading.Event) -> None:
         self.core, self.lease, self.stop = core, lease, stop
         self.said = "go on"
-        self._step, self._share, self._told = "", 0.0, ("", 0.0)
+        self._step, self._share, self._reported = "", 0.0, ("", 0.0)
         self._last = time.monotonic()
 
-    def tell(self, step: str, share: float) -> None:
+    def on_progress(self, step: str, share: float) -> None:
         self._step, self._share = step, share
 
-    def goes_on(self) -> bool:
+    def should_continue(self) -> bool:
         if self.stop.is_set():
             return False
         since = time.monotonic() - self._last
         every = self.core.settings.lease / 3
-        if since < min(1.0, every) or (since < every and self._told == (self._step, self._share)):
+        if since < min(1.0, every) or (since < every and self._reported == (self._step, self._share)):
             return True
-        self._last, self._told = time.monotonic(), (self._step, self._share)
+        self._last, self._reported = time.monotonic(), (self._step, self._share)
         try:
             with self.core.store.write() as rows:
                 self.said = queue.renew(rows, self.lease, self.core.settings, self._step, self._share)
-        except Exception as error:  # once the lease is over, `held` tells who has the job
+        except Exception as error:  # once the lease is over, `leased_job` knows who has the job
             log().error("lease", job=self.lease.job, error=place_of(error))
         return self.said == "go on"
 
@@ -165,7 +171,7 @@ def _lay_out(core: Core, job: Job, files: Sequence[VersionFile], work: Path) -> 
     return {}
 
 
-def _blobs_of(core: Core, job: Job, work: Path) -> dict[str, tuple[str, int]]:
+def _store_files(core: Core, job: Job, work: Path) -> dict[str, tuple[str, int]]:
     """Keep what the child wrote: by name, hash and size. Links and the like are refused, not followed."""
     root = work / ("out" if job.task == "report" else "study")
     kept: dict[str, tuple[str, int]] = {}

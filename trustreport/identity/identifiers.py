@@ -63,10 +63,10 @@ def identifying(study: Study) -> list[Identifying]:
         if is_direct(header)
     ]
     told = {one.column for one in found}
-    held = {column: place for place, column in _columns_held(study) if is_direct(column)}
+    held = {column: place for place, column in _column_names(study) if is_direct(column)}
     found += [Identifying("header", place, column) for column, place in held.items() if column not in told]
     for kind in PEOPLE:
-        n = sum(is_personal(name) for labels in _people(study, kind) for name in _some(labels))
+        n = sum(is_personal(name) for labels in _labels_of_persons(study, kind) for name in _some(labels))
         found += [Identifying(kind, n=n)] if n else []
     cells: dict[str, int] = {}
     for column, labels in _texts(study):
@@ -104,7 +104,7 @@ def is_personal(name: str) -> bool:
     return len(proper) > 1 or (len(proper) == 1 and bool(initials) and proper[0].istitle())
 
 
-def _people(study: Study, kind: Kind) -> Iterator[Labels]:
+def _labels_of_persons(study: Study, kind: Kind) -> Iterator[Labels]:
     if kind == "reader":
         yield from (readings.readers.labels for readings in study.readings)
     elif kind == "rater":
@@ -116,7 +116,7 @@ def _people(study: Study, kind: Kind) -> Iterator[Labels]:
 def _texts(study: Study) -> Iterator[tuple[str, Labels]]:
     """Every column of names that a report may show or that stands for a person."""
     for kind in PEOPLE:
-        yield from ((kind, labels) for labels in _people(study, kind))
+        yield from ((kind, labels) for labels in _labels_of_persons(study, kind))
     for cases in cases_of(study):
         yield "case", cases.labels
         yield from ((name, column.labels) for name, column in cases.groups.items())
@@ -124,7 +124,7 @@ def _texts(study: Study) -> Iterator[tuple[str, Labels]]:
         yield from ((name, column.labels) for name, column in readings.readers.strata.items())
 
 
-def _columns_held(study: Study) -> Iterator[tuple[str, str]]:
+def _column_names(study: Study) -> Iterator[tuple[str, str]]:
     for readings in study.readings:
         yield from (("readers", name) for name in readings.readers.strata)
     for cases in cases_of(study):

@@ -16,14 +16,18 @@ MEDIA = {
     "png": "image/png",
 }
 # A report is a page of its own: it runs nothing, loads nothing, and cannot act on this site.
-APART = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
 
 
 def send_blob(
     core: Core, request: Request, organisation: str, sha256: str, name: str, *, ours: bool
 ) -> Response:
     """A file, or 304 where the one who asks has it. `ours`: made here, so it may be shown, not only saved."""
-    headers = {"ETag": f'"{sha256}"', "Cache-Control": "private, no-cache", "Content-Security-Policy": APART}
+    headers = {
+        "ETag": f'"{sha256}"',
+        "Cache-Control": "private, no-cache",
+        "Content-Security-Policy": SANDBOX,
+    }
     known = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
     if f'"{sha256}"' in known or known == ["*"]:
         return Response(status_code=304, headers=headers)

@@ -11,8 +11,8 @@ import pytest
 from trustreport.assessment import Assessment
 from trustreport.figures import style
 from trustreport.figures.style import settings
-from trustreport.report import figures, paper, pdf
-from trustreport.report.drawing import Drawing
+from trustreport.report import figures, pdf, svg_backend
+from trustreport.report.drawing import DrawingProcess
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def same(one: dict[str, figures.Drawn], other: dict[str, figures.Drawn]) -> bool
 
 
 def test_they_are_the_same(simple: Assessment, drawn_here: dict[str, figures.Drawn]) -> None:
-    with Drawing() as drawing:
+    with DrawingProcess() as drawing:
         drawing.begin(simple.figures[:1], "en")
         assert same(drawing.drawn(simple.figures, "en"), drawn_here)
 
@@ -36,7 +36,7 @@ def test_what_was_begun_and_changed_is_drawn_anew(
     simple: Assessment, drawn_here: dict[str, figures.Drawn]
 ) -> None:
     first, second = simple.figures[0], simple.figures[-1]
-    with Drawing() as drawing:
+    with DrawingProcess() as drawing:
         drawing.begin([replace(first, drawing=second.drawing)], "en")
         assert same(drawing.drawn([first], "en"), {first.id: drawn_here[first.id]})
 
@@ -44,7 +44,7 @@ def test_what_was_begun_and_changed_is_drawn_anew(
 def test_without_the_process_they_are_drawn_here(
     simple: Assessment, drawn_here: dict[str, figures.Drawn]
 ) -> None:
-    with Drawing() as drawing:
+    with DrawingProcess() as drawing:
         drawing._process.kill()
         assert same(drawing.drawn(simple.figures, "en"), drawn_here)
 
@@ -59,7 +59,7 @@ class Broken:
 
 def test_a_drawing_that_fails_fails_where_it_is_asked_for(simple: Assessment) -> None:
     broken = replace(simple.figures[0], id="broken", drawing=Broken())
-    with Drawing() as drawing:
+    with DrawingProcess() as drawing:
         drawn = drawing.drawn([broken, simple.figures[0]], "en")
         assert drawn[simple.figures[0].id].page
         with pytest.raises(ValueError, match="nothing to draw"):
@@ -72,7 +72,7 @@ def test_what_cannot_be_sent_is_drawn_here(simple: Assessment, drawn_here: dict[
 
     drawing = simple.figures[0].drawing
     local = Local(**{field.name: getattr(drawing, field.name) for field in fields(drawing)})  # type: ignore[arg-type]
-    with Drawing() as process:
+    with DrawingProcess() as process:
         drawn = process.drawn([replace(simple.figures[0], drawing=local)], "en")
         assert drawn[simple.figures[0].id].page == drawn_here[simple.figures[0].id].page
 
@@ -82,7 +82,7 @@ def test_no_process_no_harm(monkeypatch: pytest.MonkeyPatch, simple: Assessment)
         raise BlockingIOError("no more processes")
 
     monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refused)
-    with Drawing() as drawing:
+    with DrawingProcess() as drawing:
         assert drawing.drawn(simple.figures[:1], "en")[simple.figures[0].id].png
 
 
@@ -93,7 +93,7 @@ def test_a_label_in_the_pdf_is_as_wide_as_it_was_measured(tmp_path: Path) -> Non
     with settings():
         drawn, sheet = style.figure(170, 20)
         at = sheet.text(right / style.MM, 10, label, size=10, ha="right")
-        page = paper.svg(drawn, dots_per_inch=150).decode()
+        page = svg_backend.svg(drawn, dots_per_inch=150).decode()
         assert at.get_text() in page
     document = f"<style>{pdf._faces()} @page {{ size: 500pt 100pt; margin: 0 }} body {{ margin: 0 }}</style>"
     document += f'<img src="data:image/svg+xml,{quote(page)}">'

@@ -10,13 +10,20 @@ from trustreport.service import audit
 from trustreport.service.ids import new_id
 from trustreport.service.intake import digest
 from trustreport.service.jobs import queue
-from trustreport.service.storage.models import Device, Job, Report, ReportFile, Version, VersionFile
+from trustreport.service.storage.models import (
+    Job,
+    ReportFile,
+    StoredDevice,
+    StoredReport,
+    Version,
+    VersionFile,
+)
 from trustreport.service.storage.store import now
 
-Kept = Mapping[str, tuple[str, int]]  # by name: hash and size
+StoredFiles = Mapping[str, tuple[str, int]]  # by name: hash and size
 
 
-def keep_check(rows: Rows, job: Job, answer: Mapping[str, Any], kept: Kept) -> None:
+def store_check(rows: Rows, job: Job, answer: Mapping[str, Any], kept: StoredFiles) -> None:
     """Say of a version what its check found, and list what its archive held."""
     version = rows.get_one(Version, job.version)
     version.problems = answer["problems"]
@@ -51,9 +58,9 @@ def keep_check(rows: Rows, job: Job, answer: Mapping[str, Any], kept: Kept) -> N
     )
 
 
-def keep_report(rows: Rows, job: Job, answer: Mapping[str, Any], kept: Kept) -> None:
+def store_report(rows: Rows, job: Job, answer: Mapping[str, Any], kept: StoredFiles) -> None:
     """The report of a job, with its files."""
-    report = Report(
+    report = StoredReport(
         id=new_id(),
         organisation=job.organisation,
         study=job.study,
@@ -91,10 +98,12 @@ def _device(rows: Rows, job: Job, named: Mapping[str, str] | None) -> str | None
     """The row of a device, made when it is first met."""
     if named is None:
         return None
-    of_key = select(Device).where(Device.organisation == job.organisation, Device.key == named["key"])
+    of_key = select(StoredDevice).where(
+        StoredDevice.organisation == job.organisation, StoredDevice.key == named["key"]
+    )
     device = rows.scalar(of_key)
     if device is None:
-        device = Device(id=new_id(), organisation=job.organisation, created_at=now(rows), **named)
+        device = StoredDevice(id=new_id(), organisation=job.organisation, created_at=now(rows), **named)
         rows.add(device)
         rows.flush()
     return device.id

@@ -24,8 +24,8 @@ class Page(BaseModel, Generic[T]):
     next: str | None = Field(description="send it as `after` for the next page; null on the last one")
 
 
-class Turn(BaseModel):
-    """Which page is asked for."""
+class PageRequest(BaseModel):
+    """Which page of a list is requested."""
 
     limit: int
     after: str | None
@@ -51,12 +51,12 @@ class Turn(BaseModel):
         )
 
 
-def turn(
+def page_request(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(max_length=300)] = None,
-) -> Turn:
+) -> PageRequest:
     """Which page: at most `limit` items, those that stand behind `after`."""
-    return Turn(limit=limit, after=after)
+    return PageRequest(limit=limit, after=after)
 
 
-Turned = Annotated[Turn, Depends(turn)]
+RequestedPage = Annotated[PageRequest, Depends(page_request)]

@@ -6,20 +6,20 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from trustreport.service.access import accounts
-from trustreport.service.access import who as known
-from trustreport.service.access.who import COOKIE
-from trustreport.service.pages.render import page
-from trustreport.service.pages.visit import (
+from trustreport.service.access import principal as known
+from trustreport.service.access.principal import COOKIE
+from trustreport.service.pages.page_context import (
     LOCAL,
     Sent,
     SentByAnyone,
     Visitor,
-    asked,
     attempt,
+    request_from_form,
     see,
     text,
     typed,
 )
+from trustreport.service.pages.render import page
 from trustreport.service.routes import account as api
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore, anybody
@@ -52,7 +52,7 @@ def set_up(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     def act() -> Response:
         _same_twice(text(form, "password"), text(form, "password_again"))
         names = ("link", "organisation", "email", "name", "password")
-        wanted = asked(api.Setup, **{name: text(form, name) for name in names})
+        wanted = request_from_form(api.Setup, **{name: text(form, name) for name in names})
         answer = RedirectResponse("/studies?done=setup", 303)
         api.set_up(wanted, core, request, answer)
         return answer
@@ -73,7 +73,7 @@ def accept(request: Request, core: TheCore, form: SentByAnyone) -> Response:
 
     def act() -> Response:
         _same_twice(text(form, "password"), text(form, "password_again"))
-        wanted = asked(api.Invitation, link=link, password=text(form, "password"))
+        wanted = request_from_form(api.Invitation, link=link, password=text(form, "password"))
         answer = RedirectResponse("/studies", 303)
         api.accept_invitation(wanted, core, request, answer)
         return answer
@@ -97,7 +97,7 @@ def signed_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
 
     def act() -> Response:
         try:
-            wanted = asked(api.Login, email=text(form, "email"), password=text(form, "password"))
+            wanted = request_from_form(api.Login, email=text(form, "email"), password=text(form, "password"))
         except Fault:  # an address that can be nobody's
             raise Fault(403, "Not known", "Address or password is wrong.") from None
         answer = RedirectResponse(_local(text(form, "next")), 303)

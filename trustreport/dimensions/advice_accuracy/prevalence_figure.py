@@ -22,7 +22,7 @@ DRAWN = ("ppv", "npv")
 POINTS = 30
 
 
-def mix_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[Figure]:
+def prevalence_figures(all_views: Sequence[ResultView], plan: Plan) -> Iterator[Figure]:
     """The predictive values over the declared range of the prevalence, or all of it."""
     if not declared_prevalences(plan):
         return

@@ -1,4 +1,4 @@
-"""Dependencies of pages: who visits, and what a form sent."""
+"""Dependencies of pages: who is signed in, and what a form sent."""
 
 import re
 from collections.abc import AsyncIterator, Callable
@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData
 
 from trustreport.service.access import secrets
+from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission
-from trustreport.service.access.who import COOKIE, Who
 from trustreport.service.pages.render import FORM_COOKIE
 from trustreport.service.web.faults import Fault, Field
 from trustreport.service.web.guard import SAFE, admitted, anybody, refuse_other_sites
@@ -33,32 +33,32 @@ PLAIN = {
 }
 
 
-def visitor(request: Request) -> Who:
-    """Who visits; a page needs a session, never a token."""
+def visitor(request: Request) -> Principal:
+    """Who is signed in; a page needs a session, never a token."""
     if request.method not in SAFE:
         refuse_other_sites(request)
-    who: Who = admitted(request, None, request.cookies.get(COOKIE))
+    who: Principal = admitted(request, None, request.cookies.get(COOKIE))
     request.state.who = who
     return who
 
 
-Visitor = Annotated[Who, Depends(visitor)]
+Visitor = Annotated[Principal, Depends(visitor)]
 
 
-def may(permission: Permission) -> Callable[[Who], Who]:
-    """A dependency: who visits, if they may."""
+def may(permission: Permission) -> Callable[[Principal], Principal]:
+    """A dependency: who is signed in, if they may."""
 
-    def allowed(who: Visitor) -> Who:
+    def allowed(who: Visitor) -> Principal:
         who.need(permission)
         return who
 
     return allowed
 
 
-Reader = Annotated[Who, Depends(may("read"))]
-Author = Annotated[Who, Depends(may("write"))]
-Reviewer = Annotated[Who, Depends(may("review"))]
-Admin = Annotated[Who, Depends(may("manage"))]
+Reader = Annotated[Principal, Depends(may("read"))]
+Author = Annotated[Principal, Depends(may("write"))]
+Reviewer = Annotated[Principal, Depends(may("review"))]
+Admin = Annotated[Principal, Depends(may("manage"))]
 
 
 async def sent(request: Request, who: Visitor) -> AsyncIterator[FormData]:
@@ -103,7 +103,7 @@ def texts(form: FormData, name: str) -> list[str]:
     return [value for value in form.getlist(name) if isinstance(value, str)]
 
 
-def asked(model: type[M], **values: Any) -> M:
+def request_from_form(model: type[M], **values: Any) -> M:
     """A request of the API made of a form; refuses it naming every field that is wrong."""
     try:
         return model(**values)

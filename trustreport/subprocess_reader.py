@@ -22,7 +22,7 @@ LARGEST = 50_000_000  # bytes of a folder that is read apart; handing over what 
 MOST_FILES = 1000
 
 
-class Apart:
+class BackgroundReader:
     """A study that is being read; call it for what was read.
 
     Raises

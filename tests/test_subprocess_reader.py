@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trustreport import apart
-from trustreport.apart import Apart
+from trustreport import subprocess_reader
 from trustreport.api import read_study
 from trustreport.errors import StudyError
 from trustreport.study import Labels
+from trustreport.subprocess_reader import BackgroundReader
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -34,7 +34,7 @@ def same(a: Any, b: Any) -> bool:
 
 @pytest.mark.parametrize("name", ["knee-mri-readings", "published-studies", "procurement-triage"])
 def test_what_is_read_apart_is_what_is_read_here(name: str) -> None:
-    study, plan = Apart(EXAMPLES / name)()
+    study, plan = BackgroundReader(EXAMPLES / name)()
     here, plan_here = read_study(EXAMPLES / name)
     assert plan == plan_here
     assert same(here, study)
@@ -43,7 +43,7 @@ def test_what_is_read_apart_is_what_is_read_here(name: str) -> None:
 def test_problems_come_back_whole(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text("report: {kind: certifcation}\ndevice: {}\nnothing: 1\n")
     with pytest.raises(StudyError) as apart_error:
-        Apart(tmp_path)()
+        BackgroundReader(tmp_path)()
     with pytest.raises(StudyError) as error:
         read_study(tmp_path)
     assert apart_error.value.problems == error.value.problems
@@ -51,15 +51,15 @@ def test_problems_come_back_whole(tmp_path: Path) -> None:
 
 def test_a_large_folder_is_read_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "study.yaml").write_text("report: {kind: certification}\ndevice: {}\n" + "#" * 100)
-    monkeypatch.setattr(apart, "LARGEST", 50)
-    reading = Apart(tmp_path)
+    monkeypatch.setattr(subprocess_reader, "LARGEST", 50)
+    reading = BackgroundReader(tmp_path)
     assert reading._answer is None
     with pytest.raises(StudyError):  # no table
         reading()
 
 
 def test_a_process_that_dies_is_stood_in_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    reading = Apart(EXAMPLES / "published-studies")
+    reading = BackgroundReader(EXAMPLES / "published-studies")
 
     class Closed:
         def recv(self) -> None:
