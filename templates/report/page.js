@@ -34,7 +34,7 @@
   }
 
   // Search: an entry is a row, a figure or a sentence, and is known by the headings above it too.
-  const parts = "main > :is(section, details):not(#cover, #summary)";
+  const parts = "main > :is(section, details):not(#answer, #about)";
   const texts = new Map();
   const entries = all(`${parts} :is(tbody tr, figure, p, li)`).filter((e) => !e.parentElement.closest("figure, td, li, header"));
   const boxes = all(`${parts}, ${parts} :is(section, details, aside, ul, .scroll, .finding)`).filter((e) => !e.closest("figure"));

@@ -16,7 +16,7 @@ from trustreport.figures import style
 from trustreport.figures.control_chart import ControlCharts, ControlPanel
 from trustreport.figures.funnel import FunnelLimits, FunnelPlot, FunnelUnit
 from trustreport.figures.stacked import Stacked, StackPanel, StackPart
-from trustreport.figures.timeline import EventTimeline, TimelineLane, TimelineMark, TimelinePeriod
+from trustreport.figures.timeline import EventTimeline, TimelineMark, TimelinePeriod, TimelineTrack
 from trustreport.figures.trend import Trend, TrendPanel
 from trustreport.messages import Catalogue, catalogue
 from trustreport.messages import say as message
@@ -88,7 +88,7 @@ def months(n: int) -> list[tuple[dt.date, dt.date]]:
 
 
 def timeline(n: int, events: int) -> EventTimeline:
-    """Periods of a month, and so many events on neighbouring days in each of three lanes."""
+    """Periods of a month, and so many events on neighbouring days in each of three tracks."""
     draw = np.random.default_rng(7)
     shares = draw.uniform(0.6, 0.95, n)
     first = months(n)[n // 2][0]
@@ -96,8 +96,8 @@ def timeline(n: int, events: int) -> EventTimeline:
         TimelinePeriod(f"p{k}", *months(n)[k], estimate(x, x - 0.1, min(x + 0.05, 1.0)))
         for k, x in enumerate(shares)
     )
-    lanes = tuple(
-        TimelineLane(
+    tracks = tuple(
+        TimelineTrack(
             f"lane {kind}",
             tuple(
                 TimelineMark(first + dt.timedelta(5 * k), f"event {k} {LONG[: 6 * k]}", kind)
@@ -106,7 +106,7 @@ def timeline(n: int, events: int) -> EventTimeline:
         )
         for kind in ("version", "alert", "incident")
     )
-    return EventTimeline(lanes, "Sensitivity", periods, estimate(0.9, 0.85, 0.94), 0.9, 0.8, percent=True)
+    return EventTimeline(tracks, "Sensitivity", periods, estimate(0.9, 0.85, 0.94), 0.9, 0.8, percent=True)
 
 
 def named_trend() -> Trend:
@@ -209,7 +209,7 @@ def test_bars_of_shares_add_up() -> None:
 def test_events_stand_on_their_day_above_their_period() -> None:
     marks, line = drawn(figure_of("timeline-8")), OVER_TIME["timeline-8"]
     first, last = line.span
-    for k, lane in enumerate(line.lanes):
+    for k, lane in enumerate(line.tracks):
         for i, mark in enumerate(lane.marks):
             along = ((mark.day - first).days + 0.5) / (last - first).days
             x = marks[f"event-{k}-{i}"].get_xdata()[0]

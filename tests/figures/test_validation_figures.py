@@ -25,7 +25,7 @@ from trustreport.figures.external_performance import (
     ExternalPerformance,
     SitePerformance,
     SitePoint,
-    beside,
+    label_places,
     spread_discs,
 )
 from trustreport.figures.forest import MOST_SITES, Forest, ForestColumn
@@ -253,15 +253,15 @@ def test_sites_carry_their_names_in_every_panel() -> None:
 
 def test_names_stand_over_nothing_or_are_left_to_the_key() -> None:
     marks = [(10.0, 10.0), (10.0, 14.0), (40.0, 30.0)]
-    found = beside(["one", "two", "a name far too long for the panel that it is in"], marks, 45.0, 60.0)
+    found = label_places(["one", "two", "a name far too long for the panel that it is in"], marks, 45.0, 60.0)
     assert found[0] is not None
     assert found[0][0] > 10.0  # to the right of its mark, where there is room
     assert found[1] is not None
     assert found[2] is None
-    crossed = beside(["one"], marks[:1], 45.0, 60.0, [(0.0, 45.0, 9.7, 10.3)])[0]
+    crossed = label_places(["one"], marks[:1], 45.0, 60.0, [(0.0, 45.0, 9.7, 10.3)])[0]
     assert crossed is not None
     assert crossed[1] != 10.0  # over the bar, not across it
-    assert beside(["site"] * 20, [(20.0, 3.0 * i) for i in range(20)], 45.0, 60.0) == [None] * 20
+    assert label_places(["site"] * 20, [(20.0, 3.0 * i) for i in range(20)], 45.0, 60.0) == [None] * 20
 
 
 @pytest.mark.parametrize("n", [3, 8, 12, 30])

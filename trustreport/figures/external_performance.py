@@ -103,7 +103,7 @@ class ExternalPerformance:
             return self._draw(say)
 
     def _draw(self, say: Catalogue) -> "Figure":
-        key = _Key(say, self)
+        key = _SetKey(say, self)
         top = TOP + HEIGHT + 13.0
         figure, sheet = style.figure(style.TEXT_WIDTH, top + key.height)
         self._similarity(say, sheet)
@@ -122,8 +122,8 @@ class ExternalPerformance:
         for (name, start), end in zip(BANDS, ends):
             y = TOP + HEIGHT * _down((start + end) / 2)
             text = say(f"figure.external.{name}")
-            beside = LEFT + 3 * WIDTH + 2 * GAP + 1.6
-            style.write(sheet, beside, y, text, size=style.TICK, color=style.MUTE)
+            right = LEFT + 3 * WIDTH + 2 * GAP + 1.6
+            style.write(sheet, right, y, text, size=style.TICK, color=style.MUTE)
         for at in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
             how: dict[str, Any] = {"size": style.SMALLEST, "color": style.MUTE, "ha": "right"}
             style.write(sheet, LEFT - 1.6, TOP + HEIGHT * _down(at), numbers.plain(say, at), **how)
@@ -186,7 +186,9 @@ class ExternalPerformance:
             at = self._back(across, upward, p)
             style.mark(plot, *at, f"mark-{p}-{i}", **glyph(i, self.sites[i].performances[p].reached))
         names = [style.label_text(say, self.sites[i].label) for i in there]
-        for text, place in zip(names, beside(names, marks, WIDTH, HEIGHT, [WORDS, *self._bars(there, p)])):
+        for text, place in zip(
+            names, label_places(names, marks, WIDTH, HEIGHT, [WORDS, *self._bars(there, p)])
+        ):
             if place is not None:
                 how = {"size": style.SMALLEST, "zorder": 4}
                 style.write(plot, *self._back(*place, p), text, **how)
@@ -231,7 +233,7 @@ class ExternalPerformance:
         return axis.worst + x / WIDTH * (axis.best - axis.worst), y / HEIGHT * (1 + ABOVE + STRIP) - STRIP
 
 
-class _Key:
+class _SetKey:
     """Marks, names of the sites, shares of the minimum sample sizes, and what pale marks mean."""
 
     def __init__(self, say: Catalogue, drawing: ExternalPerformance) -> None:
@@ -312,7 +314,7 @@ def glyph(i: int, reached: float) -> dict[str, Any]:
     return {"ms": DISC * style.MM * 0.72, "zorder": 3, **own, **({} if reached >= REACHED else style.pale())}
 
 
-def beside(
+def label_places(
     names: Sequence[str],
     marks: Sequence[tuple[float, float]],
     width: float,

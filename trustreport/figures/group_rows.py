@@ -97,7 +97,7 @@ class GroupRows:
             style.wrap(style.label_text(say, m.label), width + GAP - 2.0, style.TICK) for m in self.measures
         ]
         top = max(style.height_of(head, style.TICK) for head in heads) + 2.0
-        keys = [_Key(say, block) for block in self.blocks]
+        keys = [_GroupKey(say, block) for block in self.blocks]
         tall = [max(LINE * len(block.groups) + AIR, 5.0) for block in self.blocks]
         bottom = top + sum(
             key.height + height * len(block.rows) for key, height, block in zip(keys, tall, self.blocks)
@@ -176,7 +176,7 @@ def _row(plot: "Axes", row: GroupRow, c: int, y: float, height: float, name: str
         style.mark(plot, e.value, at, f"mark-{name}-{g}", ms=MARK, **glyph)
 
 
-class _Key:
+class _GroupKey:
     """The name of an attribute, and its groups with their marks, on as many lines as they need."""
 
     def __init__(self, say: Catalogue, block: GroupBlock) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
-from trustreport.figures.external_performance import REACHED, beside, glyph, spread_discs
+from trustreport.figures.external_performance import REACHED, glyph, label_places, spread_discs
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class MetaValidation:
                 style.mark(plot, *place, f"place-{p}-{i}", **how)
             style.mark(plot, *at, f"mark-{p}-{i}", **glyph(i, REACHED))
         own = [names[i] for i in there]
-        for text, spot in zip(own, beside(own, marks, width, tall, bars)):
+        for text, spot in zip(own, label_places(own, marks, width, tall, bars)):
             if spot is not None:
                 style.write(plot, *back(*spot), text, size=style.SMALLEST, zorder=4)
 

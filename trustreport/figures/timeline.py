@@ -1,4 +1,4 @@
-"""What happened when, in lanes by kind, above an indicator of each period with its declared rates."""
+"""What happened when, in tracks by kind, above an indicator of each period with its declared rates."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ class TimelineMark:
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineLane:
+class TimelineTrack:
     """What happened of one kind."""
 
     label: Message | str
@@ -74,7 +74,7 @@ class TimelinePeriod:
 class EventTimeline:
     """Lanes above an indicator; `baseline` is drawn before the first period, None without one."""
 
-    lanes: tuple[TimelineLane, ...]
+    tracks: tuple[TimelineTrack, ...]
     label: Message | str
     periods: tuple[TimelinePeriod, ...]
     baseline: Estimate | None = None
@@ -86,7 +86,7 @@ class EventTimeline:
         """A row per event, then a row per period."""
         rows: list[tuple[str, str, str, Estimate | None]] = [
             (style.label_text(say, lane.label), mark.day.isoformat(), style.label_text(say, mark.label), None)
-            for lane in self.lanes
+            for lane in self.tracks
             for mark in lane.marks
         ]
         base = [("", self.baseline)] if self.baseline else []
@@ -114,7 +114,7 @@ class EventTimeline:
     @property
     def span(self) -> tuple[dt.date, dt.date]:
         """The first and the last day of the axis."""
-        days = [mark.day for lane in self.lanes for mark in lane.marks]
+        days = [mark.day for lane in self.tracks for mark in lane.marks]
         ends = [day for p in self.periods for day in (p.start, p.end)]
         return min([*days, *ends]), max([*days, *ends]) + dt.timedelta(1)
 
@@ -124,12 +124,12 @@ class EventTimeline:
         return ((day - first).days + (0.5 if middle else 0.0)) / (last - first).days * WIDE
 
     def _draw(self, say: Catalogue) -> "Figure":
-        placed = [_rows(say, lane, self._at) for lane in self.lanes]
+        placed = [_rows(say, lane, self._at) for lane in self.tracks]
         tall = [max(row for *_, row in lane) + 1 for lane in placed]
         head = TOP + sum(ROW * n + BETWEEN for n in tall) + 5.0
         figure, sheet = style.figure(style.TEXT_WIDTH, head + TALL + BELOW)
         top = TOP
-        for k, (lane, marks, n) in enumerate(zip(self.lanes, placed, tall)):
+        for k, (lane, marks, n) in enumerate(zip(self.tracks, placed, tall)):
             name = style.wrap(style.label_text(say, lane.label), NAMES + SLOT - 4.0, style.SMALL)
             style.write(sheet, 0.0, top + ROW / 2, name.split("\n")[0], size=style.SMALL, color=style.MUTE)
             low = top + ROW * n + BETWEEN / 2
@@ -158,7 +158,7 @@ class EventTimeline:
 
         plot.set_yticks(*ticks.linear(low, high, TALL, text, upright=True))
         plot.tick_params(axis="y", length=2, width=style.HAIR, color=style.MUTE)
-        for lane in self.lanes:
+        for lane in self.tracks:
             for mark in lane.marks:
                 if mark.kind in GUIDED:
                     plot.axvline(self._at(mark.day), gid="guide", **GUIDE)
@@ -224,7 +224,7 @@ class EventTimeline:
 Placed = tuple[TimelineMark, str, float, float, int]
 
 
-def _rows(say: Catalogue, lane: TimelineLane, at: Any) -> list[Placed]:
+def _rows(say: Catalogue, lane: TimelineTrack, at: Any) -> list[Placed]:
     """The marks of a lane with their label, where it begins, where the mark is, and in which row."""
     ends: list[list[tuple[float, float]]] = []
     placed = []

@@ -12,7 +12,7 @@ from trustreport.narrative.sentences import numbers
 from trustreport.narrative.tables import table
 from trustreport.performance.concentration import Concentration, Contrast, CrossCell, Crossing, ErrorGroup
 from trustreport.performance.crossed import concentrations
-from trustreport.performance.pooled import CaseColumn, Pool
+from trustreport.performance.pooled import Pool, PooledColumn
 from trustreport.performance.small_cells import public_cell
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -172,11 +172,11 @@ def _others(group: ErrorGroup) -> Message | str:
     return _level(group.of, group.other) if group.other else say(f"where.others.{group.of.kind}")
 
 
-def _level(of: CaseColumn, level: str) -> Message | str:
+def _level(of: PooledColumn, level: str) -> Message | str:
     return say("where.name.since", period=level) if of.kind == "period" else level_name(of, level)
 
 
-def level_name(of: CaseColumn, level: str) -> Message | str:
+def level_name(of: PooledColumn, level: str) -> Message | str:
     """A level with its characteristic, where its name does not say it: ``scanner Y``, ``sex female``."""
     if of.kind == "period":
         return say(f"where.level.{level}", period=of.start)
@@ -193,12 +193,12 @@ def labelled(column: str, level: str) -> Message | str:
     return say("where.name.labelled", column=word, level=level)
 
 
-def _bare(of: CaseColumn, level: str) -> Message | str:
+def _bare(of: PooledColumn, level: str) -> Message | str:
     """A level after a word that names its characteristic already."""
     return level if of.kind == "version" else level_name(of, level)
 
 
-def column_name(of: CaseColumn) -> Message | str:
+def column_name(of: PooledColumn) -> Message | str:
     """A characteristic within a sentence."""
     return of.name.replace("_", " ") if of.kind == "group" else say(f"where.column_name.{of.kind}")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from trustreport.estimate import Estimate
 from trustreport.performance.cases import Mask
-from trustreport.performance.pooled import CaseColumn
+from trustreport.performance.pooled import PooledColumn
 from trustreport.results import Result
 
 Event = Literal["missed", "alarms"]
@@ -25,7 +25,7 @@ class ErrorGroup:
     the only other level, where there is one.
     """
 
-    of: CaseColumn
+    of: PooledColumn
     level: str
     mask: Mask
     rest: Mask
@@ -95,7 +95,7 @@ class Crossing:
     they are found nowhere together.
     """
 
-    by: tuple[CaseColumn, ...]
+    by: tuple[PooledColumn, ...]
     cells: tuple[tuple[tuple[str, ...], CrossCell, CrossCell], ...]
     shared: Contrast | None
     common: tuple[tuple[str, ...], ...]
@@ -121,7 +121,7 @@ class Concentration:
     crossings: tuple[Crossing, ...] = ()
     outside: tuple[Contrast, ...] = ()
     same: tuple[ErrorGroup, ...] = ()
-    hidden: tuple[CaseColumn, ...] = ()
+    hidden: tuple[PooledColumn, ...] = ()
 
     @property
     def results(self) -> list[Result]:

@@ -33,7 +33,7 @@ from trustreport.performance.concentration import (
     Event,
 )
 from trustreport.performance.measures import complement
-from trustreport.performance.pooled import CaseColumn, Pool
+from trustreport.performance.pooled import Pool, PooledColumn
 from trustreport.performance.small_cells import LEAST_OF_A_CLASS, closed, public_cell
 from trustreport.place import Place
 from trustreport.plan import Plan
@@ -77,14 +77,14 @@ class Crossed:
         return int(self.plan.limits.get(f"P37_{name}", LEAST_OF_A_CLASS[name]))
 
     @cached_property
-    def shown(self) -> tuple[CaseColumn, ...]:
+    def shown(self) -> tuple[PooledColumn, ...]:
         """The characteristics of which a report shows every level: a public one none with a cell too small.
 
         Were a single level left out, what is left of the total would give it away.
         """
         least = public_cell(self.plan)
 
-        def cells(c: CaseColumn) -> Iterator[int]:
+        def cells(c: PooledColumn) -> Iterator[int]:
             for i in range(len(c.levels)):
                 of = c.codes == i
                 for truth in (True, False):
@@ -154,7 +154,7 @@ class Crossed:
             cases=self.pool.key(mask & self.among),
         )
 
-    def place(self, mask: Mask, *groups: tuple[CaseColumn, str]) -> Place:
+    def place(self, mask: Mask, *groups: tuple[PooledColumn, str]) -> Place:
         """Where a number on some cases belongs: their sets, and what they share."""
         found: dict[str, Any] = {"datasets": self.pool.names(mask)}
         named = [f"{of.name}: {level}" for of, level in groups if of.kind == "group"]
@@ -228,19 +228,19 @@ class Crossed:
 
     # ------------------------------------------------------------ crossed
 
-    def _crossings(self, lead: ErrorGroup) -> tuple[tuple[Crossing, ...], tuple[CaseColumn, ...]]:
+    def _crossings(self, lead: ErrorGroup) -> tuple[tuple[Crossing, ...], tuple[PooledColumn, ...]]:
         """The group by every other characteristic: those that come with it first, by the difference that
         remains."""
         others = [c for c in self.shown if c is not lead.of]
         phases = [_phases(c, lead) if c.kind == "period" else c for c in others]
         version = next((c for c in phases if c.kind == "version"), None)
         period = next((c for c in phases if c.kind == "period"), None)
-        sets: list[tuple[CaseColumn, ...]] = [(c,) for c in phases]
+        sets: list[tuple[PooledColumn, ...]] = [(c,) for c in phases]
         if version is not None and period is not None:
             # A version that came at about the same time is told from the time only by both together.
             sets = [(version, period), *(s for s in sets if s[0] not in (version, period))]
         found: list[Crossing] = []
-        hidden: list[CaseColumn] = []
+        hidden: list[PooledColumn] = []
         for by in sets:
             made = self._crossing(lead, by)
             if closed(self._counts(made), public_cell(self.plan)):
@@ -254,7 +254,7 @@ class Crossed:
         cells = [cell for _, *pair in made.cells for cell in pair]
         return [count for cell in cells for count in (cell.k, cell.n - cell.k)]
 
-    def _crossing(self, lead: ErrorGroup, by: tuple[CaseColumn, ...]) -> Crossing:
+    def _crossing(self, lead: ErrorGroup, by: tuple[PooledColumn, ...]) -> Crossing:
         cells: list[tuple[tuple[str, ...], CrossCell, CrossCell]] = []
         common, shared = [], np.zeros(len(self.pool), bool)
         by_site = any(c.kind == "site" for c in (lead.of, *by))
@@ -278,7 +278,7 @@ class Crossed:
         return Crossing(by, tuple(cells), contrast, tuple(common))
 
 
-def groups_of(characteristics: Sequence[CaseColumn]) -> Iterator[ErrorGroup]:
+def groups_of(characteristics: Sequence[PooledColumn]) -> Iterator[ErrorGroup]:
     """Every group of a pool: a level of a characteristic, or all cases from a period on."""
     for c in characteristics:
         known = c.codes >= 0
@@ -315,7 +315,7 @@ def _strongest(found: Sequence[Contrast]) -> list[Contrast]:
     return [c for c in ordered if c not in periods[1:]]
 
 
-def _phases(period: CaseColumn, lead: ErrorGroup) -> CaseColumn:
+def _phases(period: PooledColumn, lead: ErrorGroup) -> PooledColumn:
     """The periods in two: before the first one with a case of the group, and from then on.
 
     A group that was there from the beginning divides nothing: then the first period is one, the others two.
@@ -325,7 +325,7 @@ def _phases(period: CaseColumn, lead: ErrorGroup) -> CaseColumn:
     return replace(period, levels=PHASES, codes=codes, start=period.levels[first])
 
 
-def _combinations(by: Sequence[CaseColumn]) -> Iterator[tuple[tuple[str, ...], Mask]]:
+def _combinations(by: Sequence[PooledColumn]) -> Iterator[tuple[tuple[str, ...], Mask]]:
     """Every combination of levels with its cases."""
     if not by:
         return
@@ -338,7 +338,7 @@ def _combinations(by: Sequence[CaseColumn]) -> Iterator[tuple[tuple[str, ...], M
             yield (level, *levels), mask & other
 
 
-def _parameters(by: Sequence[CaseColumn], levels: Sequence[str]) -> dict[str, Any]:
+def _parameters(by: Sequence[PooledColumn], levels: Sequence[str]) -> dict[str, Any]:
     """What the entry of a cell says of its levels."""
     found: dict[str, Any] = {}
     for c, level in zip(by, levels):

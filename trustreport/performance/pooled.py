@@ -23,7 +23,7 @@ MOST_LEVELS = 12  # a column with more names than this is no characteristic
 
 
 @dataclass(frozen=True, eq=False)
-class CaseColumn:
+class PooledColumn:
     """A column of the pooled cases: its names, and which one each case has, (n,); -1 where unknown.
 
     `start` is the period that parts two phases, where the periods are taken as such.
@@ -55,7 +55,7 @@ class Pool:
     of_set: Codes
     cluster: Clusters | None
     within_site: Clusters | None
-    characteristics: tuple[CaseColumn, ...]
+    characteristics: tuple[PooledColumn, ...]
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -145,7 +145,7 @@ def _joined(codes: Clusters, edges: Sequence[NDArray[np.int64]], n: int, nodes: 
 # ---------------------------------------------------------------- characteristics
 
 
-def _characteristics(parts: Sequence[ScoredCases], of_set: Codes, *, in_time: bool) -> Iterator[CaseColumn]:
+def _characteristics(parts: Sequence[ScoredCases], of_set: Codes, *, in_time: bool) -> Iterator[PooledColumn]:
     """Every column with a few names, at least two of them here; the sets last, unless they are the sites."""
     names = dict.fromkeys(name for part in parts for name in part.dataset.cases.groups)
     columns: list[tuple[str, ColumnKind, list[Coded | None]]] = [
@@ -161,12 +161,12 @@ def _characteristics(parts: Sequence[ScoredCases], of_set: Codes, *, in_time: bo
             yield made
     if len(parts) > 1 and not (site is not None and not in_time and _same_partition(site, of_set)):
         sets = tuple(part.dataset.name for part in parts)
-        yield CaseColumn(*(("period", "period") if in_time else ("dataset", "dataset")), sets, of_set)
+        yield PooledColumn(*(("period", "period") if in_time else ("dataset", "dataset")), sets, of_set)
 
 
 def _joined_column(
     name: str, kind: ColumnKind, parts: Sequence[ScoredCases], columns: Sequence[Coded | None]
-) -> CaseColumn | None:
+) -> PooledColumn | None:
     """A column over all sets, by the names of its levels."""
     levels: dict[str, int] = {}
     codes = []
@@ -185,7 +185,7 @@ def _joined_column(
         return None
     order = sorted(levels)
     to = np.array([*(order.index(level) for level in levels), -1])
-    return CaseColumn(name, kind, tuple(order), to[np.concatenate(codes)])
+    return PooledColumn(name, kind, tuple(order), to[np.concatenate(codes)])
 
 
 def _same_partition(one: Codes, other: Codes) -> bool:

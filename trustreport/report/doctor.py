@@ -18,7 +18,7 @@ REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:>=(?P<least>[\d.]+))?(?P<extra>.*
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
+class SystemRequirement:
     """One thing that is needed, whether it is there, and how to get it."""
 
     what: str
@@ -26,23 +26,25 @@ class Requirement:
     mend: str = ""
 
 
-def diagnose() -> list[Requirement]:
+def diagnose() -> list[SystemRequirement]:
     """Look at Python, at the packages, at the libraries that PDF needs and at the packaged files."""
     version = ".".join(map(str, sys.version_info[:3]))
-    lines = [Requirement(f"Python {version}", sys.version_info >= PYTHON, "Python 3.11 or newer is needed")]
+    lines = [
+        SystemRequirement(f"Python {version}", sys.version_info >= PYTHON, "Python 3.11 or newer is needed")
+    ]
     lines += _packages()
     for library, package in PDF_LIBRARIES.items():
         there = ctypes.util.find_library(library) is not None
-        lines.append(Requirement(f"{package} (for PDF)", there, f"apt-get install {package}"))
+        lines.append(SystemRequirement(f"{package} (for PDF)", there, f"apt-get install {package}"))
     return [*lines, *_packaged_files()]
 
 
-def _packages() -> Iterator[Requirement]:
+def _packages() -> Iterator[SystemRequirement]:
     """What the installed package says that it requires, without its extras."""
     try:
         required = metadata.requires("trustreport") or []
     except metadata.PackageNotFoundError:
-        yield Requirement("trustreport as an installed package", False, "pip install . in its folder")
+        yield SystemRequirement("trustreport as an installed package", False, "pip install . in its folder")
         return
     for said in required:
         found = REQUIREMENT.match(said)
@@ -55,7 +57,7 @@ def _packages() -> Iterator[Requirement]:
             version = ""
         old = bool(version) and _parts(version) < _parts(least)
         what = f"{name} {version}".strip() + f", which is older than {least}" * old
-        yield Requirement(what, bool(version) and not old, f"pip install '{name}>={least}'")
+        yield SystemRequirement(what, bool(version) and not old, f"pip install '{name}>={least}'")
 
 
 def _parts(version: str) -> list[int]:
@@ -64,7 +66,7 @@ def _parts(version: str) -> list[int]:
     return [int(part) for part in numbers[0].split(".") if part] if numbers else []
 
 
-def _packaged_files() -> list[Requirement]:
+def _packaged_files() -> list[SystemRequirement]:
     from trustreport.resources import folder
 
     lines = []
@@ -72,7 +74,7 @@ def _packaged_files() -> list[Requirement]:
         try:
             folder(kind)
         except FileNotFoundError as error:
-            lines.append(Requirement(f"packaged {kind}", False, str(error)))
+            lines.append(SystemRequirement(f"packaged {kind}", False, str(error)))
         else:
-            lines.append(Requirement(f"packaged {kind}", True))
+            lines.append(SystemRequirement(f"packaged {kind}", True))
     return lines

@@ -9,7 +9,7 @@ DUE = "vigilance_due"
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueItem:
     """Something that is due: when, what, whose; `late` is empty where it is not."""
 
     day: str
@@ -18,13 +18,13 @@ class Due:
     late: str
 
 
-def due(finding: Finding, say: Catalogue) -> list[Due]:
+def due(finding: Finding, say: Catalogue) -> list[DueItem]:
     """What the part on where things stand says is due."""
     found = []
     for part in finding.parts:
         for table in part.tables:
             if isinstance(table, PlainTable) and table.id.startswith(DUE):
-                found += [Due(*(_text(cell, say) for cell in row)) for row in table.rows]
+                found += [DueItem(*(_text(cell, say) for cell in row)) for row in table.rows]
     return found
 
 

@@ -11,12 +11,12 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.names import endpoint_name
 from trustreport.quantities import endpoint_row
 from trustreport.report.answer import Answer, answer
-from trustreport.report.answer.by_candidate import standings
-from trustreport.report.answer.forest import Group, Scale, forest, picture
+from trustreport.report.answer.by_candidate import candidate_statuses
+from trustreport.report.answer.forest import ForestGroup, Scale, forest, picture
 from trustreport.report.answer.over_time import Course, courses, side, worse
-from trustreport.report.answer.said import first_letter
-from trustreport.report.answer.what_if import Change, what_would_change_it
-from trustreport.report.due import Due, due
+from trustreport.report.answer.sentences import first_letter
+from trustreport.report.answer.what_if import WhatIf, what_would_change_it
+from trustreport.report.due import DueItem, due
 from trustreport.report.limits import Limit, ranked
 from trustreport.report.tables import in_words
 from trustreport.report.wording import month, shorten
@@ -32,7 +32,7 @@ COUNTED = ("missed_rate", "false_alarm_rate", "failure_rate")
 
 
 @dataclass(frozen=True, slots=True)
-class Indicator:
+class IndicatorRow:
     """An indicator of an audit: baseline, period before, this period, and whether it has changed."""
 
     title: str
@@ -60,16 +60,16 @@ class Front:
 
     answer: Answer
     style: str
-    groups: tuple[Group, ...]
-    indicators: tuple[Indicator, ...]
+    groups: tuple[ForestGroup, ...]
+    indicators: tuple[IndicatorRow, ...]
     period: str
     before: str
-    changes: tuple[Change, ...]
+    changes: tuple[WhatIf, ...]
     limits: tuple[Limit, ...]
     limits_more: int
     per_thousand: tuple[PerThousand, ...]
     prevalence: str
-    due: tuple[Due, ...]
+    due: tuple[DueItem, ...]
     due_more: int
 
 
@@ -119,7 +119,9 @@ def _per_thousand(assessment: Assessment, say: Catalogue) -> tuple[tuple[PerThou
     if assessment.plan.report.kind != "procurement":
         return (), ""
     rows, prevalence = [], ""
-    names = [s.name for s in standings(assessment)] or [c.candidate for c in assessment.plan.candidates]
+    names = [s.name for s in candidate_statuses(assessment)] or [
+        c.candidate for c in assessment.plan.candidates
+    ]
     for name in names:
         found = [_rate(quantity, name, assessment) for quantity in COUNTED]
         if any(found):
@@ -161,7 +163,7 @@ def _periods(followed: list[Course], say: Catalogue) -> tuple[str, str]:
     return now, month(names[at - 1], say) if at > 0 else ""
 
 
-def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> Indicator:
+def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> IndicatorRow:
     """One row: values, the level of alarm where one is declared, and whether the latest change is shown."""
     latest = course.latest
     now = course.value_in(latest.place.period) if latest else (course.values[-1] if course.values else None)
@@ -179,7 +181,7 @@ def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> Indica
     required = ""
     if declared is not None and now is not None:
         required = say("answer.indicator.alarm", value=amount(now, declared))
-    return Indicator(
+    return IndicatorRow(
         say("word.pair", first=course.candidate, second=title) if course.candidate else title,
         _analysed(now, say),
         in_words(course.baseline, say) if course.baseline else say("table.empty"),
@@ -215,7 +217,7 @@ def _scale(course: Course, now: Result | None, declared: float | None) -> Scale 
     return Scale(min(known) - spare, max(known) + spare, False)
 
 
-def _due(assessment: Assessment, say: Catalogue) -> list[Due]:
+def _due(assessment: Assessment, say: Catalogue) -> list[DueItem]:
     """What is due, where the report asks that."""
     if assessment.plan.report.kind != "vigilance":
         return []

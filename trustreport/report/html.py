@@ -1,4 +1,4 @@
-"""The report as one HTML file; `Source` makes the same documents for the PDF."""
+"""The report as one HTML file; `Documents` makes the same documents for the PDF."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
@@ -40,12 +40,12 @@ def render(
     sheets = style(_faces(), assessment.plan.report.page, "report.css", "page.css", "screen.css") + _margins(
         assessment, results_hash
     )
-    document = Source(assessment, results_hash, provenance, {n: f.svg for n, f in drawn.items()}, "screen")
+    document = Documents(assessment, results_hash, provenance, {n: f.svg for n, f in drawn.items()}, "screen")
     return document.text("both", sheets, _policy(sheets, _script()), _script())
 
 
 @dataclass(frozen=True)
-class Source:
+class Documents:
     """What the documents of an assessment are made from, on one medium; `drawn` is the SVG of each figure."""
 
     assessment: Assessment

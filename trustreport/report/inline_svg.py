@@ -63,14 +63,14 @@ def colour(given: str) -> str:
     ('var(--ink)', 'color-mix(in srgb,var(--blue) 50%,var(--paper))')
     """
     wanted = _channels(given)
-    known = min(PROPERTIES, key=lambda one: _apart(_channels(one), wanted))
-    if _apart(_channels(known), wanted) <= NEAR / 2:
+    known = min(PROPERTIES, key=lambda one: _largest_gap(_channels(one), wanted))
+    if _largest_gap(_channels(known), wanted) <= NEAR / 2:
         return f"var({PROPERTIES[known]})"
     share, hue = min(
         ((share, hue) for hue in HUES for share in range(1, 100)),
-        key=lambda one: _apart(_mixed(_channels(one[1]), one[0] / 100), wanted),
+        key=lambda one: _largest_gap(_mixed(_channels(one[1]), one[0] / 100), wanted),
     )
-    if _apart(_mixed(_channels(hue), share / 100), wanted) > NEAR:
+    if _largest_gap(_mixed(_channels(hue), share / 100), wanted) > NEAR:
         return given
     return f"color-mix(in srgb,var({PROPERTIES[hue]}) {share}%,var(--paper))"
 
@@ -83,5 +83,5 @@ def _mixed(hue: tuple[float, ...], share: float) -> tuple[float, ...]:
     return tuple(share * channel + 1 - share for channel in hue)
 
 
-def _apart(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+def _largest_gap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
     return max(abs(a - b) for a, b in zip(one, other))

@@ -85,7 +85,7 @@ def render(
 
     def laid_out(volume: html.Volume) -> Any:
         pages = {name: _legible(figure.page.decode(), lacking).encode() for name, figure in drawn.items()}
-        source = html.Source(assessment, results_hash, provenance, pages, "page")
+        source = html.Documents(assessment, results_hash, provenance, pages, "page")
         sheets = html.style(_faces(), assessment.plan.report.page, "report.css", "page.css")
         text = _legible(source.text(volume, sheets), lacking)
         return weasyprint.HTML(string=text, url_fetcher=fetcher).render(**options)

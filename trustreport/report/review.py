@@ -43,7 +43,7 @@ class Review:
         return list(dict.fromkeys([*declared, *found])) or [""]
 
     @cached_property
-    def asked(self) -> bool:
+    def offers_choice(self) -> bool:
         """Whether somebody has to choose."""
         return self.plan.report.kind == "procurement" or len(self.names) > 1
 

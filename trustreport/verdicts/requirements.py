@@ -45,7 +45,7 @@ def requirements(found: Iterable[Verdict], names: Sequence[str]) -> list[Require
     by_key: dict[tuple[object, ...], Requirement] = {}
     for verdict in found:
         candidate, baseline = sides(verdict, names)
-        key = (*_asked(verdict.criterion, names), baseline, verdict.criterion.role == "exploratory")
+        key = (*_criterion_key(verdict.criterion, names), baseline, verdict.criterion.role == "exploratory")
         if verdict.criterion.measure is None:
             key = (verdict.criterion.endpoint,)
         row = by_key.setdefault(key, Requirement(verdict.criterion, baseline))
@@ -70,7 +70,7 @@ def sides(verdict: Verdict, names: Sequence[str]) -> tuple[str | None, str]:
     return None, ""
 
 
-def _asked(criterion: Endpoint, names: Sequence[str]) -> tuple[object, ...]:
+def _criterion_key(criterion: Endpoint, names: Sequence[str]) -> tuple[object, ...]:
     """What a criterion asks, without the names of candidates."""
     of = criterion.arm_or_contrast
     told = set(of) if isinstance(of, tuple) else {of}

@@ -9,7 +9,7 @@ import numpy as np
 
 from trustreport.dimensions.vigilance.charts import Charted
 from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, mix_columns, names_of
-from trustreport.figures.timeline import TimelineLane, TimelineMark
+from trustreport.figures.timeline import TimelineMark, TimelineTrack
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
 from trustreport.narrative.where import labelled
@@ -82,7 +82,7 @@ def _day(text: str | None) -> dt.date | None:
         return None
 
 
-def lanes(timeline: Timeline, charts: Sequence[Charted], plan: Plan) -> list[TimelineLane]:
+def tracks(timeline: Timeline, charts: Sequence[Charted], plan: Plan) -> list[TimelineTrack]:
     """Everything that has a day within the periods or after them, by kind."""
     start = min((p.start for p in timeline.periods if p.start), default=None)
     if start is None:
@@ -91,17 +91,17 @@ def lanes(timeline: Timeline, charts: Sequence[Charted], plan: Plan) -> list[Tim
     for change in changes(timeline, plan):
         kind: Any = change.column if change.column in ("version", "threshold") else "group"
         by_column.setdefault(change.column, []).append(TimelineMark(change.day, change.name, kind))
-    every = [(_lane_name(column), marks) for column, marks in by_column.items()]
+    every = [(_track_name(column), marks) for column, marks in by_column.items()]
     every += [
         (say(f"{ID}.lane.alert"), list(_alerts(charts))),
         (say(f"{ID}.lane.signal"), list(_signals(plan))),
         (say(f"{ID}.lane.incident"), list(_incidents(plan))),
     ]
     found = [(name, tuple(m for m in marks if m.day >= start)) for name, marks in every]
-    return [TimelineLane(name, marks) for name, marks in found if marks]
+    return [TimelineTrack(name, marks) for name, marks in found if marks]
 
 
-def _lane_name(column: str) -> Message:
+def _track_name(column: str) -> Message:
     if column in ("version", "threshold", "site"):
         return say(f"{ID}.lane.{column}")
     return say("word.heading", text=column.replace("_", " "))

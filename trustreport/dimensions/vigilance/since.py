@@ -9,7 +9,7 @@ from typing import Literal
 from trustreport.dimensions.vigilance.charts import Charted
 from trustreport.dimensions.vigilance.entries import OF_READINGS, endpoints, indicator_of
 from trustreport.dimensions.vigilance.events import CLOSED
-from trustreport.dimensions.vigilance.milestones import lanes
+from trustreport.dimensions.vigilance.milestones import tracks
 from trustreport.dimensions.vigilance.periods import ID, Period
 from trustreport.dimensions.vigilance.view import MonitoringView
 from trustreport.estimate import Estimate
@@ -279,7 +279,7 @@ def _figure(view: MonitoringView) -> Iterator[Figure]:
     """Everything that happened, above the first charted indicator that is known by period."""
     timeline, plan = view.timeline, view.plan
     dated = [p for p in timeline.periods if p.start and p.end]
-    drawn = lanes(timeline, view.charts, plan) if len(dated) == len(timeline.periods) else []
+    drawn = tracks(timeline, view.charts, plan) if len(dated) == len(timeline.periods) else []
     endpoint = next(
         (e for e in endpoints(plan) if any(not isnan(view.value(p, e).value) for p in dated)), None
     )

@@ -1,6 +1,6 @@
 """The answer that a report opens with, made by rule from the results, and what supports it."""
 
 from trustreport.report.answer.answer import Answer, answer
-from trustreport.report.answer.said import Said
+from trustreport.report.answer.sentences import Statement
 
-__all__ = ["Answer", "Said", "answer"]
+__all__ = ["Answer", "Statement", "answer"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.report.answer import by_candidate, by_criteria, over_time, without_criteria
-from trustreport.report.answer.said import Said, text_of
+from trustreport.report.answer.sentences import Statement, text_of
 
 MOST_NAMED = 4  # candidates in the question
 
@@ -15,8 +15,8 @@ class Answer:
     """A question, the sentences that answer it, and what supports or qualifies them."""
 
     question: str
-    sentences: tuple[Said, ...]
-    support: tuple[Said, ...]
+    sentences: tuple[Statement, ...]
+    support: tuple[Statement, ...]
 
     @property
     def sentence(self) -> str:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.report.acceptance import bound_text
-from trustreport.report.answer.said import (
+from trustreport.report.answer.sentences import (
     MOST_NAMED,
-    Said,
+    Statement,
     candidate_of,
     first_letter,
     in_brackets,
@@ -25,7 +25,7 @@ COUNTED = {"sensitivity": "misses", "specificity": "alarms"}
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CandidateStatus:
     """A candidate and the verdicts on its requirements."""
 
     name: str
@@ -52,27 +52,28 @@ def named(assessment: Assessment) -> bool:
     return any(candidate_of(v) for v in assessment.verdicts)
 
 
-def standings(assessment: Assessment) -> list[Standing]:
+def candidate_statuses(assessment: Assessment) -> list[CandidateStatus]:
     """Each candidate that has requirements, in the manifest's order."""
     order = [c.candidate for c in assessment.plan.candidates]
     names = dict.fromkeys(c for v in assessment.verdicts if (c := candidate_of(v)))
     ranked = sorted(names, key=lambda c: order.index(c) if c in order else len(order))
     return [
-        Standing(name, tuple(v for v in assessment.verdicts if candidate_of(v) == name)) for name in ranked
+        CandidateStatus(name, tuple(v for v in assessment.verdicts if candidate_of(v) == name))
+        for name in ranked
     ]
 
 
-def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Said]]:
+def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
     """Sentences, and what supports them."""
-    found = standings(assessment)
+    found = candidate_statuses(assessment)
     meets = [s for s in found if s.word == "meets"]
     first = _who_meets(meets, found, say)
     sentences = [first] if first else []
-    sentences += [_undecided(s, assessment, say) for s in found if s.word == "undecided"]
+    sentences += [_open_requirements(s, assessment, say) for s in found if s.word == "undecided"]
     sentences += [_fails(s, assessment, say) for s in found if s.word == "fails"]
     silent = [c.candidate for c in assessment.plan.candidates if c.candidate not in {s.name for s in found}]
     if silent:
-        sentences.append(Said(say("answer.candidates.silent", names=silent, n=len(silent))))
+        sentences.append(Statement(say("answer.candidates.silent", names=silent, n=len(silent))))
     support = []
     if len(meets) > 1:
         support += _between(meets, assessment, say)
@@ -80,25 +81,27 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Sai
     return sentences, support
 
 
-def _who_meets(meets: Sequence[Standing], found: Sequence[Standing], say: Catalogue) -> Said | None:
+def _who_meets(
+    meets: Sequence[CandidateStatus], found: Sequence[CandidateStatus], say: Catalogue
+) -> Statement | None:
     if not meets and len(found) == 1:
         return None
     if not meets:
         key = "nobody_shown" if any(s.word == "undecided" for s in found) else "nobody"
         key += "_two" if len(found) == BOTH else ""
-        return Said(say(f"answer.candidates.{key}", n=len(found)))
+        return Statement(say(f"answer.candidates.{key}", n=len(found)))
     counts = {len(s.verdicts) for s in meets}
     n = counts.pop()
     same = "both" if n == BOTH else "their" if n == 1 and len(meets) > 1 else "same"
     what = say(f"answer.candidates.requirements_{'own' if counts else same}", n=n)
     only = "only" if len(meets) == 1 < len(found) else "meet"
     text = say(f"answer.candidates.{only}", names=[s.name for s in meets], what=what, n=len(meets))
-    return Said(text, tuple(r for s in meets for r in results_of(s.verdicts)))
+    return Statement(text, tuple(r for s in meets for r in results_of(s.verdicts)))
 
 
-def _undecided(one: Standing, assessment: Assessment, say: Catalogue) -> Said:
+def _open_requirements(one: CandidateStatus, assessment: Assessment, say: Catalogue) -> Statement:
     names = [_open(v, assessment, say) for v in one.open[:MOST_NAMED]]
-    return Said(say("answer.candidates.undecided", name=one.name, on=names), results_of(one.open))
+    return Statement(say("answer.candidates.undecided", name=one.name, on=names), results_of(one.open))
 
 
 def _open(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
@@ -110,7 +113,7 @@ def _open(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     return say("answer.candidates.open", title=name, estimate=estimate, required=required)
 
 
-def _fails(one: Standing, assessment: Assessment, say: Catalogue) -> Said:
+def _fails(one: CandidateStatus, assessment: Assessment, say: Catalogue) -> Statement:
     clauses = []
     for v in one.failed[:MOST_NAMED]:
         name = within(title(v, assessment, say))
@@ -127,10 +130,10 @@ def _fails(one: Standing, assessment: Assessment, say: Catalogue) -> Said:
             what = ""
         clauses.append(say("answer.candidates.failure", title=name, what=what) if what else name)
     text = say("answer.candidates.fails", name=one.name, on=say("answer.clauses", items=clauses))
-    return Said(text, results_of(one.failed))
+    return Statement(text, results_of(one.failed))
 
 
-def _between(meets: Sequence[Standing], assessment: Assessment, say: Catalogue) -> list[Said]:
+def _between(meets: Sequence[CandidateStatus], assessment: Assessment, say: Catalogue) -> list[Statement]:
     """How the candidates that may be bought differ on what the first requirement is about."""
     first = next((v.result for v in meets[0].verdicts if v.result is not None), None)
     if first is None:
@@ -151,7 +154,7 @@ def _between(meets: Sequence[Standing], assessment: Assessment, say: Catalogue) 
                     measure=measure,
                     estimate=in_brackets(found, say),
                 )
-                said.append(Said(text, (found,)))
+                said.append(Statement(text, (found,)))
     return said[:MOST_NAMED]
 
 
@@ -164,7 +167,7 @@ def _difference(first: Result, pair: tuple[str, str], results: Sequence[Result])
     return None
 
 
-def _comparisons(assessment: Assessment, say: Catalogue) -> list[Said]:
+def _comparisons(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Criteria that compare candidates."""
     own = [v for v in assessment.verdicts if not candidate_of(v)]
     said = []
@@ -172,7 +175,7 @@ def _comparisons(assessment: Assessment, say: Catalogue) -> list[Said]:
         name = title(v, assessment, say)
         word = say(f"verdict.{v.word.replace(' ', '_')}")
         if v.result is None:
-            said.append(Said(say("answer.candidates.comparison_open", title=name, word=word)))
+            said.append(Statement(say("answer.candidates.comparison_open", title=name, word=word)))
             continue
         text = say(
             "answer.candidates.comparison",
@@ -181,5 +184,5 @@ def _comparisons(assessment: Assessment, say: Catalogue) -> list[Said]:
             estimate=in_brackets(v.result, say),
             required=bound_text(v, say),
         )
-        said.append(Said(text, (v.result,)))
+        said.append(Statement(text, (v.result,)))
     return said

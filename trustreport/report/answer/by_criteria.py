@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
-from trustreport.report.answer.said import (
+from trustreport.report.answer.sentences import (
     MOST_NAMED,
-    Said,
+    Statement,
     first_letter,
     in_short,
     results_of,
@@ -24,7 +24,7 @@ MOST_REASONS = 2
 TWO = 2  # "both", "neither"
 
 
-def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Said]]:
+def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
     """Sentences, and what supports them."""
     verdicts = assessment.verdicts
     failed = _by_role(v for v in verdicts if v.word == "fail")
@@ -41,42 +41,42 @@ def _by_role(verdicts: Iterator[Verdict]) -> list[Verdict]:
     return sorted(verdicts, key=lambda v: ROLES.index(v.criterion.role))
 
 
-def _met(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Said:
+def _met(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Statement:
     met = [v for v in verdicts if v.word == "pass"]
     n, k = len(verdicts), len(met)
     if n == 1 and k == 0:
         word = verdicts[0].word
         if word == "not assessable":
-            return Said(say("answer.criteria.only_not_assessable", reason=verdicts[0].reason))
+            return Statement(say("answer.criteria.only_not_assessable", reason=verdicts[0].reason))
         if word in OPEN:
-            return Said(
+            return Statement(
                 say(
                     f"answer.criteria.only_{word.replace(' ', '_')}",
                     criterion=with_requirement(verdicts[0], assessment, say),
                 ),
                 results_of(verdicts),
             )
-        return Said(say("answer.criteria.only_fail"))
+        return Statement(say("answer.criteria.only_fail"))
     if n == k:
-        return Said(
+        return Statement(
             say("answer.criteria.all_two" if n == TWO else "answer.criteria.all", n=n), results_of(met)
         )
     if k:
-        return Said(say("answer.criteria.some", n=k, all=n), results_of(met))
+        return Statement(say("answer.criteria.some", n=k, all=n), results_of(met))
     words, none = {v.word for v in verdicts}, "none_two" if n == TWO else "none"
     if len(words) == 1 and "fail" not in words:
-        return Said(say(f"answer.criteria.{none}_{words.pop().replace(' ', '_')}", n=n))
-    return Said(say(f"answer.criteria.{none}", n=n))
+        return Statement(say(f"answer.criteria.{none}_{words.pop().replace(' ', '_')}", n=n))
+    return Statement(say(f"answer.criteria.{none}", n=n))
 
 
-def _failed(failed: Sequence[Verdict], n: int, assessment: Assessment, say: Catalogue) -> Said:
+def _failed(failed: Sequence[Verdict], n: int, assessment: Assessment, say: Catalogue) -> Statement:
     named = [_failure(v, assessment, say) for v in failed[:MOST_NAMED]]
     if n == 1:
-        return Said(say("answer.criteria.failure", clause=first_letter(named[0])), results_of(failed))
+        return Statement(say("answer.criteria.failure", clause=first_letter(named[0])), results_of(failed))
     more = len(failed) - len(named)
     key = "failed_more" if more else "failed"
     text = say(f"answer.criteria.{key}", n=len(failed), clauses=say("answer.clauses", items=named), more=more)
-    return Said(text, results_of(failed[:MOST_NAMED]))
+    return Statement(text, results_of(failed[:MOST_NAMED]))
 
 
 def _failure(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
@@ -90,7 +90,7 @@ def _failure(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     return say("answer.criteria.safety", clause=clause) if verdict.criterion.role == "safety" else clause
 
 
-def _open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Said]:
+def _open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """What is inconclusive, cannot be assessed or was not tested; safety criteria by name."""
     if len(verdicts) == 1:
         return
@@ -105,24 +105,24 @@ def _open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -
         key = f"answer.criteria.{word.replace(' ', '_')}"
         if len(own) <= MOST_NAMED - 1:
             names = [_named(v, assessment, say) for v in own]
-            yield Said(say(f"{key}_named", n=len(own), names=names), results_of(own))
+            yield Statement(say(f"{key}_named", n=len(own), names=names), results_of(own))
             continue
         safety = [v for v in own if v.criterion.role == "safety"][:1]
         if safety:
             name = _named(safety[0], assessment, say)
-            yield Said(say(f"{key}_among", n=len(own), name=name), results_of(safety))
+            yield Statement(say(f"{key}_among", n=len(own), name=name), results_of(safety))
         else:
-            yield Said(say(key, n=len(own)))
+            yield Statement(say(key, n=len(own)))
 
 
-def _all_open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Said]:
+def _all_open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     """The criteria with their numbers, or why they cannot be judged."""
     if verdicts[0].word == "inconclusive":
         names = [_named(v, assessment, say) for v in _by_role(iter(verdicts))[:MOST_NAMED]]
-        yield Said(first_letter(say("answer.criteria.listed", names=names)), results_of(verdicts))
+        yield Statement(first_letter(say("answer.criteria.listed", names=names)), results_of(verdicts))
         return
     for reason in list(dict.fromkeys(say(v.reason) for v in verdicts))[:MOST_REASONS]:
-        yield Said(first_letter(reason))
+        yield Statement(first_letter(reason))
 
 
 def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
@@ -132,8 +132,8 @@ def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     return say("answer.criteria.safety", clause=name) if verdict.criterion.role == "safety" else name
 
 
-def _safe(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Said]:
+def _safe(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     own = [v for v in verdicts if v.word == "pass" and v.criterion.role == "safety"]
     if own and len(own) < len(verdicts):
         names = [within(title(v, assessment, say)) for v in own]
-        yield Said(say("answer.criteria.safety_met", n=len(own), names=names), results_of(own))
+        yield Statement(say("answer.criteria.safety_met", n=len(own), names=names), results_of(own))

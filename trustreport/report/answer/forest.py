@@ -11,7 +11,7 @@ from trustreport.assessment import Assessment
 from trustreport.criteria import Bound
 from trustreport.messages import Catalogue
 from trustreport.report import acceptance
-from trustreport.report.answer.said import candidate_of, estimate_of, title
+from trustreport.report.answer.sentences import candidate_of, estimate_of, title
 from trustreport.report.tables import in_words
 from trustreport.results import Result
 from trustreport.verdicts import Verdict
@@ -19,8 +19,9 @@ from trustreport.verdicts import Verdict
 WIDTH, HEIGHT, MARGIN = 120.0, 12.0, 6.0  # points
 MARK = 2.8
 SPARE = 0.12  # of the span, beyond what is drawn
-COLOURS = {"pass": "#0f7b7b", "fail": "#b3452c", "inconclusive": "#946200", "none": "#7b8794"}
-SHADE, TICK = "#e6f1f1", "#1f2933"
+# As in report.css.
+COLOURS = {"pass": "#0e7c7b", "fail": "#b4472b", "inconclusive": "#8a6100", "none": "#5b6875"}
+SHADE, TICK = "#e4eff0", "#1b2733"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ForestRow:
     """A criterion as the forest prints it; `mark` is the class of its verdict, `picture` its SVG."""
 
     title: str
@@ -56,22 +57,22 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ForestGroup:
     """Rows under one heading."""
 
     heading: str
-    rows: tuple[Row, ...]
+    rows: tuple[ForestRow, ...]
 
 
-def forest(assessment: Assessment, say: Catalogue) -> tuple[Group, ...]:
+def forest(assessment: Assessment, say: Catalogue) -> tuple[ForestGroup, ...]:
     """Every criterion that asks for a verdict: by candidate, else by what it is about, in declared order."""
     about = {row.name: row for row in acceptance.criterion_rows(assessment, say)}
     scales = _scales(assessment)
-    grouped: dict[str, list[Row]] = {}
+    grouped: dict[str, list[ForestRow]] = {}
     for i, verdict in enumerate(assessment.verdicts, 1):
         row = _row(verdict, f"criterion-{i}", about.get(verdict.criterion.endpoint), scales, assessment, say)
         grouped.setdefault(_heading(verdict, assessment, say), []).append(row)
-    return tuple(Group(heading, tuple(rows)) for heading, rows in grouped.items())
+    return tuple(ForestGroup(heading, tuple(rows)) for heading, rows in grouped.items())
 
 
 def _heading(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
@@ -100,7 +101,7 @@ def _row(
     scales: dict[str, Scale],
     assessment: Assessment,
     say: Catalogue,
-) -> Row:
+) -> ForestRow:
     found, bound = estimate_of(verdict, assessment), _bound(verdict)
     mark = acceptance.MARKS.get(verdict.word, "none")
     estimate = in_words(found, say) if found is not None else say("table.empty")
@@ -108,7 +109,7 @@ def _row(
     word = say(f"verdict.{verdict.word.replace(' ', '_')}")
     alt = say("answer.forest.alt", estimate=estimate, required=required, word=word)
     scale = scales.get(_key(verdict, found))
-    return Row(
+    return ForestRow(
         title(verdict, assessment, say),
         verdict.criterion.endpoint,
         ", ".join(_about(verdict, found, held, assessment, say)),

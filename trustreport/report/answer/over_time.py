@@ -10,7 +10,7 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.names import endpoint_name
 from trustreport.plan import Incident
 from trustreport.quantities import endpoint_row
-from trustreport.report.answer.said import Said, first_letter, in_brackets
+from trustreport.report.answer.sentences import Statement, first_letter, in_brackets
 from trustreport.report.tables import in_words
 from trustreport.report.wording import month
 from trustreport.results import Result
@@ -105,7 +105,7 @@ def courses(assessment: Assessment) -> list[Course]:
     return found
 
 
-def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Said]]:
+def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
     """Sentences, and what supports them."""
     every = courses(assessment)
     known = [c for c in every if c.latest is not None]
@@ -124,7 +124,7 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Sai
         word = "no"
     else:
         word = "unknown"
-    sentences = [Said(say(f"answer.vigilance.{word}"))]
+    sentences = [Statement(say(f"answer.vigilance.{word}"))]
     sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
     if not changed:
         sentences += [_past(c, say) for c in past[:MOST_SAID]]
@@ -140,7 +140,7 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Sai
     told = {r.endpoint for r in silent} if not changed and not past else set()
     support += _first_alerts([r for r in alerts if r.endpoint not in told], assessment, say)
     support += [
-        Said(say("answer.vigilance.proposed", signal=s.signal, action=s.action.rstrip(".")))
+        Statement(say("answer.vigilance.proposed", signal=s.signal, action=s.action.rstrip(".")))
         for s in signals
         if s.action
     ]
@@ -170,7 +170,7 @@ def _counted(value: Result, period: str, say: Catalogue) -> str:
     return say("answer.vigilance.of", period=period, k=round(e.n * e.value), n=e.n)
 
 
-def _changed(course: Course, say: Catalogue) -> Said:
+def _changed(course: Course, say: Catalogue) -> Statement:
     latest, run = course.latest, course.run
     assert latest is not None
     word = "fell" if side(latest) < 0 else "rose"
@@ -179,10 +179,10 @@ def _changed(course: Course, say: Catalogue) -> Said:
     key = f"answer.vigilance.{word}_{more}" if worse(latest) else f"answer.vigilance.{word}_better"
     values = _values(course, latest, say)
     rested = tuple(r for r in (course.value_in(latest.place.period), course.baseline, latest) if r)
-    return Said(say(key, since=since, **values), rested)
+    return Statement(say(key, since=since, **values), rested)
 
 
-def _past(course: Course, say: Catalogue) -> Said:
+def _past(course: Course, say: Catalogue) -> Statement:
     """A change for the worse that the latest period does not show any more."""
     change, latest = course.earlier, course.latest
     assert change is not None
@@ -194,19 +194,19 @@ def _past(course: Course, say: Catalogue) -> Said:
         change=in_brackets(latest, say),
         **values,
     )
-    return Said(text, tuple(r for r in (course.value_in(change.place.period), change, latest) if r))
+    return Statement(text, tuple(r for r in (course.value_in(change.place.period), change, latest) if r))
 
 
-def _unchanged(known: Sequence[Course], say: Catalogue) -> Said:
+def _unchanged(known: Sequence[Course], say: Catalogue) -> Statement:
     """No change could be shown, with the intervals of the first indicators."""
     latest = [c.latest for c in known if c.latest is not None][:MOST_SAID]
     if not latest:
-        return Said("")
+        return Statement("")
     parts = [
         say("answer.vigilance.change_of", measure=say(endpoint_name(r.endpoint)), change=in_words(r, say))
         for r in latest
     ]
-    return Said(
+    return Statement(
         say("answer.vigilance.unchanged", period=month(latest[0].place.period or "", say), changes=parts),
         tuple(latest),
     )
@@ -225,8 +225,8 @@ def _detail(r: Result, name: str) -> str:
     return str({**r.estimate.details, **r.details}.get(name, ""))
 
 
-def _alerted(r: Result, say: Catalogue) -> Said:
-    return Said(
+def _alerted(r: Result, say: Catalogue) -> Statement:
+    return Statement(
         say(
             "answer.vigilance.alerted",
             measure=say(endpoint_name(r.endpoint)),
@@ -236,7 +236,7 @@ def _alerted(r: Result, say: Catalogue) -> Said:
     )
 
 
-def _first_alerts(alerts: Sequence[Result], assessment: Assessment, say: Catalogue) -> list[Said]:
+def _first_alerts(alerts: Sequence[Result], assessment: Assessment, say: Catalogue) -> list[Statement]:
     """When the chart of each indicator first alerted, and when a signal was registered for it."""
     said = []
     for r in alerts:
@@ -261,17 +261,17 @@ def _first_alerts(alerts: Sequence[Result], assessment: Assessment, say: Catalog
                 detected=signal.detected.isoformat(),
                 **values,
             )
-        said.append(Said(text, (r,)))
+        said.append(Statement(text, (r,)))
     return said
 
 
-def _where(assessment: Assessment, endpoints: set[str], say: Catalogue) -> list[Said]:
+def _where(assessment: Assessment, endpoints: set[str], say: Catalogue) -> list[Statement]:
     """Where errors concentrate, as the part on that says first."""
     del endpoints
     for finding in assessment.findings:
         for part in finding.parts:
             if part.element == "where" and part.finding:
-                return [Said(say(part.finding[0]))]
+                return [Statement(say(part.finding[0]))]
     return []
 
 
@@ -287,12 +287,12 @@ def _serious(incident: Incident) -> bool:
 
 def _open(
     incidents: Sequence[Incident], signals: Sequence[object], explained: bool, say: Catalogue
-) -> list[Said]:
+) -> list[Statement]:
     """Serious incidents that are open; signals where no change has been said."""
     serious = [i for i in incidents if _serious(i)]
     said = []
     if serious:
-        said.append(Said(say("answer.vigilance.serious", n=len(serious))))
+        said.append(Statement(say("answer.vigilance.serious", n=len(serious))))
     if signals and not explained:
-        said.append(Said(say("answer.vigilance.signals", n=len(signals))))
+        said.append(Statement(say("answer.vigilance.signals", n=len(signals))))
     return said

@@ -8,7 +8,7 @@ from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.place import Place
 from trustreport.report import acceptance
-from trustreport.report.answer.said import UNSEEN, first_letter, title, within
+from trustreport.report.answer.sentences import UNSEEN, first_letter, title, within
 from trustreport.report.tables import in_words, method_text
 from trustreport.results import Result
 from trustreport.verdicts import WORDS, Verdict
@@ -19,7 +19,7 @@ DECIDED = ("pass", "fail", "inconclusive")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class WhatIf:
     """What would be otherwise: of what, and what would follow."""
 
     name: str
@@ -27,7 +27,7 @@ class Change:
     results: tuple[Result, ...] = ()
 
 
-def what_would_change_it(assessment: Assessment, say: Catalogue) -> tuple[Change, ...]:
+def what_would_change_it(assessment: Assessment, say: Catalogue) -> tuple[WhatIf, ...]:
     """First amended bounds, then other methods on the same cases, then other data and groups.
 
     Only where another verdict would follow; of amended bounds also where none would.
@@ -40,7 +40,7 @@ def what_would_change_it(assessment: Assessment, say: Catalogue) -> tuple[Change
     return tuple(found[:MOST])
 
 
-def _amended(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
+def _amended(assessment: Assessment, say: Catalogue) -> Iterator[WhatIf]:
     for v in sorted(assessment.verdicts, key=lambda v: v.locked is None or v.locked.word == v.word):
         if v.locked is None:
             continue
@@ -48,18 +48,18 @@ def _amended(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
         word = say(f"answer.would.{v.locked.word.replace(' ', '_')}")
         same = v.locked.word == v.word
         text = say("answer.change.locked_same" if same else "answer.change.locked", bound=bound, word=word)
-        yield Change(title(v, assessment, say), text, tuple(r for r in (v.result,) if r))
+        yield WhatIf(title(v, assessment, say), text, tuple(r for r in (v.result,) if r))
 
 
-def _judged(assessment: Assessment) -> Iterator[tuple[Verdict, Result]]:
+def _with_bound(assessment: Assessment) -> Iterator[tuple[Verdict, Result]]:
     for v in assessment.verdicts:
         if v.word in DECIDED and v.result is not None and v.bound is not None:
             yield v, v.result
 
 
-def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
+def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[WhatIf]:
     """Another interval of the same number that would be judged otherwise."""
-    for v, lead in _judged(assessment):
+    for v, lead in _with_bound(assessment):
         for r in assessment.results:
             e = r.estimate
             same = r.id == lead.id and r.endpoint == lead.endpoint and r.place == lead.place
@@ -69,7 +69,7 @@ def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
                 continue
             word = compare_with_bound(e.low, e.high, v.bound) if v.bound else v.word
             if word != v.word:
-                yield Change(
+                yield WhatIf(
                     title(v, assessment, say),
                     say(
                         "answer.change.method",
@@ -82,11 +82,11 @@ def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
                 break
 
 
-def _other_places(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
+def _other_places(assessment: Assessment, say: Catalogue) -> Iterator[WhatIf]:
     """The worst other data set, then the worst group, that the same bound would not pass."""
     seen: set[tuple[str, str]] = set()
-    rows: list[tuple[int, Change]] = []
-    for v, lead in _judged(assessment):
+    rows: list[tuple[int, WhatIf]] = []
+    for v, lead in _with_bound(assessment):
         if v.word != "pass":
             continue
         for kind, others in (("data", _other_data(lead, assessment)), ("group", _groups(lead, assessment))):
@@ -103,7 +103,7 @@ def _other_places(assessment: Assessment, say: Catalogue) -> Iterator[Change]:
                 estimate=in_words(worst, say),
                 word=say(f"answer.would.{word}"),
             )
-            rows.append((WORDS.index(word), Change(first_letter(name), text, (worst,))))
+            rows.append((WORDS.index(word), WhatIf(first_letter(name), text, (worst,))))
     for _, change in sorted(rows, key=lambda row: row[0]):
         yield change
 

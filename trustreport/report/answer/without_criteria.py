@@ -6,7 +6,7 @@ from math import isnan
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
-from trustreport.report.answer.said import UNSEEN, Said, first_letter
+from trustreport.report.answer.sentences import UNSEEN, Statement, first_letter
 from trustreport.report.answer.worst import of_data_sets, worst_data
 from trustreport.report.tables import in_words
 from trustreport.results import Result
@@ -15,28 +15,28 @@ from trustreport.verdicts.judge import amount
 MOST_PAIRS = 3
 
 
-def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Said], list[Said]]:
+def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
     """Sentences, and what supports them: utility first where one is declared, published figures last."""
-    found: list[Said] = []
-    support: list[Said] = []
+    found: list[Statement] = []
+    support: list[Statement] = []
     for one in SPEAKERS:
         said = one(assessment, say)
         found += said[:1]
         support += said[1:]
     if not found:
-        return [Said(say("answer.open.nothing"))], [Said(say("answer.open.no_criteria"))]
+        return [Statement(say("answer.open.nothing"))], [Statement(say("answer.open.no_criteria"))]
     head, rest = found[:1], found[1:]
-    return head, [*rest, *support, Said(say("answer.open.no_criteria"))]
+    return head, [*rest, *support, Statement(say("answer.open.no_criteria"))]
 
 
-def _utility(assessment: Assessment, say: Catalogue) -> list[Said]:
+def _utility(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Of candidates whose decisions have a declared utility: which yields most, and by how much."""
     found = [
         r
         for r in assessment.results
         if r.id == "advice_accuracy.utility_difference" and r.primary and not isnan(r.estimate.value)
     ]
-    said: list[Said] = []
+    said: list[Statement] = []
     for r in found[:MOST_PAIRS]:
         e, (one, other) = r.estimate, r.place.candidates or ("", "")
         utility = str(r.parameters.get("utility", ""))
@@ -56,11 +56,11 @@ def _utility(assessment: Assessment, say: Catalogue) -> list[Said]:
             one=one,
             other=other,
         )
-        said.append(Said(text, (r,)))
+        said.append(Statement(text, (r,)))
     return said
 
 
-def _readers(assessment: Assessment, say: Catalogue) -> list[Said]:
+def _readers(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """The change of the primary endpoint of the readers, and how many readers did better and worse."""
     task = _first(assessment, "decision_benefit.mean_benefit")
     if task is None:
@@ -77,7 +77,7 @@ def _readers(assessment: Assessment, say: Catalogue) -> list[Said]:
     ]
     measure = say(quantity_name(task.endpoint))
     said = [
-        Said(
+        Statement(
             say(
                 f"answer.open.readers_{_side(task)}",
                 measure=measure,
@@ -92,11 +92,13 @@ def _readers(assessment: Assessment, say: Catalogue) -> list[Said]:
     if own:
         better = sum(r.estimate.value > 0 for r in own)
         worse = sum(r.estimate.value < 0 for r in own)
-        said.append(Said(say("answer.open.gained", better=better, worse=worse, n=len(own), measure=measure)))
+        said.append(
+            Statement(say("answer.open.gained", better=better, worse=worse, n=len(own), measure=measure))
+        )
     return said
 
 
-def _errors(assessment: Assessment, say: Catalogue) -> list[Said]:
+def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Errors with and without the aid, from counts alone."""
     if _first(assessment, "decision_benefit.mean_benefit") is not None:
         return []
@@ -116,10 +118,10 @@ def _errors(assessment: Assessment, say: Catalogue) -> list[Said]:
         "unaided": amount(unaided, unaided.estimate.value),
         "change": in_words(arr, say),
     }
-    return [Said(say(f"answer.open.errors_{_side(arr)}", **values), (arr, aided, unaided))]
+    return [Statement(say(f"answer.open.errors_{_side(arr)}", **values), (arr, aided, unaided))]
 
 
-def _data_sets(assessment: Assessment, say: Catalogue) -> list[Said]:
+def _data_sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Area, sensitivity and specificity on test data, and the worst of several sets."""
     roles = {d.name: d.role for d in assessment.study.datasets}
     if len(assessment.plan.candidates) > 1 or all(role in UNSEEN for role in roles.values()):
@@ -130,12 +132,12 @@ def _data_sets(assessment: Assessment, say: Catalogue) -> list[Said]:
     for name in sets[:MOST_PAIRS]:
         own = [r for kind in kinds for r in kind if r.place.dataset == name]
         parts = [_measured(r, say) for r in own]
-        said.append(Said(say("answer.open.on_data", data=name, measures=parts), tuple(own)))
+        said.append(Statement(say("answer.open.on_data", data=name, measures=parts), tuple(own)))
     worst = worst_data(assessment, say)
     return said + ([worst] if worst else [])
 
 
-def _by_candidate(assessment: Assessment, say: Catalogue) -> list[Said]:
+def _by_candidate(assessment: Assessment, say: Catalogue) -> list[Statement]:
     said = []
     for one in assessment.plan.candidates:
         own = [
@@ -146,7 +148,9 @@ def _by_candidate(assessment: Assessment, say: Catalogue) -> list[Said]:
         ]
         if own:
             parts = [_measured(r, say) for r in own]
-            said.append(Said(say("answer.open.of_candidate", data=one.candidate, measures=parts), tuple(own)))
+            said.append(
+                Statement(say("answer.open.of_candidate", data=one.candidate, measures=parts), tuple(own))
+            )
     return said
 
 
@@ -154,7 +158,7 @@ def _measured(r: Result, say: Catalogue) -> str:
     return say("answer.open.measured", measure=say(quantity_name(r.name)), estimate=in_words(r, say))
 
 
-def _published(assessment: Assessment, say: Catalogue) -> list[Said]:
+def _published(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Declared figures that contradict each other, and those that the counts do not bear out."""
     own = [r for r in assessment.results if r.id == "reported.conflict"]
     checked = {r.place.set for r in assessment.results if r.id == "reported.consistent_matrices"}
@@ -163,23 +167,23 @@ def _published(assessment: Assessment, say: Catalogue) -> list[Said]:
     key = "conflicts" if own else "no_conflicts"
     names = [str(r.place.set).removesuffix(", reported") for r in own[:MOST_PAIRS]]
     return [
-        Said(
+        Statement(
             say(f"answer.open.{key}", n=len(own), all=len(checked | {r.place.set for r in own}), names=names),
             tuple(own),
         )
     ]
 
 
-def _raters(assessment: Assessment, say: Catalogue) -> list[Said]:
+def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Agreement of those who set the reference, and what accuracy can be reached against them."""
     agreement = _first(assessment, "source_reliability.krippendorff_alpha")
     reached = _first(assessment, "source_reliability.actual_accuracy")
     said = []
     if agreement is not None:
-        said.append(Said(say("answer.open.raters", estimate=in_words(agreement, say)), (agreement,)))
+        said.append(Statement(say("answer.open.raters", estimate=in_words(agreement, say)), (agreement,)))
     if reached is not None:
         said.append(
-            Said(
+            Statement(
                 say("answer.open.actual_accuracy", value=amount(reached, reached.estimate.value)), (reached,)
             )
         )
@@ -203,7 +207,7 @@ def _side(change: Result) -> str:
     return "better" if e.low > 0 else "worse"
 
 
-SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Said]], ...] = (
+SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Statement]], ...] = (
     _utility,
     _readers,
     _errors,

@@ -5,7 +5,7 @@ from math import isnan
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
-from trustreport.report.answer.said import UNSEEN, Said
+from trustreport.report.answer.sentences import UNSEEN, Statement
 from trustreport.report.tables import in_words
 from trustreport.results import Result
 from trustreport.verdicts.judge import amount
@@ -30,7 +30,7 @@ def of_data_sets(assessment: Assessment, id: str, candidate: str | None = None) 
     return list(found.values())
 
 
-def worst_data(assessment: Assessment, say: Catalogue) -> Said | None:
+def worst_data(assessment: Assessment, say: Catalogue) -> Statement | None:
     """The lowest sensitivity, or else area, of several data sets, and what the others reach at least."""
     for id in MEASURES:
         found = of_data_sets(assessment, id)
@@ -39,7 +39,7 @@ def worst_data(assessment: Assessment, say: Catalogue) -> Said | None:
     return None
 
 
-def _sentence(measure: str, found: Sequence[Result], assessment: Assessment, say: Catalogue) -> Said:
+def _sentence(measure: str, found: Sequence[Result], assessment: Assessment, say: Catalogue) -> Statement:
     low = min(found, key=lambda r: r.estimate.value)
     rest = [r for r in found if r is not low]
     least = min(r.estimate.value for r in rest)
@@ -55,4 +55,4 @@ def _sentence(measure: str, found: Sequence[Result], assessment: Assessment, say
     where = say("answer.worst.outside_training") if trained else say("answer.worst.of_all", n=len(found))
     several = "others" if len(rest) > 1 else "other"
     elsewhere = say(f"answer.worst.{several}", least=values["least"], place=rest[0].place.dataset)
-    return Said(say(f"answer.worst.{measure}", where=where, elsewhere=elsewhere, **values), (low, *rest))
+    return Statement(say(f"answer.worst.{measure}", where=where, elsewhere=elsewhere, **values), (low, *rest))

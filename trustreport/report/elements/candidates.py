@@ -42,13 +42,13 @@ WORKLOAD = "recall_rate"
 def grid(context: Context) -> Element | None:
     """Requirement by candidate: met, failed, undecided, or why it cannot be said."""
     review, say = Review(context.assessment, context.say), context.say
-    if not (review.asked and review.required):
+    if not (review.offers_choice and review.required):
         return None
     heads = (Head(say("procurement.grid.requirement")), *(Head(review.shown(n)) for n in review.names))
     whole = Line(
         (
             Cell(say("procurement.grid.every")),
-            *(_standing(review.standings[name], say) for name in review.names),
+            *(_status_line(review.standings[name], say) for name in review.names),
         ),
         leads=True,
     )
@@ -59,7 +59,7 @@ def grid(context: Context) -> Element | None:
     return Element(tuple(conclusion(review)), tables=numbered(context, table))
 
 
-def _standing(word: Standing, say: Catalogue) -> Cell:
+def _status_line(word: Standing, say: Catalogue) -> Cell:
     return Cell(say(f"procurement.standing.{word.replace(' ', '_')}"), mark=STANDING_MARKS.get(word, "none"))
 
 
@@ -88,7 +88,7 @@ def candidate_table(context: Context) -> Element | None:
     """The candidates in one table for each set of common cases: accuracy, rates here, workload."""
     review = Review(context.assessment, context.say)
     own = [r for r in review.results if r.dimension == ID]
-    if not (review.asked and own):
+    if not (review.offers_choice and own):
         return None
     datasets = list(dict.fromkeys(r.place.dataset or "" for r in own))
     tables = [_side_by_side(dataset, review) for dataset in datasets]
@@ -127,7 +127,7 @@ def leading_row(review: Review) -> str:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _CandidateRow:
     """A row of the table: its label, and how the cell of a candidate is written; empty without a result."""
 
     key: str
@@ -135,18 +135,18 @@ class _Row:
     text: Callable[[str], str]
 
 
-def _rows(dataset: str, review: Review) -> Iterator[_Row]:
+def _rows(dataset: str, review: Review) -> Iterator[_CandidateRow]:
     """Utilities, then measures, those of primary criteria first, then rates at the local prevalence."""
     say, first = review.say, leading_row(review)
 
-    def row(key: str, label: str, id: str, *, per: float = 0, **parameters: object) -> _Row:
+    def row(key: str, label: str, id: str, *, per: float = 0, **parameters: object) -> _CandidateRow:
         def text(name: str) -> str:
             found = of_candidate(review, id, name, dataset, **parameters)
             if found is None:
                 return ""
             return per_patients(found, per, say) if per else in_words(found, say)
 
-        return _Row(key, label, text)
+        return _CandidateRow(key, label, text)
 
     for utility in utilities(review):
         label = say("procurement.table.utility", utility=utility)

@@ -7,7 +7,7 @@ from trustreport.plan import required
 from trustreport.report import acceptance
 from trustreport.report.answer import answer
 from trustreport.report.answer.forest import forest
-from trustreport.report.answer.said import estimate_of
+from trustreport.report.answer.sentences import estimate_of
 from trustreport.report.elements.element import Context, Element, ReportPlace
 from trustreport.report.limits import ranked
 from trustreport.report.wording import shorten
@@ -17,7 +17,7 @@ MOST_FOUND = 12  # remarks of checks in the report; the register in the annex ha
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class EvidenceRow:
     """A criterion, its verdict, and where the report shows what it rests on."""
 
     title: str
@@ -44,7 +44,7 @@ def matrix(context: Context) -> Element | None:
         place = context.standing.get(found.dimension) if found is not None else None
         own = held[name]
         rows.append(
-            Evidence(
+            EvidenceRow(
                 shown[name].title,
                 name,
                 own.estimate if verdict.word == "pass" else own.sentence,

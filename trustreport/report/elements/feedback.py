@@ -6,7 +6,7 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.plan import Incident, Plan, Vigilance
 from trustreport.report import declared
-from trustreport.report.answer.said import title
+from trustreport.report.answer.sentences import title
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.tables import Cell, Head, Line, Table
 from trustreport.report.wording import day

@@ -73,7 +73,7 @@ def _ran(assessment: Assessment, checks: Sequence[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FrameworkAnswer:
     """An item as this report stands to it: what it is here, whether in part only, and where."""
 
     item: Item
@@ -139,43 +139,43 @@ class Finder:
             if part.element
         }
 
-    def answer(self, item: Item) -> Answer:
+    def answer(self, item: Item) -> FrameworkAnswer:
         """How this report stands to an item."""
         say, standing = self._context.say, self._context.standing
         if item.status == "O":
             supplied = standing.get("E50")
             reason = "" if self._context.assessment.plan.documents else say("element.E46.no_document")
-            return Answer(item, "O", False, (supplied,) if supplied else (), reason)
+            return FrameworkAnswer(item, "O", False, (supplied,) if supplied else (), reason)
         of_sets = all(path.startswith("datasets.") for path in item.fields)
         sets = self._context.assessment.plan.datasets
         if item.roles and of_sets and not any(one.role in item.roles for one in sets):
             roles = [declared.text(role, say) for role in item.roles]
-            return Answer(item, OPEN, False, (), say("element.E46.no_set", roles=roles))
+            return FrameworkAnswer(item, OPEN, False, (), say("element.E46.no_set", roles=roles))
         return self._computed(item) if item.status == "C" else self._declared(item)
 
-    def _computed(self, item: Item) -> Answer:
+    def _computed(self, item: Item) -> FrameworkAnswer:
         say = self._context.say
         found = [self.place(element, computed=True) for element in item.elements]
         places = tuple(dict.fromkeys(place for place in found if place))
         if places:
-            return Answer(item, "C", None in found, places)
+            return FrameworkAnswer(item, "C", None in found, places)
         built = any(element not in NOT_BUILT for element in item.elements)
         reason = say("element.E46.no_data") if built else say("element.E46.not_built")
-        return Answer(item, OPEN, False, (), reason)
+        return FrameworkAnswer(item, OPEN, False, (), reason)
 
-    def _declared(self, item: Item) -> Answer:
+    def _declared(self, item: Item) -> FrameworkAnswer:
         say, plan = self._context.say, self._context.assessment.plan
         shares = {path: declared_share(plan, path, item.roles) for path in item.fields}
         lacking = [declared.label(path, say) for path, share in shares.items() if share < 1]
         reason = say("element.E46.not_declared", names=lacking) if lacking else ""
         if not any(shares.values()):
-            return Answer(item, OPEN, False, (), reason)
+            return FrameworkAnswer(item, OPEN, False, (), reason)
         groups = dict.fromkeys(path.partition(".")[0] for path, share in shares.items() if share)
         # A group that no element prints stands with the further declarations.
         words = [PRINTED_BY.get(group, "rest") for group in groups]
         found = [self._context.standing.get(word) for word in words]
         found += [self.place(e, computed=False) for e in item.elements if e not in PRINTED_BY.values()]
-        return Answer(item, "D", bool(lacking), tuple(dict.fromkeys(p for p in found if p)), reason)
+        return FrameworkAnswer(item, "D", bool(lacking), tuple(dict.fromkeys(p for p in found if p)), reason)
 
     def place(self, element: str, *, computed: bool) -> ReportPlace | None:
         """Where an element stands with something in it, computed if that is asked; None where it does not."""
@@ -224,7 +224,7 @@ def _framework(pack: Pack, finder: Finder, context: Context) -> Framework:
     )
 
 
-def _elsewhere(supplied: Sequence[Answer], say: Catalogue) -> Iterator[str]:
+def _elsewhere(supplied: Sequence[FrameworkAnswer], say: Catalogue) -> Iterator[str]:
     """In few lines what others supply, for paper: a row each would fill pages that say nothing more."""
     for verified, key in ((True, "element.E46.elsewhere"), (False, "element.E46.elsewhere_not_verified")):
         of = [answer for answer in supplied if answer.item.verified == verified]
@@ -233,7 +233,7 @@ def _elsewhere(supplied: Sequence[Answer], say: Catalogue) -> Iterator[str]:
     yield from dict.fromkeys(answer.reason for answer in supplied if answer.reason)
 
 
-def _pack_sentences(pack: Pack, answers: Sequence[Answer], say: Catalogue) -> Iterator[str]:
+def _pack_sentences(pack: Pack, answers: Sequence[FrameworkAnswer], say: Catalogue) -> Iterator[str]:
     legal, date = pack.legal_status, day(pack.legal_status_on)
     yield say("element.E46.about", edition=pack.edition, legal=legal, date=date, source=pack.source)
     n = Counter(answer.state for answer in answers)
@@ -254,7 +254,7 @@ def _pack_sentences(pack: Pack, answers: Sequence[Answer], say: Catalogue) -> It
         yield say("element.E46.some_verified", k=k, n=total, who=who, date=date, text=pack.compared_with)
 
 
-def _row(answer: Answer, say: Catalogue) -> FrameworkRow:
+def _row(answer: FrameworkAnswer, say: Catalogue) -> FrameworkRow:
     item = answer.item
     return FrameworkRow(
         item.id,

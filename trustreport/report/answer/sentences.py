@@ -21,7 +21,7 @@ MOST_NAMED = 3  # criteria named one by one in a sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Statement:
     """A sentence, and the results whose numbers it states."""
 
     text: str
@@ -135,6 +135,6 @@ def results_of(verdicts: Iterable[Verdict]) -> tuple[Result, ...]:
     return tuple(v.result for v in verdicts if v.result is not None)
 
 
-def text_of(sentences: Sequence[Said]) -> str:
+def text_of(sentences: Sequence[Statement]) -> str:
     """Sentences one after another."""
     return " ".join(one.text for one in sentences)
