@@ -88,15 +88,16 @@ def chapters(
     context = Context(assessment, drawn, say, Numbering("", drawn, say), on_screen, provenance, standing)
     report = _drafts("report", REPORT[kind], context)
     annex = _drafts("annex", ANNEX[kind], context)
-    for volume, drafts in (("report", report), ("annex", annex)):
-        for draft in drafts:
-            draft.items |= {w: _items(w, volume, draft.context) for w in draft.words if w in LAST}
+    for draft in (*report, *annex):
+        volume: Volume = "annex" if draft.context.in_annex else "report"
+        draft.items |= {w: _items(w, volume, draft.context) for w in draft.words if w in LAST}
     return Chapters(_volume("report", report, assessment, say), _volume("annex", annex, assessment, say))
 
 
 def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Context) -> list[_Draft]:
     """Every chapter that holds something; the numbers leave the others out."""
-    say, drafts = context.say, []
+    say = context.say
+    drafts: list[_Draft] = []
     placed = frozenset(name for names in outline.values() for name in names)
     most = ROWS_IN_REPORT if volume == "report" else None if context.on_screen else ROWS_ON_PAPER
     for name, words in outline.items():

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib import import_module, metadata
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import trustreport
 from trustreport.assessment import Assessment
@@ -28,7 +28,8 @@ from trustreport.seeds import DEFAULT
 
 FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv")
 DEFAULT_FORMATS = ("html", "pdf", "json")
-DOCUMENTS = {"pdf": "report", "annex": "annex"}  # what each of the two PDF files holds
+# What each of the two PDF files holds.
+DOCUMENTS: dict[str, Literal["report", "annex"]] = {"pdf": "report", "annex": "annex"}
 # What reading and assessing import; a test compares it with the imports.
 LIBRARIES = (
     "babel",

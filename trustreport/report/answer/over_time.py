@@ -60,14 +60,18 @@ class Course:
         return next((r for r in reversed(known[:-1]) if side(r) and worse(r)), None)
 
 
-def side(change: Result) -> int:
-    """1 or -1 where the whole interval lies above or below no change, else 0; 0 without an interval."""
+def side(change: Result | None) -> int:
+    """1 or -1 where the whole interval is above or below no change, else 0; 0 without an interval."""
+    if change is None:
+        return 0
     none, e = change.quantity.no_effect or 0.0, change.estimate
     return 1 if e.low > none else -1 if e.high < none else 0
 
 
-def worse(change: Result) -> bool:
+def worse(change: Result | None) -> bool:
     """Whether a change is for the worse; of a quantity with a best value every change is."""
+    if change is None:
+        return False
     better = endpoint_row(change.endpoint).better
     if better not in ("up", "down"):
         return True
