@@ -25,7 +25,7 @@ from trustreport.verdicts.judge import amount
 
 LIMITS = 3
 LONG, SHORT = 190, 60  # characters of a limit and of a place
-MANY_ROWS = 12  # criteria; with more the page is set smaller
+MANY_ROWS = 9  # criteria; with more the page is set smaller
 PER = 1000
 MOST_DUE = 5
 COUNTED = ("missed_rate", "false_alarm_rate", "failure_rate")

@@ -17,6 +17,7 @@ from trustreport.verdicts.entries import entry
 from trustreport.verdicts.judge import amount
 
 UNSEEN = ("training", "tuning")  # roles of data sets that never speak in an answer
+SHORT = ("auc", "oe_ratio")  # measures whose name is too long for a title
 MOST_NAMED = 3  # criteria named one by one in a sentence
 
 
@@ -47,15 +48,20 @@ def estimate_of(verdict: Verdict, assessment: Assessment) -> Result | None:
     return found if isinstance(found, Result) else None
 
 
+def _name(id: str, say: Catalogue, of: str | None = None) -> str:
+    """A measure by the name that a title has room for."""
+    return say(f"answer.short.{id}") if id in SHORT and not of else say(quantity_name(id, of))
+
+
 def measure_of(id: str, endpoint: str, place: Place, say: Catalogue) -> str:
     """What was measured: a measure, its change with the aid, or its difference between candidates."""
     if id.endswith(DIFFERENCE) and is_named(id.removesuffix(DIFFERENCE)):
-        measure = say(quantity_name(id.removesuffix(DIFFERENCE)))
+        measure = _name(id.removesuffix(DIFFERENCE), say)
         if place.candidates:
             one, other = place.candidates
             return say("answer.difference", measure=measure, one=one, other=other)
         return say("answer.change_in", measure=measure)
-    return first_letter(say(quantity_name(id, endpoint or None)))
+    return first_letter(_name(id, say, endpoint or None))
 
 
 def where(place: Place, *, data: bool = True) -> str:
