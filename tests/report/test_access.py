@@ -58,7 +58,7 @@ def test_the_keyboard_reaches_content_tables_and_details(
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto(example("procurement-triage").as_uri())
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.getAttribute('href')") == "#summary"
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#answer"
     reached = set()
     for _ in range(200):
         page.keyboard.press("Tab")

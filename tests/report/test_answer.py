@@ -1,6 +1,8 @@
 """The sentence that a report opens with, for made-up studies of each kind: a function of their results."""
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,11 +10,14 @@ import pytest
 
 from trustreport.assessment import Assessment
 from trustreport.estimate import Estimate
-from trustreport.finding import Finding, Part
-from trustreport.messages import catalogue
+from trustreport.finding import CheckOutcome, Finding, Part
+from trustreport.messages import catalogue, say
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.report.answer import answer
+from trustreport.report.answer.forest import forest
+from trustreport.report.answer.what_if import what_would_change_it
+from trustreport.report.limits import ranked
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts import verdicts
@@ -381,6 +386,7 @@ ALERT = result(
 SPEC_BASE = period("baseline", 0.880, 0.841, 0.910, 359, "specificity")
 SPEC_JULY = period("2026-07", 0.785, 0.720, 0.838, 181, "specificity")
 SPEC_FELL = change("2026-07", -0.095, -0.163, -0.030, "specificity")
+WHERE = Part((say("word.name", name="Missed cases are concentrated in scanner Y."),), element="where")
 SIGNAL = {"signal": "S-1", "indicator": "sensitivity", "detected": "2026-08-17"}
 OTHER_SIGNAL = {"signal": "S-2", "detected": "2026-08-20"}
 SERIOUS = {"incident": "I-1", "kind": "incident", "seriousness": "serious", "status": "open"}
@@ -406,7 +412,7 @@ VIGILANCE = {
     "an alert and a late signal": audit([BASELINE, JUNE, FELL, ALERT], signals=[SIGNAL]),
     "a serious incident": audit([BASELINE, MAY, NONE], incidents=[SERIOUS, MINOR]),
     "an incident that is not serious": audit([BASELINE, MAY, NONE], incidents=[MINOR]),
-    "where it lies": audit([BASELINE, JUNE, FELL]),
+    "where it lies": audit([BASELINE, JUNE, FELL], parts=(WHERE,)),
 }
 VIGILANCE_SAYS = {
     "no change": (
@@ -476,10 +482,64 @@ VIGILANCE_SAYS = {
         ),
         "",
     ),
-    "where it lies": ("Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).", ""),
+    "where it lies": (
+        "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54). "
+        "Missed cases are concentrated in scanner Y.",
+        "",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", VIGILANCE)
 def test_the_answer_of_an_audit(name: str) -> None:
     assert sentences(VIGILANCE[name]) == VIGILANCE_SAYS[name]
+
+
+def test_the_forest_has_a_row_for_each_criterion_by_what_it_is_about() -> None:
+    groups = forest(CERTIFICATION["more occurred than predicted"], EN)
+    assert [(group.heading, [row.title for row in group.rows]) for group in groups] == [
+        ("The device alone", ["Sensitivity, test"]),
+        ("External sites", ["Observed over expected, North"]),
+    ]
+    (row,) = groups[1].rows
+    assert (row.estimate, row.required, row.mark) == ("1.82 (1.56 to 2.13)", "0.80 to 1.25", "fail")
+    assert row.picture.count('class="bound"') == 2  # two bounds, two ticks
+    assert row.estimate in row.picture  # what is drawn is said to who cannot see it
+
+
+def test_rows_of_one_quantity_and_bound_share_a_scale() -> None:
+    groups = forest(PROCUREMENT["one fails"], EN)
+    assert [group.heading for group in groups] == ["Alder", "Cedar"]
+    ticks = {re.search(r'class="bound" d="M([\d.]+)', row.picture)[1] for g in groups for row in g.rows}
+    assert len(ticks) == 1
+
+
+def test_another_data_set_against_the_same_bound_is_what_would_change_it() -> None:
+    (change,) = what_would_change_it(CERTIFICATION["the worst data set, training silent"], EN)
+    assert change.name == "South"
+    assert "67.0% (57.3% to 75.4%); the criterion would not be met" in change.text
+
+
+def test_no_other_verdict_nothing_that_would_change_it() -> None:
+    assert what_would_change_it(CERTIFICATION["all pass"], EN) == ()
+
+
+def outcome(check: str, severity: Any, place: Place, **more: Any) -> CheckOutcome:
+    return CheckOutcome(
+        check, "advice_accuracy", severity, "fired", say("word.name", name=check), place, **more
+    )
+
+
+def test_limits_are_ranked_by_what_they_do_to_the_answer() -> None:
+    one = CERTIFICATION["one fails"]
+    here, elsewhere = Place(dataset="test"), Place(dataset="other")
+    checks = (
+        outcome("P46", "N", here),
+        outcome("P40", "W", elsewhere),
+        outcome("P31", "W", elsewhere, quantities=("specificity",)),
+        outcome("P06", "W", here),
+        outcome("P13", "B", elsewhere),
+    )
+    withheld = replace(one.verdicts[0], checks=("P13",))
+    one = replace(one, checks=checks, verdicts=(withheld, *one.verdicts[1:]))
+    assert [own[0].check for own in ranked(one, (), EN)] == ["P13", "P06", "P31", "P40", "P46"]

@@ -19,7 +19,7 @@ from trustreport.place import Place
 from trustreport.plan import Claim, Kind, Plan
 from trustreport.report import declared, html
 from trustreport.report.elements import ELEMENTS, GROUPS_OF
-from trustreport.report.outline import OUTLINES
+from trustreport.report.outlines import ANNEX, REPORT
 from trustreport.results import Result
 
 say = catalogue()
@@ -40,22 +40,28 @@ def rendered(kind: str, parts: tuple = (), **groups: object) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_everything_has_one_place(kind):
-    words = Counter(word for chapter in OUTLINES[kind].values() for word in chapter)
-    assert set(words.values()) == {1}
     names = {d.name for d in DIMENSIONS}
-    assert names <= set(words)
-    assert set(ELEMENTS) <= set(words)
-    for word in set(words) - names:
+    placed = set()
+    for outline in (REPORT[kind], ANNEX[kind]):
+        words = Counter(word for chapter in outline.values() for word in chapter)
+        assert set(words.values()) == {1}
+        placed |= set(words)
+    assert names <= {word for chapter in ANNEX[kind].values() for word in chapter}
+    elsewhere = {word for other in KINDS for chapter in REPORT[other].values() for word in chapter}
+    assert set(ELEMENTS) <= placed | elsewhere
+    for word in placed - names:
         assert say(f"element.{word}.title")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_chapter_asks_and_says_what_it_does_not_show(kind):
-    page = text_of(rendered(kind))
-    for name in OUTLINES[kind]:
-        for key in ("title", "question", "not_shown"):
+def test_every_chapter_asks_and_says_its_limitations(kind):
+    made = rendered(kind)
+    page, shown = text_of(made), [name for name in REPORT[kind] if f'id="chapter-{name}"' in made]
+    assert len(shown) > 1
+    for name in shown:
+        for key in ("title", "question", "limitations"):
             assert say(f"outline.{kind}.{name}.{key}") in page
-    asked = [say(f"outline.{kind}.{name}.question") for name in OUTLINES[kind]]
+    asked = [say(f"outline.{kind}.{name}.question") for name in REPORT[kind]]
     assert all(question.endswith("?") for question in asked)
 
 

@@ -89,7 +89,7 @@ def test_search_keeps_what_has_every_word_and_counts_it(browser: Any, report: Pa
         assert 0 < some < every / 4
         assert " of " in said.inner_text()
         assert said.inner_text() == page.get_by_role("status").first.inner_text()
-        assert page.locator("#summary").is_visible()
+        assert page.locator("#answer").is_visible()
         field.fill("nothing is called like this")
         assert page.locator(shown).count() == 0
         assert said.inner_text() == "Nothing found"

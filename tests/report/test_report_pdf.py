@@ -67,19 +67,10 @@ def test_a_stream_with_an_unlucky_end_is_stored_as_it_is():
     assert not any(data.endswith(pdf.UNSURE_END) for data in written.values())
 
 
-def test_the_summary_takes_one_page(written):
-    chapters = [" ".join(text.split()) for text in pages(written)]
-    assert sum("· summary" in text.lower() for text in chapters) == 1
-    summary = next(text for text in chapters if "· summary" in text.lower())
-    assert "How to read this page" in summary
-
-
-def test_the_summary_of_the_widest_names_takes_one_page():
-    wide = "W" * 300
-    plan = Plan.model_validate(manifest(wide, endpoints=[{"endpoint": f"{wide}{i}"} for i in range(9)]))
-    one = assessment(tuple(part(f"{i}{wide}") for i in range(4)), plan, tuple(f"{i}{wide}" for i in range(4)))
-    texts = pages(pdf.render(one, **about(one)))
-    assert sum("How to read this page" in text and "What was tested" in text for text in texts) == 1
+def test_the_first_page_has_question_answer_and_limits(made):
+    first = " ".join(pages(made)[0].split())
+    assert "Does the evidence support what is claimed?" in first
+    assert "Limits that matter most" in first
 
 
 def test_a_table_of_many_intervals_stays_within_the_margins():

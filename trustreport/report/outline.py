@@ -152,7 +152,9 @@ def _items(word: str, volume: Volume, context: Context) -> Items:
             own = [part for part in finding.parts if part.element not in placed]
             parts = tuple(shown for part in own if (shown := _of_volume(part, volume)))
             whole = replace(finding, parts=parts)
-            return [section(whole, context.assessment, context.numbering, say, volume)] if parts else []
+            # What checks found of a dimension is in the annex, whatever the report prints of it.
+            stands = parts or (volume == "annex" and any(assessment.fired(word)))
+            return [section(whole, assessment, context.numbering, say, volume)] if stands else []
     element = None
     if word == "rest":
         element = _rest(context)
