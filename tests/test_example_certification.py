@@ -113,7 +113,7 @@ def test_the_acceptance_table_says_what_was_asked_of_each(assessed: Assessment) 
     assert rows["optometrists gain"].bound == "above 0 points"
     site = rows["ranks at Northhaven"]
     assert (site.level, site.bound) == ("98.33%", "above 0.85")
-    assert site.sentence.startswith("Area under the ROC curve (Northhaven) was 0.94 ")
+    assert site.sentence.startswith("Met: area under the ROC curve (Northhaven) was 0.94 ")
     assert "98.33% CI" in site.sentence
     assert rows["reading is quicker"].sentence.startswith(
         "Inconclusive: reading time (aided versus unaided) was "

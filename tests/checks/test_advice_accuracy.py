@@ -155,7 +155,7 @@ def test_sets_of_one_class_and_a_total_that_does_not_add_up() -> None:
     # Study 4 of the same: 20 691 + 1 004 negatives, declared as 21 572.
     said = fired(table(0, 1004, 0, 20691), claims({"measure": "negatives", "value": "21 572"}))
     assert {"P04", "P06", "P07"} <= set(said)
-    assert "negatives 21 572 (the counts add up to 21,695, 123 apart)" in said["P06"]
+    assert "negatives 21 572 (the counts add up to 21,695, a difference of 123)" in said["P06"]
     assert "only cases without the condition" in said["P04"]
     assert said["P07"].startswith("Not estimable because no case has the condition: Sensitivity")
 

@@ -70,9 +70,9 @@ def test_a_check_fires_where_it_should_and_nowhere_else(check: str, fires: Study
 def test_what_the_checks_say() -> None:
     said = fired(counted(n100=20, n101=30))
     assert said["P29"].startswith(
-        "Of 50 readings that were right without the aid and received wrong advice, 40.0% were wrong with it "
+        "Of 50 readings that were right without the aid and received wrong advice, 40% were wrong with it "
     )
-    assert "After wrong advice, accuracy fell by 40.0 percentage points" in said["P29"]
+    assert "After wrong advice, accuracy fell by 40 percentage points" in said["P29"]
     assert fired(without(SEQUENTIAL, advice=None))["P30"].endswith("the device's advice was not stored.")
     assert fired(aided_only(SEQUENTIAL))["P30"].endswith("the decision before the advice was not recorded.")
     assert fired(NO_TRUTH)["P30"].endswith("no case has a reference standard.")

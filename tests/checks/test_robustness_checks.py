@@ -250,14 +250,14 @@ def test_the_bound_of_a_new_site_says_where_it_is_from() -> None:
     endpoint = {"endpoint": "a", "measure": "advice_accuracy.auc", "bound_or_margin": 0.65}
     stated = Evidence(SITES, declared(endpoints=[endpoint]), sites)
     assert (
-        "The average area under the ROC curve over sites, 0.800, meets the declared bound of 0.65."
+        "The average area under the ROC curve over sites, 0.80, meets the declared bound of 0.65."
         in fired(stated)["P47"]
     )
 
 
 def test_three_sites_that_differ_are_said_without_an_interval_for_a_new_one() -> None:
     found = fired(of(*over_sites((0.75, 0.85), (nan, nan), i2=0.9)))["P47"]
-    assert "90% of the variation is beyond chance" in found
+    assert "90.0% of the variation is beyond chance" in found
     assert found.endswith("with so few sites a prediction interval is not informative.")
     assert "P47" not in fired(of(*over_sites((0.65, 0.85), (nan, nan), i2=0.1)))
 

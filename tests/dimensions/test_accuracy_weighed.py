@@ -482,7 +482,7 @@ def test_every_measure_over_the_share_of_positives() -> None:
     drawn = figures(answer(Study(datasets=(dataset(),)), declared))["measures_over_prevalence"]
     finding = answer(Study(datasets=(dataset(),)), declared)
     (panel,) = drawn.panels
-    assert len(panel.lines) == 6
+    assert len(panel.lines) == 2  # PPV and NPV
     for line in panel.lines:
         assert [p.x for p in line.marked] == [0.1, 0.4]
         for p in line.marked:

@@ -77,7 +77,7 @@ def test_one_reader_is_described_and_nobody_else() -> None:
         assert notes.ONLY_FIXED in r.estimate.note
         assert entry(found, name, "or_rrrc_jackknife").estimate.note == notes.ONE_READER
     assert said(found, "describes these readers only")
-    assert said(found, "With 1 reader")
+    assert said(found, "With only 1 reader")
 
 
 def test_three_readers_lead_with_the_wider_interval_and_say_so() -> None:
@@ -94,7 +94,7 @@ def test_three_readers_lead_with_the_wider_interval_and_say_so() -> None:
     assert notes.FIXED_LEADS in r.estimate.note
     assert notes.BELOW_FIXED in random.note
     assert said(found, "fewer than five readers: the interval for these readers alone is the wider and leads")
-    assert said(found, "With 3 readers")
+    assert said(found, "With only 3 readers")
 
 
 def test_perfect_areas_have_the_limits_of_one_curve_and_their_change_none() -> None:

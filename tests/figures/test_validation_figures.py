@@ -290,7 +290,7 @@ def test_fields_darken_toward_good_performance_on_dissimilar_data() -> None:
 
 def test_what_has_no_place_is_named_and_an_empty_panel_says_why() -> None:
     written = " ".join(t.get_text().replace("\n", " ") for t in texts(figure_of("external-missing")))
-    assert "Without a place in some panel: no net benefit and no similarity." in written
+    assert "Not shown in every panel: no net benefit and no similarity." in written
     assert "no case has the condition" in written
     assert "mark-0-0" in lines(figure_of("external-missing"))
     assert not any(str(gid).startswith("mark") for gid in lines(figure_of("external-none")))

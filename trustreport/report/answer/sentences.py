@@ -17,7 +17,8 @@ from trustreport.verdicts.entries import entry
 from trustreport.verdicts.judge import amount
 
 UNSEEN = ("training", "tuning")  # roles of data sets that never speak in an answer
-SHORT = ("auc", "oe_ratio")  # measures whose name is too long for a title
+# Measures whose name is too long for a title.
+SHORT = {"auc": "answer.short.auc", "oe_ratio": "answer.short.oe_ratio"}
 MOST_NAMED = 3  # criteria named one by one in a sentence
 
 
@@ -50,7 +51,7 @@ def estimate_of(verdict: Verdict, assessment: Assessment) -> Result | None:
 
 def _name(id: str, say: Catalogue, of: str | None = None) -> str:
     """A measure by the name that a title has room for."""
-    return say(f"answer.short.{id}") if id in SHORT and not of else say(quantity_name(id, of))
+    return say(SHORT[id]) if id in SHORT and not of else say(quantity_name(id, of))
 
 
 def measure_of(id: str, endpoint: str, place: Place, say: Catalogue) -> str:
