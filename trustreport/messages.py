@@ -171,8 +171,12 @@ class _Formatter(string.Formatter):
                 return self._catalogue.listed(value)
             case "title":
                 return str(value[:1].upper() + value[1:])
-        written = self._catalogue.numbers.write(value, format_spec) if format_spec else None
-        return str(value) if written is None else written
+        if not format_spec:
+            return str(value)
+        written = self._catalogue.numbers.write(value, format_spec)
+        if written is None:
+            raise ValueError(f"the message catalogue has no way {format_spec!r} to write a value")
+        return written
 
 
 def _is_group(node: Any) -> bool:

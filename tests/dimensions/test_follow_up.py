@@ -53,7 +53,7 @@ def test_groups_and_errors_are_of_ripe_cases_too(found: object) -> None:
 def test_how_many_are_left_out_is_said(found: object) -> None:
     study: Study = found.study
     old = study.datasets[1].cases.date <= np.datetime64(m.first_day(3)) - np.timedelta64(20, "D")
-    said = f"{int((~old).sum())} cases of p2 with a truth are left out"
+    said = f"{int((~old).sum())} cases of p2 with a known truth were excluded"
     for name in ("advice_accuracy", "advice_value", "subgroups"):
         (finding,) = (f for f in found.findings if f.dimension == name)
         assert sum(said in SAY(text) for part in finding.parts for text in part.finding) == 1

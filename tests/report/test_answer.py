@@ -483,8 +483,10 @@ VIGILANCE_SAYS = {
         "",
     ),
     "where it lies": (
-        "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54). "
-        "Missed cases are concentrated in scanner Y.",
+        (
+            "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54). "
+            "Missed cases are concentrated in scanner Y."
+        ),
         "",
     ),
 }

@@ -25,7 +25,7 @@ def drawing(n: int = 2) -> EffectPlot:
 
 
 def figure(n: int = 2) -> Figure:
-    text = say("word.shown", text="shown")
+    text = say("word.name", name="shown")
     return Figure("effect", drawing(n), text, text)
 
 
@@ -93,7 +93,7 @@ def test_values_are_a_table_where_no_table_prints_them_and_they_are_few() -> Non
         found = Numbering("4", {"effect": b"<svg></svg>"}, EN).figure(shown, tables)
         return found.values is not None, found.elsewhere
 
-    title = say("word.shown", text="of all")
+    title = say("word.name", name="of all")
     printed = PlainTable("t", title, (Column(title),), tuple((row.estimate,) for row in drawing().rows))
     assert numbered(2) == (True, "")
     assert numbered(2, printed) == (False, "")

@@ -102,13 +102,13 @@ def test_a_part_stands_with_the_element_that_it_names():
     procurement = rendered("procurement", parts)
     assert procurement.count(heading) == 1
     assert (
-        procurement.index('id="pragmatic_utility"')
-        < procurement.index('id="E35"')
+        procurement.index('id="annex-pragmatic_utility"')
+        < procurement.index('id="annex-E35"')
         < procurement.index(heading)
     )
     certification = rendered("certification", parts)
-    assert 'id="E35"' not in certification
-    assert certification.index('id="pragmatic_utility"') < certification.index(heading)
+    assert 'E35"' not in certification
+    assert certification.index('id="annex-pragmatic_utility"') < certification.index(heading)
 
 
 def test_a_claim_that_the_data_cannot_speak_of_is_named():

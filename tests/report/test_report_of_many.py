@@ -18,6 +18,7 @@ from trustreport.messages import catalogue
 from trustreport.report import figures, html, pdf
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
+from trustreport.report.outline import ROWS_IN_REPORT
 from trustreport.report.tables import Cell as TableCell
 from trustreport.report.tables import Head, Line, Table
 from trustreport.report.write import attachments, provenance
@@ -79,19 +80,17 @@ def test_a_study_of_that_size_has_tables_to_cut(assessed: Assessment) -> None:
 def test_on_paper_no_table_has_more_rows_and_on_screen_each_has_all(
     assessed: Assessment, about: dict[str, Any]
 ) -> None:
-    paper = html.body(
-        assessed,
-        medium="page",
-        sheets=html.Markup(""),
-        **{**about, "drawn": {name: figure.page for name, figure in about["drawn"].items()}},
-    )
+    drawn = {name: figure.page for name, figure in about["drawn"].items()}
+    made = html.Documents(assessed, about["results_hash"], about["provenance"], drawn, "page")
+    assert max(rows_of(made.text("report", html.Markup("")))) <= ROWS_IN_REPORT
+    paper = made.text("annex", html.Markup(""))
     assert ROWS_ON_PAPER in rows_of(paper)
     assert max(rows_of(paper)) == ROWS_ON_PAPER
     assert "200 of 250 rows are shown. All rows are in the HTML report" in paper
     assert paper.count("<tr") < 1500
     screen = html.render(assessed, **about)
     assert READERS in rows_of(screen)
-    assert "rows are shown" not in screen
+    assert "20 of 250 rows are shown; the annex has all of them." in screen
 
 
 @pytest.mark.pdf

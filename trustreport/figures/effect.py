@@ -115,7 +115,8 @@ class EffectPlot:
         columns.line_of_no_effect(drawn, self._no_effect)
         self._draw_margins(say, drawn, low, high)
         for i, (row, y) in enumerate(zip(self.rows, drawn.y)):
-            _mark(plot, i, row, y, width)
+            text = numbers.of_mark(say, row.estimate, self.scale, style.label_text(say, row.label))
+            _mark(plot, i, row, y, width, text)
         self._write_axis(say, drawn, drawn.left + share * width, meanings(drawn.left, drawn.right))
         return drawn.figure
 
@@ -231,8 +232,8 @@ def _span(
     return back(low - room - before), back(high + room + after)
 
 
-def _mark(plot: "Axes", i: int, row: EffectRow, y: float, width: float) -> None:
-    """The interval and the estimate of a row; an arrow head stands for what lies beyond the axis."""
+def _mark(plot: "Axes", i: int, row: EffectRow, y: float, width: float, text: str) -> None:
+    """The interval and the estimate of a row, which says `text`; arrow heads point beyond the axis."""
     shown = row.estimate
     if isnan(shown.value):
         return
@@ -254,7 +255,11 @@ def _mark(plot: "Axes", i: int, row: EffectRow, y: float, width: float) -> None:
             arrow(x0, "<", "low-beyond")
         if shown.high > x1:
             arrow(x1, ">", "high-beyond")
-    glyph = {"marker": "D" if row.leads else "o", "ms": 6.0 if row.leads else 5.0}
+    glyph: dict[str, Any] = {
+        "marker": "D" if row.leads else "o",
+        "ms": 6.0 if row.leads else 5.0,
+        "label": text,
+    }
     if x0 <= shown.value <= x1:
         style.mark(plot, shown.value, y, f"mark-{i}", **glyph, **style.filled(colour))
         return

@@ -40,7 +40,9 @@ def render(
     sheets = style(_faces(), assessment.plan.report.page, "report.css", "page.css", "screen.css") + _margins(
         assessment, results_hash
     )
-    document = Documents(assessment, results_hash, provenance, {n: f.page for n, f in drawn.items()}, "screen")
+    document = Documents(
+        assessment, results_hash, provenance, {n: f.page for n, f in drawn.items()}, "screen"
+    )
     return document.text("both", sheets, _policy(sheets, _script()), _script())
 
 

@@ -73,12 +73,20 @@ class NumberedFigure:
 
 
 class Numbering:
-    """Numbers the tables and figures of a chapter: 3.1, 3.2 ...; `drawn` is the SVG of each figure."""
+    """Numbers the tables and figures of a chapter: 3.1, 3.2 ...; `drawn` is the SVG of each figure.
+
+    A table of more than `most` rows is cut; the text `cut` says where the others are.
+    """
 
     def __init__(
-        self, chapter: str, drawn: Mapping[str, bytes], say: Catalogue, most: int | None = None
+        self,
+        chapter: str,
+        drawn: Mapping[str, bytes],
+        say: Catalogue,
+        most: int | None = None,
+        cut: str = "table.cut",
     ) -> None:
-        self.chapter, self._drawn, self._say, self._most = chapter, drawn, say, most
+        self.chapter, self._drawn, self._say, self._most, self._cut = chapter, drawn, say, most, cut
         self._tables = self._figures = 0
 
     def table(self, source: Table) -> NumberedTable:
@@ -87,7 +95,7 @@ class Numbering:
         number = f"{self.chapter}.{self._tables}"
         n, cut = len(source.lines), ""
         if self._most is not None and n > self._most:
-            cut = self._say("table.cut", shown=self._most, n=n)
+            cut = self._say(self._cut, shown=self._most, n=n)
             source = replace(source, lines=source.lines[: self._most])
         return NumberedTable(number, source, f"table-{number.replace('.', '-')}", cut)
 

@@ -100,13 +100,14 @@ def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Con
     drafts: list[_Draft] = []
     placed = frozenset(name for names in outline.values() for name in names)
     most = ROWS_IN_REPORT if volume == "report" else None if context.on_screen else ROWS_ON_PAPER
+    cut = "table.cut_in_report" if volume == "report" else "table.cut"
     for name, words in outline.items():
         number = str(len(drafts) + 1)
         if volume == "annex":
             number = say("report.annex.number", number=number)
         own = replace(
             context,
-            numbering=Numbering(number, context.drawn, say, most),
+            numbering=Numbering(number, context.drawn, say, most, cut),
             placed=placed,
             in_annex=volume == "annex",
         )
@@ -140,7 +141,7 @@ def _volume(
             if u.dimension in draft.words
         )
         title = say(f"outline.annex.{kind}.{draft.name}.title")
-        found.append(Chapter(f"annex-{draft.name}", number, title, "", items, open_, ""))
+        found.append(Chapter(f"annex-chapter-{draft.name}", number, title, "", items, open_, ""))
     return tuple(one for one in found if one.items or one.open)
 
 

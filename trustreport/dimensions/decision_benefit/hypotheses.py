@@ -336,7 +336,8 @@ def _hypothesis(tested: TestedCriterion) -> Message:
 def _declared(tested: TestedCriterion, value: float) -> Message:
     """A declared margin with the digits that were declared."""
     unit = tested.result.unit
-    return say(f"{TEXT}.amount.{f'declared_{unit}' if unit in DECLARED else unit}", value=value)
+    shown = as_declared(value) if places_in(value) is None else value
+    return say(f"{TEXT}.amount.{f'declared_{unit}' if unit in DECLARED else unit}", value=shown)
 
 
 def _amount(tested: TestedCriterion, value: float) -> Message:
