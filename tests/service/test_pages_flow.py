@@ -112,7 +112,7 @@ def test_from_first_start_to_an_approved_report(
     anna.page.wait_for_url("**/reports/*", wait_until="commit")
     report = anna.page.url
     document = anna.page.frame_locator("iframe")
-    document.get_by_text("Readings").first.wait_for()
+    document.locator("#answer").wait_for()
     assert document.locator("main svg").count() > 0
     assert document.locator("button").count() == 0  # what only a script could do is not offered
     anna.reads("another person must review and approve it")
