@@ -93,7 +93,7 @@ def test_from_first_start_to_an_approved_report(
             [{"name": n, "mimeType": "text/plain", "buffer": text.encode()} for n, text in files],
         )
     anna.reads("readings.csv (1 kB)")
-    anna.press("Hand in")
+    anna.press("Upload")
     anna.reads("2 problems must be fixed before a report can be made.")
     row = anna.page.locator("table.problems tbody tr").first
     assert [part in row.inner_text() for part in ("readings.csv", "truth", '"2"', "0 or 1")] == [True] * 4
@@ -165,7 +165,7 @@ def test_pages_work_without_javascript(browser: Any, service: tuple[str, str]) -
     page.set_input_files(
         "[name=files]", [{"name": "study.json", "mimeType": "text/plain", "buffer": b'{"report": {}}'}]
     )
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Upload").click()
     for _ in range(PATIENCE // 200):
         if page.locator("table.problems").count():
             break
