@@ -276,6 +276,13 @@ PROCUREMENT = {
     "one candidate that fails": review([C_FAILS], [wants("Cedar")]),
     "ties": review([A_MEETS, B_MEETS, ALIKE], [wants("Alder"), wants("Birch")]),
     "a comparison": review([A_MEETS, B_MEETS, ALIKE], [wants("Alder"), wants("Birch"), CLOSE]),
+    "a criterion that names no candidate": review(
+        [A_MEETS, B_MEETS, SWITCHES],
+        [wants("Alder"), wants("Birch"), {**HARM, "role": "primary", "bound_or_margin": 0.2}],
+    ),
+    "an exploratory criterion that fails": review(
+        [A_MEETS, C_FAILS], [wants("Alder"), {**wants("Cedar"), "role": "exploratory"}]
+    ),
     "without a requirement": review([A_MEETS, B_MEETS], [wants("Alder")]),
     "no criteria": review([A_MEETS, B_MEETS]),
     "no criteria, a utility": review([A_MEETS, B_MEETS, WORTH]),
@@ -320,6 +327,18 @@ PROCUREMENT_SAYS = {
             "points, Birch minus Alder). Difference in sensitivity, Birch minus Alder: inconclusive "
             "(−1.7, −6.2 to +2.5 points; required: above −5 points)."
         ),
+    ),
+    "a criterion that names no candidate": (
+        (
+            "Neither candidate meets all its requirements. "
+            "Alder fails on harmful switch rate: 44% (25% to 65%); required: below 20%. "
+            "Birch fails on harmful switch rate: 44% (25% to 65%); required: below 20%."
+        ),
+        "",
+    ),
+    "an exploratory criterion that fails": (
+        "Alder meets its requirement. No requirement was declared for Cedar.",
+        "",
     ),
     "without a requirement": ("Alder meets its requirement. No requirement was declared for Birch.", ""),
     "no criteria": (

@@ -13,9 +13,10 @@ from trustreport.assessment import Assessment
 from trustreport.dimensions.candidates.entries import leading_measure, measures
 from trustreport.messages import catalogue
 from trustreport.plan import Question, SiteContext
+from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.elements import ELEMENTS, Context, Element
 from trustreport.report.numbering import Numbering
-from trustreport.report.review import Review, compared, conclusion
+from trustreport.report.review import Review, compared
 from trustreport.study import Cases, Dataset, Labels, Scores, Study
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -92,21 +93,21 @@ def test_the_grid_has_a_row_for_each_requirement(triage: Assessment) -> None:
 
 
 def test_the_conclusion_names_who_meets_all_and_what_the_others_lack(triage: Assessment) -> None:
-    assert list(conclusion(Review(triage, SAY))) == [
-        "Only Alder meets every requirement.",
-        "Birch is undecided: sensitivity 87.1% (79.8% to 92.0%), required: above 80%.",
-        (
-            "Cedar fails: sensitivity 69.8% (60.9% to 77.4%), required: above 80%. "
-            "It misses 35 of 116 cases with the condition."
-        ),
+    assert [one.text for one in conclusion(triage, SAY)] == [
+        "Only Alder meets both requirements.",
+        "Birch is undecided on sensitivity (87.1%, 79.8% to 92.0%; required: above 80%).",
+        "Cedar fails on sensitivity: it misses 35 of 116.",
     ]
+    grid = element("grid", triage)
+    assert grid is not None
+    assert list(grid.finding) == [one.text for one in conclusion(triage, SAY)]
 
 
 @pytest.mark.parametrize(
     "bound, said",
     [
-        (0.5, "Every candidate meets every requirement."),
-        (0.95, "No candidate meets every requirement."),
+        (0.5, "A and B meet their requirement."),
+        (0.95, "Neither candidate meets all its requirements."),
     ],
 )
 def test_all_or_none_may_meet_it(bound: float, said: str) -> None:
@@ -121,7 +122,7 @@ def test_all_or_none_may_meet_it(bound: float, said: str) -> None:
         }
         for name in "AB"
     ]
-    assert next(conclusion(Review(two(endpoints=goals), SAY))) == said
+    assert conclusion(two(endpoints=goals), SAY)[0].text == said
 
 
 def test_without_criteria_there_is_no_grid_and_no_list_of_conditions(factory: Assessment) -> None:
@@ -231,7 +232,7 @@ def test_the_questions_of_the_example_are_answered(triage: Assessment) -> None:
     assert one is not None
     claim, which, more, portable, readers = (answer for _, answer in rows(one))
     assert "Cedar: 69.8% (60.9% to 77.4%); the whole interval is below the claimed 95%." in claim
-    assert which.startswith("Only Alder meets every requirement.")
+    assert which.startswith("Only Alder meets both requirements.")
     assert "The sensitivity of Cedar is 22.4 points lower than that of Alder (95% CI 14.5 to 31.3)." in which
     assert "No difference in sensitivity between Birch and Alder could be shown" in which
     assert more.startswith("False alarms per 1,000 local patients: Alder 144 (119 to 173), Birch 135")

@@ -1,4 +1,4 @@
-"""What a review of candidates comes to: who meets every requirement, how they differ, who misses how many."""
+"""What a review of candidates is made from: requirements, claims, how they differ, who misses how many."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -17,9 +17,9 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.plan import Claim
 from trustreport.report import acceptance
-from trustreport.report.tables import in_words, written
+from trustreport.report.tables import written
 from trustreport.results import Result, leading
-from trustreport.verdicts import Requirement, Standing, Verdict, requirements, standings
+from trustreport.verdicts import Requirement, Standing, candidate_names, requirements, standings
 from trustreport.verdicts.judge import bound_amount
 
 ID = "candidates"
@@ -37,10 +37,8 @@ class Review:
 
     @cached_property
     def names(self) -> list[str]:
-        """The candidates, as declared, then those that only the data name; one empty name for a device."""
-        declared = [c.candidate for c in self.plan.candidates]
-        found = [r.place.candidate for r in self.results if r.dimension == ID and r.place.candidate]
-        return list(dict.fromkeys([*declared, *found])) or [""]
+        """The candidates; one empty name for a device."""
+        return candidate_names(self.plan, self.results) or [""]
 
     @cached_property
     def offers_choice(self) -> bool:
@@ -86,49 +84,6 @@ class Review:
         return acceptance.bound_text(next((v for v in verdicts if v.bound), verdicts[0]), self.say)
 
 
-def conclusion(review: Review) -> Iterator[str]:
-    """Who meets every requirement, who is undecided and on what, who fails in what."""
-    say, by = review.say, review.standings
-    met = [review.shown(name) for name in review.names if by[name] == "met"]
-    n = len(review.names)
-    if met and len(met) == n > 1:
-        yield say("procurement.conclusion.all_meet")
-    elif len(met) == 1 < n:
-        yield say("procurement.conclusion.only_meets", name=met[0])
-    elif met:
-        yield say("procurement.conclusion.meet", names=met, n=len(met))
-    elif n > 1:
-        yield say("procurement.conclusion.none_meets")
-    for word in ("undecided", "failed"):
-        for name in (name for name in review.names if by[name] == word):
-            yield _because(name, word, review)
-    free = [review.shown(name) for name in review.names if by[name] == "nothing required"]
-    if free and len(free) < n:
-        yield say("procurement.conclusion.nothing_required", names=free)
-
-
-def _because(name: str, word: str, review: Review) -> str:
-    """The requirements that make a candidate fail, or leave it undecided, each with its number."""
-    wanted = ("fail",) if word == "failed" else ("inconclusive", "not assessable", "not tested")
-    rows = [row for row in review.required if row.counts and row.word(name) in wanted]
-    items = [_item(row, row.verdicts[name], review) for row in rows]
-    text = review.say(f"procurement.conclusion.{word}", name=review.shown(name), items=items)
-    missed = [m for row in rows if (m := misses(row.verdicts[name])) is not None]
-    if word == "failed" and missed:
-        return review.say("procurement.conclusion.misses", sentence=text, k=missed[0][0], n=missed[0][1])
-    return text
-
-
-def _item(row: Requirement, verdict: Verdict, review: Review) -> str:
-    say = review.say
-    measure, bound = review.measure(row), review.bound(row)
-    if verdict.word in ("not assessable", "not tested") or verdict.result is None:
-        word = say(f"procurement.answer.{verdict.word.replace(' ', '_')}")
-        return say("procurement.conclusion.item_without", measure=measure, word=word, bound=bound)
-    estimate = in_words(verdict.result, say)
-    return say("procurement.conclusion.item", measure=measure, estimate=estimate, bound=bound)
-
-
 def claims_of(review: Review, name: str) -> Iterator[tuple[Claim, Result]]:
     """What was claimed of a candidate on other cases, each beside its result on these."""
     for claim in review.plan.performance_claims or ():
@@ -144,14 +99,6 @@ def claimed_text(claim: Claim, r: Result, say: Catalogue) -> str:
     """A claimed figure as the result beside it is written; as it was printed where it is no number."""
     value = claimed(claim, share=r.unit == "proportion")
     return claim.value if value is None else say(bound_amount(r.quantity, value))
-
-
-def misses(verdict: Verdict) -> tuple[int, int] | None:
-    """How many of how many cases with the condition are missed, where that is what was asked."""
-    r = verdict.result
-    if r is None or r.name != "sensitivity" or isnan(r.estimate.value) or r.parameters:
-        return None
-    return round((1 - r.estimate.value) * r.estimate.n), r.estimate.n
 
 
 # ---------------------------------------------------------------- how they differ

@@ -1,7 +1,14 @@
 """Verdicts: every declared criterion compared with its result, and why a verdict cannot be given."""
 
 from trustreport.verdicts.families import AtLevel, verdicts
-from trustreport.verdicts.requirements import Requirement, Standing, requirements, standings
+from trustreport.verdicts.requirements import (
+    Requirement,
+    Standing,
+    candidate_names,
+    requirements,
+    standings,
+    status,
+)
 from trustreport.verdicts.verdict import WORDS, FamilyOutcome, Locked, Verdict, Word, counted, worst
 
 __all__ = [
@@ -13,9 +20,11 @@ __all__ = [
     "Standing",
     "Verdict",
     "Word",
+    "candidate_names",
     "counted",
     "requirements",
     "standings",
+    "status",
     "verdicts",
     "worst",
 ]

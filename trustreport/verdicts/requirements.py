@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from trustreport.plan import Endpoint
+from trustreport.plan import Endpoint, Plan
+from trustreport.results import Result
 from trustreport.verdicts.verdict import Verdict, Word
 
 Standing = Literal["met", "failed", "undecided", "nothing required"]
@@ -35,6 +36,13 @@ class Requirement:
     def counts(self) -> bool:
         """Whether a candidate has to meet it: not a comparison with another, and not exploratory."""
         return not self.baseline and self.criterion.role != "exploratory"
+
+
+def candidate_names(plan: Plan, results: Iterable[Result]) -> list[str]:
+    """The candidates, as declared, then those that only the data name."""
+    declared = [c.candidate for c in plan.candidates]
+    found = [r.place.candidate for r in results if r.dimension == "candidates" and r.place.candidate]
+    return list(dict.fromkeys([*declared, *found]))
 
 
 def requirements(found: Iterable[Verdict], names: Sequence[str]) -> list[Requirement]:

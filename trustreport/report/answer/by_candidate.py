@@ -9,7 +9,6 @@ from trustreport.report.acceptance import bound_text
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
-    candidate_of,
     first_letter,
     in_brackets,
     results_of,
@@ -18,7 +17,7 @@ from trustreport.report.answer.sentences import (
 )
 from trustreport.report.tables import in_words
 from trustreport.results import Result, leading
-from trustreport.verdicts import Verdict
+from trustreport.verdicts import Standing, Verdict, candidate_names, requirements, status
 
 BOTH = 2
 COUNTED = {"sensitivity": "misses", "specificity": "alarms"}
@@ -26,9 +25,10 @@ COUNTED = {"sensitivity": "misses", "specificity": "alarms"}
 
 @dataclass(frozen=True, slots=True)
 class CandidateStatus:
-    """A candidate and the verdicts on its requirements."""
+    """A candidate, whether it meets its requirements, and the verdicts on them."""
 
     name: str
+    standing: Standing
     verdicts: tuple[Verdict, ...]
 
     @property
@@ -41,44 +41,49 @@ class CandidateStatus:
         """Requirements that are neither met nor refuted, or could not be judged."""
         return [v for v in self.verdicts if v.word not in ("pass", "fail")]
 
-    @property
-    def word(self) -> str:
-        """``meets`` all requirements, ``fails`` one, or is ``undecided`` on one."""
-        return "fails" if self.failed else "undecided" if self.open else "meets"
-
 
 def named(assessment: Assessment) -> bool:
-    """Whether a criterion is about one candidate."""
-    return any(candidate_of(v) for v in assessment.verdicts)
+    """Whether something is required of a named candidate."""
+    return bool(candidate_statuses(assessment))
 
 
 def candidate_statuses(assessment: Assessment) -> list[CandidateStatus]:
-    """Each candidate that has requirements, in the manifest's order."""
-    order = [c.candidate for c in assessment.plan.candidates]
-    names = dict.fromkeys(c for v in assessment.verdicts if (c := candidate_of(v)))
-    ranked = sorted(names, key=lambda c: order.index(c) if c in order else len(order))
-    return [
-        CandidateStatus(name, tuple(v for v in assessment.verdicts if candidate_of(v) == name))
-        for name in ranked
+    """Each candidate of which something is required, in the manifest's order.
+
+    A criterion that names no candidate is required of each; exploratory ones and comparisons of none.
+    """
+    names = candidate_names(assessment.plan, assessment.results)
+    rows = [row for row in requirements(assessment.verdicts, names) if row.counts]
+    found = [
+        CandidateStatus(
+            name, status(rows, name), tuple(row.verdicts[name] for row in rows if name in row.verdicts)
+        )
+        for name in names
     ]
+    return [one for one in found if one.verdicts]
+
+
+def conclusion(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """Who meets every requirement, who is undecided and on what, who fails in what."""
+    found = candidate_statuses(assessment)
+    meets = [s for s in found if s.standing == "met"]
+    first = _who_meets(meets, found, say)
+    sentences = [first] if first else []
+    sentences += [_open_requirements(s, assessment, say) for s in found if s.standing == "undecided"]
+    sentences += [_fails(s, assessment, say) for s in found if s.standing == "failed"]
+    free = [
+        n for n in candidate_names(assessment.plan, assessment.results) if n not in {s.name for s in found}
+    ]
+    if free:
+        sentences.append(Statement(say("answer.candidates.silent", names=free, n=len(free))))
+    return sentences
 
 
 def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
     """Sentences, and what supports them."""
-    found = candidate_statuses(assessment)
-    meets = [s for s in found if s.word == "meets"]
-    first = _who_meets(meets, found, say)
-    sentences = [first] if first else []
-    sentences += [_open_requirements(s, assessment, say) for s in found if s.word == "undecided"]
-    sentences += [_fails(s, assessment, say) for s in found if s.word == "fails"]
-    silent = [c.candidate for c in assessment.plan.candidates if c.candidate not in {s.name for s in found}]
-    if silent:
-        sentences.append(Statement(say("answer.candidates.silent", names=silent, n=len(silent))))
-    support = []
-    if len(meets) > 1:
-        support += _between(meets, assessment, say)
-    support += _comparisons(assessment, say)
-    return sentences, support
+    meets = [s for s in candidate_statuses(assessment) if s.standing == "met"]
+    support = _between(meets, assessment, say) if len(meets) > 1 else []
+    return conclusion(assessment, say), support + _comparisons(assessment, say)
 
 
 def _who_meets(
@@ -87,7 +92,7 @@ def _who_meets(
     if not meets and len(found) == 1:
         return None
     if not meets:
-        key = "nobody_shown" if any(s.word == "undecided" for s in found) else "nobody"
+        key = "nobody_shown" if any(s.standing == "undecided" for s in found) else "nobody"
         key += "_two" if len(found) == BOTH else ""
         return Statement(say(f"answer.candidates.{key}", n=len(found)))
     counts = {len(s.verdicts) for s in meets}
@@ -169,7 +174,9 @@ def _difference(first: Result, pair: tuple[str, str], results: Sequence[Result])
 
 def _comparisons(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Criteria that compare candidates."""
-    own = [v for v in assessment.verdicts if not candidate_of(v)]
+    names = candidate_names(assessment.plan, assessment.results)
+    rows = [row for row in requirements(assessment.verdicts, names) if row.baseline]
+    own = [v for row in rows for v in row.verdicts.values()]
     said = []
     for v in own[:MOST_NAMED]:
         name = title(v, assessment, say)

@@ -12,6 +12,7 @@ from trustreport.narrative.names import heading, quantity_name
 from trustreport.narrative.sentences import failed_cases
 from trustreport.plan import Claim, Endpoint
 from trustreport.report import acceptance
+from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.review import (
     ACCURACY,
@@ -21,7 +22,6 @@ from trustreport.report.review import (
     claims_of,
     compared,
     compared_with,
-    conclusion,
     of_candidate,
     per_patients,
     utilities,
@@ -56,7 +56,8 @@ def grid(context: Context) -> Element | None:
     pairs = any(row.baseline for row in review.required)
     caption = say("procurement.grid.caption_compared" if pairs else "procurement.grid.caption")
     table = Table(caption, heads, (whole, *lines))
-    return Element(tuple(conclusion(review)), tables=numbered(context, table))
+    finding = tuple(one.text for one in conclusion(context.assessment, say))
+    return Element(finding, tables=numbered(context, table))
 
 
 def _status_line(word: Standing, say: Catalogue) -> Cell:

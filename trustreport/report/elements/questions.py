@@ -9,6 +9,7 @@ from trustreport.dimensions.candidates.narrative import PATIENTS
 from trustreport.messages import Message
 from trustreport.narrative.names import quantity_name
 from trustreport.plan import Endpoint, Question
+from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.review import (
     GROUP_DIFFERENCE,
@@ -17,7 +18,6 @@ from trustreport.report.review import (
     claimed_text,
     claims_of,
     compared_with,
-    conclusion,
     pair_sentence,
     per_patients,
 )
@@ -198,7 +198,7 @@ def _requirements(question: Question, review: Review) -> Answer:
     del question
     if not review.required:
         return [], review.say("procurement.questions.nothing_required")
-    return list(conclusion(review)), ""
+    return [one.text for one in conclusion(review.assessment, review.say)], ""
 
 
 WAYS: Mapping[str, Callable[[Question, Review], Answer]] = {
