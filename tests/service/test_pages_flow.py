@@ -115,6 +115,8 @@ def test_from_first_start_to_an_approved_report(
     document.locator("#answer").wait_for()
     assert document.locator("main svg").count() > 0
     assert document.locator("button").count() == 0  # what only a script could do is not offered
+    answer = document.locator("#answer .answer").inner_text()
+    assert answer in anna.page.locator(".report-answer").inner_text()
     anna.reads("another person must review and approve it")
     anna.fits()
 

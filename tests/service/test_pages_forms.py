@@ -267,6 +267,9 @@ def test_the_report_in_its_frame_can_do_nothing(shown: Shown) -> None:
     assert "approved" in page.words
     older, newer = names["report0"], names["report1"]
     sides = get(anna, f"/comparison?old={newer}&new={older}")
+    sentence = anna.get(f"{API}/reports/{newer}").json()["facts"]["answer"]["sentence"]
+    for where in (page, sides, get(anna, "/reports")):
+        assert sentence in where.words
     assert sides.links.index(f"/reports/{older}") < sides.links.index(f"/reports/{newer}")
     assert "pragmatic_utility.error_rate" in sides.words
     device = get(anna, f"/devices/{names['device']}")

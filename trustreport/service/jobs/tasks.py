@@ -89,11 +89,13 @@ def facts_of(plan: Plan) -> dict[str, Any]:
 
 
 def report_facts(document: dict[str, Any]) -> dict[str, Any]:
-    """What a timeline shows of a report: verdicts, checks that fired, the results that lead."""
+    """What lists and a timeline show of a report: its answer, verdicts, checks that fired, primary results."""
     fired = Counter(c["severity"] for c in document["checks"] if c["status"] == "fired")
     leading = [r for r in document["results"] if r["primary"] and "site" not in r["scope"]]
     keys = ("id", "scope", "value", "low", "high", "level", "n", "unit", "method", "note")
+    answer = document["answer"]
     return {
+        "answer": {key: answer[key] for key in ("question", "sentence", "support")},
         "verdicts": dict(Counter(v["verdict"] for v in document["verdicts"])),
         "checks": dict(fired),
         "unanswered": len(document["unanswered"]),
