@@ -89,7 +89,7 @@ def facts_of(plan: Plan) -> dict[str, Any]:
 
 
 def report_facts(document: dict[str, Any]) -> dict[str, Any]:
-    """What lists and a timeline show of a report: its answer, verdicts, checks that fired, primary results."""
+    """What lists and a timeline show: answer, verdicts, checks that fired, primary results."""
     fired = Counter(c["severity"] for c in document["checks"] if c["status"] == "fired")
     leading = [r for r in document["results"] if r["primary"] and "site" not in r["scope"]]
     keys = ("id", "scope", "value", "low", "high", "level", "n", "unit", "method", "note")
