@@ -63,6 +63,9 @@ def _labels(values: tuple[str, ...] | None, n: int) -> Labels:
     return Labels(values, n=n)
 
 
+DEVELOPMENT_ROLES = ("training", "tuning")  # of data sets that the model was made with
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Coded:
     """A column of names: `codes` (n_rows,) index `labels`; -1 where the cell is empty."""

@@ -16,10 +16,9 @@ from trustreport.performance.follow_up import is_mature
 from trustreport.performance.readers import place_of_task
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import DatasetFacts, Plan
-from trustreport.study import Binary, Cases, Coded, Dataset, Labels, Readings, Scores
+from trustreport.study import DEVELOPMENT_ROLES, Binary, Cases, Coded, Dataset, Labels, Readings, Scores
 
 INDEPENDENCE, REFERENCE = "potential_robustness", "source_reliability"
-OF_MAKING = ("training", "tuning")
 Mask = NDArray[np.bool_]
 
 
@@ -34,7 +33,7 @@ class TestedCases:
 def tested(evidence: Evidence) -> Iterator[TestedCases]:
     """The cases of every data set that the device was not made from, and of every task that was read."""
     for dataset in evidence.study.datasets:
-        if dataset.role not in OF_MAKING:
+        if dataset.role not in DEVELOPMENT_ROLES:
             yield TestedCases(Place(dataset=dataset.name), dataset.cases)
     for readings in evidence.study.readings:
         yield TestedCases(place_of_task(readings, evidence.study), readings.cases)
@@ -42,7 +41,7 @@ def tested(evidence: Evidence) -> Iterator[TestedCases]:
 
 def of_making(evidence: Evidence) -> list[Dataset]:
     """The data sets that the device was made from."""
-    return [d for d in evidence.study.datasets if d.role in OF_MAKING]
+    return [d for d in evidence.study.datasets if d.role in DEVELOPMENT_ROLES]
 
 
 def _present(column: Coded | None) -> Labels | None:
@@ -222,7 +221,7 @@ def decided(scores: Scores, plan: Plan) -> Binary | None:
 def _judgements(evidence: Evidence) -> Iterator[tuple[Place, Dataset, Binary]]:
     """Every candidate's decisions on a data set of use."""
     for dataset in evidence.study.datasets:
-        if dataset.role in OF_MAKING or len(dataset.cases.classes) != 2:
+        if dataset.role in DEVELOPMENT_ROLES or len(dataset.cases.classes) != 2:
             continue
         for name, scores in dataset.scores.items():
             decision = decided(scores, evidence.plan)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.checks.check import Check, Evidence, Remark
-from trustreport.checks.data import OF_MAKING, decided
+from trustreport.checks.data import decided
 from trustreport.digits import share
 from trustreport.measures.proportion import wilson
 from trustreport.messages import Message, say
@@ -16,7 +16,7 @@ from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.quantities import ROWS
 from trustreport.results import Result
-from trustreport.study import Cases, Coded, Dataset
+from trustreport.study import DEVELOPMENT_ROLES, Cases, Coded, Dataset
 
 ACCURACY = "advice_accuracy"
 SEVERITY = "severity"  # the column of the cases
@@ -27,7 +27,7 @@ def _shares(evidence: Evidence) -> Iterator[tuple[Place, str, int, int]]:
     """Place, name, positives and cases of every set of use, every published table and every task."""
     study = evidence.study
     for dataset in study.datasets:
-        if dataset.role not in OF_MAKING and len(dataset.cases.classes) == 2:
+        if dataset.role not in DEVELOPMENT_ROLES and len(dataset.cases.classes) == 2:
             truth = dataset.cases.truth
             yield Place(dataset=dataset.name), dataset.name, int((truth == 1).sum()), int((truth >= 0).sum())
     for table in study.confusion:
@@ -91,7 +91,7 @@ def _other_share(evidence: Evidence, place: Place, study: float, expected: float
 def spectrum(evidence: Evidence) -> Iterator[Remark]:
     """P32: cases and controls chosen apart, or of another severity than where the device is to be used."""
     for facts in evidence.plan.datasets:
-        if facts.role not in OF_MAKING and facts.sampling is not None:
+        if facts.role not in DEVELOPMENT_ROLES and facts.sampling is not None:
             fires = facts.sampling == "case-control"
             yield Remark(Place(dataset=facts.dataset), say("checks.P32.fired") if fires else None)
     population = evidence.plan.intended_use.intended_patient_population
@@ -107,7 +107,7 @@ def spectrum(evidence: Evidence) -> Iterator[Remark]:
 def _sets_of_cases(evidence: Evidence) -> Iterator[tuple[Place, Cases]]:
     """The cases of every set of use and of every task, with their place."""
     for dataset in evidence.study.datasets:
-        if dataset.role not in OF_MAKING:
+        if dataset.role not in DEVELOPMENT_ROLES:
             yield Place(dataset=dataset.name), dataset.cases
     for readings in evidence.study.readings:
         yield place_of_task(readings, evidence.study), readings.cases
@@ -143,7 +143,7 @@ SPELLED = {
 def outside(evidence: Evidence) -> Iterator[Remark]:
     """P50: cases outside the age, sex, setting or equipment that is declared, with and without them."""
     for dataset in evidence.study.datasets:
-        if dataset.role in OF_MAKING:
+        if dataset.role in DEVELOPMENT_ROLES:
             continue
         masks = _outside(dataset.cases, evidence.plan, dataset)
         if masks:

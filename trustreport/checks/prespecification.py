@@ -15,10 +15,9 @@ from trustreport.performance.cases import place_of_set
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import Endpoint
 from trustreport.results import Result, leading
-from trustreport.study import Dataset, Scores
+from trustreport.study import DEVELOPMENT_ROLES, Dataset, Scores
 
 DIMENSION = "prespecification"
-DEVELOPED_ON = ("training", "tuning")
 LIMITS = {"P33_values": 20}  # different scores under which a threshold next to the best one is no wonder
 # Comparisons of groups of cases, and what tells one place where they were made from another.
 GROUPS_DIFFER = "subgroups.subgroup_difference"
@@ -34,7 +33,7 @@ def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
     """P33: the operating point was chosen on the data that test it, or looks as if it were."""
     point = evidence.plan.operating_point
     origin = (point.threshold_origin or "").casefold()
-    tested = [d for d in evidence.study.datasets if d.role not in DEVELOPED_ON and d.scores]
+    tested = [d for d in evidence.study.datasets if d.role not in DEVELOPMENT_ROLES and d.scores]
     if any(words in origin for words in CHOSEN_HERE):
         declared = say("checks.P33.declared", origin=point.threshold_origin)
         for place in [Place(dataset=dataset.name) for dataset in tested] or [NOWHERE]:
@@ -60,7 +59,7 @@ def _fixed_earlier(evidence: Evidence) -> bool:
     """Whether the threshold was fixed before these data: by its date, or by a lock."""
     plan = evidence.plan
     fixed, opened = plan.operating_point.threshold_fixed_on, plan.study.data_opened_at
-    starts = [d.start_date for d in plan.datasets if d.start_date and d.role not in DEVELOPED_ON]
+    starts = [d.start_date for d in plan.datasets if d.start_date and d.role not in DEVELOPMENT_ROLES]
     if fixed is not None and opened is not None:
         return fixed.isoformat() < opened.isoformat()[:10]
     if fixed is not None and starts:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Millimetres.
 LEFT, RIGHT, WIDE = 12.0, 34.0, 124.0
-TALL, HEAD, BETWEEN, BELOW = 30.0, 10.0, 9.0, 11.0
+TALL, HEAD, BETWEEN, BELOW = 22.0, 10.0, 9.0, 11.0
 MOST_PANELS = 4
 PATH: dict[str, Any] = {"color": style.TEAL, "lw": style.LINE, "solid_joinstyle": "miter"}
 LIMIT: dict[str, Any] = {"color": style.RUST, "lw": style.THIN, "ls": style.DASHED}

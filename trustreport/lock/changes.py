@@ -24,9 +24,9 @@ from trustreport.lock.fields import (
     without_effect,
 )
 from trustreport.plan import Amendment, Endpoint, Plan
+from trustreport.study import DEVELOPMENT_ROLES
 
 How = Literal["before", "after", "undeclared"]
-OF_MAKING = ("training", "tuning")  # roles of data that every other set is compared with
 # Fields of a criterion by which it enters or leaves its family, or changes the alpha that is shared.
 SHARED = ("multiplicity_family", "alpha", "sides", "hypothesis")
 # What says of which period a report is; it goes forward with each new period.
@@ -309,7 +309,7 @@ def _of_dataset(criterion: Endpoint, name: str, change: Change | None, plan: Pla
     elif change is not None and change.path[-1] == "role":
         roles |= {change.old, change.new}
     baseline = plan.vigilance.baseline_dataset if plan.vigilance else None
-    if name == baseline or not roles.isdisjoint(OF_MAKING):
+    if name == baseline or not roles.isdisjoint(DEVELOPMENT_ROLES):
         return True
     known = {name, *(d.dataset for d in plan.datasets)}
     own = _named(criterion.dataset) | _named(criterion.period)

@@ -2,7 +2,7 @@
 
 from trustreport.messages import Message, say
 from trustreport.quantities import DIFFERENCE, is_named
-from trustreport.study import Readings
+from trustreport.study import DEVELOPMENT_ROLES, Readings
 
 
 def quantity_name(id: str, of: str | None = None) -> Message:
@@ -21,6 +21,11 @@ def endpoint_name(endpoint: str) -> Message:
 def heading(id: str) -> Message:
     """A quantity at the head of a column or beside a panel."""
     return say("word.heading", text=_bare(id))
+
+
+def set_label(name: Message | str, role: str) -> Message | str:
+    """A data set as tables and figures name it: that the model was made with it is said."""
+    return say(f"word.made_with.{role}", name=name) if role in DEVELOPMENT_ROLES else name
 
 
 def title_of(readings: Readings, arms: tuple[str, str]) -> Message | str:

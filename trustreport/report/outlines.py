@@ -44,7 +44,7 @@ PRINTED = (
     *("external_performance_*", "potential_robustness_performance_*"),
     *("calibration_*", "advice_value_sets"),
     *("error_rates_*", "pragmatic_utility_[0-9]*"),
-    *("benefit_*", "decision_benefit_readers_*", "decision_benefit_hypotheses", "decision_benefit_few_*"),
+    *("benefit_*", "decision_benefit_readers_*", "decision_benefit_few_*"),
     *("trust_*", "reliance_flow_*", "reliance_[0-9]*"),
     *("group_differences*", "where*"),
     *("grid*", "questions*", "candidate_table*", "conditions*", "candidates_rates_*", "candidates_claims_*"),

@@ -7,7 +7,7 @@ from trustreport.messages import Message, say
 from trustreport.plan import Endpoint, Plan
 from trustreport.quantities import VALUES
 from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.study import DEVELOPMENT_ROLES, Study
 
 # What makes an entry one of several kinds of a quantity; a criterion that is silent means the plain one.
 SPECIAL = ("subgroup", "reader", "raters", "site", "period", "class", "parameters")
@@ -15,7 +15,6 @@ PLACES = ("set", "task", "candidate", "subgroup", "site", "threshold")
 CHOSEN = ("metric", "bins", "tau", "against")
 # What is meant by a criterion that does not choose.
 PLAIN = {"binning": "equal_width"}
-NOT_JUDGED_ROLES = ("training", "tuning")
 NAMES = 4  # entries named where several could be meant
 
 
@@ -93,7 +92,7 @@ def _one(found: Sequence[Result], criterion: Endpoint, study: Study, plan: Plan)
     found = [r for r in found if sum(key in r.scope for key in silent) == fewest]
     roles = {d.name: d.role for d in study.datasets}
     preferred = (
-        lambda r: roles.get(r.place.dataset or "") not in NOT_JUDGED_ROLES,
+        lambda r: roles.get(r.place.dataset or "") not in DEVELOPMENT_ROLES,
         lambda r: r.place.threshold == plan.operating_point.threshold,
         lambda r: all(r.parameters.get(key, plain) == plain for key, plain in PLAIN.items()),
     )

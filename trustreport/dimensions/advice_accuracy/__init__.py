@@ -72,7 +72,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     for case in cases:
         own = [*decision_results(case, plan), *yield_results(case, plan), *score_results(case, plan)]
         remarks = tuple(remarks_on(case, clustering(case.dataset, plan), own))
-        views.append(ResultView(case.name, case.place, tuple(own), remarks))
+        views.append(ResultView(case.name, case.place, tuple(own), remarks, case.dataset.role))
     not_drawn = not_plotted(study)
     sets = [one for one in scored(cases, views[n_published:]) if one.name not in not_drawn]
     drawn = [one for one in views if one.place.dataset not in not_drawn]

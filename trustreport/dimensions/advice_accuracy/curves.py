@@ -20,6 +20,7 @@ from trustreport.measures.confusion.shares import sensitivity, specificity
 from trustreport.measures.net_benefit import DecisionCurve, decision_curve
 from trustreport.measures.roc.curve import roc_curve
 from trustreport.messages import Message, say
+from trustreport.narrative.names import set_label
 from trustreport.performance.cases import ScoredCases
 from trustreport.plan import Plan
 from trustreport.study import Readings, Study
@@ -37,6 +38,11 @@ class CandidatesOnSet:
 
     name: str
     candidates: tuple[tuple[ScoredCases, ResultView], ...]
+
+    @property
+    def label(self) -> Message | str:
+        """How figures name it."""
+        return set_label(self.name, self.candidates[0][0].dataset.role)
 
 
 def scored(cases: Sequence[ScoredCases], views: Sequence[ResultView]) -> list[CandidatesOnSet]:
@@ -97,7 +103,7 @@ def _roc(one: CandidatesOnSet, study: Study, plan: Plan, *, named: bool) -> RocP
         assert area is not None
         point = _point(case, view)
         lines.append(RocLine.of(_label(case), curve.fpr, curve.tpr, area, point, most=most))
-    return RocPanel(one.name if named else "", tuple(lines), tuple(_readers(one.name, study, plan)))
+    return RocPanel(one.label if named else "", tuple(lines), tuple(_readers(one.name, study, plan)))
 
 
 def _point(case: ScoredCases, view: ResultView) -> DevicePoint | None:
@@ -143,7 +149,7 @@ def _decisions(one: CandidatesOnSet, plan: Plan, *, named: bool) -> DecisionPane
             marked = decision_curve(truth, score, declared, cluster=cluster, level=level)
         lines.append(DecisionLine(_label(case), _curve(found), _curve(marked) if marked else ()))
         everybody = tuple(zip(found.threshold.tolist(), found.treat_all.tolist()))
-    return DecisionPanel(one.name if named else "", tuple(lines), everybody)
+    return DecisionPanel(one.label if named else "", tuple(lines), everybody)
 
 
 def _grid(plan: Plan) -> "np.ndarray[Any, np.dtype[np.float64]]":
@@ -174,7 +180,7 @@ def charts(all_views: Sequence[ResultView]) -> Iterator[Figure]:
         columns = (*columns, MeasureColumn(say(f"{ID}.heading.auc")))
     for start in range(0, len(all_views), ROWS):
         some = all_views[start : start + ROWS]
-        rows = tuple(MeasureRow(view.name, tuple(_cell(view, name) for name in names)) for view in some)
+        rows = tuple(MeasureRow(view.label, tuple(_cell(view, name) for name in names)) for view in some)
         yield Figure(
             f"advice_accuracy_measures_{start // ROWS + 1}",
             MeasuresChart(columns, rows, say("figure.measures.reference")),

@@ -38,7 +38,7 @@ def in_full(all_views: Sequence[ResultView], figures: Sequence[Figure] = ()) -> 
 
 def _part(view: ResultView, number: int, figures: Sequence[Figure] = (), *, alone: bool = False) -> Part:
     return Part(
-        title=None if alone else say("word.name", name=view.name),
+        title=None if alone else say("word.name", name=view.label),
         finding=tuple(_sentences(view)),
         tables=tuple(_tables(view, number)),
         figures=tuple(figures),
@@ -56,7 +56,7 @@ def overview(
         say(f"{ID}.table_sets"),
         all_views,
         [
-            (f"{ID}.column.set", "name"),
+            (f"{ID}.column.set", "label"),
             (f"{ID}.column.n", _n_of, "count"),
             *((f"{ID}.heading.{name}", partial(_value, name=name), "number.3") for name in names),
         ],
@@ -98,7 +98,8 @@ def _noted(all_views: Sequence[ResultView]) -> Iterator[Message]:
 
 
 def _across(all_views: Sequence[ResultView]) -> Iterator[Message]:
-    """How far the main measures lie apart."""
+    """The range of the main measures over the sets that the model was not made with."""
+    all_views = [view for view in all_views if not view.developed_on]
     # Decisions that are all alike have no rule beside them; their 0 and 1 would be the ends of every range.
     some = [view for view in all_views if view.estimate("accuracy", parameters=_rule("all_positive"))]
     pairs = [(_value(view, "sensitivity"), _value(view, "specificity")) for view in some]

@@ -6,18 +6,34 @@ from typing import Any
 from trustreport.dimensions.advice_accuracy.entries import ID
 from trustreport.estimate import Estimate
 from trustreport.messages import Message
+from trustreport.narrative.names import set_label
 from trustreport.place import Place
 from trustreport.results import Result, leading
+from trustreport.study import DEVELOPMENT_ROLES
 
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """A published table, or a data set and candidate, with its results; `remarks` are printed with them."""
+    """A published table, or a data set and candidate, with its results.
+
+    `remarks` are printed with them, `role` is that of the data set.
+    """
 
     name: str
     place: Place
     results: tuple[Result, ...]
     remarks: tuple[Message, ...] = ()
+    role: str = ""
+
+    @property
+    def label(self) -> Message | str:
+        """How tables and figures name it."""
+        return set_label(self.name, self.role)
+
+    @property
+    def developed_on(self) -> bool:
+        """Whether the model was made with these cases."""
+        return self.role in DEVELOPMENT_ROLES
 
     def lead(self, quantity: str) -> Result | None:
         """The primary entry of a quantity at the prevalence of the data."""

@@ -18,6 +18,7 @@ from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
 from trustreport.measures.calibration.smooth import loess_error, smooth_curve, smooth_error
 from trustreport.messages import Message
+from trustreport.narrative.names import set_label
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import each_alone, entries
 from trustreport.performance.measures import CALIBRATION, METHODS, NOT_RISKS, why_no_risk, without_interval
@@ -76,6 +77,11 @@ class Calibrated:
     advice: tuple[AdviceBin, ...] = ()
     why_not: str = ""
     score_range: tuple[float, float] | None = None
+
+    @property
+    def label(self) -> Message | str:
+        """How tables and figures name it."""
+        return set_label(self.name, self.dataset.role)
 
     def lead(self, quantity: str, **parameters: Any) -> Result | None:
         """The primary entry of a quantity for all cases with these parameters, or with none."""

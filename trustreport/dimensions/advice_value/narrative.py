@@ -157,7 +157,7 @@ def _panel(one: Calibrated, *, named: bool) -> CalibrationPanel:
         tuple(int(x) for x in bins.n - bins.events),
     )
     return CalibrationPanel(
-        one.name if named else "",
+        one.label if named else "",
         one.curve,
         histogram,
         one.smooth,

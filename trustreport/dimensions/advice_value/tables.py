@@ -135,7 +135,7 @@ def overview_of_many(sets: Sequence[Calibrated]) -> PlainTable:
         say(f"{ID}.table_sets"),
         sets,
         [
-            (f"{ID}.column.set", "name"),
+            (f"{ID}.column.set", "label"),
             (f"{ID}.column.n", lambda one: one.estimate("brier").n, "count"),
             *(
                 (f"{ID}.heading.{spec[0]}", lambda one, spec=spec: value(one, *spec), "number")

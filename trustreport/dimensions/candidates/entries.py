@@ -19,9 +19,9 @@ from trustreport.performance.measures import lead
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
+from trustreport.study import DEVELOPMENT_ROLES
 
 ID = "candidates"
-DEVELOPED_ON = ("training", "tuning")
 OF_EACH = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "failure_rate")
 COMPARED = ("accuracy", "sensitivity", "specificity", "failure_rate")
 MEASURES = ("sensitivity", "specificity", "auc", "accuracy")
@@ -64,7 +64,7 @@ class Common:
 def common_cases(candidates: Sequence[ScoredCases]) -> Common | None:
     """The candidates of a data set on the cases that all of them were given; None without decisions."""
     deciding = [one for one in candidates if one.decision is not None]
-    if not deciding or deciding[0].dataset.role in DEVELOPED_ON:
+    if not deciding or deciding[0].dataset.role in DEVELOPMENT_ROLES:
         return None
     return Common(deciding[0].dataset.name, in_common(deciding))
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.subgroups.effects import Effect, effects
-from trustreport.dimensions.subgroups.entries import NAME, OF_MAKING, Measurement, measurements
+from trustreport.dimensions.subgroups.entries import NAME, Measurement, measurements
 from trustreport.dimensions.subgroups.families import adjusted
 from trustreport.dimensions.subgroups.narrative import part_of_readers, part_of_set
 from trustreport.dimensions.subgroups.overview import overview
@@ -18,12 +18,12 @@ from trustreport.performance.cases import ScoredCases, scored_cases
 from trustreport.performance.pooled import pooled
 from trustreport.plan import Plan
 from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.study import DEVELOPMENT_ROLES, Study
 
 
 def has_data(study: Study, plan: Plan) -> bool:
     """Whether groups are declared, and there are cases that were judged or read."""
-    judged = any(d.scores and d.role not in OF_MAKING for d in study.datasets)
+    judged = any(d.scores and d.role not in DEVELOPMENT_ROLES for d in study.datasets)
     return bool(plan.subgroups) and (judged or bool(study.readings))
 
 
@@ -63,7 +63,7 @@ def _by_candidate(study: Study, plan: Plan) -> Iterator[list[ScoredCases]]:
     baseline = plan.vigilance.baseline_dataset if plan.vigilance and periods else None
     found: dict[str, list[ScoredCases]] = {}
     for case in scored_cases(study, plan):
-        if case.dataset.role not in (*OF_MAKING, "period") and case.dataset.name != baseline:
+        if case.dataset.role not in (*DEVELOPMENT_ROLES, "period") and case.dataset.name != baseline:
             found.setdefault(case.candidate, []).append(case)
     yield from found.values()
 

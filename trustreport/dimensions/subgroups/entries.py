@@ -35,15 +35,13 @@ from trustreport.performance.worst import worst_of
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.study import DEVELOPMENT_ROLES, Study
 
 NAME = "subgroups"
 VALUE, DIFFERENCE = f"{NAME}.group_performance", f"{NAME}.subgroup_difference"
 CELLS = ("tp", "fp", "fn", "tn")
 WORST = ("accuracy", "sensitivity", "specificity", "auc")
 COMPARED = ("accuracy", "sensitivity", "specificity", "ppv", "npv")
-# Data from which the device was made say nothing of how it does in a group.
-OF_MAKING = ("training", "tuning")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +90,7 @@ def measures_of(case: ScoredCases) -> list[str]:
 def measurements(study: Study, plan: Plan) -> Iterator[Measurement]:
     """Every data set of use, and every candidate."""
     for case in scored_cases(study, plan):
-        if case.dataset.role not in OF_MAKING:
+        if case.dataset.role not in DEVELOPMENT_ROLES:
             yield _measurement(case, plan)
 
 

@@ -250,7 +250,6 @@ def _tables(
             (f"{COLUMN}.previous", lambda r: _known(r.previous), "number"),
             (f"{COLUMN}.now", lambda r: _known(r.now), "number"),
             (f"{COLUMN}.since_previous", lambda r: _known(r.since_previous), "number"),
-            (f"{COLUMN}.standing_previous", lambda r: say(f"{ID}.since.state.{r.against_previous}")),
             (f"{COLUMN}.since_baseline", lambda r: _known(r.since_baseline), "number"),
             (f"{COLUMN}.standing_baseline", lambda r: say(f"{ID}.since.state.{r.against_baseline}")),
         ],

@@ -16,7 +16,6 @@ from trustreport.verdicts import Verdict
 from trustreport.verdicts.entries import entry
 from trustreport.verdicts.judge import amount
 
-UNSEEN = ("training", "tuning")  # roles of data sets that never speak in an answer
 # Measures whose name is too long for a title.
 SHORT = {"auc": "answer.short.auc", "oe_ratio": "answer.short.oe_ratio"}
 MOST_NAMED = 3  # criteria named one by one in a sentence

@@ -8,9 +8,10 @@ from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.place import Place
 from trustreport.report import acceptance
-from trustreport.report.answer.sentences import UNSEEN, first_letter, title, within
+from trustreport.report.answer.sentences import first_letter, title, within
 from trustreport.report.tables import in_words, method_text
 from trustreport.results import Result
+from trustreport.study import DEVELOPMENT_ROLES
 from trustreport.verdicts import WORDS, Verdict
 from trustreport.verdicts.judge import compare_with_bound
 
@@ -119,7 +120,7 @@ def _other_data(lead: Result, assessment: Assessment) -> list[Result]:
         and r.primary
         and r.endpoint == lead.endpoint
         and r.place.dataset not in (None, lead.place.dataset)
-        and roles.get(r.place.dataset or "") not in UNSEEN
+        and roles.get(r.place.dataset or "") not in DEVELOPMENT_ROLES
         and r.place.at(dataset=lead.place.dataset) == lead.place
         and r.parameters == lead.parameters
         and (r.id, r.place) not in judged

@@ -6,10 +6,11 @@ from math import isnan
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
-from trustreport.report.answer.sentences import UNSEEN, Statement, first_letter
+from trustreport.report.answer.sentences import Statement, first_letter
 from trustreport.report.answer.worst import of_data_sets, worst_data
 from trustreport.report.tables import in_words
 from trustreport.results import Result
+from trustreport.study import DEVELOPMENT_ROLES
 from trustreport.verdicts.judge import amount
 
 MOST_PAIRS = 3
@@ -124,7 +125,7 @@ def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
 def _data_sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Area, sensitivity and specificity on test data, and the worst of several sets."""
     roles = {d.name: d.role for d in assessment.study.datasets}
-    if len(assessment.plan.candidates) > 1 or all(role in UNSEEN for role in roles.values()):
+    if len(assessment.plan.candidates) > 1 or all(role in DEVELOPMENT_ROLES for role in roles.values()):
         return _by_candidate(assessment, say)
     kinds = [of_data_sets(assessment, f"advice_accuracy.{m}") for m in ("auc", "sensitivity", "specificity")]
     sets = list(dict.fromkeys(r.place.dataset for own in kinds for r in own))

@@ -5,9 +5,10 @@ from math import isnan
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
-from trustreport.report.answer.sentences import UNSEEN, Statement
+from trustreport.report.answer.sentences import Statement
 from trustreport.report.tables import in_words
 from trustreport.results import Result
+from trustreport.study import DEVELOPMENT_ROLES
 from trustreport.verdicts.judge import amount
 
 MEASURES = ("advice_accuracy.sensitivity", "advice_accuracy.auc")
@@ -23,7 +24,7 @@ def of_data_sets(assessment: Assessment, id: str, candidate: str | None = None) 
     for r in assessment.results:
         if r.id != id or not r.primary or not r.place.dataset or not r.within(**plain):
             continue
-        if roles.get(r.place.dataset) in UNSEEN or isnan(r.estimate.value):
+        if roles.get(r.place.dataset) in DEVELOPMENT_ROLES or isnan(r.estimate.value):
             continue
         if r.place.dataset not in found or r.place.threshold == chosen:
             found[r.place.dataset] = r
@@ -43,7 +44,7 @@ def _sentence(measure: str, found: Sequence[Result], assessment: Assessment, say
     low = min(found, key=lambda r: r.estimate.value)
     rest = [r for r in found if r is not low]
     least = min(r.estimate.value for r in rest)
-    trained = any(d.role in UNSEEN for d in assessment.study.datasets)
+    trained = any(d.role in DEVELOPMENT_ROLES for d in assessment.study.datasets)
     e = low.estimate
     values = {
         "place": low.place.dataset,
