@@ -151,7 +151,7 @@ def test_since_the_last_audit_new_open_and_worse(finding) -> None:
 
 def test_what_the_plan_asks_after_an_alert_is_due(finding) -> None:
     """The case of 13 June is mature 45 days later, on 28 July; ten days on it is 7 August."""
-    (status,) = (p for p in finding.parts if p.title and p.title.key == "vigilance.title_status")
+    (status,) = (p for p in finding.parts if p.element == "due")
     due = {what: (day, owner, late) for day, what, owner, late in rows(status, "vigilance_due_1")}
     action = next(what for what in due if what.startswith("Review the missed fractures"))
     assert due[action] == ("2026-08-07", "Vigilance officer (fictional)", "overdue")

@@ -6,6 +6,7 @@ from html import unescape
 from pathlib import Path
 
 import page as conformance
+import pikepdf
 import pytest
 from click.testing import CliRunner
 
@@ -17,11 +18,24 @@ KINDS = {
     "procurement": "procurement-triage",
     "vigilance": "vigilance-audit",
 }
+# Pages of the report, its first page included; what does not fit belongs in the annex.
+BUDGETS = {
+    "knee-mri": 4,
+    "published-studies": 6,
+    "annotations": 6,
+    "factory": 8,
+    "procurement-triage": 10,
+    "breast-recurrence": 12,
+    "knee-mri-readings": 12,
+    "vigilance-audit": 14,
+    "certification-dossier": 20,
+}
 pytestmark = [pytest.mark.pdf, pytest.mark.slow]
 
 
-def built(name: str, out: Path) -> Path:
-    result = CliRunner().invoke(main, ["build", str(EXAMPLES / name), "-o", str(out)])
+def built(name: str, out: Path, formats: str = "html,pdf,annex,json") -> Path:
+    given = ["build", str(EXAMPLES / name), "-o", str(out), "--formats", formats]
+    result = CliRunner().invoke(main, given)
     assert result.exit_code == 0, result.stderr
     return out
 
@@ -30,11 +44,7 @@ def built(name: str, out: Path) -> Path:
 def test_the_example_of_each_kind(kind: str, tmp_path: Path) -> None:
     """One test for each, so that each is built no more than twice."""
     out = built(KINDS[kind], tmp_path / "once")
-    pdf = (out / "report.pdf").read_bytes()
-    for profile in ("3a", "ua1"):
-        found = conformance.validate_pdf_bytes(pdf, profile=profile)
-        assert [(f.rule_id, f.message) for f in found.failures] == []
-        assert found.is_compliant
+    conforms(out, KINDS[kind])
     again = built(KINDS[kind], tmp_path / "again")
     files = sorted(p.relative_to(out) for p in out.rglob("*") if p.is_file() and p.name != "run.json")
     assert files == sorted(
@@ -43,6 +53,22 @@ def test_the_example_of_each_kind(kind: str, tmp_path: Path) -> None:
     assert [str(f) for f in files if (out / f).read_bytes() != (again / f).read_bytes()] == []
 
     assert untold(out) == []
+
+
+@pytest.mark.parametrize("name", [name for name in BUDGETS if name not in KINDS.values()])
+def test_the_other_examples_conform_and_keep_their_pages(name: str, tmp_path: Path) -> None:
+    conforms(built(name, tmp_path, "pdf,annex"), name)
+
+
+def conforms(out: Path, name: str) -> None:
+    """Report and annex are PDF/A-3a and PDF/UA-1, the report within its pages."""
+    assert len(pikepdf.open(out / "report.pdf").pages) <= BUDGETS[name]
+    for file in ("report.pdf", "annex.pdf"):
+        pdf = (out / file).read_bytes()
+        for profile in ("3a", "ua1"):
+            found = conformance.validate_pdf_bytes(pdf, profile=profile)
+            assert [(f.rule_id, f.message) for f in found.failures] == [], file
+            assert found.is_compliant
 
 
 def untold(out: Path) -> list[str]:

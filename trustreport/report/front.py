@@ -25,7 +25,7 @@ from trustreport.verdicts.judge import amount
 
 LIMITS = 3
 LONG, SHORT = 190, 60  # characters of a limit and of a place
-MANY_ROWS = 9  # criteria; with more the page is set smaller
+MANY_ROWS = 9  # of criteria, indicators and candidates; with more the page is set smaller
 PER = 1000
 MOST_DUE = 5
 COUNTED = ("missed_rate", "false_alarm_rate", "failure_rate")
@@ -84,7 +84,7 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
     followed = courses(assessment) if assessment.plan.report.kind == "vigilance" else []
     per, prevalence = _per_thousand(assessment, say)
     waiting = _due(assessment, say)
-    rows = sum(len(group.rows) for group in groups) + len(followed)
+    rows = sum(len(group.rows) for group in groups) + len(followed) + len(per)
     return Front(
         found,
         "tight" if rows > MANY_ROWS else "",

@@ -9,7 +9,7 @@ from trustreport.finding import Part
 from trustreport.messages import Catalogue
 from trustreport.report.elements import ELEMENTS, GROUPS_OF, Context, Element, ReportPlace
 from trustreport.report.numbering import ROWS_ON_PAPER, Numbering
-from trustreport.report.outlines import ANNEX, REPORT, WHOLE_IN_ANNEX, is_printed
+from trustreport.report.outlines import ANNEX, REPORT, SENTENCES_ALONE, WHOLE_IN_ANNEX, is_printed
 from trustreport.report.sections import PartView, Section, part_view, section
 
 # These say where the others stand, so they are made when those are.
@@ -194,6 +194,7 @@ def _of_volume(part: Part, volume: Volume) -> Part | None:
     )
     figures = tuple(f for f in part.figures if is_printed(f.id) == in_report)
     told = any(map(is_printed, (*(t.id for t in part.tables), *(f.id for f in part.figures))))
+    told = told or part.element in SENTENCES_ALONE
     told = told or not (part.tables or part.figures or not part.element)
     if in_report:
         finding = part.finding[:SENTENCES] if told else ()

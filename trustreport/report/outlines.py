@@ -9,8 +9,8 @@ from trustreport.plan import Kind
 REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "certification": {
         "claims": ("matrix", "E34"),
-        "accuracy": ("advice_accuracy", "reported", "source_reliability"),
-        "external": ("potential_robustness", "advice_value"),
+        "accuracy": ("advice_accuracy", "advice_value", "reported", "source_reliability"),
+        "external": ("potential_robustness",),
         "readers": ("pragmatic_utility", "decision_benefit", "reliance"),
         "groups": ("group_differences", "where"),
         "limits": ("found", "feedback", "left_out"),
@@ -32,7 +32,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "incidents": ("E42", "E43"),
         "reliance": ("E41", "reliance"),
         "limits": ("found",),
-        "due": ("feedback", "left_out"),
+        "due": ("due", "feedback", "left_out"),
     },
 }
 
@@ -47,8 +47,8 @@ PRINTED = (
     *("benefit_*", "decision_benefit_readers_*", "decision_benefit_few_*"),
     *("trust_*", "reliance_flow_*", "reliance_[0-9]*"),
     *("group_differences*", "where*"),
-    *("grid*", "questions*", "candidate_table*", "conditions*", "candidates_rates_*", "candidates_claims_*"),
-    *("since*", "timeline*", "vigilance_trend_*", "vigilance_charts_[0-9]_1"),
+    *("grid*", "questions*", "candidate_table*", "conditions*", "candidates_claims_*"),
+    *("since*", "timeline*", "vigilance_due_*", "vigilance_trend_*", "vigilance_charts_[0-9]_1"),
     *("vigilance_log_*", "vigilance_signals_*", "vigilance_people_*"),
 )
 
@@ -57,6 +57,9 @@ def is_printed(id: str) -> bool:
     """Whether the report prints a table or figure of a dimension."""
     return any(fnmatchcase(id, pattern) for pattern in PRINTED)
 
+
+# Parts of which the report prints sentences alone: their numbers are in a table of its own.
+SENTENCES_ALONE = ("E35",)
 
 # What the report prints in part and the annex whole.
 WHOLE_IN_ANNEX = ("E34", "feedback")

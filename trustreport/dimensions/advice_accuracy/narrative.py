@@ -29,10 +29,14 @@ OVERVIEW = ("prevalence", "sensitivity", "specificity", "ppv", "npv", "mcc")
 
 
 def in_full(all_views: Sequence[ResultView], figures: Sequence[Figure] = ()) -> tuple[Part, ...]:
-    """A few tables and data sets, each in full; the figures of several stand before them, side by side."""
+    """A few tables and data sets, each in full; what several have in common stands before them.
+
+    Candidates have a table of their own, with a column each.
+    """
     if len(all_views) < 2:
         return tuple(_part(view, 1, figures, alone=True) for view in all_views)
-    together = Part(finding=tuple(_across(all_views)), figures=tuple(figures))
+    tables = () if any(view.place.candidate for view in all_views) else (_table_of_sets(all_views),)
+    together = Part(finding=tuple(_across(all_views)), tables=tables, figures=tuple(figures))
     return (together, *(_part(view, i) for i, view in enumerate(all_views, 1)))
 
 
@@ -50,8 +54,15 @@ def overview(
     all_views: Sequence[ResultView], figures: Sequence[Figure] = (), undrawn: int = 0
 ) -> tuple[Part, ...]:
     """A row each for many tables and data sets; of `undrawn` sets there are no curves."""
+    finding = (*_across(all_views), *_noted(all_views), *_not_plotted(undrawn))
+    tables = (_table_of_sets(all_views), *_rules_of_sets(all_views))
+    return (Part(finding, tables=tables, figures=tuple(figures)),)
+
+
+def _table_of_sets(all_views: Sequence[ResultView]) -> PlainTable:
+    """The main measures, a row for each table or data set."""
     names = (*OVERVIEW, "auc") if any(view.estimate("auc") for view in all_views) else OVERVIEW
-    sets = table(
+    return table(
         "advice_accuracy_sets",
         say(f"{ID}.table_sets"),
         all_views,
@@ -61,8 +72,6 @@ def overview(
             *((f"{ID}.heading.{name}", partial(_value, name=name), "number.3") for name in names),
         ],
     )
-    finding = (*_across(all_views), *_noted(all_views), *_not_plotted(undrawn))
-    return (Part(finding, tables=(sets, *_rules_of_sets(all_views)), figures=tuple(figures)),)
 
 
 def _n_of(view: ResultView) -> int | None:

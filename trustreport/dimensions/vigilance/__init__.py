@@ -70,6 +70,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         concentrated += found
         parts += [
             narrative.status(one),
+            narrative.due_list(one),
             since(one),
             replace(narrative.exposure(one), element="E36"),
             replace(narrative.maturity(one), element="E09"),

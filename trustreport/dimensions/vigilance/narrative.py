@@ -31,13 +31,18 @@ COLUMN = f"{ID}.column"
 
 
 def status(view: MonitoringView) -> Part:
-    """Signals open, new and closed; charts in and out of control; what is due."""
+    """Signals open, new and closed; charts in and out of control; what is overdue."""
     return Part(
         title=say(f"{ID}.title_status"),
         finding=tuple(_status_sentences(view)),
         tables=tuple(_status_tables(view)),
         place=view.timeline.place,
     )
+
+
+def due_list(view: MonitoringView) -> Part:
+    """What must be done, by whom and by when."""
+    return Part((), tables=tuple(_due_table(view)), place=view.timeline.place, element="due")
 
 
 def _status_sentences(view: MonitoringView) -> Iterator[Message]:
@@ -86,6 +91,9 @@ def _status_tables(view: MonitoringView) -> Iterator[PlainTable]:
                 (f"{COLUMN}.action", lambda c: c.indicator.action),
             ],
         )
+
+
+def _due_table(view: MonitoringView) -> Iterator[PlainTable]:
     todo = due(view.plan, view.timeline, view.charts)
     if todo:
         cut = view.timeline.cut

@@ -54,5 +54,6 @@ def question(assessment: Assessment, say: Catalogue) -> str:
     names = [one.candidate for one in plan.candidates]
     if plan.report.kind == "procurement" and len(names) > 1:
         several = "several" if len(names) <= MOST_NAMED else "many"
-        return say(f"answer.question.procurement_{several}", names=names, n=len(names))
+        asked = "" if assessment.verdicts else "_open"
+        return say(f"answer.question.procurement_{several}{asked}", names=names, n=len(names))
     return say(f"answer.question.{plan.report.kind}")

@@ -59,7 +59,10 @@ def _with_bound(assessment: Assessment) -> Iterator[tuple[Verdict, Result]]:
 
 
 def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[WhatIf]:
-    """Another interval of the same number that would be judged otherwise."""
+    """Another interval of the same number under which the verdict would be worse.
+
+    None under which it would be better: an interval that is not the primary one is no evidence for a pass.
+    """
     for v, lead in _with_bound(assessment):
         for r in assessment.results:
             e = r.estimate
@@ -69,7 +72,7 @@ def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[WhatIf]:
             if r.parameters != lead.parameters or e.level != lead.estimate.level:
                 continue
             word = compare_with_bound(e.low, e.high, v.bound) if v.bound else v.word
-            if word != v.word:
+            if WORDS.index(word) < WORDS.index(v.word):
                 yield WhatIf(
                     title(v, assessment, say),
                     say(

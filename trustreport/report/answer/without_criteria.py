@@ -19,15 +19,12 @@ MOST_PAIRS = 3
 def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
     """Sentences, and what supports them: utility first where one is declared, published figures last."""
     found: list[Statement] = []
-    support: list[Statement] = []
     for one in SPEAKERS:
         said = one(assessment, say)
-        found += said[:1]
-        support += said[1:]
+        found += said
     if not found:
         return [Statement(say("answer.open.nothing"))], [Statement(say("answer.open.no_criteria"))]
-    head, rest = found[:1], found[1:]
-    return head, [*rest, *support, Statement(say("answer.open.no_criteria"))]
+    return found[:1], [*found[1:], Statement(say("answer.open.no_criteria"))]
 
 
 def _utility(assessment: Assessment, say: Catalogue) -> list[Statement]:
@@ -50,7 +47,7 @@ def _utility(assessment: Assessment, say: Catalogue) -> list[Statement]:
             utility=utility,
             more=more,
             less=less,
-            value=abs(e.value),
+            value=abs(e.value) if apart else e.value,
             low=low if apart else e.low,
             high=high if apart else e.high,
             level=e.level,

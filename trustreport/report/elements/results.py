@@ -29,7 +29,7 @@ def claims(context: Context) -> Element | None:
     plan, say = context.assessment.plan, context.say
     group = context.groups.get("performance_claims")
     if not plan.performance_claims:
-        return Element(groups=(group,)) if group else None
+        return Element(groups=(group,)) if group and context.in_annex else None
     # Claims about other cases stand beside the local figures of their candidate, where that was asked.
     told = any(f.dimension == "candidates" for f in context.assessment.findings)
     here = [claim for claim in plan.performance_claims if not (told and elsewhere(claim, plan))]
@@ -44,12 +44,8 @@ def claims(context: Context) -> Element | None:
     if not context.in_annex and len(lines) > FEW_CLAIMS:
         unmet = [(claim, [one for one in those if not one.agrees]) for claim, those in found]
         lines = tuple(line for claim, those in unmet if those for line in _claim_lines(claim, those, say))
-    finding = say(
-        "element.E34.finding",
-        n=sum(one.agrees for one in spoken),
-        of=len(spoken),
-        claims=len(here),
-    )
+    values = {"n": sum(one.agrees for one in spoken), "of": len(spoken), "claims": len(here)}
+    finding = say("element.E34.finding" if spoken else "element.E34.none_recomputed", **values)
     outside = [claim.measure for claim, (_, lies) in zip(here, now) if lies is False]
     later = [say("element.E34.outside", n=len(outside), names=_names(outside, say))] if outside else []
     keys = ("measure", "place", "declared", "recomputed", "agrees")
