@@ -182,22 +182,13 @@ def _sentences(
     previous: Period | None,
 ) -> Iterator[Message]:
     if view.timeline.baseline is not None:
-        said = [
-            _moved(r, how, r.since_baseline, last, None, r.baseline)
-            for how in CHANGED
-            for r in rows
-            if r.against_baseline == how
-        ]
+        said = [_moved(r, how, r.since_baseline, last, None, r.baseline) for how, r in _by(rows, "baseline")]
         yield from said
         if not said and any(r.against_baseline == "unchanged" for r in rows):
             yield say(f"{ID}.since.none_baseline", period=last.name)
     if previous is not None:
-        said = [
-            _moved(r, how, r.since_previous, last, previous, r.previous)
-            for how in CHANGED
-            for r in rows
-            if r.against_previous == how
-        ]
+        moved = _by(rows, "previous")
+        said = [_moved(r, how, r.since_previous, last, previous, r.previous) for how, r in moved]
         yield from said
         if not said and any(r.against_previous == "unchanged" for r in rows):
             yield say(f"{ID}.since.none_previous", period=last.name, previous=previous.name)
@@ -205,6 +196,13 @@ def _sentences(
         names = [_short(e) for e in entries if e.standing == standing]
         if names:
             yield say(f"{ID}.since.{standing}", names=names)
+
+
+def _by(
+    rows: Sequence[IndicatorChange], against: Literal["baseline", "previous"]
+) -> list[tuple[Moved, IndicatorChange]]:
+    """The indicators that moved, what became worse first."""
+    return [(how, r) for how in CHANGED for r in rows if getattr(r, f"against_{against}") == how]
 
 
 def _unit(one: IndicatorChange) -> str:

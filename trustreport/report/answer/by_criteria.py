@@ -8,7 +8,6 @@ from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
     first_letter,
-    in_short,
     results_of,
     title,
     with_requirement,
@@ -127,8 +126,9 @@ def _all_open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogu
 
 def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     """A criterion in a list: of what can be judged with its number, safety criteria called so."""
-    short = verdict.word == "inconclusive"
-    name = in_short(verdict, assessment, say) if short else within(title(verdict, assessment, say))
+    name = within(title(verdict, assessment, say))
+    if verdict.word == "inconclusive":
+        name = with_requirement(verdict, assessment, say, in_short=True)
     return say("answer.criteria.safety", clause=name) if verdict.criterion.role == "safety" else name
 
 

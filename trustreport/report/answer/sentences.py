@@ -105,30 +105,18 @@ def candidate_of(verdict: Verdict) -> str:
     return criterion.candidate if isinstance(criterion.candidate, str) else ""
 
 
-def with_requirement(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
-    """Title, estimate with interval, and what was required."""
+def with_requirement(
+    verdict: Verdict, assessment: Assessment, say: Catalogue, *, in_short: bool = False
+) -> str:
+    """Title, estimate and what was required: with the interval, or in short without it."""
     name, found = within(title(verdict, assessment, say)), verdict.result
     if found is None:
         return name
-    return say(
-        "answer.with_requirement",
-        title=name,
-        estimate=in_words(found, say),
-        required=bound_text(verdict, say),
-    )
-
-
-def in_short(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
-    """Title, estimate and what was required, without the interval."""
-    name, found = within(title(verdict, assessment, say)), verdict.result
-    if found is None:
-        return name
-    return say(
-        "answer.in_short",
-        title=name,
-        value=amount(found, found.estimate.value),
-        required=bound_text(verdict, say),
-    )
+    required = bound_text(verdict, say)
+    if in_short:
+        value = amount(found, found.estimate.value)
+        return say("answer.in_short", title=name, value=value, required=required)
+    return say("answer.with_requirement", title=name, estimate=in_words(found, say), required=required)
 
 
 def in_brackets(found: Result, say: Catalogue) -> str:
