@@ -1,4 +1,4 @@
-"""Advice value: contract values, what is told of scores, and scores that are no probabilities."""
+"""Advice value: contract values, what is reported of scores, and scores that are no probabilities."""
 
 from collections.abc import Sequence
 from dataclasses import replace

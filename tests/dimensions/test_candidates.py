@@ -119,7 +119,7 @@ def test_groups_of_candidates_that_are_not_differing() -> None:
         e = Estimate((low + high) / 2, low, high, 10, method="tango")
         return Result("candidates.accuracy_difference", Place(candidates=pair), e, primary=True)
 
-    # a and b alike, b and c alike, a and c told apart
+    # a and b alike, b and c alike, a and c distinguishable
     found = [told(("b", "a"), -0.1, 0.1), told(("c", "b"), -0.2, 0.1), told(("c", "a"), -0.3, -0.1)]
     assert indistinguishable(found, ["a", "b", "c"], "accuracy") == [("a", "b"), ("b", "c")]
     assert indistinguishable(found[:2], ["a", "b", "c"], "accuracy") == [("a", "b", "c")]

@@ -1,4 +1,4 @@
-"""One number of one period: whoever tells of its performance tells of its ripe cases."""
+"""One number of one period: every dimension reports it of the cases with complete follow-up."""
 
 import monitored as m
 import numpy as np

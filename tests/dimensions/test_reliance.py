@@ -1,4 +1,4 @@
-"""Reliance: contract values, hand counts, what is told and what is not."""
+"""Reliance: contract values, hand counts, what is reported and what is not."""
 
 import csv
 import json

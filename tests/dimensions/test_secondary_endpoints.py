@@ -1,4 +1,4 @@
-"""What stands beside the endpoint: values by hand, what is not recorded, one set of draws, what is told."""
+"""Secondary endpoints: values by hand, what is not recorded, one set of draws, what is reported."""
 
 import json
 from dataclasses import replace

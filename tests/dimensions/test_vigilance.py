@@ -284,9 +284,9 @@ def test_changed_inputs_before_ripe_truths_say_until_when() -> None:
     study = Study(datasets=sets)
     plan = m.plan(study, vigilance={"data_cut": m.first_day(2).isoformat()},
                   reference_standard={"maturity_days": 40})  # fmt: skip
-    ripe = m.first_day(1) + dt.timedelta(29 + 40)
+    mature = m.first_day(1) + dt.timedelta(29 + 40)
     said = "The effect on performance is unknown for 100 cases with incomplete follow-up"
-    assert f"{said}, until {ripe}" in told(answer(study, plan))
+    assert f"{said}, until {mature}" in told(answer(study, plan))
 
 
 def test_features_are_held_against_those_of_the_baseline() -> None:

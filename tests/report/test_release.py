@@ -225,7 +225,7 @@ def test_the_second_net_reaches_tables_and_figures() -> None:
 
 
 def test_case_mix_and_errors_lose_what_holds_a_small_cell() -> None:
-    """Men have three misses: neither sex is told of, since the total stands beside; the wards stay."""
+    """Men have three misses: neither sex is shown, since the total is printed; the wards stay."""
     study = counted(F=(30, 12, 20, 60), M=(45, 10, 3, 70))
     (one,) = study.datasets
     n = len(one.cases)

@@ -59,7 +59,7 @@ def test_a_study_becomes_reports_on_a_timeline_and_leaves_a_tombstone(
     assert again.status_code == 200
     assert again.json()["report"] == new
 
-    # Immutable, and whoever has it is told so.
+    # Immutable, and whoever has it learns so.
     results = anna.get(f"{API}/reports/{new}/results")
     assert results.headers["etag"] == f'"{anna.get(f"{API}/reports/{new}").json()["results_sha256"]}"'
     cached = anna.get(f"{API}/reports/{new}/results", headers={"If-None-Match": results.headers["etag"]})

@@ -13,7 +13,7 @@ from trustreport.place import NOWHERE
 from trustreport.study import Study
 
 PEOPLE, WHO = "subgroups", "source_reliability"
-# A column with more values than this is told by its quartiles, not value by value.
+# A column with more values than this is described by its quartiles, not value by value.
 MOST_LEVELS = 12
 
 

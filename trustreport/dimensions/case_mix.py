@@ -11,7 +11,7 @@ from trustreport.performance.cases import of_dataset
 from trustreport.plan import Plan
 from trustreport.study import Cases, Coded, Readings, Study
 
-MOST_LEVELS = 12  # a column with more is told by its quartiles, if it holds numbers
+MOST_LEVELS = 12  # a column with more is described by its quartiles, if it holds numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,7 +277,7 @@ def load(spec: Spec, raw: Raw, manifest: Manifest, problems: Problems) -> Mapped
 
 
 def _counted_kind(spec: Spec, raw: Raw) -> str:
-    """Tables of counts come in two forms, told apart by their columns."""
+    """Tables of counts come in two forms, which differ in their columns."""
     if spec.kind != "counts":
         return spec.kind
     ours = {our_word(k) for k in spec.columns} | {our_word(h.casefold()) for h in raw.header}

@@ -32,7 +32,7 @@ MOST_COLUMNS = 20_000
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file was written, as the manifest declares it; what is None is told from the file."""
+    """How a file was written, as the manifest declares it; what is None is inferred from the file."""
 
     delimiter: str | None = None
     decimal: str | None = None

@@ -237,7 +237,7 @@ class Crossed:
         period = next((c for c in phases if c.kind == "period"), None)
         sets: list[tuple[PooledColumn, ...]] = [(c,) for c in phases]
         if version is not None and period is not None:
-            # A version that came at about the same time is told from the time only by both together.
+            # A version that came at about the same time can be separated from the time only by both together.
             sets = [(version, period), *(s for s in sets if s[0] not in (version, period))]
         found: list[Crossing] = []
         hidden: list[PooledColumn] = []

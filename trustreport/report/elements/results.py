@@ -138,7 +138,7 @@ def checks(context: Context) -> Element:
         if line.reason:
             idle.setdefault(line.reason, []).append(say("word.with_id", text=line.title, id=line.id))
     clear = [line for line in lines if not line.severity and not line.reason]
-    # On paper what was found stands in the table; the rest is told in few lines.
+    # On paper what was found stands in the table; the rest is summarised.
     found = {
         "lines": lines if context.on_screen else [line for line in lines if line.severity],
         "not_found": [] if context.on_screen else [say("word.with_id", text=c.title, id=c.id) for c in clear],

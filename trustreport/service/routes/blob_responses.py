@@ -1,4 +1,4 @@
-"""Files sent from the blobs: immutable, so that whoever has one is told so."""
+"""Files sent from the blobs: immutable, and sent with an ETag that says so."""
 
 from urllib.parse import quote
 
