@@ -42,7 +42,13 @@ def status(view: MonitoringView) -> Part:
 
 def due_list(view: MonitoringView) -> Part:
     """What must be done, by whom and by when."""
-    return Part((), tables=tuple(_due_table(view)), place=view.timeline.place, element="due")
+    return Part(
+        (),
+        say(f"{ID}.title_due"),
+        tables=tuple(_due_table(view)),
+        place=view.timeline.place,
+        element="due",
+    )
 
 
 def _status_sentences(view: MonitoringView) -> Iterator[Message]:

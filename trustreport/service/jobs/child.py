@@ -1,7 +1,7 @@
 """What runs in the limited process: reads one task from stdin, answers in lines of JSON on stdout.
 
 ``python -m trustreport.service.jobs.child PARENT``. Nothing that reads data is imported before the limits are
-on. What goes wrong is reported by kind and place, never by the text of an exception, which may quote a patient.
+on. Failures are reported by kind and place, never by the text of an exception, which may quote patients.
 """
 
 import json
