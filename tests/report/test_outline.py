@@ -57,7 +57,7 @@ def test_everything_has_one_place(kind):
 def test_every_chapter_asks_and_says_its_limitations(kind):
     made = rendered(kind)
     page, shown = text_of(made), [name for name in REPORT[kind] if f'id="chapter-{name}"' in made]
-    assert len(shown) > 1
+    assert shown
     for name in shown:
         for key in ("title", "question", "limitations"):
             assert say(f"outline.{kind}.{name}.{key}") in page
@@ -100,11 +100,11 @@ def test_a_part_stands_with_the_element_that_it_names():
     parts = (part("here", titled=False), tagged, replace(part("beside it"), element="E35"))
     heading = "<h4><bdi>elsewhere</bdi></h4>"
     procurement = rendered("procurement", parts)
-    assert procurement.count(heading) == 1
+    assert procurement.count(heading) == 2  # sentences in the report, tables in the annex
     assert (
         procurement.index('id="annex-pragmatic_utility"')
         < procurement.index('id="annex-E35"')
-        < procurement.index(heading)
+        < procurement.rindex(heading)
     )
     certification = rendered("certification", parts)
     assert 'E35"' not in certification
@@ -131,7 +131,7 @@ def test_documents_are_found_by_what_they_are():
     for item, document in (("data_protection", "DPIA-1"), ("security", "S-2")):
         row = re.search(rf"{say(f'element.E50.{item}')}.*?</tr>", page, re.S)[0]
         assert document in row
-    assert "NOT DECLARED" in re.search(rf"{say('element.E50.contract')}.*?</tr>", page, re.S)[0]
+    assert "NOT DECLARED" in re.search(rf"<bdi>{say('element.E50.contract')}</bdi>.*?</tr>", page, re.S)[0]
 
 
 @pytest.mark.parametrize("dimension", ["reliance", "prespecification", "nowhere"])
@@ -205,10 +205,8 @@ def test_the_only_part_of_an_element_has_no_heading_of_its_own():
     two = (only, replace(part("Their patients"), element="E35"))
     headings = re.findall(r"<h4><bdi>([^<]+)</bdi></h4>", html_of("procurement", (only,)))
     assert headings == []
-    assert re.findall(r"<h4><bdi>([^<]+)</bdi></h4>", html_of("procurement", two)) == [
-        "Our patients",
-        "Their patients",
-    ]
+    named = re.findall(r"<h4><bdi>([^<]+)</bdi></h4>", html_of("procurement", two))
+    assert named == ["Our patients", "Their patients"] * 2  # in the report and in the annex
 
 
 def html_of(kind: str, parts: tuple) -> str:
