@@ -155,7 +155,7 @@ def test_what_the_plan_asks_after_an_alert_is_due(finding) -> None:
     due = {what: (day, owner, late) for day, what, owner, late in rows(status, "vigilance_due_1")}
     action = next(what for what in due if what.startswith("Review the missed fractures"))
     assert due[action] == ("2026-08-07", "Vigilance officer (fictional)", "overdue")
-    assert due["incident I-2"][1] == "not declared"
+    assert due["Incident I-2: follow up and close"][1] == "no owner declared"
     said = sentences(part(finding, "E43"))
     assert "S-2 was registered on 2026-08-17, 9 weeks after the case that raised the alert" in said
     assert "the alert could be known from 2026-07-28 on" in said

@@ -151,18 +151,21 @@ CERTIFICATION = {
 CERTIFICATION_SAYS = {
     "all pass": ("Both criteria are met.", ""),
     "one fails": (
-        "One of two criteria is met. One fails: sensitivity was 70.0% (63.3% to 75.9%), required above 80%.",
+        "One of two criteria is met. One fails: sensitivity at 70.0% (63.3% to 75.9%), required above 80%.",
         "",
     ),
     "all inconclusive": (
         "Neither of the two criteria is met or refuted: both are inconclusive.",
-        "Sensitivity (85%, required above 80%) and specificity (75%, required above 75%).",
+        (
+            "Sensitivity (85%, 71% to 93%; required above 80%) and specificity (75%, 60% to "
+            "86%; required above 75%)."
+        ),
     ),
     "nothing assessable": (
         "Neither of the two criteria can be assessed.",
         (
-            "The report has no result for the measure advice_accuracy.sensitivity. The report "
-            "has no result for the measure advice_accuracy.specificity."
+            "The report has no result for the measure advice_accuracy.sensitivity. The "
+            "report has no result for the measure advice_accuracy.specificity."
         ),
     ),
     "no criteria": (
@@ -171,23 +174,27 @@ CERTIFICATION_SAYS = {
     ),
     "one criterion": ("The criterion is met.", ""),
     "one criterion, not met": (
-        "The criterion is not met. Sensitivity was 70.0% (63.3% to 75.9%), required above 80%.",
+        "The criterion is not met. Sensitivity at 70.0% (63.3% to 75.9%), required above 80%.",
         "",
     ),
     "one criterion, inconclusive": (
-        "The criterion is neither met nor refuted: sensitivity was 85% (71% to 93%), required above 80%.",
+        "The criterion is neither met nor refuted: sensitivity at 85% (71% to 93%), required above 80%.",
         "",
     ),
     "safety criterion only": (
         (
-            "The criterion is neither met nor refuted: harmful switch rate was 44% (25% to "
-            "65%), required below 30%."
+            "The criterion is neither met nor refuted: right decisions given up for "
+            "wrong advice at 44% (25% to 65%), required below 30%."
         ),
         "",
     ),
     "safety inconclusive among others": (
         "Two of three criteria are met.",
-        "One is inconclusive: the safety criterion on harmful switch rate (44%, required below 30%).",
+        (
+            "One is inconclusive: the safety criterion on right decisions "
+            "given up for wrong advice (44%, 25% to 65%; required below "
+            "30%)."
+        ),
     ),
     "more occurred than predicted": (
         "One of two criteria is met. One fails: at North 1.8 times as many cases occurred as predicted.",
@@ -196,9 +203,9 @@ CERTIFICATION_SAYS = {
     "the worst data set, training silent": (
         "The criterion is met.",
         (
-            "The lowest sensitivity outside the training data is 67.0% (57.3% "
-            "to 75.4%), at South, where 33 of 100 positive cases were missed; "
-            "at test it is 90.0%."
+            "The lowest sensitivity outside the training data is 67.0% "
+            "(57.3% to 75.4%), at South, where 33 of 100 positive cases "
+            "were missed; at test it is 90.0%."
         ),
     ),
     "exploratory, readers": (
@@ -292,9 +299,9 @@ PROCUREMENT_SAYS = {
     "one fails": ("Only Alder meets its requirement. Cedar fails on sensitivity: it misses 35 of 116.", ""),
     "one meets both, one undecided, one fails": (
         (
-            "Only Alder meets both requirements. Birch is undecided on "
-            "sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). "
-            "Cedar fails on sensitivity: it misses 35 of 116."
+            "Only Alder meets both requirements. Birch is undecided "
+            "on sensitivity (87.1%, 79.8% to 92.0%; required: above "
+            "80%). Cedar fails on sensitivity: it misses 35 of 116."
         ),
         "",
     ),
@@ -306,8 +313,8 @@ PROCUREMENT_SAYS = {
     "nobody meets": (
         (
             "Neither candidate is shown to meet all its requirements. Birch is undecided on "
-            "sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). Cedar fails on sensitivity: "
-            "it misses 35 of 116."
+            "sensitivity (87.1%, 79.8% to 92.0%; required: above 80%). Cedar fails on "
+            "sensitivity: it misses 35 of 116."
         ),
         "",
     ),
@@ -316,23 +323,25 @@ PROCUREMENT_SAYS = {
     "ties": (
         "Alder and Birch meet their requirement.",
         (
-            "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to +2.5 points, "
-            "Birch minus Alder)."
+            "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to +2.5 "
+            "points, Birch minus Alder)."
         ),
     ),
     "a comparison": (
         "Alder and Birch meet their requirement.",
         (
-            "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to +2.5 "
-            "points, Birch minus Alder). Difference in sensitivity, Birch minus Alder: inconclusive "
-            "(−1.7, −6.2 to +2.5 points; required: above −5 points)."
+            "No difference in sensitivity between Birch and Alder could be shown (−1.7, −6.2 to "
+            "+2.5 points, Birch minus Alder). Comparison, not among the requirements: difference "
+            "in sensitivity, Birch minus Alder, inconclusive (−1.7, −6.2 to +2.5 points; bound: "
+            "above −5 points)."
         ),
     ),
     "a criterion that names no candidate": (
         (
-            "Neither candidate meets all its requirements. "
-            "Alder fails on harmful switch rate: 44% (25% to 65%); required: below 20%. "
-            "Birch fails on harmful switch rate: 44% (25% to 65%); required: below 20%."
+            "Neither candidate meets all its requirements. Alder fails on "
+            "right decisions given up for wrong advice: 44% (25% to 65%); "
+            "required: below 20%. Birch fails on right decisions given up "
+            "for wrong advice: 44% (25% to 65%); required: below 20%."
         ),
         "",
     ),
@@ -348,8 +357,8 @@ PROCUREMENT_SAYS = {
     "no criteria, a utility": (
         "Alder yields more than Birch: 7.0 more per decision (95% CI 2.4 to 11.6; euros).",
         (
-            "Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% (83.8% to "
-            "94.8%). No acceptance criteria were declared."
+            "Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% "
+            "(83.8% to 94.8%). No acceptance criteria were declared."
         ),
     ),
 }
@@ -436,15 +445,15 @@ VIGILANCE = {
 VIGILANCE_SAYS = {
     "no change": (
         (
-            "No change could be shown. Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to "
-            "+6.5) points."
+            "No change could be shown. Change from the baseline to May 2026: sensitivity −1.9 "
+            "(−13.6 to +6.5) points."
         ),
         "",
     ),
     "a fall that lasts": (
         (
-            "Yes. Sensitivity fell from 90.8% (baseline) to 61% (July 2026, 36 of 59) and has "
-            "not recovered since June 2026."
+            "Yes. Sensitivity fell from 90.8% (baseline) to 61% (July 2026, 36 of 59) and "
+            "has not recovered since June 2026."
         ),
         "",
     ),
@@ -454,8 +463,9 @@ VIGILANCE_SAYS = {
     ),
     "a fall that is over": (
         (
-            "Yes. Sensitivity had fallen to 65% (June 2026, 35 of 54); in July 2026 no "
-            "difference from the baseline could be shown (+0.7, −9.8 to +7.8 points)."
+            "Yes. Sensitivity had fallen to 65% (June 2026, 35 of 54); in July 2026 the "
+            "difference from the baseline was inconclusive (+0.7, −9.8 to +7.8 points), "
+            "which does not show recovery."
         ),
         "",
     ),
@@ -471,23 +481,23 @@ VIGILANCE_SAYS = {
     ),
     "two changes": (
         (
-            "Yes. Sensitivity fell from 90.8% (baseline) to 61% (July 2026, 36 of 59). Specificity "
-            "fell from 88.0% (baseline) to 78.5% (July 2026, 142 of 181)."
+            "Yes. Sensitivity fell from 90.8% (baseline) to 61% (July 2026, 36 of 59). "
+            "Specificity fell from 88.0% (baseline) to 78.5% (July 2026, 142 of 181)."
         ),
         "",
     ),
     "an alert alone": (
         (
-            "Yes. The control chart of sensitivity alerted in June 2026, but no difference from "
-            "the baseline could be shown since."
+            "Yes. The control chart of sensitivity alerted in June 2026, but no difference "
+            "from the baseline could be shown since."
         ),
         "Change from the baseline to May 2026: sensitivity −1.9 (−13.6 to +6.5) points.",
     ),
     "an alert and a late signal": (
         "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54).",
         (
-            "The control chart of sensitivity first alerted on 2026-06-22; signal S-1 "
-            "was registered on 2026-08-17."
+            "The control chart of sensitivity first alerted on 2026-06-22; signal "
+            "S-1 was registered on 2026-08-17."
         ),
     ),
     "a serious incident": (
@@ -503,8 +513,8 @@ VIGILANCE_SAYS = {
     ),
     "where it lies": (
         (
-            "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54). "
-            "Missed cases are concentrated in scanner Y."
+            "Yes. Sensitivity fell from 90.8% (baseline) to 65% (June 2026, 35 of 54). Missed "
+            "cases are concentrated in scanner Y."
         ),
         "",
     ),
@@ -538,7 +548,7 @@ def test_rows_of_one_quantity_and_bound_share_a_scale() -> None:
 def test_another_data_set_against_the_same_bound_is_what_would_change_it() -> None:
     (change,) = what_would_change_it(CERTIFICATION["the worst data set, training silent"], EN)
     assert change.name == "South"
-    assert "67.0% (57.3% to 75.4%); the criterion would not be met" in change.text
+    assert "67.0% (57.3% to 75.4%); against the same bound (above 80%) it would not be met" in change.text
 
 
 def test_no_other_verdict_nothing_that_would_change_it() -> None:

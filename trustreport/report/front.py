@@ -1,6 +1,7 @@
 """The first page: question, answer, verdicts, what would change them, and the limits that matter most."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from math import isnan
 
 from markupsafe import Markup
@@ -18,6 +19,7 @@ from trustreport.report.answer.sentences import first_letter
 from trustreport.report.answer.what_if import WhatIf, what_would_change_it
 from trustreport.report.due import DueItem, due
 from trustreport.report.limits import Limit, ranked
+from trustreport.report.review import Review, to_explain
 from trustreport.report.tables import in_words
 from trustreport.report.wording import month, shorten
 from trustreport.results import Result
@@ -69,6 +71,7 @@ class Front:
     limits_more: int
     per_thousand: tuple[PerThousand, ...]
     prevalence: str
+    questions: tuple[tuple[str, str], ...]  # for the supplier of a candidate
     due: tuple[DueItem, ...]
     due_more: int
 
@@ -96,6 +99,7 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
         max(len(limits) - LIMITS, 0),
         per,
         prevalence,
+        tuple(_questions(assessment, say)),
         tuple(waiting[:MOST_DUE]),
         max(len(waiting) - MOST_DUE, 0),
     )
@@ -130,6 +134,21 @@ def _per_thousand(assessment: Assessment, say: Catalogue) -> tuple[tuple[PerThou
             share = next((r.parameters.get("prevalence") for r in found if r), None)
             prevalence = say.numbers.level(share) if share is not None else prevalence
     return tuple(rows), prevalence
+
+
+def _questions(assessment: Assessment, say: Catalogue) -> Iterator[tuple[str, str]]:
+    """What the supplier of each candidate that may be bought has to explain."""
+    review = Review(assessment, say)
+    if assessment.plan.report.kind != "procurement":
+        return
+    for name in review.names:
+        if review.standings[name] in ("met", "undecided"):
+            said = [
+                say(f"answer.supplier.{'claim' if one.claimed else 'group'}", **asdict(one))
+                for one in to_explain(review, name)
+            ]
+            if said:
+                yield review.shown(name), " ".join(said)
 
 
 def _rate(quantity: str, candidate: str, assessment: Assessment) -> Result | None:

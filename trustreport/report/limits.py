@@ -45,6 +45,8 @@ def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limit]:
         where, candidate = scope_name(outcome.scope), str(outcome.scope.get("candidate") or "")
         if candidate:
             where = candidate if one_set else say("word.interval", value=candidate, interval=where)
+        elif one_set and where == outcome.scope.get("dataset"):
+            where = ""  # the only data set needs no name beside the candidates
         if where and where not in found:
             found.append(where)
     return [
@@ -113,8 +115,11 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
         severity = min("BWN".index(o.severity) for o in own)
         return consequence, severity, check not in HARM, check not in ELSEWHERE, -places, -cases
 
+    said: dict[str, list[Limit]] = {}
+    for limit in limits(assessment.fired(), say):
+        said.setdefault(limit.check, []).append(limit)
     return [
-        sorted(limits(by_check[check], say), key=lambda one: ("BWN".index(one.severity), -one.cases))
+        sorted(said[check], key=lambda one: ("BWN".index(one.severity), -one.cases))
         for check in sorted(by_check, key=weight)
     ]
 

@@ -1,13 +1,13 @@
 """What a review of candidates is made from: requirements, claims, how they differ, who misses how many."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
 
 from trustreport import criteria
 from trustreport.assessment import Assessment
-from trustreport.claims import claimed, elsewhere
+from trustreport.claims import claimed, elsewhere, observed
 from trustreport.digits import per
 from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences
 from trustreport.dimensions.candidates.narrative import PATIENTS
@@ -17,7 +17,7 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.plan import Claim
 from trustreport.report import acceptance
-from trustreport.report.tables import written
+from trustreport.report.tables import in_words, written
 from trustreport.results import Result, leading
 from trustreport.verdicts import Requirement, Standing, candidate_names, requirements, standings
 from trustreport.verdicts.judge import bound_amount
@@ -231,3 +231,35 @@ def _missed(review: Review, dataset: str) -> Iterator[str]:
         if items:
             positive = PATIENTS * share
             yield say("procurement.compared.missed", positive=positive, prevalence=share, items=items)
+
+
+# ---------------------------------------------------------------- what a supplier has to explain
+
+
+@dataclass(frozen=True, slots=True)
+class ToExplain:
+    """A claimed figure that lies above what was observed, or a group in which a candidate does worse."""
+
+    measure: str
+    claimed: str
+    observed: str
+    source: str
+
+
+def to_explain(review: Review, name: str) -> Iterator[ToExplain]:
+    """Claims above the whole interval here, then the weakest group where its interval is below the others."""
+    say = review.say
+    for claim, r in claims_of(review, name):
+        if observed(claim, r.estimate) == "below":
+            claimed_as = say("procurement.conditions.claimed", value=claimed_text(claim, r, say))
+            source = ", ".join(filter(None, (claim.source_document, claim.section)))
+            yield ToExplain(say(quantity_name(r.name)), claimed_as, in_words(r, say), source)
+    required = [row for row in review.required if row.counts and row.word(name) is not None]
+    asked = [criteria.quantity(row.criterion) for row in required]
+    for dataset in dict.fromkeys(r.place.dataset or "" for r in review.results if r.dimension == ID):
+        weakest = weakest_group(review, name, dataset, asked)
+        if weakest is not None and weakest.estimate.high < 0:
+            group = weakest.place.subgroup
+            measure = say("word.interval", value=quantity_name(weakest.endpoint), interval=group)
+            others = say("procurement.conditions.from_the_rest", others=compared_with(weakest, say))
+            yield ToExplain(measure, "", in_words(weakest, say), others)

@@ -179,7 +179,7 @@ def _comparisons(assessment: Assessment, say: Catalogue) -> list[Statement]:
     own = [v for row in rows for v in row.verdicts.values()]
     said = []
     for v in own[:MOST_NAMED]:
-        name = title(v, assessment, say)
+        name = within(title(v, assessment, say))
         word = say(f"verdict.{v.word.replace(' ', '_')}")
         if v.result is None:
             said.append(Statement(say("answer.candidates.comparison_open", title=name, word=word)))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
+from trustreport.report.acceptance import locked_bound
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
@@ -32,6 +33,7 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], lis
         sentences.append(_failed(failed, len(verdicts), assessment, say))
     support = list(_open(verdicts, assessment, say))
     support += _safe(verdicts, assessment, say)
+    support += _only_as_amended(verdicts, assessment, say)
     worst = worst_data(assessment, say)
     return sentences, support + ([worst] if worst else [])
 
@@ -130,6 +132,17 @@ def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     if verdict.word == "inconclusive":
         name = with_requirement(verdict, assessment, say, in_short=True)
     return say("answer.criteria.safety", clause=name) if verdict.criterion.role == "safety" else name
+
+
+def _only_as_amended(
+    verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue
+) -> Iterator[Statement]:
+    """Criteria that are met, and would not be under their locked form."""
+    for v in verdicts:
+        if v.word == "pass" and v.locked is not None and v.locked.word != "pass":
+            word = say(f"answer.would.{v.locked.word.replace(' ', '_')}")
+            values = {"title": title(v, assessment, say), "bound": locked_bound(v, say), "word": word}
+            yield Statement(say("answer.criteria.locked", **values), results_of([v]))
 
 
 def _safe(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:

@@ -140,7 +140,6 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], lis
         sentences += _where(assessment, charted | {c.endpoint for c in (*harmful, *past)}, say)
     sentences += _open(incidents, signals, bool(changed or past or alerts), say)
     support = [_changed(c, say) for c in changed[MOST_SAID:]]
-    support += [_past(c, say) for c in past] if changed else []
     told = {r.endpoint for r in silent} if not changed and not past else set()
     support += _first_alerts([r for r in alerts if r.endpoint not in told], assessment, say)
     support += [
@@ -148,6 +147,7 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], lis
         for s in signals
         if s.action
     ]
+    support += [_past(c, say) for c in past] if changed else []
     if word == "yes" and not changed and known:
         support.append(_unchanged([c for c in known if c not in past], say))
     return sentences, [one for one in support if one.text]

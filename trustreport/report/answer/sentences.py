@@ -14,10 +14,13 @@ from trustreport.report.tables import in_words
 from trustreport.results import Result
 from trustreport.verdicts import Verdict
 from trustreport.verdicts.entries import entry
-from trustreport.verdicts.judge import amount
 
 # Measures whose name is too long for a title.
-SHORT = {"auc": "answer.short.auc", "oe_ratio": "answer.short.oe_ratio"}
+SHORT = {
+    "auc": "answer.short.auc",
+    "oe_ratio": "answer.short.oe_ratio",
+    "harmful_switch_rate": "answer.short.harmful_switch_rate",
+}
 MOST_NAMED = 3  # criteria named one by one in a sentence
 
 
@@ -108,14 +111,13 @@ def candidate_of(verdict: Verdict) -> str:
 def with_requirement(
     verdict: Verdict, assessment: Assessment, say: Catalogue, *, in_short: bool = False
 ) -> str:
-    """Title, estimate and what was required: with the interval, or in short without it."""
+    """Title, estimate and what was required; in short for a list."""
     name, found = within(title(verdict, assessment, say)), verdict.result
     if found is None:
         return name
     required = bound_text(verdict, say)
     if in_short:
-        value = amount(found, found.estimate.value)
-        return say("answer.in_short", title=name, value=value, required=required)
+        return say("answer.in_short", title=name, estimate=in_brackets(found, say), required=required)
     return say("answer.with_requirement", title=name, estimate=in_words(found, say), required=required)
 
 

@@ -6,9 +6,10 @@ from math import isnan
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
+from trustreport.narrative.names import quantity_name
 from trustreport.place import Place
 from trustreport.report import acceptance
-from trustreport.report.answer.sentences import first_letter, title, within
+from trustreport.report.answer.sentences import first_letter, title
 from trustreport.report.tables import in_words, method_text
 from trustreport.results import Result
 from trustreport.study import DEVELOPMENT_ROLES
@@ -102,7 +103,7 @@ def _other_places(assessment: Assessment, say: Catalogue) -> Iterator[WhatIf]:
             word = compare_with_bound(e.low, e.high, v.bound) if v.bound else "pass"
             text = say(
                 "answer.change.place",
-                title=within(title(v, assessment, say)),
+                measure=first_letter(say(quantity_name(worst.endpoint or worst.name))),
                 required=acceptance.bound_text(v, say),
                 estimate=in_words(worst, say),
                 word=say(f"answer.would.{word}"),

@@ -1,16 +1,15 @@
 """The candidates of a review: what each meets, how they compare in one table, what a contract must say."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from trustreport import criteria
-from trustreport.claims import observed
 from trustreport.dimensions.candidates.entries import leading_measure, local_prevalences, measures
 from trustreport.dimensions.candidates.narrative import PATIENTS
 from trustreport.messages import Catalogue
-from trustreport.narrative.names import heading, quantity_name
+from trustreport.narrative.names import heading
 from trustreport.narrative.sentences import failed_cases
-from trustreport.plan import Claim, Endpoint
+from trustreport.plan import Endpoint
 from trustreport.report import acceptance
 from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.elements.element import Context, Element, numbered
@@ -18,14 +17,11 @@ from trustreport.report.review import (
     ACCURACY,
     ID,
     Review,
-    claimed_text,
-    claims_of,
     compared,
-    compared_with,
     of_candidate,
     per_patients,
+    to_explain,
     utilities,
-    weakest_group,
 )
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.verdicts import Requirement, Standing, Verdict
@@ -195,7 +191,7 @@ def _contract(name: str, review: Review) -> Table:
     waiting = [row for row in own if row.word(name) != "pass"]
     lines = [_to_be_shown(row, row.verdicts[name], review) for row in waiting]
     lines += [_kept(row, row.verdicts[name], review) for row in own if row not in waiting]
-    lines += [*_claims_missed(name, review), *_weakest(name, own, review), *_watched(review)]
+    lines += [*_explained(name, review), *_watched(review)]
     key = "caption_undecided" if waiting else "caption"
     return Table(say(f"procurement.conditions.{key}", name=review.shown(name)), heads, tuple(lines))
 
@@ -223,34 +219,13 @@ def _reason(criterion: Endpoint) -> str:
     return ". ".join(filter(None, (criterion.margin_rationale, criterion.clinical_severity)))
 
 
-def _claims_missed(name: str, review: Review) -> Iterator[Line]:
-    """What the supplier has to explain: figures claimed that lie above what was observed."""
-    say = review.say
-    for claim, r in claims_of(review, name):
-        if observed(claim, r.estimate) == "below":
-            label = say("procurement.conditions.to_explain", measure=quantity_name(r.name))
-            required = say("procurement.conditions.claimed", value=claimed_text(claim, r, say))
-            yield Line((Cell(label), Cell(required), Cell(in_words(r, say)), Cell(_source(claim, review))))
-
-
-def _source(claim: Claim, review: Review) -> str:
-    named = ", ".join(filter(None, (claim.source_document, claim.section)))
-    return named or review.say("table.empty")
-
-
-def _weakest(name: str, own: Sequence[Requirement], review: Review) -> Iterator[Line]:
-    """The weakest group in what is required, where its whole interval is below the others."""
-    say = review.say
-    datasets = dict.fromkeys(r.place.dataset or "" for r in review.results if r.dimension == ID)
-    measures_asked = [criteria.quantity(row.criterion) for row in own]
-    for dataset in datasets:
-        r = weakest_group(review, name, dataset, measures_asked)
-        if r is not None and r.estimate.high < 0:
-            measure = say("word.interval", value=quantity_name(r.endpoint), interval=r.place.subgroup)
-            label = say("procurement.conditions.to_explain", measure=measure)
-            reason = say("procurement.conditions.from_the_rest", others=compared_with(r, say))
-            cells = (say("table.empty"), in_words(r, say), reason)
-            yield Line((Cell(label), *(Cell(text) for text in cells)))
+def _explained(name: str, review: Review) -> Iterator[Line]:
+    """What the supplier has to explain."""
+    empty = review.say("table.empty")
+    for one in to_explain(review, name):
+        label = review.say("procurement.conditions.to_explain", measure=one.measure)
+        cells = (label, one.claimed or empty, one.observed, one.source or empty)
+        yield Line(tuple(Cell(text) for text in cells))
 
 
 def _watched(review: Review) -> Iterator[Line]:
