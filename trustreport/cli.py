@@ -24,8 +24,9 @@ FAILED = 3
 VERDICTS = ("fail", "inconclusive", "not-assessable", "not-tested")
 KINDS = ("certification", "procurement", "vigilance")
 BACKENDS = ("loky", "threading", "dask", "ray")
-FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv")
+FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures")
 DEFAULT_FORMATS = ("html", "pdf", "json")
+DRAWING = {"html", "pdf", "annex", "figures"}
 RELEASES = ("internal", "public")
 
 
@@ -162,20 +163,21 @@ def build(
     start = perf_counter()
     from trustreport.subprocess_reader import BackgroundReader
 
+    # Both import for themselves what only they need, while this process imports the rest.
     reading = BackgroundReader(study, allow_outside=allow_outside)
-    from trustreport.api import assess, workers, write_report
-    from trustreport.errors import MissingLibrary
     from trustreport.report.drawing import DrawingProcess
-    from trustreport.report.write import prepare
 
-    prepare(wanted or DEFAULT_FORMATS)
-    imported = perf_counter()
+    drawn = DRAWING & set(wanted or DEFAULT_FORMATS)
     with (
+        DrawingProcess(files="figures" in drawn) if drawn else nullcontext() as drawing,
         steps() as tell,
-        DrawingProcess()
-        if {"html", "pdf", "annex"} & set(wanted or DEFAULT_FORMATS)
-        else nullcontext() as drawing,
     ):
+        from trustreport.api import assess, workers, write_report
+        from trustreport.errors import MissingLibrary
+        from trustreport.report.write import prepare
+
+        prepare(wanted or DEFAULT_FORMATS)
+        imported = perf_counter()
         tell("read", 0.0)
         with problems_on_stderr():
             read, plan = reading()

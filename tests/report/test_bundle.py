@@ -23,7 +23,7 @@ from trustreport.report.compare import compare, lines, load, table
 from trustreport.report.files import files
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "knee-mri"
-FORMATS = ("html", "json", "xlsx", "csv")
+FORMATS = ("html", "json", "xlsx", "csv", "figures")
 
 
 def run(*arguments: object) -> tuple[int, str, str]:

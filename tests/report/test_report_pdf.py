@@ -150,6 +150,24 @@ def test_a_label_in_signs_that_no_font_has_conforms():
     assert "\N{REPLACEMENT CHARACTER} readings" in " ".join(pages(made))
 
 
+def test_it_is_laid_out_once_and_draws_what_it_prints(several, monkeypatch):
+    laid_out, looked_at = [], {"report": set(), "annex": set()}
+    render = pdf._weasyprint().HTML.render
+    monkeypatch.setattr("weasyprint.HTML.render", lambda *a, **k: laid_out.append(a) or render(*a, **k))
+
+    class Noted(dict):
+        def __getitem__(self, name):
+            looked_at[volume].add(name)
+            return super().__getitem__(name)
+
+    given = about(several)
+    for volume in looked_at:
+        pdf.render(several, **{**given, "drawn": Noted(given["drawn"])}, volume=volume)
+    assert len(laid_out) == 2
+    assert not looked_at["report"] & looked_at["annex"]
+    assert looked_at["report"] | looked_at["annex"] == {figure.id for figure in several.figures}
+
+
 def test_nothing_is_fetched():
     hits = []
 

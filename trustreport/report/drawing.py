@@ -1,7 +1,7 @@
 """Draws figures in a process of its own, while this one computes and lays out pages.
 
 What only drawing needs (matplotlib: 50 MB) stays there, and a second core is put to work. What a page needs
-is drawn first.
+is drawn first, and what is only a file of its own where it is wanted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trustreport.finding import Figure
     from trustreport.report.figures import Drawn
 
-FIRST, REST = ("page",), ("svg", "png")
+PAGE, FILES = ("page",), ("svg", "png")
 NICE = 3  # it is seldom waited for
 
 
@@ -44,10 +44,12 @@ class Order:
 class DrawingProcess:
     """A process that draws: `begin` hands it figures, `drawn` asks for them; a context ends it.
 
-    What it does not bring, because it failed or came to an end, is drawn here when it is asked for.
+    With `files` it draws each figure as files of its own too. What it does not bring, because it failed or
+    came to an end, is drawn here when it is asked for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, files: bool = False) -> None:
+        self._forms = (*PAGE, *FILES) if files else PAGE
         self._begun: dict[str, Order] = {}
         self._files: dict[tuple[int, str], bytes | None] = {}
         self._numbers = count()
@@ -55,7 +57,7 @@ class DrawingProcess:
         self._ended = False
         spawn = multiprocessing.get_context("spawn")
         self._line, theirs = spawn.Pipe()
-        self._process = spawn.Process(target=_draw, args=(theirs,), daemon=True)
+        self._process = spawn.Process(target=_draw, args=(theirs, files), daemon=True)
         try:
             self._process.start()
         except OSError:  # no room for another process
@@ -97,7 +99,7 @@ class DrawingProcess:
         """One form of a figure, awaited, or drawn here."""
         key = order.number, form
         with self._arrived:
-            self._arrived.wait_for(lambda: key in self._files or self._ended)
+            self._arrived.wait_for(lambda: key in self._files or self._ended or form not in self._forms)
             content = self._files.get(key)
         if content is None:
             from trustreport.report.figures import saved
@@ -141,7 +143,7 @@ class _Awaited:
         return self.drawing.file(self.order, "png")
 
 
-def _draw(line: Connection) -> None:
+def _draw(line: Connection, files: bool) -> None:
     """What the other process does: of all figures it has been given, first what a page needs."""
     given: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
 
@@ -168,10 +170,10 @@ def _draw(line: Connection) -> None:
                 return
             orders: list[Order] = pickle.loads(packed) if packed else []  # noqa: S301 -- from our own process
             for order in orders:
-                _send(line, order, FIRST)
+                _send(line, order, PAGE)
             if not orders:
-                _send(line, waiting.popleft(), REST)
-            waiting.extend(orders)
+                _send(line, waiting.popleft(), FILES)
+            waiting.extend(orders if files else ())
 
 
 def _send(line: Connection, order: Order, forms: tuple[str, ...]) -> None:

@@ -1,7 +1,8 @@
-"""Draws each figure of an assessment once: as SVG for browsers, as SVG for the page, as PNG."""
+"""Draws the figures of an assessment when they are asked for: as SVG for the page, as SVG and PNG files."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,25 +34,50 @@ class Drawn(Protocol):
         """In dots."""
 
 
-@dataclass(frozen=True, slots=True)
-class FigureFiles:
-    """A figure that has been drawn."""
+@dataclass(frozen=True)
+class DrawnHere:
+    """A figure that is drawn in this process, once for each form that is looked at."""
 
-    svg: bytes
-    page: bytes
-    png: bytes
+    figure: Figure
+    say: Catalogue
+
+    @cached_property
+    def svg(self) -> bytes:
+        return saved(self.figure, self.say, ("svg",))[0]
+
+    @cached_property
+    def page(self) -> bytes:
+        return saved(self.figure, self.say, ("page",))[0]
+
+    @cached_property
+    def png(self) -> bytes:
+        return saved(self.figure, self.say, ("png",))[0]
 
 
 def draw_all(assessment: Assessment) -> dict[str, Drawn]:
     """Every figure of the assessment, by its id."""
     say = catalogue(assessment.plan.report.language)
-    return {figure.id: draw(figure, say) for figure in assessment.figures}
+    return {figure.id: DrawnHere(figure, say) for figure in assessment.figures}
 
 
-def draw(figure: Figure, say: Catalogue) -> FigureFiles:
-    """One figure."""
-    files = saved(figure, say, ("svg", "page", "png"))
-    return FigureFiles(*files)
+class Pages(Mapping[str, bytes]):
+    """The figures for the page by id, each awaited when it is looked at: what is not printed is not drawn.
+
+    `changed` is done to each.
+    """
+
+    def __init__(self, drawn: Mapping[str, Drawn], changed: Callable[[bytes], bytes] | None = None) -> None:
+        self._drawn, self._changed = drawn, changed
+
+    def __getitem__(self, name: str) -> bytes:
+        page = self._drawn[name].page
+        return self._changed(page) if self._changed else page
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._drawn)
+
+    def __len__(self) -> int:
+        return len(self._drawn)
 
 
 def saved(figure: Figure, say: Catalogue, forms: Iterable[str]) -> list[bytes]:

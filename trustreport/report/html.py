@@ -13,7 +13,7 @@ from markupsafe import Markup
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue, catalogue
 from trustreport.report import cover, front, glossary, outline, tested
-from trustreport.report.figures import Drawn
+from trustreport.report.figures import Drawn, Pages
 from trustreport.report.wording import breakable, shorten, together
 from trustreport.resources import folder
 
@@ -40,9 +40,7 @@ def render(
     sheets = style(_faces(), assessment.plan.report.page, "report.css", "page.css", "screen.css") + _margins(
         assessment, results_hash
     )
-    document = Documents(
-        assessment, results_hash, provenance, {n: f.page for n, f in drawn.items()}, "screen"
-    )
+    document = Documents(assessment, results_hash, provenance, Pages(drawn), "screen")
     return document.text("both", sheets, _policy(sheets, _script()), _script())
 
 

@@ -55,7 +55,8 @@ class NumberedFigure:
     number: str
     anchor: str
     title: str
-    drawing: bytes
+    id: str
+    drawn: Mapping[str, bytes]
     alt: str
     caption: str
     values: Table | None
@@ -64,12 +65,12 @@ class NumberedFigure:
     @property
     def src(self) -> str:
         """The drawing as a data URL."""
-        return "data:image/svg+xml;base64," + b64encode(self.drawing).decode()
+        return "data:image/svg+xml;base64," + b64encode(self.drawn[self.id]).decode()
 
     @property
     def inline(self) -> Markup:
         """The drawing as an element of the page."""
-        return inline(self.drawing, self.anchor, self.title, self.alt)
+        return inline(self.drawn[self.id], self.anchor, self.title, self.alt)
 
 
 class Numbering:
@@ -110,7 +111,8 @@ class Numbering:
             number,
             f"figure-{number.replace('.', '-')}",
             self._say("report.section.figure", number=number),
-            self._drawn[figure.id],
+            figure.id,
+            self._drawn,
             self._say(figure.alt),
             self._say(figure.caption),
             _values(rows, self._say) if shown else None,

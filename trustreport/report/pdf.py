@@ -12,7 +12,7 @@ from trustreport.errors import MissingLibrary
 from trustreport.figures.style import SIGNS_FACE, TEXT_FACE
 from trustreport.report import html
 from trustreport.report.doctor import INSTALL
-from trustreport.report.figures import Drawn
+from trustreport.report.figures import Drawn, Pages
 from trustreport.resources import folder
 
 Attached = tuple[str, bytes, str]  # name, content, description
@@ -84,7 +84,7 @@ def render(
     lacking: set[int] = set()
 
     def laid_out(volume: html.Volume) -> Any:
-        pages = {name: _legible(figure.page.decode(), lacking).encode() for name, figure in drawn.items()}
+        pages = Pages(drawn, lambda page: _legible(page.decode(), lacking).encode())
         source = html.Documents(assessment, results_hash, provenance, pages, "page")
         sheets = html.style(_faces(), assessment.plan.report.page, "report.css", "page.css")
         text = _legible(source.text(volume, sheets), lacking)

@@ -26,8 +26,9 @@ from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.seeds import DEFAULT
 
-FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv")
+FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures")
 DEFAULT_FORMATS = ("html", "pdf", "json")
+DRAWING = frozenset({"html", "pdf", "annex", "figures"})  # formats for which figures are drawn
 # What each of the two PDF files holds.
 DOCUMENTS: dict[str, Literal["report", "annex"]] = {"pdf": "report", "annex": "annex"}
 # What reading and assessing import; a test compares it with the imports.
@@ -196,7 +197,7 @@ def _fill(
             step(form, 0.05)
             renderer = import_module(f"trustreport.report.{form}")
             (work / f"results.{form}").write_bytes(renderer.render(json.loads(results)))
-    if {"html", *DOCUMENTS} & set(wanted):
+    if DRAWING & set(wanted):
         step("figures", 0.1)
         from trustreport.report import figures
 
@@ -217,11 +218,12 @@ def _fill(
             from trustreport.report import html
 
             (work / "report.html").write_text(html.render(assessment, **about), encoding="utf-8")
-        step("figures", 0.95)
-        (work / "figures").mkdir()
-        for name, figure in drawn.items():
-            (work / "figures" / f"{name}.svg").write_bytes(figure.svg)
-            (work / "figures" / f"{name}.png").write_bytes(figure.png)
+        if "figures" in wanted:
+            step("figures", 0.95)
+            (work / "figures").mkdir()
+            for name, figure in drawn.items():
+                (work / "figures" / f"{name}.svg").write_bytes(figure.svg)
+                (work / "figures" / f"{name}.png").write_bytes(figure.png)
     step("done", 1.0)
     (work / HASHES).write_bytes(hashes(work))
     run = {

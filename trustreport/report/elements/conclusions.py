@@ -13,7 +13,7 @@ from trustreport.report.limits import ranked
 from trustreport.report.wording import shorten
 
 LONG = 260  # characters of a remark; whole in the annex
-MOST_FOUND = 12  # remarks of checks in the report; the register in the annex has all
+MOST_FOUND = 10  # remarks of checks in the report; the register in the annex has all
 
 
 @dataclass(frozen=True, slots=True)
