@@ -18,6 +18,7 @@ from trustreport.figures import style
 from trustreport.messages import Catalogue, catalogue
 
 FIGURES = Path(__file__).resolve().parents[2] / "trustreport" / "figures"
+MARKS = ("mark-", "unit-", "reader-", "point-", "flow-wrong-", "flow-right-", "site-")
 
 
 @cache
@@ -58,6 +59,14 @@ def test_no_text_lies_over_another_or_outside(name: str) -> None:
         wide = min(one.x1, other.x1) - max(one.x0, other.x0)
         high = min(one.y1, other.y1) - max(one.y0, other.y0)
         assert wide < 0.5 or high < 0.8, (a, b)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_mark_of_a_value_says_what_it_is_and_its_number(name: str) -> None:
+    for artist in drawn(name).findobj():
+        if str(artist.get_gid()).startswith(MARKS):
+            said = str(artist.get_label() or "_")
+            assert said[0] != "_" and any(c.isdigit() for c in said), artist.get_gid()
 
 
 @pytest.mark.parametrize("name", DRAWINGS)

@@ -87,7 +87,8 @@ class ErrorRates:
                 glyph: dict[str, Any] = {"marker": "s", "ms": 5.0, **style.hollow(colour)}
                 if row.aided:
                     glyph = {"marker": "o", "ms": 5.6, **style.filled(colour)}
-                style.mark(plot, e.value, y, f"mark-{i}", **glyph)
+                said = numbers.of_mark(say, e, "percent", style.label_text(say, row.label))
+                style.mark(plot, e.value, y, f"mark-{i}", label=said, **glyph)
         return drawn.figure
 
 

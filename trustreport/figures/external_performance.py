@@ -184,7 +184,10 @@ class ExternalPerformance:
                 how = {"marker": "o", "ms": 1.8, "zorder": 2.9, **style.filled(style.TEAL)}
                 style.mark(plot, *ends[0], f"place-{p}-{i}", **how)
             at = self._back(across, upward, p)
-            style.mark(plot, *at, f"mark-{p}-{i}", **glyph(i, self.sites[i].performances[p].reached))
+            site, shown = self.sites[i], self.sites[i].performances[p]
+            titles = (style.label_text(say, text) for text in (site.label, axis.label))
+            said = numbers.of_mark(say, shown.estimate, "number", *titles)
+            style.mark(plot, *at, f"mark-{p}-{i}", label=said, **glyph(i, shown.reached))
         names = [style.label_text(say, self.sites[i].label) for i in there]
         for text, place in zip(
             names, label_places(names, marks, WIDTH, HEIGHT, [WORDS, *self._bars(there, p)])

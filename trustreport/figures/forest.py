@@ -134,7 +134,7 @@ class Forest:
             for i, (e, y, height) in enumerate(zip(rows, starts, heights)):
                 at = y + (height - ROW) / 2
                 kind = "site" if i < len(names) else "mean" if i == len(names) else "new"
-                self._row(say, plot, e, at, (low, high), f"{kind}-{i}-{c}")
+                self._row(say, plot, e, at, (low, high), f"{kind}-{i}-{c}", *names[i : i + 1])
         style.write(sheet, 0, bottom + BELOW - 1.0, key, size=style.SMALL, color=style.MUTE, va="top")
         return figure
 
@@ -146,6 +146,7 @@ class Forest:
         y: float,
         ends: tuple[float, float],
         name: str,
+        site: str = "",
     ) -> None:
         kind = name.partition("-")[0]
         low, high = ends
@@ -177,7 +178,8 @@ class Forest:
                     arrow = {"marker": pointing, "ms": 3.4, "mew": 0, "mfc": line, "zorder": 2}
                     style.mark(plot, end, at, f"beyond-{name}", **arrow)
         if kind == "site" and low <= e.value <= high:
-            style.mark(plot, e.value, at, name, marker="s", ms=3.6, mfc=style.BLUE, mec=style.BLUE, mew=0.4)
+            said = numbers.of_mark(say, e, "number", site)
+            style.mark(plot, e.value, at, name, label=said, marker="s", ms=3.6, **style.filled(style.BLUE))
 
 
 def _down(plot: "Axes", x: float, parts: list[tuple[float, float]], name: str, **how: Any) -> None:

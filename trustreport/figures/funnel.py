@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import nan
 from typing import TYPE_CHECKING, Any
 
+from trustreport.estimate import Estimate
 from trustreport.figures import curves, numbers, style, ticks
 from trustreport.figures.slope import spread
 from trustreport.messages import Catalogue, Message
@@ -96,7 +98,10 @@ class FunnelPlot:
                 if points:
                     plot.plot(*zip(*points), gid=f"{name}-{side}", zorder=1.5, **how)
         for k, unit in enumerate(self.units):
-            style.mark(plot, unit.n, unit.share, f"unit-{k}", **(OUTSIDE if unit.outside else INSIDE))
+            share = Estimate(unit.share, nan, nan, unit.n)
+            said = numbers.of_mark(say, share, "percent", unit.name, style.label_text(say, self.label))
+            how = OUTSIDE if unit.outside else INSIDE
+            style.mark(plot, unit.n, unit.share, f"unit-{k}", label=said, **how)
         self._names(sheet, low, high, last, first)
         middle, bottom = LEFT + WIDE / 2, TOP + TALL
         style.write(sheet, middle, bottom + 7.6, say("figure.funnel.x"), size=style.TICK, ha="center")

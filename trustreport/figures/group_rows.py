@@ -1,5 +1,6 @@
 """Groups of cases of several sets: a row a set, a mark a group, a column a measure, a block an attribute."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any
@@ -124,7 +125,13 @@ class GroupRows:
                 text = style.wrap(style.label_text(say, row.label), names - 1.0, style.TICK)
                 style.write(sheet, 0, y + height / 2, text, size=style.TICK)
                 for c, plot in enumerate(plots):
-                    _row(plot, row, c, y, height, f"{b}-{i}-{c}")
+                    titles = (row.label, self.measures[c].label)
+                    where = " · ".join(style.label_text(say, text) for text in titles)
+                    said = [
+                        numbers.of_mark(say, e, "number", where, style.label_text(say, group)) if e else ""
+                        for group, e in zip(block.groups, (own[c] for own in row.groups))
+                    ]
+                    _row(plot, row, c, y, height, f"{b}-{i}-{c}", said)
                 y += height
         line = bottom + BELOW + 2.0
         sheet.plot([1.0, 1.0], [line - 1.4, line + 1.4], color=style.MUTE, lw=style.LINE)
@@ -157,7 +164,9 @@ class GroupRows:
             plot.tick_params(axis="x", length=2, width=style.HAIR, color=style.MUTE)
 
 
-def _row(plot: "Axes", row: GroupRow, c: int, y: float, height: float, name: str) -> None:
+def _row(
+    plot: "Axes", row: GroupRow, c: int, y: float, height: float, name: str, said: Sequence[str]
+) -> None:
     whole = row.overall[c]
     if whole is not None and isfinite(whole.value):
         ends = [y + 0.6, y + height - 0.6]
@@ -173,7 +182,7 @@ def _row(plot: "Axes", row: GroupRow, c: int, y: float, height: float, name: str
             how = {"color": glyph["mec"], "lw": style.THIN, "zorder": 2}
             low, high = plot.get_xlim()
             plot.plot([max(e.low, low), min(e.high, high)], [at, at], gid=f"interval-{name}-{g}", **how)
-        style.mark(plot, e.value, at, f"mark-{name}-{g}", ms=MARK, **glyph)
+        style.mark(plot, e.value, at, f"mark-{name}-{g}", label=said[g], ms=MARK, **glyph)
 
 
 class _GroupKey:

@@ -116,7 +116,7 @@ class MeasuresChart:
             _frame(plot, found)
             for i, cell in enumerate(own):
                 if cell is not None:
-                    self._mark(say, plot, cell, y[i], f"{i}-{k}", heights[i])
+                    self._mark(say, plot, cell, y[i], f"{i}-{k}", heights[i], (said[i], column.label))
         for i, text in enumerate(key):
             line = bottom + BELOW + 4.2 * (i + 0.5)
             if i == 0 and self.reference:
@@ -139,6 +139,7 @@ class MeasuresChart:
         y: float,
         name: str,
         room: float,
+        titles: tuple[str, Message | str],
     ) -> None:
         e = cell.estimate
         left, right = plot.get_xlim()
@@ -158,9 +159,9 @@ class MeasuresChart:
             ends = [min(max(end, left), right) for end in (e.low, e.high)]
             line: dict[str, Any] = {"color": style.FAINT, "lw": style.LINE, "zorder": 2, "clip_on": False}
             plot.plot(ends, [y, y], gid=f"interval-{name}", **line)
-        style.mark(
-            plot, e.value, y, f"mark-{name}", marker="o", ms=4.2, mfc=style.BLUE, mec=style.BLUE, mew=0.4
-        )
+        title = numbers.of_mark(say, e, "number", *(style.label_text(say, text) for text in titles))
+        glyph: dict[str, Any] = {"marker": "o", "ms": 4.2, **style.filled(style.BLUE)}
+        style.mark(plot, e.value, y, f"mark-{name}", label=title, **glyph)
 
 
 def _values(cells: Sequence[MeasureCell | None]) -> list[float]:

@@ -97,7 +97,7 @@ class MetaValidation:
             plot.set_yticks(*upward)
             plot.tick_params(length=2, width=style.HAIR, color=style.MUTE)
             plot.set_xlabel(say("figure.meta.similarity"), size=style.TICK, labelpad=2)
-            self._marks(plot, p, width, names)
+            self._marks(say, plot, p, width, names)
         key.write(sheet, TOP + HEIGHT + BELOW)
         return figure
 
@@ -107,7 +107,7 @@ class MetaValidation:
         value = numbers.estimate(say, r, "number")
         return say("figure.meta.r", value=value, n=r.n)
 
-    def _marks(self, plot: "Axes", p: int, width: float, names: Sequence[str]) -> None:
+    def _marks(self, say: Catalogue, plot: "Axes", p: int, width: float, names: Sequence[str]) -> None:
         measure = self.measures[p]
         there = [
             i
@@ -147,7 +147,8 @@ class MetaValidation:
                 plot.plot(*zip(place, at), color=style.MUTE, lw=style.HAIR, zorder=2.8, gid=f"leader-{p}-{i}")
                 how: dict[str, Any] = {"marker": "o", "ms": 1.8, **style.filled(style.TEAL)}
                 style.mark(plot, *place, f"place-{p}-{i}", **how)
-            style.mark(plot, *at, f"mark-{p}-{i}", **glyph(i, REACHED))
+            said = numbers.of_mark(say, e, "number", names[i], style.label_text(say, measure.title))
+            style.mark(plot, *at, f"mark-{p}-{i}", label=said, **glyph(i, REACHED))
         own = [names[i] for i in there]
         for text, spot in zip(own, label_places(own, marks, width, tall, bars)):
             if spot is not None:

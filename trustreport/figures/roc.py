@@ -136,9 +136,9 @@ class RocFigure:
             plot = style.panel(figure, place.left, place.top, place.width, place.height)
             self._frame(say, plot, place, str(i))
             for k, line in enumerate(panel.lines):
-                self._line(plot, line, f"{i}-{k}")
+                self._line(say, plot, line, f"{i}-{k}")
             for k, reader in enumerate(panel.readers):
-                self._reader(plot, reader, f"{i}-{k}")
+                self._reader(say, plot, reader, f"{i}-{k}")
             if len(self.panels) > 1:
                 self._areas(say, plot, panel, place)
         return figure
@@ -162,7 +162,7 @@ class RocFigure:
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
         plot.plot([0, 1], [0, 1], color=style.FAINT, lw=style.THIN, zorder=1, gid=f"chance-{name}")
 
-    def _line(self, plot: "Axes", line: RocLine, name: str) -> None:
+    def _line(self, say: Catalogue, plot: "Axes", line: RocLine, name: str) -> None:
         how = curves.STROKES[self._stroke(line.label) % len(curves.STROKES)]
         x, y = zip(*line.points)
         plot.plot(x, y, gid=f"curve-{name}", zorder=2.6, clip_on=False, solid_joinstyle="miter", **how)
@@ -177,12 +177,15 @@ class RocFigure:
         if isfinite(point.sensitivity.high - point.sensitivity.low):
             ends = [point.sensitivity.low, point.sensitivity.high]
             plot.plot([across, across], ends, gid=f"up-{name}", **thin)
-        style.mark(plot, across, up, f"point-{name}", mfc=how["color"], **POINT)
+        said = _said(say, style.label_text(say, line.label), point.sensitivity, point.specificity)
+        style.mark(plot, across, up, f"point-{name}", label=said, mfc=how["color"], **POINT)
 
-    def _reader(self, plot: "Axes", reader: ReaderPoint, name: str) -> None:
+    def _reader(self, say: Catalogue, plot: "Axes", reader: ReaderPoint, name: str) -> None:
         if isfinite(reader.sensitivity.value) and isfinite(reader.specificity.value):
             how = AIDED if reader.aided else UNAIDED
-            style.mark(plot, 1 - reader.specificity.value, reader.sensitivity.value, f"reader-{name}", **how)
+            said = _said(say, style.label_text(say, reader.label), reader.sensitivity, reader.specificity)
+            place = 1 - reader.specificity.value, reader.sensitivity.value
+            style.mark(plot, *place, f"reader-{name}", label=said, **how)
 
     def _areas(self, say: Catalogue, plot: "Axes", panel: RocPanel, place: curves.PanelPlace) -> None:
         """The areas in the corner that curves leave free."""
@@ -238,6 +241,15 @@ class RocFigure:
                 number = numbers.estimate(say, e, "percent")
                 found.append(say(f"figure.roc.{name}", number=number))
         return tuple(found)
+
+
+def _said(say: Catalogue, name: str, sensitivity: Estimate, specificity: Estimate) -> str:
+    """What a point says about itself: both of its shares."""
+    shares = (
+        say("figure.roc.sensitivity", number=numbers.estimate(say, sensitivity, "percent")),
+        say("figure.roc.specificity", number=numbers.estimate(say, specificity, "percent")),
+    )
+    return say("figure.mark", name=name, number=", ".join(shares)) if name else ", ".join(shares)
 
 
 def _plain(label: Message | str) -> str:

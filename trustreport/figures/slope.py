@@ -94,7 +94,12 @@ class SlopePlot:
         plot.set(xlim=(0, width), ylim=(low, high))
         self._axes(say, plot, height, (first, last))
         for i, row in drawn:
-            _line(plot, (first, last), row, i)
+            name = style.label_text(say, row.reader)
+            said = [
+                numbers.of_mark(say, e, self.unit, name, style.label_text(say, arm))
+                for e, arm in zip((row.unaided, row.aided), self.arms)
+            ]
+            _line(plot, (first, last), row, i, said)
         if mean:
             _mean_line(plot, (first, last), mean)
             y = top + (high - mean.unaided.value) / (high - low) * height
@@ -178,13 +183,16 @@ def _way(row: ReaderSlope) -> str:
     return "higher" if change > 0 else "lower" if change < 0 else "same"
 
 
-def _line(plot: "Axes", at: tuple[float, float], row: ReaderSlope, i: int) -> None:
+def _line(plot: "Axes", at: tuple[float, float], row: ReaderSlope, i: int, said: Sequence[str]) -> None:
     """Unaided a hollow square, aided a filled disc, as in the figure of error rates."""
     colour, weight = WAYS[_way(row)]
     start, end = row.unaided.value, row.aided.value
     plot.plot(at, [start, end], color=colour, lw=weight, gid=f"line-{i}", zorder=2)
-    style.mark(plot, at[0], start, f"mark-{i}-unaided", marker="s", ms=3.8, **style.hollow(style.MUTE))
-    style.mark(plot, at[1], end, f"mark-{i}-aided", marker="o", ms=4.2, **style.filled(style.BLUE))
+    unaided, aided = ({"label": text} for text in said)
+    style.mark(
+        plot, at[0], start, f"mark-{i}-unaided", marker="s", ms=3.8, **unaided, **style.hollow(style.MUTE)
+    )
+    style.mark(plot, at[1], end, f"mark-{i}-aided", marker="o", ms=4.2, **aided, **style.filled(style.BLUE))
 
 
 def _mean_line(plot: "Axes", at: tuple[float, float], mean: ReaderSlope) -> None:

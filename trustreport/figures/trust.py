@@ -158,7 +158,10 @@ class TrustDiagram:
             if point.leads or few:
                 self._interval(plot, across, upward, (x, y), f"{panel}-{i}", leads=point.leads)
             kind = "leads" if point.leads else "edge" if one else "one"
-            _glyph(plot, x, y, kind, f"mark-{panel}-{i}", sizes[i] if kind == "one" else None)
+            axes = ("y", upward), ("x", across)
+            said = [numbers.of_mark(say, e, "percent", self._axis_name(say, panel, axis)) for axis, e in axes]
+            title = say("figure.mark", name=style.label_text(say, point.label), number="; ".join(said))
+            _glyph(plot, x, y, kind, f"mark-{panel}-{i}", sizes[i] if kind == "one" else None, title)
             if not point.leads:
                 _gather(places, x * SIDE, y * SIDE, style.label_text(say, point.label))
         if not places and len(reasons) == len(self.points) and reasons:
@@ -213,11 +216,14 @@ class TrustDiagram:
         point = next(p for p in self.points if p.leads)
         for line, (axis, e) in enumerate(zip(("y", "x"), reversed(point.place(panel)))):
             number = numbers.estimate(say, e, "percent")
-            name = say(
-                f"figure.trust.{self._words}.{axis}_name", code=say(f"figure.trust.{panel}.{axis}_code")
-            )
+            name = self._axis_name(say, panel, axis)
             text = say("figure.trust.number", measure=name, number=number)
             style.write(sheet, LEFTS[panel], y + 2.2 + 4.0 * line, text, size=style.TICK, color=style.TEAL)
+
+    def _axis_name(self, say: Catalogue, panel: Panel, axis: str) -> str:
+        """The measure of an axis of a panel."""
+        code = say(f"figure.trust.{panel}.{axis}_code")
+        return say(f"figure.trust.{self._words}.{axis}_name", code=code)
 
     def _entries(self, say: Catalogue) -> list[tuple[str, str]]:
         """What the marks are: a glyph and its text each."""
@@ -260,7 +266,15 @@ def _write_key(sheet: "Axes", lines: Sequence[Sequence[tuple[float, str, str]]],
         y += KEY
 
 
-def _glyph(axes: "Axes", x: float, y: float, kind: str, name: str | None, size: float | None = None) -> None:
+def _glyph(
+    axes: "Axes",
+    x: float,
+    y: float,
+    kind: str,
+    name: str | None,
+    size: float | None = None,
+    title: str = "",
+) -> None:
     how: dict[str, Any] = {
         "leads": {"marker": "D", "ms": 5.8, "mfc": style.TEAL, "mec": style.TEAL, "zorder": 3.5},
         "edge": {"marker": "o", "ms": 3.6, "zorder": 3, **style.pale()},
@@ -273,7 +287,7 @@ def _glyph(axes: "Axes", x: float, y: float, kind: str, name: str | None, size: 
             "zorder": 3,
         },
     }[kind]
-    axes.plot([x], [y], ls="none", clip_on=False, gid=name, **how)
+    axes.plot([x], [y], ls="none", clip_on=False, gid=name, label=title or None, **how)
 
 
 def _write_quadrants(say: Catalogue, plot: "Axes", panel: Panel, marks: Sequence[Box]) -> list[Box]:

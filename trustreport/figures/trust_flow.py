@@ -62,22 +62,21 @@ class TrustFlow:
             )
             y += HEAD
             split = left + wide * after[0] / n if n else left
-            self._part(sheet, left, split, y, f"flow-{panel}-{before}-right", style.BLUE, style.BLUE)
-            self._part(
-                sheet, split, left + wide, y, f"flow-{panel}-{before}-wrong", style.RUST_WASH, style.RUST
-            )
+            names = zip(("good", "bad"), after)
+            words = [say(f"figure.trust.{self.words}.{before}_{name}", n=k) for name, k in names]
+            name = f"flow-{panel}-{before}"
+            self._part(sheet, (left, split), y, f"{name}-right", words[0], fc=style.BLUE, ec=style.BLUE)
+            ends = split, left + wide
+            self._part(sheet, ends, y, f"{name}-wrong", words[1], fc=style.RUST_WASH, ec=style.RUST)
             y += BAR
             if n:
-                names = zip(("good", "bad"), after)
-                words = [say(f"figure.trust.{self.words}.{before}_{name}", n=k) for name, k in names]
                 style.write(sheet, left, y + WORDS / 2, words[0], color=style.BLUE, **how)
                 style.write(sheet, left + wide, y + WORDS / 2, words[1], color=style.RUST, ha="right", **how)
             y += WORDS + BETWEEN
 
     def _part(
-        self, sheet: "Axes", start: float, end: float, y: float, name: str, fill: str, edge: str
+        self, sheet: "Axes", ends: tuple[float, float], y: float, name: str, title: str, **how: Any
     ) -> None:
+        (start, end), bar = ends, [y, y, y + BAR, y + BAR]
         if end > start:
-            sheet.fill(
-                [start, end, end, start], [y, y, y + BAR, y + BAR], fc=fill, ec=edge, lw=style.HAIR, gid=name
-            )
+            sheet.fill([start, end, end, start], bar, lw=style.HAIR, gid=name, label=title, **how)

@@ -47,7 +47,7 @@ def svg(figure: "Figure", *, dots_per_inch: int) -> bytes:
 
 def _titles(figure: "Figure") -> dict[str, str]:
     """What the artists of a figure say about themselves, by their names."""
-    labels = {artist.get_gid(): str(artist.get_label()) for artist in figure.findobj()}
+    labels = {artist.get_gid(): str(artist.get_label() or "") for artist in figure.findobj()}
     # matplotlib gives what has no label one that begins with an underscore.
     return {name: label for name, label in labels.items() if name and label[:1] not in ("", "_")}
 
