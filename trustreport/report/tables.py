@@ -19,13 +19,14 @@ PUNCTUATION_SPACE = "\u2008"  # as wide as a point
 class Cell:
     """A cell: its text, whether it is set as a number, and what is said below it in grey.
 
-    `mark` is the class of a verdict, where the text is one.
+    `mark` is the class of a verdict, where the text is one; `link` is where the number is explained.
     """
 
     text: str
     numeric: bool = False
     aside: str = ""
     mark: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def estimates(source: EstimateTable, say: Catalogue) -> Table:
         Line(
             (
                 Cell(say(row.label)),
-                Cell(values[i], True),
+                Cell(values[i], True, link=method_anchor(row.result.method)),
                 Cell(intervals[i], True),
                 Cell(say.numbers.count(row.result.estimate.n), True),
                 methods[i],
@@ -140,6 +141,11 @@ def _methods(rows: Sequence[EstimateRow], say: Catalogue) -> list[Cell]:
         cells.append(Cell(say("table.same") if text == before and text else text, aside=note))
         before = text
     return cells
+
+
+def method_anchor(word: str) -> str:
+    """Where the annex has a method, its source, and what else it was used for."""
+    return f"method-{word}"
 
 
 def method_text(word: str, say: Catalogue) -> str:

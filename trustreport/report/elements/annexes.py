@@ -1,13 +1,14 @@
 """Annexes: methods, provenance, files, and what others must supply."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from trustreport.messages import Catalogue
 from trustreport.plan import Document
 from trustreport.report import declared
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.tables import Cell, Head, Line, Table, method_text
+from trustreport.report.tables import Cell, Head, Line, Table, method_anchor, method_text
 
 GROUPS = {"E50": ("documents",)}
 # What this report does not contain, and the words by which a declared document that holds it is known.
@@ -26,6 +27,17 @@ ELSEWHERE = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class MethodRow:
+    """A method, its source, and the quantities of each dimension that were made by it."""
+
+    anchor: str
+    word: str
+    text: str
+    source: str
+    used: Mapping[str, tuple[str, ...]]
+
+
 def methods(context: Context) -> Element:
     """Every method with its source and what it was used for.
 
@@ -41,11 +53,12 @@ def methods(context: Context) -> Element:
     for word in sorted(used, key=lambda w: method_text(w, say)):
         key = f"method.{word}.source"
         source = say(key) if key in say else say("report.methods.unknown")
-        listed.append({"word": word, "text": method_text(word, say), "source": source, "used": used[word]})
+        anchor, names = method_anchor(word), {k: tuple(v) for k, v in used[word].items()}
+        listed.append(MethodRow(anchor, word, method_text(word, say), source, names))
     finding = say("report.methods.none")
     if results:
         finding = say("report.methods.finding", n=len(results), methods=len(used))
-    return Element((finding,), template="report/methods.html.j2", extra={"methods": listed})
+    return Element((finding,), template="report/methods.html.j2", extra={"rows": listed})
 
 
 def scope_words(scope: Mapping[str, Any], say: Catalogue) -> Iterator[str]:
