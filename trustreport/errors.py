@@ -2,6 +2,8 @@
 
 from dataclasses import asdict, dataclass
 
+SHOWN = 3  # rows that a message names
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -24,9 +26,9 @@ class Problem:
     def __str__(self) -> str:
         rows = self.rows or ((self.row,) if self.row is not None else ())
         n = max(self.n_rows, len(rows))
-        listed = ", ".join(str(r) for r in rows[:5])
-        if n > 5:
-            listed += f" and {n - 5:,} more"
+        listed = ", ".join(str(r) for r in rows[:SHOWN])
+        if n > SHOWN:
+            listed += f" and {n - SHOWN:,} more"
         elif n > 1:
             listed = ", ".join(str(r) for r in rows[:-1]) + f" and {rows[-1]}"
         place = ", ".join(

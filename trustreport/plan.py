@@ -47,6 +47,11 @@ def as_group(value: Any) -> Any:
     return as_typed(value)
 
 
+def as_coded(value: Any) -> Any:
+    """What stands for a cell: true and false as 1 and 0, nothing as an empty cell."""
+    return "" if value is None else str(int(value)) if isinstance(value, bool) else as_typed(value)
+
+
 def as_several(value: Any) -> Any:
     """One word as a list of one."""
     return (value,) if isinstance(value, str) else value
@@ -340,30 +345,48 @@ class HAccuracy(Group):
         return self
 
 
-class TableFile(Group):
-    """How one file is to be read: its columns under our words, and how it was written."""
+class Unpivot(Group):
+    """Columns that repeat, turned into rows: one for each reader, rater or candidate.
+
+    `columns` lists those of each word, or gives their pattern with one ``*`` (``{decision: dec_*}``).
+    `names` says what each stands for, where it is not what the star stands for, or the header itself.
+    """
+
+    into: Text
+    columns: dict[str, Annotated[tuple[Text, ...], BeforeValidator(as_several)]] = Field(min_length=1)
+    names: tuple[Text, ...] | None = None
+
+
+class FileForm(Group):
+    """How a file was written, and what its columns are under our words."""
+
+    columns: dict[str, Text | tuple[Text, ...] | dict[str, Text]] = Field(default_factory=dict)
+    values: dict[str, dict[Text, Annotated[str, BeforeValidator(as_coded)]]] = Field(default_factory=dict)
+    missing: Annotated[tuple[Text, ...], BeforeValidator(as_several)] = ()
+    unpivot: Unpivot | None = None
+    sheet: Text | None = None
+    header_row: int | None = Field(default=None, ge=1, le=1000)
+    skip_rows: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    date_format: Text | None = None
+    delimiter: str | None = None
+    decimal: Literal[".", ","] | None = None
+    encoding: str | None = None
+
+
+class TableFile(FileForm):
+    """A table of the study: its file, and what it holds."""
 
     file: Text
-    columns: dict[str, Text | tuple[Text, ...] | dict[str, Text]] = Field(default_factory=dict)
     kind: Text | None = None
     task: Text | None = None
     candidate: Text | None = None
     dataset: Text | None = None
-    delimiter: str | None = None
-    decimal: Literal[".", ","] | None = None
-    encoding: str | None = None
-    sheet: Text | None = None
 
 
-class DatasetFacts(Group):
+class DatasetFacts(FileForm):
     dataset: Text = named("dataset", "dataset_id")
     role: Literal["training", "tuning", "internal test", "external", "local", "period"]
     file: Text | None = None
-    columns: dict[str, Text | tuple[Text, ...] | dict[str, Text]] = Field(default_factory=dict)
-    delimiter: str | None = None
-    decimal: Literal[".", ","] | None = None
-    encoding: str | None = None
-    sheet: Text | None = None
     features: tuple[Text, ...] | None = None
     h_accuracy: tuple[HAccuracy, ...] = ()
     source: Text | None = declared("C")

@@ -59,14 +59,14 @@ CASES = [
     readings(
         "NA in a 0/1 column",
         PAIR + "R1,c2,aided,1,NA\n",
-        'readings.csv, row 4, column decision: found "NA", expected 0 or 1. '
-        "Leave the cell empty where there is no value.",
+        'readings.csv, row 4, column decision: found "NA" in 1 cell, expected a value or an empty cell. '
+        "Add missing: [NA] to tables.readings in the manifest.",
     ),
     readings(
         "decimal comma",
         'R1,c1,aided,1,"0,5"\n',
         'readings.csv, row 2, column score: found "0,5", expected a finite number. '
-        'Declare decimal: "," for this table in the manifest, or write a decimal point.',
+        'Add decimal: "," to tables.readings in the manifest.',
         header="reader,case,arm,truth,score\n",
     ),
     readings(
@@ -119,7 +119,7 @@ CASES = [
     readings(
         "many rows",
         PAIR + "".join(f"R1,d{i},aided,9,1\n" for i in range(1000)),
-        'readings.csv, rows 4, 5, 6, 7, 8 and 995 more, column truth: found "9", expected 0 or 1 '
+        'readings.csv, rows 4, 5, 6 and 997 more, column truth: found "9", expected 0 or 1 '
         "(1 = condition present).",
     ),
     # readings

@@ -177,13 +177,14 @@ class RocFigure:
         if isfinite(point.sensitivity.high - point.sensitivity.low):
             ends = [point.sensitivity.low, point.sensitivity.high]
             plot.plot([across, across], ends, gid=f"up-{name}", **thin)
-        said = _said(say, style.label_text(say, line.label), point.sensitivity, point.specificity)
+        said = _point_label(say, style.label_text(say, line.label), point.sensitivity, point.specificity)
         style.mark(plot, across, up, f"point-{name}", label=said, mfc=how["color"], **POINT)
 
     def _reader(self, say: Catalogue, plot: "Axes", reader: ReaderPoint, name: str) -> None:
         if isfinite(reader.sensitivity.value) and isfinite(reader.specificity.value):
             how = AIDED if reader.aided else UNAIDED
-            said = _said(say, style.label_text(say, reader.label), reader.sensitivity, reader.specificity)
+            name_of = style.label_text(say, reader.label)
+            said = _point_label(say, name_of, reader.sensitivity, reader.specificity)
             place = 1 - reader.specificity.value, reader.sensitivity.value
             style.mark(plot, *place, f"reader-{name}", label=said, **how)
 
@@ -243,7 +244,7 @@ class RocFigure:
         return tuple(found)
 
 
-def _said(say: Catalogue, name: str, sensitivity: Estimate, specificity: Estimate) -> str:
+def _point_label(say: Catalogue, name: str, sensitivity: Estimate, specificity: Estimate) -> str:
     """What a point says about itself: both of its shares."""
     shares = (
         say("figure.roc.sensitivity", number=numbers.estimate(say, sensitivity, "percent")),

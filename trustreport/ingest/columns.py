@@ -1,7 +1,9 @@
 """One file under our words: which of its columns is which, and the arrays that they hold."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +12,9 @@ from numpy.typing import NDArray
 from trustreport.ingest import contracts, values
 from trustreport.ingest.contracts import CONTRACTS, SPELLINGS, WORDS, Contract, our_word
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
-from trustreport.ingest.problems import Problems, did_you_mean, edits, listed, quoted
-from trustreport.ingest.tables import Layout, Raw
+from trustreport.ingest.problems import Problems, did_you_mean, edits, listed, near, quoted
+from trustreport.ingest.tables import Layout, Raw, Wanted
+from trustreport.plan import FileForm
 from trustreport.study import Binary, Codes, Floats
 
 if TYPE_CHECKING:
@@ -30,14 +33,32 @@ class Spec:
     file: str
     kind: str
     path: KeyPath
-    columns: Mapping[str, Any] = field(default_factory=dict)
-    layout: Layout = Layout()
+    form: FileForm = field(default_factory=FileForm)
     name: str = ""
     task: str | None = None
     candidate: str | None = None
     dataset: str | None = None
     features: tuple[str, ...] = ()
     classes: bool = False  # some table of the study has scores per class
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """The columns of the file by our words."""
+        return self.form.columns
+
+    @property
+    def layout(self) -> Layout:
+        """How the file was written."""
+        form = self.form
+        written = form.delimiter, form.decimal, form.encoding, form.sheet
+        return Layout(*written, form.header_row, form.skip_rows, form.date_format)
+
+    @property
+    def wanted(self) -> Wanted:
+        """The columns that the file should have: those that were mapped, or those of its contract."""
+        named = [c for c in self.columns.values() if isinstance(c, str)]
+        words = [s for w in CONTRACTS[self.kind].words for s in (w, *SPELLINGS.get(w, ()))]
+        return Wanted(frozenset(name.strip().casefold() for name in (*named, *words)), self.where)
 
     @property
     def where(self) -> str:
@@ -146,6 +167,7 @@ class _Reader:
         self.renamed: dict[str, int] = {}
         self.class_columns: tuple[str, ...] = ()
         self.failed: set[str] = set()
+        self.lost: list[tuple[str, KeyPath]] = []
 
     def find(self) -> bool:
         """Give every word its column; False where a column that must be there is not."""
@@ -158,8 +180,25 @@ class _Reader:
             i = self.headers.free(word)
             if i is not None:
                 self._take(word, word, i)
+        self._report_lost()
         self._near_misses()
         return self._complete()
+
+    def recode(self) -> Raw:
+        """Put our values in place of those of the file, as the manifest's maps of values say."""
+        columns = list(self.raw.columns)
+        for key, codes in self.spec.form.values.items():
+            at = {position for word, position in self.found.values() if word == our_word(key)}
+            named = self.renamed.get(key, self.headers.index(key))
+            at |= {named} if not at and named is not None else set()
+            if not at:
+                mend = did_you_mean(key, (*self.contract.words, *self.raw.header))
+                found = f"no column {quoted(key)} in {self.raw.file} whose values could be replaced"
+                self._refuse(found, "", mend, (*self.spec.path, "values", key))
+            for position in at:
+                columns[position] = values.recoded(columns[position], codes)
+        self.raw = replace(self.raw, columns=tuple(columns))
+        return self.raw
 
     def _take(self, key: str, word: str, position: int) -> None:
         header = self.raw.header[position]
@@ -210,9 +249,24 @@ class _Reader:
     def _position(self, theirs: str, where: KeyPath) -> int | None:
         i = self.headers.index(theirs)
         if i is None:
-            mend = did_you_mean(theirs, self.raw.header) or f"It has {listed(filter(None, self.raw.header))}."
-            self._refuse(f"no column {quoted(theirs)} in {self.raw.file}", "", mend, where)
+            self.lost.append((theirs, where))
         return i
+
+    def _report_lost(self) -> None:
+        """One problem for all columns that were mapped and are not there."""
+        if not self.lost:
+            return
+        names, paths = zip(*self.lost)
+        offers = [found for name in names if (found := near(name, self.raw.header))]
+        mend = f"Did you mean {listed(offers)}?" if offers else ""
+        mend = mend or f"It has {listed(filter(None, self.raw.header))}."
+        if self.raw.sheets:
+            several = "s" * (len(self.raw.sheets) > 1)
+            others = f"The workbook has also the sheet{several} {listed(self.raw.sheets)}"
+            mend = f"{mend} {others}: name {'one' if several else 'it'} by sheet:."
+        found = f"no column{'s' * (len(names) > 1)} {listed(names)} in {self.raw.file}"
+        rows = [self.manifest.line(path) for path in paths]
+        self.problems.at(self.manifest.file, found, "", mend, rows=rows, column=dotted(paths[0]))
 
     def _refuse(self, found: str, expected: str, mend: str, where: KeyPath) -> None:
         rows = (self.manifest.line(where),)
@@ -263,12 +317,14 @@ def load(spec: Spec, raw: Raw, manifest: Manifest, problems: Problems) -> Mapped
     reader = _Reader(spec, raw, contract, manifest, problems)
     if not reader.find():
         return None
+    raw = reader.recode()
     table = MappedTable(spec, kind, raw.rows, raw.n_rows, raw.n_blank, class_columns=reader.class_columns)
     table.header, table.guessed_encoding = raw.header, raw.guessed_encoding
     table.used = np.zeros(raw.n_rows, bool)
     for key, (word, position) in reader.found.items():
         table.headers[key] = raw.header[position]
-        _convert(table, key, word, raw.columns[position], raw.layout.decimal)
+        layout = replace(spec.layout, decimal=raw.layout.decimal)
+        _convert(table, key, word, raw.columns[position], layout)
     _check(table, reader, problems)
     _keep_extra(table, reader)
     if kind == "reported":
@@ -284,18 +340,18 @@ def _counted_kind(spec: Spec, raw: Raw) -> str:
     return "confusion" if {"tp", "fp", "fn", "tn"} & ours and "errors" not in ours else "counts"
 
 
-def _convert(table: MappedTable, key: str, word: str, column: "Column", decimal: str | None) -> None:
+def _convert(table: MappedTable, key: str, word: str, column: "Column", layout: Layout) -> None:
     kind = WORDS[word].kind
     if word == "truth" and (table.class_columns or (table.kind == "cases" and table.spec.classes)):
         kind = "name"
     if kind == "name":
         table.names[key] = Names(*values.encoded(column))
     elif kind == "number":
-        table.numbers[key] = values.numbers(column, decimal)
+        table.numbers[key] = values.numbers(column, layout.decimal)
     elif kind == "binary":
         table.flags[key] = values.binary(column)
     elif kind == "time":
-        table.times[key] = values.times(column)
+        table.times[key] = values.times(column, layout.date_format)
     else:
         table.text[key] = values.text(column)
 
@@ -305,14 +361,52 @@ def _check(table: MappedTable, reader: _Reader, problems: Problems) -> None:
     columns: dict[str, NDArray[Any]] = {k: v.codes for k, v in table.names.items()}
     columns |= table.numbers | table.flags | table.times
     words = [(k, reader.found[k][0]) for k in columns if not (k == "truth" and k in table.names)]
-    for key, check, mask in contracts.failures(columns, words):
-        _report(table, reader, problems, key, check, mask)
+    faults = contracts.failures(columns, words)
+    absent = _absent(table, reader, faults, problems)
+    for key, check, mask in faults:
+        if (mask & ~absent).any():
+            _report(table, reader, problems, key, check, mask & ~absent)
     for floats in table.numbers.values():
         floats[~np.isfinite(floats)] = np.nan
     for flags in table.flags.values():
         flags[flags == contracts.UNREAD_BINARY] = -1
     for moments in table.times.values():
         moments[moments == contracts.UNREAD_TIME] = np.datetime64("NaT")
+
+
+def _absent(
+    table: MappedTable,
+    reader: _Reader,
+    faults: Sequence[tuple[str, contracts.ColumnCheck, NDArray[np.bool_]]],
+    problems: Problems,
+) -> NDArray[np.bool_]:
+    """One problem for each word that stands for "no value", in whatever columns; the records that have it.
+
+    A record is told once: its other faults are met when these are mended.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    every = np.zeros(table.n_rows, bool)
+    held: dict[str, dict[str, NDArray[np.bool_]]] = {}
+    for key, check, mask in faults:
+        if check.together or check is contracts.GIVEN:
+            continue
+        at = np.flatnonzero(mask)
+        cells = values.text(reader.raw.columns[reader.found[key][1]].take(at))
+        known = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(contracts.MISSING))
+        for word in pc.unique(cells.filter(known)).to_pylist():
+            own = np.zeros(table.n_rows, bool)
+            own[at[np.asarray(pc.fill_null(pc.equal(cells, word), False))]] = True
+            held.setdefault(word, {}).setdefault(table.headers[key], own)
+            every |= own
+    for word, columns in held.items():
+        n = sum(int(own.sum()) for own in columns.values())
+        rows = table.row(np.flatnonzero(np.logical_or.reduce(list(columns.values()))))
+        found = f"found {quoted(word)} in {n:,} cell{'s' * (n > 1)}"
+        mend = f"Add missing: [{yaml_word(word)}] to {reader.spec.where} in the manifest."
+        problems.at(table.file, found, "a value or an empty cell", mend, rows=rows, column=", ".join(columns))
+    return every
 
 
 def _report(
@@ -323,19 +417,53 @@ def _report(
     check: contracts.ColumnCheck,
     mask: NDArray[np.bool_],
 ) -> None:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     at = np.flatnonzero(mask)
     column = reader.raw.columns[reader.found[key][1]].take(at)
     cells = pc.fill_null(values.text(column), "")
     header = table.headers[key]
+    where = reader.spec.where
+    codes = _coding(reader, key, pc.unique(cells).to_pylist())
+    if codes:
+        of_code = pc.is_in(cells, value_set=pa.array(list(codes)))
+        counts = {name: int(pc.sum(pc.equal(cells, name)).as_py()) for name in codes}
+        found = " and ".join(f"{quoted(name)} ({n:,})" for name, n in counts.items())
+        line = f"{reader.found[key][0]}: {{{', '.join(f'{yaml_word(k)}: {v}' for k, v in codes.items())}}}"
+        mend = f"If these are the codes, add values: {{{line}}} to {where} in the manifest."
+        rows = table.row(at[np.asarray(of_code)])
+        problems.at(table.file, f"found {found}", check.expected, mend, rows=rows, column=header)
+        cells, at = cells.filter(pc.invert(of_code)), at[~np.asarray(of_code)]
     if check.together:
         distinct = pc.unique(cells).to_pylist()
         found = f"found {listed(distinct, 3)}"
         mend = check.mend if isinstance(check.mend, str) else ""
         problems.at(table.file, found, check.expected, mend, rows=table.row(at), column=header)
-    else:
-        problems.by_value(table.file, header, cells, table.row(at), check.expected, check.mend)
+    elif len(at):
+        said = check.mend
+
+        def fix_of(cell: str) -> str:
+            return (said if isinstance(said, str) else said(cell)).format(where=where)
+
+        problems.by_value(table.file, header, cells, table.row(at), check.expected, fix_of)
+
+
+def _coding(reader: _Reader, key: str, distinct: list[str]) -> dict[str, str]:
+    """What words of a column of 0 and 1 probably stand for; nothing where that cannot be told."""
+    if WORDS[reader.found[key][0]].kind != "binary":
+        return {}
+    known = {name: contracts.CODES[n] for name in distinct if (n := name.casefold()) in contracts.CODES}
+    if len(known) == 1 and len(distinct) == 2:
+        ((word, code),) = known.items()
+        known |= {name: "10"[int(code)] for name in distinct if name != word}
+    return known
+
+
+def yaml_word(word: str) -> str:
+    """A word as the manifest takes it: between quotation marks where YAML would read something else."""
+    plain = re.fullmatch(r"[A-Za-z][\w .-]*", word) and word.lower() not in ("true", "false", "null")
+    return word if plain else json.dumps(word, ensure_ascii=False)
 
 
 def _keep_extra(table: MappedTable, reader: _Reader) -> None:

@@ -77,14 +77,33 @@ MISSING = (
 )
 
 
+# Words by which tables say yes and no, in the languages of those who hand them in.
+CODES = {
+    **dict.fromkeys(
+        (
+            *("y", "t", "j", "o", "s", "yes", "true", "oui", "ja", "si", "sí", "sì", "sim", "tak", "ano"),
+            *("pos", "positive", "positif", "positiv", "positivo", "+", "present", "disease", "diseased"),
+            *("m", "malignant", "maligne", "abnormal", "case", "event", "bad", "sick", "cancer"),
+        ),
+        "1",
+    ),
+    **dict.fromkeys(
+        (
+            *("n", "f", "no", "false", "non", "nein", "nee", "não", "nao", "nie", "ne"),
+            *("neg", "negative", "négatif", "negatif", "negativ", "negativo", "-", "absent", "healthy"),
+            *("b", "benign", "bénin", "benigne", "normal", "control", "censored", "good", "well"),
+        ),
+        "0",
+    ),
+}
+
+
 def fix_number(cell: str) -> str:
     """How to mend a cell that is no number."""
-    if cell.lower() in MISSING:
-        return "Leave the cell empty where there is no value."
     if re.fullmatch(r"[+-]?\d*,\d+([eE][+-]?\d+)?", cell):
-        return 'Declare decimal: "," for this table in the manifest, or write a decimal point.'
+        return 'Add decimal: "," to {where} in the manifest.'
     if re.fullmatch(r"[+-]?\d*\.\d+([eE][+-]?\d+)?", cell):
-        return 'The table declares decimal: ",": write a decimal comma, or declare decimal: ".".'
+        return 'The table declares decimal: ",": write a decimal comma, or take it out of {where}.'
     if cell.endswith("%"):
         return "Write a share from 0 to 1 without the sign."
     return ""
@@ -92,9 +111,19 @@ def fix_number(cell: str) -> str:
 
 def fix_binary(cell: str) -> str:
     """How to mend a cell that is neither 0 nor 1."""
-    if cell.lower() in MISSING:
-        return "Leave the cell empty where there is no value."
-    return ""
+    return (
+        "Add what each value stands for to {where} in the manifest, as values: {{<column>: {{<value>: 1}}}}."
+    )
+
+
+def fix_date(cell: str) -> str:
+    """How to mend a cell that is no date: by the form that it seems to have."""
+    parts = re.fullmatch(r"(\d{1,2})([./-])(\d{1,2})[./-](\d{4}|\d{2})", cell)
+    if parts is None:
+        return ""
+    _, sign, second, year = parts.groups()
+    form = ("mm", "dd") if int(second) > 12 else ("dd", "mm")
+    return f"Add date_format: {sign.join((*form, 'y' * len(year)))} to {{where}} in the manifest."
 
 
 def _whole(x: Any) -> Any:
@@ -117,6 +146,7 @@ COUNT = ColumnCheck(lambda x: ~np.isfinite(x) | _whole(x), "a count: 0, 1, 2 ...
 DATE = ColumnCheck(
     lambda x: (x >= np.datetime64("1800-01-01", "s")) & (x < np.datetime64("2200-01-01", "s")),
     "a date as YYYY-MM-DD, with a time as YYYY-MM-DDThh:mm:ss",
+    fix_date,
 )
 
 NAME = Word("name")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 CELL = 60  # characters of a cell that a message repeats
 ROWS = 20  # rows that a problem lists; it counts all of them
-VALUES = 20  # distinct values of a column that become problems of their own
+VALUES = 3  # distinct values of a column that become problems of their own, and are named
 SEARCHED = 5000  # names among which a near one is sought
 
 
@@ -96,7 +96,7 @@ class Problems(list[Problem]):
         expected: str,
         mend: str | Callable[[str], str] = "",
     ) -> None:
-        """One problem for each distinct cell at fault; beyond a score of them, one for the rest.
+        """One problem for each distinct cell at fault, or one for all where they are many.
 
         `cells` are the cells at fault as text, `rows` their rows, (n_at_fault,) both.
         """
@@ -108,13 +108,14 @@ class Problems(list[Problem]):
         which = np.asarray(codes.indices)
         order = np.argsort(which, kind="stable")
         starts = np.flatnonzero(np.diff(which[order], prepend=-1))
-        groups = np.split(order, starts[1:][: VALUES + 1])
-        for group in groups[:VALUES]:
+        if len(starts) > VALUES:
+            shown = [cells[int(order[start])].as_py() or "" for start in starts[:VALUES]]
+            said = mend if isinstance(mend, str) else next(filter(None, map(mend, shown)), "")
+            found = f"found {', '.join(map(quoted, shown))} and {len(starts) - VALUES:,} other values"
+            self.at(file, found, expected, said, rows=rows[np.sort(order)], column=column)
+            return
+        for group in np.split(order, starts[1:]):
             cell = cells[int(group[0])].as_py() or ""
             found = f"found {quoted(cell)}" if cell else "found an empty cell"
             said = mend if isinstance(mend, str) else mend(cell)
             self.at(file, found, expected, said, rows=rows[group], column=column)
-        if len(starts) > VALUES:
-            rest = np.sort(order[starts[VALUES] :])
-            found = f"found {len(starts) - VALUES:,} other values that do not belong here"
-            self.at(file, found, expected, rows=rows[rest], column=column)

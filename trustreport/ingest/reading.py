@@ -125,7 +125,6 @@ def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
     """What the manifest says of every file, in its order."""
     from trustreport.ingest.columns import Spec
     from trustreport.ingest.contracts import TABLE_WORDS
-    from trustreport.ingest.tables import Layout
 
     named: list[TableFile | DatasetFacts] = [*plan.tables.values(), *plan.datasets]
     classes = any("class_scores" in t.columns for t in named)
@@ -148,8 +147,7 @@ def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
             table.file,
             kind,
             path,
-            table.columns,
-            Layout(table.delimiter, table.decimal, table.encoding, table.sheet),
+            table,
             name,
             table.task,
             table.candidate,
@@ -163,8 +161,7 @@ def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
                 facts.file,
                 "dataset",
                 ("datasets", i),
-                facts.columns,
-                Layout(facts.delimiter, facts.decimal, facts.encoding, facts.sheet),
+                facts,
                 facts.dataset,
                 dataset=facts.dataset,
                 features=facts.features or (),
@@ -182,6 +179,7 @@ def _load(
     spec: Any, plan: Plan, files: StudyFiles, manifest: Manifest, problems: Problems
 ) -> tuple[Path | None, Any]:
     """The file and its table; None where it cannot be read (the problem is noted)."""
+    from trustreport.ingest import shape
     from trustreport.ingest.columns import load
     from trustreport.ingest.tables import read_table
 
@@ -191,7 +189,9 @@ def _load(
         return None, None
     if spec.kind == "dataset":
         _check_hash(spec, plan, files, path, manifest, problems)
-    raw = read_table(path, spec.file, spec.layout, problems)
+    raw = read_table(path, spec.file, spec.layout, problems, spec.wanted)
+    if raw is not None:
+        raw = shape.shaped(raw, spec.form, spec.path, manifest, problems)
     return path, None if raw is None else load(spec, raw, manifest, problems)
 
 

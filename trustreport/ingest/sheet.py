@@ -23,22 +23,28 @@ SMALL = 10_000_000
 MOST_CELLS = 20_000_000
 MOST_MEMORY = 4_000_000_000
 MOST_SECONDS = 180
+TOP_ROWS, MOST_NAMED = 15, 20  # rows and sheets that are told beside the table
 
 
 class Unreadable(Exception):
-    """The workbook cannot be read; `found`, `expected`, `mend` say why."""
+    """The file cannot be read; `found`, `expected`, `mend` say why, `rows` where."""
 
-    def __init__(self, found: str, expected: str = "", mend: str = "") -> None:
+    def __init__(self, found: str, expected: str = "", mend: str = "", rows: tuple[int, ...] = ()) -> None:
         super().__init__(found)
-        self.found, self.expected, self.mend = found, expected, mend
+        self.found, self.expected, self.mend, self.rows = found, expected, mend, rows
 
 
-def read_sheet(path: Path, sheet: str | None) -> "pa.Table":
-    """The rows of a sheet (the first one by default) as text; raises `Unreadable`."""
+def read_sheet(
+    path: Path, sheet: str | None, header_row: int = 1
+) -> tuple["pa.Table", list[list[str]], tuple[str, ...]]:
+    """A sheet (the first one by default) as text, its first rows, and the names of the other sheets.
+
+    Raises `Unreadable`.
+    """
     import pyarrow as pa
 
     check_archive(path)
-    command = [sys.executable, "-P", __file__, str(path), *([sheet] if sheet else [])]
+    command = [sys.executable, "-P", __file__, str(path), str(header_row), *([sheet] if sheet else [])]
     heavy = Unreadable(
         "a workbook that is damaged or too large", "an XLSX workbook", "Save the sheet as CSV."
     )
@@ -51,7 +57,9 @@ def read_sheet(path: Path, sheet: str | None) -> "pa.Table":
         raise Unreadable(*json.loads(done.stdout))
     if done.returncode:
         raise heavy
-    return pa.ipc.open_stream(done.stdout).read_all()
+    table = pa.ipc.open_stream(done.stdout).read_all()
+    beside = json.loads((table.schema.metadata or {}).get(b"beside", b"[[], []]"))
+    return table, beside[0], tuple(beside[1])
 
 
 def check_archive(path: Path) -> None:
@@ -130,7 +138,7 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
-def main(path: str, sheet: str | None = None) -> None:
+def main(path: str, header_row: str = "1", sheet: str | None = None) -> None:
     """Write the sheet to standard output."""
     _limit()
     import pyarrow as pa
@@ -151,14 +159,19 @@ def main(path: str, sheet: str | None = None) -> None:
         rows = made.to_python(skip_empty_area=False)
     except CalamineError:
         _refuse("a damaged workbook", "an XLSX workbook", "Open it in a spreadsheet and save it again.")
-    header, body = (rows[0], rows[1:]) if rows else ([], [])
+    first = int(header_row)
+    if len(rows) < first and first > 1:
+        _refuse(f"{len(rows)} rows, and header_row: {first}", "a header in that row")
+    header, body = (rows[first - 1], rows[first:]) if rows else ([], [])
     fields, columns = [], []
     for i, name in enumerate(header):
         cells = [row[i] for row in body]
         numeric = any(isinstance(c, int | float) for c in cells)
         fields.append(pa.field(_text(name), pa.large_string(), metadata={"numeric": str(int(numeric))}))
         columns.append(pa.array([_text(c) for c in cells], pa.large_string()))
-    table = pa.Table.from_arrays(columns, schema=pa.schema(fields))
+    others = [name for name in names[:MOST_NAMED] if name != (sheet or names[0])]
+    beside = json.dumps([[[_text(c) for c in row] for row in rows[:TOP_ROWS]], others])
+    table = pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata={"beside": beside}))
     with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as sink:
         sink.write_table(table)
 

@@ -5,6 +5,7 @@ Nothing is interpreted here: cells keep their characters, so that a message can 
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ DELIMITERS = (",", ";", "\t", "|")
 BLOCK = 1 << 23  # bytes that the CSV reader takes at once; no record may be longer
 HEAD = 1 << 16
 MOST_COLUMNS = 20_000
+TOP_ROWS = 15  # among which a header is looked for
+FEWEST_NAMED = 2  # columns that a row names for it to be taken as the header
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,17 @@ class Layout:
     decimal: str | None = None
     encoding: str | None = None
     sheet: str | None = None
+    header_row: int | None = None
+    skip_rows: tuple[int, ...] = ()
+    date_format: str | None = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The names of columns that a table is looked through for, and where the manifest speaks of it."""
+
+    names: frozenset[str] = frozenset()  # in small letters
+    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,13 +68,16 @@ class Raw:
     typed: frozenset[str] = frozenset()  # headers of columns whose cells were numbers, not text
     nested: frozenset[str] = frozenset()  # headers of columns whose cells are no plain values
     guessed_encoding: str = ""
+    sheets: tuple[str, ...] = ()  # other sheets of the workbook
 
     def row(self, index: NDArray[Any]) -> NDArray[np.int64]:
         """The spreadsheet rows of records."""
         return index + 2 if self.rows is None else self.rows[index]
 
 
-def read_table(path: Path, name: str, layout: Layout, problems: Problems) -> Raw | None:
+def read_table(
+    path: Path, name: str, layout: Layout, problems: Problems, wanted: Wanted = Wanted()
+) -> Raw | None:
     """The columns of a file; None where it cannot be read (the problem is noted)."""
     with path.open("rb") as stream:
         magic = stream.read(4)
@@ -68,7 +85,7 @@ def read_table(path: Path, name: str, layout: Layout, problems: Problems) -> Raw
         if magic == b"PAR1":
             raw = _parquet(path, name)
         elif magic == b"PK\x03\x04":
-            raw = _workbook(path, name, layout)
+            raw = _workbook(path, name, layout, wanted)
         elif magic == b"\xd0\xcf\x11\xe0":
             raise Unreadable(
                 "an old Excel or an encrypted workbook", "CSV, Parquet or XLSX", "Save it as XLSX or CSV."
@@ -76,14 +93,14 @@ def read_table(path: Path, name: str, layout: Layout, problems: Problems) -> Raw
         elif path.suffix.lower() == SUFFIX:
             raw = _imrmc(path, name, layout, problems)
         else:
-            raw = _text(path, name, layout, problems)
+            raw = _text(path, name, layout, problems, wanted)
     except Unreadable as error:
         found = error.found if error.found.startswith("no ") else f"found {error.found}"
-        problems.at(name, found, error.expected, error.mend)
+        problems.at(name, found, error.expected, error.mend, rows=error.rows)
         return None
     if not _header_holds(raw, problems):
         return None
-    raw = _without_blank_rows(raw)
+    raw = _without_blank_rows(_without_skipped(raw, layout))
     if raw.n_rows == 0:
         problems.at(name, "no rows below the header", "at least one row")
         return None
@@ -101,6 +118,31 @@ def _header_holds(raw: Raw, problems: Problems) -> bool:
     if not named:
         problems.at(raw.file, "found no header", "a first row that names the columns", rows=(1,))
     return bool(named)
+
+
+def _misplaced_header(header: Sequence[str], top: Sequence[Sequence[str]], wanted: Wanted) -> None:
+    """Refuse a first row that names none of the columns wanted where a later one names several."""
+
+    def named(cells: Sequence[str]) -> int:
+        return len({cell.strip().casefold() for cell in cells} & wanted.names)
+
+    if named(header) or not top:
+        return
+    best = max(range(len(top)), key=lambda i: named(top[i]))
+    if named(top[best]) >= FEWEST_NAMED:
+        first = next((cell for cell in header if cell.strip()), "")
+        found = f"{quoted(first)} in the first row, and names of columns in row {best + 1}"
+        mend = f"Add {wanted.where}.header_row: {best + 1} to the manifest."
+        raise Unreadable(found, "a header", mend, rows=(1,))
+
+
+def _without_skipped(raw: Raw, layout: Layout) -> Raw:
+    """Without the rows that the manifest leaves out: units, notes, totals."""
+    if not layout.skip_rows:
+        return raw
+    rows = raw.row(np.arange(raw.n_rows))
+    keep = np.flatnonzero(~np.isin(rows, layout.skip_rows))
+    return replace(raw, columns=tuple(c.take(keep) for c in raw.columns), n_rows=len(keep), rows=rows[keep])
 
 
 def _without_blank_rows(raw: Raw) -> Raw:
@@ -166,13 +208,18 @@ def _parquet(path: Path, name: str) -> Raw:
     return Raw(name, header, tuple(columns), table.num_rows, typed=frozenset(typed), nested=frozenset(nested))
 
 
-def _workbook(path: Path, name: str, layout: Layout) -> Raw:
-    table = read_sheet(path, layout.sheet)
+def _workbook(path: Path, name: str, layout: Layout, wanted: Wanted) -> Raw:
+    first = layout.header_row or 1
+    table, top, sheets = read_sheet(path, layout.sheet, first)
     header = tuple(n.strip() for n in table.schema.names)
+    if layout.header_row is None:
+        _misplaced_header(header, top, wanted)
+    rows = None if first == 1 else np.arange(first + 1, first + 1 + table.num_rows)
     typed = frozenset(
         n for n, f in zip(header, table.schema) if f.metadata and f.metadata.get(b"numeric") == b"1"
     )
-    return Raw(name, header, tuple(table.columns), table.num_rows, typed=typed)
+    columns = tuple(table.columns)
+    return Raw(name, header, columns, table.num_rows, layout, rows=rows, typed=typed, sheets=sheets)
 
 
 def _imrmc(path: Path, name: str, layout: Layout, problems: Problems) -> Raw:
@@ -192,26 +239,30 @@ def _imrmc(path: Path, name: str, layout: Layout, problems: Problems) -> Raw:
     return Raw(name, header, columns, len(lines), layout, rows=lines, guessed_encoding=guessed)
 
 
-def _text(path: Path, name: str, layout: Layout, problems: Problems) -> Raw:
+def _text(path: Path, name: str, layout: Layout, problems: Problems, wanted: Wanted) -> Raw:
     source, guessed = _utf8(path, layout.encoding)
     head = _head(source)
     if "\0" in head:
         mend = "Declare its encoding in the manifest (for instance encoding: utf-16-le), or save it as UTF-8."
         raise Unreadable("bytes that are no text", "CSV, Parquet or XLSX", mend)
-    skipped = 1 if head[:4].lower() == "sep=" else 0
-    delimiter = layout.delimiter or (head[4:5] if skipped else _delimiter(head))
+    declared = head[:4].lower() == "sep="
+    skipped = layout.header_row - 1 if layout.header_row else int(declared)
+    below = head.split("\n", skipped)[-1]
+    delimiter = layout.delimiter or (head[4:5] if declared else _delimiter(below))
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise Unreadable(f"the delimiter {quoted(delimiter)}", "one of , ; | or a tab")
     header = _header(head, skipped, delimiter)
+    if layout.header_row is None:
+        _misplaced_header(header, _top(head, layout.delimiter), wanted)
     if len(header) > MOST_COLUMNS:
         raise Unreadable(f"{len(header):,} columns", f"at most {MOST_COLUMNS:,}")
     if layout.delimiter and len(header) == 1 and any(d in header[0] for d in DELIMITERS):
         mend = "Correct delimiter: in the manifest, or leave it out."
         raise Unreadable(f"one column only, with the delimiter {quoted(delimiter)}", "several", mend)
     table, ragged = _parsed(source, len(header), skipped, delimiter)
-    rows = _note_ragged(name, ragged, table.num_rows, len(header), delimiter, problems)
-    if skipped and rows is None:
-        rows = np.arange(3, table.num_rows + 3)
+    rows = _rows(ragged, table.num_rows, skipped)
+    ragged = [(row, n) for row, n in ragged if row not in layout.skip_rows]
+    _note_ragged(name, ragged, len(header), delimiter, problems)
     columns = tuple(table.columns)
     return Raw(name, header, columns, table.num_rows, layout, rows=rows, guessed_encoding=guessed)
 
@@ -272,6 +323,18 @@ def _delimiter(head: str) -> str:
         return len(set(whole)) == 1 and whole[0] > 1, counts[0] if counts else 0
 
     return max(DELIMITERS, key=fit)
+
+
+def _top(head: str, delimiter: str | None) -> list[list[str]]:
+    """The first rows of a text, by the delimiter that splits one of them most often."""
+
+    def rows(one: str) -> list[list[str]]:
+        try:
+            return [row for _, row in zip(range(TOP_ROWS), csv.reader(io.StringIO(head), delimiter=one))]
+        except csv.Error:
+            return []
+
+    return max(map(rows, [delimiter] if delimiter else DELIMITERS), key=lambda t: max(map(len, t), default=0))
 
 
 def _header(head: str, skipped: int, delimiter: str) -> tuple[str, ...]:
@@ -336,11 +399,9 @@ def _parsed(source: Any, n: int, skipped: int, delimiter: str) -> tuple[Any, lis
 
 
 def _note_ragged(
-    name: str, ragged: list[tuple[int, int]], n_rows: int, n: int, delimiter: str, problems: Problems
-) -> NDArray[np.int64] | None:
-    """One problem for each wrong number of cells; the rows of the records that remain."""
-    if not ragged:
-        return None
+    name: str, ragged: list[tuple[int, int]], n: int, delimiter: str, problems: Problems
+) -> None:
+    """One problem for each wrong number of cells."""
     shown = {"\t": "tab"}.get(delimiter, delimiter)
     for width in dict.fromkeys(w for _, w in ragged):
         at = [r for r, w in ragged if w == width]
@@ -349,6 +410,13 @@ def _note_ragged(
         )
         cells = f"{width} cell{'s' * (width != 1)}"
         problems.at(name, f"found {cells}", f"{n}, as in the header", mend, rows=at)
+
+
+def _rows(ragged: list[tuple[int, int]], n_rows: int, skipped: int) -> NDArray[np.int64] | None:
+    """The rows of the records that were read; None where they are 2, 3, 4 ..."""
+    if not ragged and not skipped:
+        return None
+    first = skipped + 2
     kept = np.ones(n_rows + len(ragged), bool)
-    kept[[r - 2 for r, _ in ragged if 0 <= r - 2 < len(kept)]] = False
-    return np.flatnonzero(kept)[:n_rows] + 2
+    kept[[r - first for r, _ in ragged if 0 <= r - first < len(kept)]] = False
+    return np.flatnonzero(kept)[:n_rows] + first

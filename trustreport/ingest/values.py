@@ -2,6 +2,8 @@
 
 import datetime as dt
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 NATURAL = 1_000_000  # names that are sorted as a person would; more are sorted by their characters
 YES, NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+PARTS_OF_DATES = {"yyyy": "%Y", "yy": "%y", "mmm": "%b", "mm": "%m", "dd": "%d"} | {
+    "HH": "%H",
+    "MM": "%M",
+    "SS": "%S",
+}
 TIME = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
 
 
@@ -153,14 +160,39 @@ def binary(column: "Column") -> Binary:
     return meaning[codes]
 
 
-def times(column: "Column") -> NDArray[np.datetime64]:
-    """Seconds in UTC (or in the unnamed zone of the table), NaT where empty, a mark where no date."""
+def recoded(column: "Column", codes: Mapping[str, str]) -> "Column":
+    """The cells under other names: exact spellings first, then without regard to case; "" makes one empty."""
+    import pyarrow as pa
+
+    at, names = encoded(column)
+    folded = {name.casefold(): value for name, value in codes.items()}
+    new = [codes.get(n, folded.get(n.casefold(), n)) or None for n in names.to_pylist()]
+    return pa.array([*new, None], pa.string()).take(np.where(at < 0, len(new), at))
+
+
+def times(column: "Column", form: str | None = None) -> NDArray[np.datetime64]:
+    """Seconds in UTC (or in the unnamed zone of the table), NaT where empty, a mark where no date.
+
+    `form` is how the table writes dates, as dd/mm/yyyy or %d/%m/%Y; dates of ISO 8601 are read too.
+    """
     codes, names = encoded(column)
-    moments = [_moment(name) for name in names.to_pylist()]
+    pattern = strptime_of(form) if form else None
+    moments = [_moment(name, pattern) for name in names.to_pylist()]
     return np.array([*moments, np.datetime64("NaT", "s")], "datetime64[s]")[codes]
 
 
-def _moment(cell: str) -> np.datetime64:
+def strptime_of(form: str) -> str:
+    """The pattern of `datetime.strptime` for a form such as dd/mm/yyyy HH:MM."""
+    if "%" in form:
+        return form
+    return re.sub("|".join(PARTS_OF_DATES), lambda part: PARTS_OF_DATES[part[0]], form)
+
+
+def _moment(cell: str, pattern: str | None) -> np.datetime64:
+    if pattern is not None:
+        with suppress(ValueError):
+            moment = dt.datetime.strptime(cell, pattern)  # noqa: DTZ007 -- as above, the zone is the table's
+            return np.datetime64(moment.replace(tzinfo=None), "s")
     if not TIME.fullmatch(cell):
         return UNREAD_TIME
     try:
