@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -112,7 +113,7 @@ def test_init_gives_a_manifest_that_check_understands(tmp_path: Path) -> None:
         (folder / "readers.csv").write_text(
             "reader,qualification\n" + "".join(f"R{r},radiologist\n" for r in range(5))
         )
-        status, out, err = run("check", folder)
+        status, out, err = run("check", folder, "--full")
         assert status == 0, err
         assert "P27" in out or "Not declared" in out
 
@@ -147,6 +148,42 @@ def test_building_again_replaces_the_report_and_leaves_other_files(tmp_path: Pat
     ]
 
 
+def test_check_reads_and_says_what_is_not_used_without_computing(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    shutil.copytree(EXAMPLES / "knee-mri-readings", study)
+    status, out, err = run("check", study)
+    assert (status, out) == (0, "")
+    assert err == "No problems found. --full computes the results and checks for pitfalls.\n"
+    readings = study / "readings.csv"
+    head, *rows = readings.read_text().splitlines()
+    readings.write_text("\n".join([head + ",note", *(row + ",x" for row in rows)]) + "\n")
+    status, out, err = run("check", study)
+    assert status == 0
+    assert "warning: readings.csv: the column" in out
+    assert err.startswith("No problems; 1 warning.")
+    status, out, err = run("check", study, "--quiet")
+    assert (status, err, out.count("\n")) == (0, "", 1)
+    found = json.loads(run("check", study, "--format", "json")[1])
+    assert [one["warning"] for one in found["warnings"]] == ["columns_ignored"]
+    full = json.loads(run("check", study, "--format", "json", "--full")[1])
+    assert {"checks", "unanswered", "not_declared"} <= set(full)
+    readings.write_text("reader,case\n")
+    status, out, err = run("check", study, "--format", "json")
+    assert (status, err) == (1, "")
+    assert json.loads(out)["problems"][0]["file"] == "readings.csv"
+
+
+def test_check_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from click.testing import CliRunner; from trustreport.cli import main;"
+        f"print(CliRunner().invoke(main, ['check', {str(EXAMPLES / 'knee-mri-readings')!r}]).exit_code);"
+        "print(sorted({m.partition('.')[0] for m in sys.modules}"
+        " & {'scipy', 'matplotlib', 'statsmodels', 'weasyprint', 'pandera', 'networkx', 'joblib'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["0", "[]"]
+
+
 def test_doctor_speaks_of_what_reports_need() -> None:
     status, out, _ = run("doctor")
     assert status in (0, 1)
@@ -168,7 +205,7 @@ def test_check_prints_the_doubts_of_reading_and_says_scopes_in_words(tmp_path: P
     (tmp_path / "r.csv").write_text("\n".join(["reader,case,arm,decision,advice", *rows]))
     cases = "\n".join(["case,truth,ort", *(f"C{c},{c % 2},K\xf6ln" for c in range(12))])
     (tmp_path / "c.csv").write_bytes(cases.encode("cp1252"))
-    status, out, err = run("check", tmp_path)
+    status, out, err = run("check", tmp_path, "--full")
     assert status == 0, err
     assert "c.csv is not UTF-8 and declares no encoding; it was read as cp1252." in out
     assert "['" not in out

@@ -6,6 +6,7 @@ need it (C certification, P procurement, V vigilance) may be absent; the report 
 
 import datetime as dt
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -448,11 +449,19 @@ class Family(Group):
 class Subgroup(Group):
     name: Text
     definition: Text | None = declared("C")
+    breaks: tuple[float, ...] | None = Field(default=None, min_length=1)
     prespecified: bool | None = declared("C")
     protected_attribute: bool | None = None
     reference: Text | None = None
     min_positives: Count | None = None
     min_negatives: Count | None = None
+
+    @field_validator("breaks")
+    @classmethod
+    def _upwards(cls, value: Any) -> Any:
+        if value and any(low >= high for low, high in pairwise(value)):
+            raise ValueError("numbers where a column is divided, the lowest first")
+        return value
 
 
 class UtilityMatrix(Group):

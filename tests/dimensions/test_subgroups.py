@@ -202,6 +202,9 @@ AGES = cases(
         ("scanner not in (A, C)", [1, 4]),
         ("age > 45 and scanner = 'B'", [1, 4]),
         ("age = 65.0", [2]),
+        ("65 <= age < 80", [2, 3]),
+        ("80 > age ≥ 65 and scanner = A", [2]),
+        ("65 <= age", [2, 3, 4]),
     ],
 )
 def test_definitions(definition: str, inside: list[int]) -> None:

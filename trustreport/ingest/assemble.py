@@ -1,10 +1,11 @@
 """Tables and plan to a `Study`; every array is closed against writing."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from trustreport.ingest import published, rules
 from trustreport.ingest.arms import Arms, arms_of
+from trustreport.ingest.cautions import cautions
 from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.datasets import datasets_of
 from trustreport.ingest.manifest import Manifest
@@ -32,10 +33,10 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, prob
         plan.reliance_counts,
         plan.nomogram,
         published.reported_of(plan, tables, problems),
-        cautions=tuple(_cautions(tables)),
     )
     rules.references_hold(plan, study, arms, manifest, problems)
     rules.criteria_are_assessable(plan, manifest, problems)
+    study = replace(study, cautions=tuple(cautions(plan, tables, study)))
     close(study)
     return study
 
@@ -73,12 +74,3 @@ def _tasks(tables: Sequence[MappedTable], kind: str) -> tuple[str, ...]:
 def _of_task(tables: Sequence[MappedTable], kind: str, task: str) -> list[MappedTable]:
     """The tables that describe a task: its own and those of no task."""
     return [t for t in tables if t.kind == kind and t.spec.task in (None, task)]
-
-
-def _cautions(tables: Sequence[MappedTable]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Doubts that no check can see afterwards."""
-    for table in tables:
-        if table.guessed_encoding:
-            yield "encoding_guessed", {"file": table.file, "encoding": table.guessed_encoding}
-        if table.kind == "readings" and "initial_decision" in table.headers and table.has("arm"):
-            yield "initial_decision_unused", {"file": table.file}

@@ -39,6 +39,7 @@ class Spec:
     candidate: str | None = None
     dataset: str | None = None
     features: tuple[str, ...] = ()
+    divided: frozenset[str] = frozenset()  # columns by which subgroups are formed, in small letters
     classes: bool = False  # some table of the study has scores per class
 
     @property
@@ -484,10 +485,10 @@ def _keep_extra(table: MappedTable, reader: _Reader) -> None:
     if table.kind == "features":
         table.features |= {h: raw.columns[i] for h, i in rest.items() if not table.spec.features}
         return
-    kept = _cluster_keys(reader.manifest)
+    kept = _cluster_keys(reader.manifest) | table.spec.divided
     for name, i in rest.items():
         column = raw.columns[i]
-        if name in reader.renamed or name in kept or _has_few_levels(column):
+        if name in reader.renamed or name in kept or name.casefold() in kept or _has_few_levels(column):
             table.extra[name] = values.text(column)
 
 

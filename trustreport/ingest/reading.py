@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from trustreport import lock
+from trustreport.definitions import columns_of
 from trustreport.errors import Problem, StudyError
 from trustreport.ingest import manifest as manifests
 from trustreport.ingest.files import StudyFiles
@@ -128,6 +129,7 @@ def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
 
     named: list[TableFile | DatasetFacts] = [*plan.tables.values(), *plan.datasets]
     classes = any("class_scores" in t.columns for t in named)
+    divided = frozenset(column for group in plan.subgroups for column in columns_of(group))
     for name, table in plan.tables.items():
         kind = table.kind or name
         path: manifests.KeyPath = ("tables", name)
@@ -153,6 +155,7 @@ def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
             table.candidate,
             table.dataset,
             _features(plan, table.dataset) if kind in ("scores", "features") else (),
+            divided,
             classes,
         )
     for i, facts in enumerate(plan.datasets):
@@ -165,6 +168,7 @@ def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
                 facts.dataset,
                 dataset=facts.dataset,
                 features=facts.features or (),
+                divided=divided,
                 classes=classes,
             )
 

@@ -1,18 +1,20 @@
 """The declared groups of a set of cases: which cases are in them, in what they are compared with, or unknown.
 
-A definition says it in terms of the columns of the cases: ``sex = F``, ``age >= 65 and age < 80``,
-``scanner in A, B``. Any other text is for readers, and the name of the group is the name of a column: then
-each of its values is a group.
+A definition says it in terms of the columns of the cases: ``sex = F``, ``65 <= age < 80``,
+``scanner in A, B``; `breaks` divide a column of numbers. Any other text is for readers, and the name of the
+group is the name of a column: then each of its values is a group.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.definitions import Condition, conditions, number
 from trustreport.messages import Message, say
 from trustreport.plan import Plan, Subgroup
 from trustreport.study import Cases, Coded, Dataset
@@ -22,12 +24,6 @@ Mask = NDArray[np.bool_]
 # A column with more values than this does not divide cases into groups by itself.
 MOST_LEVELS = 12
 REST = "rest"
-
-_CONDITION = re.compile(
-    r"^(?P<column>.+?)\s*(?P<op>>=|<=|!=|≥|≤|≠|==|=|<|>|\s(?:not\s+)?in\s)\s*(?P<value>.+)$"
-)
-_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
-_SAME = {"≥": ">=", "≤": "<=", "≠": "!=", "==": "="}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +130,7 @@ def columns_of(cases: Cases, dataset: Dataset | None = None) -> dict[str, CaseCo
 def _named(name: str, column: Coded) -> CaseColumn:
     levels = tuple(column.labels)
     codes = np.asarray(column.codes, np.int64)
-    values = [_number(level) for level in levels]
+    values = [number(level) for level in levels]
     numeric = bool(values) and all(v is not None for v in values)
     numbers = np.append(np.array(values, float), np.nan)[codes] if numeric else None
     return CaseColumn(name, codes, levels, numbers)
@@ -146,13 +142,6 @@ def _numeric(name: str, values: NDArray[np.float64]) -> CaseColumn:
     return CaseColumn(name, codes, tuple(f"{v:g}" for v in distinct if v == v), values)
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 # ---------------------------------------------------------------- definitions
 
 Resolved = tuple[str, list[tuple[str, Mask]], Mask]
@@ -161,43 +150,33 @@ Resolved = tuple[str, list[tuple[str, Mask]], Mask]
 def _resolve(declared: Subgroup, columns: dict[str, CaseColumn], n: int) -> Resolved | Message:
     """Attribute, groups with their cases, and the cases of which it is not known; or why there are none."""
     text = (declared.definition or "").strip()
-    conditions = list(_conditions(text))
-    if conditions and all(column.casefold() in columns for column, *_ in conditions):
-        return _by_conditions(declared, conditions, columns, n)
+    said = conditions(text)
+    if declared.breaks:
+        return _by_breaks(declared, declared.breaks, columns)
+    if said and all(c.column.casefold() in columns for c in said):
+        return _by_conditions(declared, said, columns, n)
     for name in (text, declared.name):
         column = columns.get(name.strip().casefold())
         if column is not None:
             return _by_levels(column, n)
-    if conditions:
-        lacking = [column for column, *_ in conditions if column.casefold() not in columns]
+    if said:
+        lacking = [c.column for c in said if c.column.casefold() not in columns]
         return say("subgroups.absent_columns", n=len(lacking), names=list(dict.fromkeys(lacking)))
     return say("subgroups.absent", name=declared.name)
 
 
-def _conditions(text: str) -> Iterator[tuple[str, str, str]]:
-    """Column, comparison and value of each part of a definition; nothing where a part is none."""
-    parts = []
-    for part in _AND.split(text):
-        match = _CONDITION.match(part.strip())
-        if match is None:
-            return
-        op = match["op"].strip()
-        parts.append((match["column"].strip(), _SAME.get(op, " ".join(op.split())), match["value"].strip()))
-    yield from parts
-
-
 def _by_conditions(
-    declared: Subgroup, conditions: Sequence[tuple[str, str, str]], columns: dict[str, CaseColumn], n: int
+    declared: Subgroup, joined: Sequence[Condition], columns: dict[str, CaseColumn], n: int
 ) -> Resolved | Message:
     inside, unknown = np.ones(n, bool), np.zeros(n, bool)
-    for name, op, value in conditions:
+    for name, op, value in joined:
         column = columns[name.casefold()]
         held = _holds(column, op, value)
         if held is None:
             return say("subgroups.absent_numbers", name=column.name)
         unknown |= ~column.known
         inside &= held
-    names = dict.fromkeys(columns[name.casefold()].name for name, *_ in conditions)
+    names = dict.fromkeys(columns[name.casefold()].name for name, *_ in joined)
     return " and ".join(names), [(declared.name, inside & ~unknown)], unknown
 
 
@@ -206,21 +185,39 @@ def _holds(column: CaseColumn, op: str, value: str) -> Mask | None:
     if op in ("in", "not in", "=", "!="):
         wanted = [value] if op in ("=", "!=") else re.split(r"[,;]", value.strip("()[]{}"))
         names = {w.strip().strip("\"'").casefold() for w in wanted}
-        numbers = {number for w in names if (number := _number(w)) is not None}
+        numbers = {x for w in names if (x := number(w)) is not None}
         is_one = np.array(
             [
-                level.casefold() in names or (column.numbers is not None and _number(level) in numbers)
+                level.casefold() in names or (column.numbers is not None and number(level) in numbers)
                 for level in column.levels
             ]
             + [False],
             bool,
         )[column.codes]
         return is_one if op in ("=", "in") else column.known & ~is_one
-    bound = _number(value)
+    bound = number(value)
     if bound is None or column.numbers is None:
         return None
     compare: dict[str, Any] = {">=": np.greater_equal, "<=": np.less_equal, ">": np.greater, "<": np.less}
     return np.asarray(column.known & compare[op](column.numbers, bound))
+
+
+def _by_breaks(
+    declared: Subgroup, breaks: Sequence[float], columns: dict[str, CaseColumn]
+) -> Resolved | Message:
+    """A group below the first break, one between each two (the lower one in it), one from the last on."""
+    names = ((declared.definition or "").strip(), declared.name.strip())
+    column = next((columns[n.casefold()] for n in names if n.casefold() in columns), None)
+    if column is None:
+        return say("subgroups.absent", name=declared.name)
+    if column.numbers is None:
+        return say("subgroups.absent_numbers", name=column.name)
+    ends = [f"{x:g}" for x in breaks]
+    labels = [f"{column.name} < {ends[0]}"]
+    labels += [f"{low} <= {column.name} < {high}" for low, high in pairwise(ends)]
+    labels += [f"{column.name} >= {ends[-1]}"]
+    at = np.where(column.known, np.digitize(column.numbers, breaks), -1)
+    return column.name, [(label, at == i) for i, label in enumerate(labels)], ~column.known
 
 
 def _by_levels(column: CaseColumn, n: int) -> Resolved | Message:
