@@ -1,12 +1,13 @@
 """Tables as hospitals have them: title rows, words for missing values, codes, dates, columns that repeat."""
 
 import datetime as dt
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from trustreport.cli import main
 from trustreport.errors import StudyError
 from trustreport.ingest import read
 from trustreport.ingest.values import strptime_of
@@ -220,8 +221,6 @@ def test_values_of_a_group_are_renamed(tmp_path: Path) -> None:
 def test_check_ends_each_message_with_what_to_add(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(HEAD + "tables: {readings: {file: r.csv}}\n")
     (tmp_path / "r.csv").write_text('reader,case,arm,truth,score\nR1,c1,aided,1,"0,5"\n')
-    done = subprocess.run(
-        ["trustreport", "check", str(tmp_path)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert 'Add decimal: "," to tables.readings in the manifest.' in done.stderr + done.stdout
+    done = CliRunner().invoke(main, ["check", str(tmp_path)])
+    assert done.exit_code == 1
+    assert 'Add decimal: "," to tables.readings in the manifest.' in done.stderr
