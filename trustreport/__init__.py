@@ -23,3 +23,7 @@ def __getattr__(name: str) -> object:
     if name in ("assess", "read_study", "write_report"):
         return getattr(import_module("trustreport.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,9 +6,14 @@ Only here do reading and writing meet.
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from trustreport import lock
-from trustreport.assessment import Assessment, Cancel, Progress, assess
+from trustreport.assessment import Assessment, Cancel, Progress, Seen
+from trustreport.assessment import assess as answer_all
+from trustreport.measures.similarity.tasks import Run, one_by_one
+from trustreport.notebook import Assessed
 from trustreport.parallel import BACKENDS, Backend, workers
 from trustreport.plan import Plan
 from trustreport.report.compare import load
@@ -21,6 +26,7 @@ from trustreport.study import Study
 __all__ = [
     "BACKENDS",
     "FORMATS",
+    "Assessed",
     "Assessment",
     "Backend",
     "Cancel",
@@ -35,21 +41,49 @@ __all__ = [
 ]
 
 
-def read_study(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Study, Plan]:
-    """Read a study folder, or its manifest, with all its tables.
+def read_study(
+    source: str | PathLike[str] | Mapping[str, Any], *, allow_outside: bool = False
+) -> tuple[Study, Plan]:
+    """Read a study folder, its manifest, or a manifest in memory, with all its tables.
 
     Parameters
     ----------
-    path : the folder that holds ``study.yaml``, or the manifest itself (YAML 1.2 or JSON)
+    source : the folder that holds ``study.yaml``, the manifest itself (YAML 1.2 or JSON), or a mapping as the
+        manifest holds it, in which a table may be a DataFrame (``{"tables": {"readings": frame}}``)
     allow_outside : let the manifest name files outside its folder
 
     Raises
     ------
     StudyError : with every problem of every file
+    TypeError : a table of a mapping is neither a DataFrame nor the name of a file
     """
     from trustreport import ingest  # takes a tenth of a second, and who reads apart has no need of it
 
-    return ingest.read(Path(path), allow_outside=allow_outside)
+    if isinstance(source, Mapping):
+        from trustreport.interop import frames
+
+        with TemporaryDirectory() as folder:
+            file = frames.written(source, Path(folder), Path.cwd())
+            return ingest.read(file, allow_outside=True)
+    return ingest.read(Path(source), allow_outside=allow_outside)
+
+
+def assess(
+    study: Study,
+    plan: Plan,
+    *,
+    progress: Progress | None = None,
+    cancel: Cancel | None = None,
+    seen: Seen | None = None,
+    run: Run = one_by_one,
+    only: Iterable[str] = (),
+) -> Assessed:
+    """Answer every question that the study can answer; see `trustreport.assessment.assess`.
+
+    What it gives has `to_frame`, `figure`, `results`, `verdicts` and `checks`; a notebook shows its answer.
+    """
+    own = answer_all(study, plan, progress=progress, cancel=cancel, seen=seen, run=run, only=only)
+    return Assessed.of(own)
 
 
 def lock_criteria(

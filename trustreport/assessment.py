@@ -1,6 +1,6 @@
 """The whole assessment: every dimension asked, every check run, what stays open said."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -38,6 +38,7 @@ class Assessment:
     verdicts: tuple[Verdict, ...] = ()
     case_mixes: tuple[CaseMix, ...] = ()
     errors: tuple[Errors, ...] = ()
+    only: tuple[str, ...] = ()  # the dimensions that alone were asked; empty where all were
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -72,6 +73,7 @@ def assess(
     cancel: Cancel | None = None,
     seen: Seen | None = None,
     run: Run = one_by_one,
+    only: Iterable[str] = (),
 ) -> Assessment:
     """Answer every question that the study can answer.
 
@@ -84,11 +86,14 @@ def assess(
     cancel : asked between steps; true ends the work with `Cancelled`
     seen : called with the figures of each finding as soon as it stands
     run : how independent pieces of work are computed (`trustreport.parallel.workers`); nothing depends on it
+    only : names of dimensions (``"advice_accuracy"``); the others are not asked, and no report can be written
 
     Raises
     ------
+    ValueError : `only` names what is no dimension
     StudyError : the report is to be public, and the study names persons
     """
+    asked = _dimensions_named(only)
     study, plan = released(study, plan)
     findings: list[Finding] = []
     unanswered: list[Unanswered] = []
@@ -97,7 +102,7 @@ def assess(
             raise Cancelled(dimension.name)
         if progress:
             progress(dimension.name, i / (len(DIMENSIONS) + 1))
-        if not dimension.applies(study, plan):
+        if not dimension.applies(study, plan) or (asked and dimension.name not in asked):
             continue
         lacking = dimension.lacks(study, plan)
         if lacking is not None:
@@ -127,7 +132,16 @@ def assess(
         case_mixes=case_mixes(study),
         errors=errors(study, plan),
         verdicts=verdicts(study, plan, results, checks, _at_level(study, plan, run), contradicted),
+        only=asked,
     )
+
+
+def _dimensions_named(only: Iterable[str]) -> tuple[str, ...]:
+    asked, known = tuple(only), [dimension.name for dimension in DIMENSIONS]
+    unknown = [name for name in asked if name not in known]
+    if unknown:
+        raise ValueError(f"no dimension {', '.join(unknown)}; there are {', '.join(known)}")
+    return asked
 
 
 def _at_level(study: Study, plan: Plan, run: Run) -> AtLevel:

@@ -44,6 +44,16 @@ def render(
     return document.text("both", sheets, _policy(sheets, _script()), _script())
 
 
+def answered(assessment: Assessment) -> str:
+    """The answer and the verdicts as a piece of HTML with its own style, for the output of a notebook."""
+    say = catalogue(assessment.plan.report.language)
+    return (
+        _environment()
+        .get_template("report/notebook.html.j2")
+        .render(say=say, front=front.front(assessment, say), level=assessment.plan.report.confidence_level)
+    )
+
+
 @dataclass(frozen=True)
 class Documents:
     """What the documents of an assessment are made from, on one medium; `drawn` is the SVG of each figure."""

@@ -80,6 +80,8 @@ def write(
     unknown = sorted(set(wanted) - set(FORMATS))
     if unknown:
         raise ValueError(f"unknown format {', '.join(unknown)}; known are {', '.join(FORMATS)}")
+    if assessment.only:
+        raise ValueError(f"only {', '.join(assessment.only)} was assessed; a report needs every dimension")
     assessment = released(assessment)
     say = catalogue(assessment.plan.report.language)
     written = Written(out)
