@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from trustreport.messages import Catalogue, catalogue
 from trustreport.plan import Kind, Plan
+from trustreport.resources import folder as templates
 
 TABLES = {
     "readings.csv": "reader,case,arm,truth,decision,score,confidence,seconds,order\n",
@@ -22,14 +23,17 @@ ACTIVE = {
 }
 
 
-def write_starter(folder: Path, kind: Kind, language: str = "en") -> list[Path]:
+def write_starter(folder: Path, kind: Kind, language: str = "en", *, every: bool = False) -> list[Path]:
     """Write ``study.yaml`` and empty tables into `folder`; refuses to overwrite anything.
+
+    The manifest has what a first report needs, or, with `every`, all fields and what they mean.
 
     Raises
     ------
     FileExistsError : one of the files is there already
     """
-    texts = {"study.yaml": manifest(kind, catalogue(language)), **TABLES}
+    first = manifest(kind, catalogue(language)) if every else short(kind)
+    texts = {"study.yaml": first, **TABLES}
     taken = [name for name in texts if (folder / name).exists()]
     if taken:
         raise FileExistsError(f"{folder} already holds {', '.join(taken)}; name another folder")
@@ -37,6 +41,11 @@ def write_starter(folder: Path, kind: Kind, language: str = "en") -> list[Path]:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in texts]
+
+
+def short(kind: Kind) -> str:
+    """A manifest of what a first report needs."""
+    return (templates("templates") / "starter.yaml").read_text("utf-8").replace("KIND", kind)
 
 
 def manifest(kind: Kind, say: Catalogue) -> str:

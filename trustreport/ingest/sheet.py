@@ -27,11 +27,23 @@ TOP_ROWS, MOST_NAMED = 15, 20  # rows and sheets that are told beside the table
 
 
 class Unreadable(Exception):
-    """The file cannot be read; `found`, `expected`, `mend` say why, `rows` where."""
+    """The file cannot be read; `found`, `expected`, `mend` say why, `rows` where.
 
-    def __init__(self, found: str, expected: str = "", mend: str = "", rows: tuple[int, ...] = ()) -> None:
+    `header_row` is where the header is, where it is only not in the first row.
+    """
+
+    def __init__(
+        self,
+        found: str,
+        expected: str = "",
+        mend: str = "",
+        *,
+        rows: tuple[int, ...] = (),
+        header_row: int | None = None,
+    ) -> None:
         super().__init__(found)
-        self.found, self.expected, self.mend, self.rows = found, expected, mend, rows
+        self.found, self.expected, self.mend = found, expected, mend
+        self.rows, self.header_row = rows, header_row
 
 
 def read_sheet(

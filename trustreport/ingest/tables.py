@@ -133,7 +133,24 @@ def _misplaced_header(header: Sequence[str], top: Sequence[Sequence[str]], wante
         first = next((cell for cell in header if cell.strip()), "")
         found = f"{quoted(first)} in the first row, and names of columns in row {best + 1}"
         mend = f"Add {wanted.where}.header_row: {best + 1} to the manifest."
-        raise Unreadable(found, "a header", mend, rows=(1,))
+        raise Unreadable(found, "a header", mend, rows=(1,), header_row=best + 1)
+
+
+def find_header(path: Path, names: frozenset[str]) -> int | None:
+    """The row of a header that is not the first, by the names of columns that it has; None where it is."""
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(4)
+        if magic == b"PK\x03\x04":
+            top = read_sheet(path, None)[1]
+        elif magic == b"PAR1":
+            return None
+        else:
+            top = _top(_head(_utf8(path, None)[0]), None)
+        _misplaced_header(top[0] if top else (), top, Wanted(names))
+    except Unreadable as error:
+        return error.header_row
+    return None
 
 
 def _without_skipped(raw: Raw, layout: Layout) -> Raw:
