@@ -190,6 +190,13 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("utility", "utility", "up", by_prevalence=True, counts_decisions=True),
     *_rows("optimal_threshold", "score"),
     *_rows("utility_first ranking_holds best_holds", counts_decisions=True),
+    # advice accuracy: several classes, each against the rest
+    *_rows("class_accuracy top_k_accuracy", better="up", by_prevalence=True, **_OF_SHARE),
+    *_rows("class_sensitivity class_specificity", better="up", **_OF_SHARE),
+    *_rows("class_ppv class_npv", better="up", by_prevalence=True, **_OF_SHARE),
+    *_rows("class_auc", better="up", written_as="area", clustered="auc_logit_obuchowski"),
+    *_rows("macro_sensitivity", better="up", clustered="class_delta"),
+    *_rows("macro_ppv macro_f1 weighted_f1", better="up", by_prevalence=True, clustered="class_delta"),
     # candidates, for local patients
     *_rows("alarm_rate", counts_decisions=True, by_prevalence=True),
     *_rows(

@@ -43,12 +43,6 @@ def test_a_threshold_beyond_all_scores(tmp_path: Path) -> None:
     assert set(said) == {"threshold_beyond_scores"}
 
 
-def test_scores_of_three_classes_alone(tmp_path: Path) -> None:
-    text = scores("a,.6,.3,.1", "b,.2,.7,.1", "c,.1,.1,.8", head="truth,a,b,c")
-    manifest = ONE.replace("a.csv", "a.csv, columns: {class_scores: [a, b, c]}")
-    assert "the scores of 3 classes alone" in warned(tmp_path, manifest, a_csv=text)["class_scores_alone"]
-
-
 def test_weights_are_said_not_to_weight(tmp_path: Path) -> None:
     text = scores("1,.8,2", "0,.2,3", head="truth,score,w")
     said = warned(tmp_path, ONE.replace("a.csv", "a.csv, columns: {weights: w}"), a_csv=text)

@@ -75,11 +75,8 @@ def _of_design(readings: Readings, plan: Plan) -> Iterator[Caution]:
 
 
 def _of_scores(dataset: Dataset, plan: Plan) -> Iterator[Caution]:
-    several = len(dataset.cases.classes) > 2
     for candidate, scores in dataset.scores.items():
         values = {"dataset": dataset.name, "candidate": candidate}
-        if several and scores.score is None and scores.decision is None:
-            yield "class_scores_alone", {**values, "n": len(dataset.cases.classes)}
         threshold = plan.operating_point.threshold if plan.operating_point else None
         if scores.score is None or threshold is None or scores.decision is not None:
             continue

@@ -17,6 +17,7 @@ from trustreport.dimensions.advice_accuracy.narrative_candidates import compared
 from trustreport.dimensions.advice_accuracy.narrative_h import h_parts
 from trustreport.dimensions.advice_accuracy.narrative_secondary import remarks_on
 from trustreport.dimensions.advice_accuracy.prevalence_figure import prevalence_figures
+from trustreport.dimensions.advice_accuracy.several import called_classes, class_part, class_results
 from trustreport.dimensions.advice_accuracy.utility import (
     contest_results,
     contests,
@@ -45,7 +46,8 @@ EACH_UP_TO = 4
 def has_data(study: Study, plan: Plan) -> bool:
     """Whether anything says what the device advised for cases of known truth."""
     declared = any(d.h_accuracy for d in plan.datasets)
-    return bool(study.confusion) or declared or bool(scored_cases(study, plan))
+    several = any(called_classes(study, plan))
+    return bool(study.confusion) or declared or several or bool(scored_cases(study, plan))
 
 
 def site_results(cases: Sequence[ScoredCases], study: Study, plan: Plan) -> list[Result]:
@@ -77,8 +79,10 @@ def answer(study: Study, plan: Plan) -> Finding:
     sets = [one for one in scored(cases, views[n_published:]) if one.name not in not_drawn]
     drawn = [one for one in views if one.place.dataset not in not_drawn]
     weighed = list(confident(study, plan))
+    of_classes = [(one, class_results(one, plan)) for one in called_classes(study, plan)]
     ranked = contests(cases, plan)
     secondary: list[Result] = [r for one in weighed for r in one.results]
+    secondary += [r for _, own in of_classes for r in own]
     for compared, baseline in pairs(cases):
         secondary += difference_results(compared, baseline, plan)
         secondary += yield_differences(compared, baseline, plan)
@@ -94,6 +98,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     else:
         parts = overview(views, figures, undrawn=len(not_drawn))
     results: tuple[Result, ...] = (*(r for one in views for r in one.results), *secondary)
+    parts = (*parts, *(class_part(one, own, i) for i, (one, own) in enumerate(of_classes, 1)))
     parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
     parts = with_declared(prepend_sentences(immature(study, plan), parts), claim_checks(plan, results))
     not_shown = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))

@@ -156,6 +156,33 @@ def _measured(r: Result, say: Catalogue) -> str:
     return say("answer.open.measured", measure=say(quantity_name(r.name)), estimate=in_words(r, say))
 
 
+def _classes(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """Of several classes: how often the one called is right, and the class with the lowest sensitivity."""
+    roles = {d.name: d.role for d in assessment.study.datasets}
+    shares = [r for r in assessment.results if r.id == "advice_accuracy.class_accuracy" and r.primary]
+    said = []
+    for share in [r for r in shares if roles.get(str(r.place.dataset)) not in DEVELOPMENT_ROLES][:MOST_PAIRS]:
+        own = [
+            r
+            for r in assessment.results
+            if r.id == "advice_accuracy.class_sensitivity" and r.place == share.place and r.estimate.n
+        ]
+        if not own:
+            continue
+        least = min(own, key=lambda r: r.estimate.value)
+        place, candidate = share.place, share.place.candidate
+        text = say(
+            "answer.open.classes",
+            data=f"{place.dataset}, {candidate}" if candidate else place.dataset,
+            value=in_words(share, say),
+            n=share.estimate.n,
+            of_class=least.parameters["of_class"],
+            least=in_words(least, say),
+        )
+        said.append(Statement(text, (share, least)))
+    return said
+
+
 def _published(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Declared figures that contradict each other, and those that the counts do not bear out."""
     own = [r for r in assessment.results if r.id == "reported.conflict"]
@@ -210,6 +237,7 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Statement]], ...] = (
     _readers,
     _errors,
     _data_sets,
+    _classes,
     _published,
     _raters,
 )

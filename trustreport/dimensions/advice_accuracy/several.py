@@ -1,0 +1,208 @@
+"""Data sets of several classes: each class against the rest, all cases together, and means over classes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.dimensions.advice_accuracy.entries import ID
+from trustreport.estimate import Estimate
+from trustreport.finding import Column, EstimateRow, EstimateTable, Part, PlainTable
+from trustreport.measures.cluster import Clusters
+from trustreport.measures.confusion.several import (
+    Mean,
+    among_highest,
+    class_measure,
+    mean_of_classes,
+    right_share,
+)
+from trustreport.measures.roc.auc import auc_logit_larger
+from trustreport.measures.roc.clustered import auc_logit_obuchowski
+from trustreport.messages import Message, say
+from trustreport.performance.cases import place_of_set
+from trustreport.performance.clusters import clustering
+from trustreport.performance.follow_up import is_mature
+from trustreport.performance.keys import case_key
+from trustreport.place import Place
+from trustreport.plan import Plan
+from trustreport.results import Result
+from trustreport.study import Dataset, Floats, Study
+
+OF_CLASS = ("sensitivity", "specificity", "ppv", "npv")
+MEANS: tuple[tuple[str, Mean, bool], ...] = (
+    ("macro_sensitivity", "sensitivity", False),
+    ("macro_ppv", "ppv", False),
+    ("macro_f1", "f1", False),
+    ("weighted_f1", "f1", True),
+)
+TOP = (2, 3, 5)  # highest scores among which the class of a case is looked for
+# Means of quotients over classes cover what they say from so many cases of the rarest class on.
+FEWEST = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Called:
+    """The classes of the cases of a data set, and those that a candidate gave them: -1 without output."""
+
+    place: Place
+    classes: tuple[str, ...]
+    truth: NDArray[np.int64]
+    called: NDArray[np.int64]
+    scores: Floats
+    cluster: Clusters | None
+    cases: str
+
+    @property
+    def name(self) -> str:
+        """What the reader of a report calls it."""
+        where, candidate = str(self.place.dataset), self.place.candidate
+        return f"{where}, {candidate}" if candidate else where
+
+    @property
+    def rarest(self) -> int:
+        """The cases of the class that has fewest."""
+        return int(np.bincount(self.truth, minlength=len(self.classes)).min())
+
+
+def called_classes(study: Study, plan: Plan) -> Iterator[Called]:
+    """Every candidate that gave scores of more than two classes; the highest score is what it calls."""
+    for dataset in study.datasets:
+        if len(dataset.cases.classes) > 2:
+            yield from _of_dataset(dataset, study, plan)
+
+
+def _of_dataset(dataset: Dataset, study: Study, plan: Plan) -> Iterator[Called]:
+    known = (dataset.cases.truth >= 0) & is_mature(dataset, study, plan)
+    cluster = clustering(dataset, plan).of_case
+    for candidate, given in dataset.scores.items():
+        if given.class_scores is None or not known.any():
+            continue
+        scores = given.class_scores[known]
+        complete = ~np.isnan(scores).any(axis=1)
+        highest = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1)
+        yield Called(
+            place_of_set(dataset, candidate if len(dataset.scores) > 1 else None),
+            dataset.cases.classes,
+            dataset.cases.truth[known].astype(np.int64),
+            np.where(complete, highest, -1),
+            scores,
+            None if cluster is None else cluster[known],
+            case_key(dataset.name, dataset.cases.labels, np.flatnonzero(known)),
+        )
+
+
+def class_results(one: Called, plan: Plan) -> list[Result]:
+    """Share right, means over classes, the highest scores, and every class against the rest."""
+    level, n = plan.report.confidence_level, len(one.classes)
+    data = one.truth, one.called
+
+    def entry(name: str, e: Estimate, *, primary: bool = True, **parameters: object) -> Result:
+        return Result(f"{ID}.{name}", one.place, e, parameters=parameters, primary=primary, cases=one.cases)
+
+    results = [entry("class_accuracy", right_share(one.truth == one.called, one.cluster, level=level))]
+    for name, of, weighted in MEANS:
+        mean = mean_of_classes(of, *data, n, one.cluster, weighted=weighted, level=level)
+        few = of == "ppv" and one.rarest < FEWEST
+        results.append(entry(name, mean, primary=not few))
+    complete = one.called >= 0
+    for k in TOP:
+        if k < n:
+            right = complete & among_highest(one.truth, np.nan_to_num(one.scores), k)
+            results.append(entry("top_k_accuracy", right_share(right, one.cluster, level=level), k=k))
+    for i, name in enumerate(one.classes):
+        for measure in OF_CLASS:
+            e = class_measure(measure, *data, i, one.cluster, level=level)
+            results.append(entry(f"class_{measure}", e, of_class=name))
+        results.append(entry("class_auc", _area(one, i, level), of_class=name))
+    return results
+
+
+def _area(one: Called, i: int, level: float) -> Estimate:
+    """The area of the score of a class against all other classes, of cases with output."""
+    complete = one.called >= 0
+    truth, score = one.truth[complete] == i, one.scores[complete, i]
+    if one.cluster is None:
+        return auc_logit_larger(truth, score, level=level)
+    return auc_logit_obuchowski(truth, score, one.cluster[complete], level=level)
+
+
+# ---------------------------------------------------------------- what is said
+
+
+def class_part(one: Called, results: list[Result], number: int) -> Part:
+    """Sentences, the table of classes by calls, and the table of each class."""
+    found = {r.name: r.estimate for r in results if not r.parameters}
+    share, mean = found["class_accuracy"], found["macro_sensitivity"]
+    values = {"name": one.name, "n": len(one.truth), "classes": len(one.classes)}
+    sentences = [say(f"{ID}.several.right", **values, **_limits(share))]
+    if mean.value == mean.value:
+        sentences.append(say(f"{ID}.several.mean", **_limits(mean)))
+    own = [r for r in results if r.name == "class_sensitivity" and r.estimate.n]
+    if own:
+        least = min(own, key=lambda r: r.estimate.value)
+        which = str(least.parameters["of_class"])
+        sentences.append(say(f"{ID}.several.least", of_class=which, **_limits(least.estimate)))
+    absent = int((one.called < 0).sum())
+    if absent:
+        sentences.append(say(f"{ID}.several.without_output", n=absent))
+    tables = (
+        _calls(one, number, absent),
+        _each(one, results, number, share.level),
+        _together(one, results, number),
+    )
+    title = say(f"{ID}.several.title", name=one.name)
+    return Part(tuple(sentences), title=title, tables=tables, place=one.place)
+
+
+def _limits(e: Estimate) -> dict[str, float]:
+    return {"value": e.value, "low": e.low, "high": e.high, "level": e.level}
+
+
+def _calls(one: Called, number: int, absent: int) -> PlainTable:
+    """The classes of the cases by the classes called."""
+    n = len(one.classes)
+    table = np.zeros((n, n + 1), np.int64)
+    np.add.at(table, (one.truth, np.where(one.called < 0, n, one.called)), 1)
+    width = n + 1 if absent else n
+    heads = [*(say("word.name", name=name) for name in one.classes), say(f"{ID}.several.none")][:width]
+    columns = (Column(say(f"{ID}.several.true")), *(Column(head, "count") for head in heads))
+    rows = tuple((name, *table[i, :width].tolist()) for i, name in enumerate(one.classes))
+    return PlainTable(f"classes_{number}", say(f"{ID}.several.table_calls", name=one.name), columns, rows)
+
+
+def _together(one: Called, results: list[Result], number: int) -> EstimateTable:
+    """All cases together, and means over classes."""
+    rows = tuple(
+        EstimateRow(
+            say(f"{ID}.several.top", k=int(r.parameters["k"]))
+            if "k" in r.parameters
+            else say(f"quantity.{r.name}"),
+            r,
+            r.name == "class_accuracy",
+        )
+        for r in results
+        if "of_class" not in r.parameters
+    )
+    return EstimateTable(f"class_means_{number}", say(f"{ID}.several.table_together", name=one.name), rows)
+
+
+def _each(one: Called, results: list[Result], number: int, level: float) -> PlainTable:
+    """A row for each class."""
+    of: dict[tuple[str, str], Estimate] = {
+        (str(r.parameters["of_class"]), r.name): r.estimate for r in results if "of_class" in r.parameters
+    }
+    names = [f"class_{measure}" for measure in (*OF_CLASS, "auc")]
+    heads: list[Message] = [say(f"{ID}.several.{measure}") for measure in (*OF_CLASS, "auc")]
+    columns = (
+        Column(say(f"{ID}.several.of_class")),
+        Column(say(f"{ID}.several.cases"), "count"),
+        *(Column(head, "number") for head in heads),
+    )
+    counts = np.bincount(one.truth, minlength=len(one.classes)).tolist()
+    rows = tuple(
+        (name, counts[i], *(of[name, measure] for measure in names)) for i, name in enumerate(one.classes)
+    )
+    return PlainTable(
+        f"each_class_{number}", say(f"{ID}.several.table_each", name=one.name, level=level), columns, rows
+    )
