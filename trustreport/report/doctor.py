@@ -12,7 +12,12 @@ PDF_LIBRARIES = {
     "pangoft2-1.0": "libpangoft2-1.0-0",
     "harfbuzz-subset": "libharfbuzz-subset0",
 }
-INSTALL = "apt-get install " + " ".join(PDF_LIBRARIES.values())
+# How Pango, which draws the text of a PDF, is installed, by `sys.platform`.
+ELSEWHERE = {
+    "darwin": "brew install pango",
+    "win32": "install MSYS2, then run: pacman -S mingw-w64-x86_64-pango",
+}
+INSTALL = ELSEWHERE.get(sys.platform, "apt-get install " + " ".join(PDF_LIBRARIES.values()))
 PYTHON = (3, 11)
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:>=(?P<least>[\d.]+))?(?P<extra>.*extra ==)?")
 
@@ -35,7 +40,8 @@ def diagnose() -> list[SystemRequirement]:
     lines += _packages()
     for library, package in PDF_LIBRARIES.items():
         there = ctypes.util.find_library(library) is not None
-        lines.append(SystemRequirement(f"{package} (for PDF)", there, f"apt-get install {package}"))
+        mend = ELSEWHERE.get(sys.platform, f"apt-get install {package}")
+        lines.append(SystemRequirement(f"{package} (for PDF)", there, mend))
     return [*lines, *_packaged_files()]
 
 
