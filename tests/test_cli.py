@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import resource
 import shutil
 import subprocess
 import sys
@@ -183,6 +184,20 @@ def test_check_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["0", "[]"]
+
+
+def test_check_costs_a_few_starts_of_numpy() -> None:
+    """Seconds of CPU, not of the clock, as a ratio of one run to another here and now."""
+
+    def seconds(*command: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *command], capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    bare = min(seconds("-c", "import numpy") for _ in range(3))
+    check = min(seconds("-m", "trustreport", "check", str(EXAMPLES / "knee-mri-readings")) for _ in range(2))
+    assert check / bare < 14
 
 
 def test_doctor_speaks_of_what_reports_need() -> None:
