@@ -520,6 +520,7 @@ class InternalSplits(Group):
 class Candidate(Group):
     candidate: Text = named("candidate", "candidate_id")
     device: Device | None = None
+    threshold: float | None = None
     processing_failures_rule: Text | None = declared("P")
     run_date: Date | None = None
     conflict: Text | None = None
@@ -772,6 +773,11 @@ class Plan(Group):
     reliance_counts: tuple[RelianceCounts, ...] = ()
     nomogram: tuple[Nomogram, ...] = ()
     reported: tuple[Reported, ...] = ()
+
+    def threshold_of(self, candidate: str = "") -> float | None:
+        """The threshold of a candidate's scores: its own, else that of the operating point."""
+        own = (c.threshold for c in self.candidates if c.candidate == candidate and c.threshold is not None)
+        return next(own, self.operating_point.threshold)
 
     @field_validator("limits", mode="before")
     @classmethod

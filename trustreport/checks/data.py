@@ -206,11 +206,11 @@ def _together(one: Period, other: Period) -> bool | None:
 # ---------------------------------------------------------------- P12, P13, P15
 
 
-def decided(scores: Scores, plan: Plan) -> Binary | None:
+def decided(scores: Scores, plan: Plan, candidate: str = "") -> Binary | None:
     """The decision on each case: as recorded, else by the declared threshold; -1 where there is none."""
     if scores.decision is not None:
         return scores.decision
-    score, threshold = scores.score, plan.operating_point.threshold
+    score, threshold = scores.score, plan.threshold_of(candidate)
     if score is None or threshold is None:
         return None
     below = plan.operating_point.score_direction == "lower_is_positive"
@@ -224,7 +224,7 @@ def _judgements(evidence: Evidence) -> Iterator[tuple[Place, Dataset, Binary]]:
         if dataset.role in DEVELOPMENT_ROLES or len(dataset.cases.classes) != 2:
             continue
         for name, scores in dataset.scores.items():
-            decision = decided(scores, evidence.plan)
+            decision = decided(scores, evidence.plan, name)
             if decision is not None:
                 several = len(dataset.scores) > 1
                 yield place_of_set(dataset, name if several else None), dataset, decision

@@ -225,8 +225,8 @@ def _outside_use(dataset: Dataset, away: Mask, masks: Mapping[str, Mask], plan: 
     if not away.any():
         return None
     values: dict[str, Any] = {"n": int(away.sum()), "total": len(away), "by": _by(masks)}
-    scores = next(iter(dataset.scores.values()), None) if len(dataset.scores) == 1 else None
-    decision = decided(scores, plan) if scores is not None else None
+    alone = dataset.scores if len(dataset.scores) == 1 else {}
+    decision = next((decided(scores, plan, name) for name, scores in alone.items()), None)
     if decision is None:
         return say("checks.P50.fired_plain", **values)
     known = (dataset.cases.truth >= 0) & (decision >= 0)

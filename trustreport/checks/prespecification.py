@@ -39,19 +39,22 @@ def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
         for place in [Place(dataset=dataset.name) for dataset in tested] or [NOWHERE]:
             yield Remark(place, declared)
         return
-    if point.threshold is None or point.score_direction == "lower_is_positive":
+    if point.score_direction == "lower_is_positive":
         return
     early = _fixed_earlier(evidence)
     for dataset in tested:
         for name, scores in dataset.scores.items():
             place = place_of_set(dataset, name if len(dataset.scores) > 1 else None)
-            best = _next_to_best(dataset, scores, point.threshold, evidence.limit("P33_values"))
+            threshold = evidence.plan.threshold_of(name)
+            best = None
+            if threshold is not None:
+                best = _next_to_best(dataset, scores, threshold, evidence.limit("P33_values"))
             if best is None:
                 continue
             message = None
             if best and not early:
                 which = say(f"checks.P33.by.{best}")
-                message = say("checks.P33.fired", threshold=point.threshold, which=which)
+                message = say("checks.P33.fired", threshold=threshold, which=which)
             yield Remark(place, message)
 
 

@@ -77,7 +77,7 @@ def _of_design(readings: Readings, plan: Plan) -> Iterator[Caution]:
 def _of_scores(dataset: Dataset, plan: Plan) -> Iterator[Caution]:
     for candidate, scores in dataset.scores.items():
         values = {"dataset": dataset.name, "candidate": candidate}
-        threshold = plan.operating_point.threshold if plan.operating_point else None
+        threshold = plan.threshold_of(candidate)
         if scores.score is None or threshold is None or scores.decision is not None:
             continue
         given = scores.score[np.isfinite(scores.score)]
@@ -121,9 +121,9 @@ def _of_baseline(plan: Plan, study: Study) -> Iterator[Caution]:
     if declared is None or declared.baseline_dataset is None:
         return
     dataset = next((d for d in study.datasets if d.name == declared.baseline_dataset), None)
-    for scores in dataset.scores.values() if dataset is not None else ():
+    for candidate, scores in dataset.scores.items() if dataset is not None else ():
         for indicator in declared.indicators or ():
-            found = _rate(indicator, dataset, scores, plan) if dataset else None
+            found = _rate(indicator, dataset, scores, plan, candidate) if dataset else None
             if found is not None and indicator.in_control is not None:
                 k, n, p = *found, indicator.in_control
                 if n and abs(k / n - p) > FAR * max(p * (1 - p) / n, 1e-12) ** 0.5:
@@ -131,22 +131,24 @@ def _of_baseline(plan: Plan, study: Study) -> Iterator[Caution]:
                     yield "baseline_not_in_control", {**values, "dataset": declared.baseline_dataset}
 
 
-def _rate(indicator: Indicator, dataset: Dataset, scores: Scores, plan: Plan) -> tuple[int, int] | None:
+def _rate(
+    indicator: Indicator, dataset: Dataset, scores: Scores, plan: Plan, candidate: str
+) -> tuple[int, int] | None:
     """How many were called right, of how many, for the two rates that decisions alone give."""
     wanted = RATES.get(indicator.measure.rpartition(".")[2])
-    called = _called(scores, plan)
+    called = _called(scores, plan, candidate)
     if wanted is None or called is None:
         return None
     own = (dataset.cases.truth == wanted) & (called >= 0)
     return int((called[own] == wanted).sum()), int(own.sum())
 
 
-def _called(scores: Scores, plan: Plan) -> NDArray[Any] | None:
+def _called(scores: Scores, plan: Plan, candidate: str) -> NDArray[Any] | None:
     if scores.decision is not None:
         return scores.decision
-    point = plan.operating_point
-    if scores.score is None or point is None or point.threshold is None:
+    threshold = plan.threshold_of(candidate)
+    if scores.score is None or threshold is None:
         return None
-    lower = point.score_direction == "lower_is_positive"
-    above = scores.score <= point.threshold if lower else scores.score >= point.threshold
+    lower = plan.operating_point.score_direction == "lower_is_positive"
+    above = scores.score <= threshold if lower else scores.score >= threshold
     return np.where(np.isfinite(scores.score), above, -1)

@@ -69,10 +69,10 @@ class Outputs:
         return self.given & ~self.failed
 
 
-def outputs(scores: Scores | None, n: int, plan: Plan) -> Outputs:
+def outputs(scores: Scores | None, n: int, plan: Plan, candidate: str = "") -> Outputs:
     """The outputs of one candidate on a set of `n` cases; none at all without `scores`."""
     score, decision = np.full(n, np.nan), np.full(n, -1, np.int8)
-    point = plan.operating_point
+    point, threshold = plan.operating_point, plan.threshold_of(candidate)
     below = point.score_direction == "lower_is_positive"
     given_scores = _of_two_classes(scores) if scores is not None else None
     if given_scores is not None:
@@ -80,10 +80,10 @@ def outputs(scores: Scores | None, n: int, plan: Plan) -> Outputs:
     recorded = scores is not None and scores.decision is not None
     if scores is not None and scores.decision is not None:
         decision = scores.decision
-    elif given_scores is not None and point.threshold is not None:
-        called = score <= point.threshold if below else score >= point.threshold
+    elif given_scores is not None and threshold is not None:
+        called = score <= threshold if below else score >= threshold
         decision = np.where(np.isnan(score), -1, called).astype(np.int8)
-    decides = recorded or (given_scores is not None and point.threshold is not None)
+    decides = recorded or (given_scores is not None and threshold is not None)
     silent = decision < 0 if decides else np.isnan(score)
     said_failed, said_absent, unsaid = _status(scores, n)
     given = ~said_absent & ~(silent & unsaid & (point.indeterminate_as is None))
@@ -288,7 +288,7 @@ def scored_cases(study: Study, plan: Plan) -> tuple[ScoredCases, ...]:
 
 def of_dataset(dataset: Dataset, study: Study, plan: Plan) -> Sequence[ScoredCases]:
     """The analysed cases of each candidate of a data set, made once for a study and its declarations."""
-    declared = (plan.operating_point, plan.reference_standard, plan.datasets, plan.vigilance)
+    declared = (plan.operating_point, plan.reference_standard, plan.datasets, plan.vigilance, plan.candidates)
     at = (dataset.name, *map(id, (dataset, *declared)))
     if at not in study.memo:
         # What was declared is kept beside the cases, so that no other may take its identity.
@@ -303,7 +303,7 @@ def _of_dataset(dataset: Dataset, study: Study, plan: Plan) -> Iterator[ScoredCa
     counted = (dataset.cases.truth >= 0) & is_mature(dataset, study, plan)
     several = len(dataset.scores) > 1
     for candidate, scores in dataset.scores.items():
-        found = outputs(scores, len(dataset.cases), plan)
+        found = outputs(scores, len(dataset.cases), plan, candidate)
         if found.scores or found.decides:
             place = place_of_set(dataset, candidate if several else None)
             yield made(place, dataset, candidate, found, counted, cluster, plan)

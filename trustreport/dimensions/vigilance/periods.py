@@ -250,7 +250,7 @@ def _period(
 ) -> Period:
     n = 0 if dataset is None or len(dataset.cases.classes) != 2 else len(dataset.cases)
     dataset = dataset if n else None
-    found = outputs(dataset.scores.get(candidate) if dataset else None, n, plan)
+    found = outputs(dataset.scores.get(candidate) if dataset else None, n, plan, candidate)
     mature = is_mature(dataset, study, plan) if dataset else np.ones(0, bool)
     every = of_dataset(dataset, study, plan) if dataset else ()
     own = next((one for one in every if one.candidate == candidate), None)
