@@ -155,11 +155,13 @@ def _say_what_remains(file: Path) -> None:
 def check(study: Path, full: bool, quiet: bool, form: str, allow_outside: bool) -> None:
     """Check manifest and tables of STUDY: every problem, and what is not used. Write no files."""
     from trustreport.errors import StudyError
+    from trustreport.identity.release import released
     from trustreport.ingest import read
     from trustreport.messages import catalogue
 
     try:
         found, plan = read(study, allow_outside=allow_outside)
+        released(found, plan)  # a public report is refused where a table names persons
         assessment = _assessed(found, plan) if full else None
     except StudyError as error:
         if form == "json":

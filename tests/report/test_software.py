@@ -61,7 +61,7 @@ def test_provenance_names_what_reading_and_assessing_import() -> None:
 
 
 def test_every_requirement_but_those_of_the_stack_is_imported() -> None:
-    """pandas and statsmodels are used by the tests alone."""
+    """statsmodels is used by the tests alone."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     required = {re.split(r"[>\[]", said)[0] for said in project["dependencies"]}
     tops = {
@@ -72,7 +72,7 @@ def test_every_requirement_but_those_of_the_stack_is_imported() -> None:
     }
     distributions = metadata.packages_distributions()
     imported = {name.lower() for top in tops for name in distributions.get(top, ())}
-    assert required - imported == {"pandas", "statsmodels"}
+    assert required - imported == {"statsmodels"}
 
 
 def test_doctor_asks_for_every_requirement_and_for_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,12 @@ def answered(assessment: Assessment) -> str:
     return (
         _environment()
         .get_template("report/notebook.html.j2")
-        .render(say=say, front=front.front(assessment, say), level=assessment.plan.report.confidence_level)
+        .render(
+            say=say,
+            front=front.front(assessment, say),
+            level=assessment.plan.report.confidence_level,
+            style=style("", "A4", "notebook.css"),
+        )
     )
 
 

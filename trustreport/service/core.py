@@ -33,6 +33,10 @@ def open_core(settings: Settings) -> Core:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.chmod(settings.data, 0o700)
     store = Store(settings.address)
-    migrate(store.engine)
-    signer = Signer.open(settings.data / "keys")
+    try:
+        migrate(store.engine)
+        signer = Signer.open(settings.data / "keys")
+    except BaseException:  # no connection stays open
+        store.close()
+        raise
     return Core(settings, store, Blobs(settings.data / "blobs"), signer, Throttle(settings))
