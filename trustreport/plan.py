@@ -303,6 +303,7 @@ class ReferenceStandard(Group):
     applied_to: Literal["all", "positives", "subset"] | None = declared("CV")
     maturity_days: float | None = declared("V")
     rater_accuracy: Share | Literal["measured"] | dict[str, Share] | None = None
+    label_scale: Literal["nominal", "ordinal"] | None = None
 
 
 class Exclusion(Group):

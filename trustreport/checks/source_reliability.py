@@ -34,7 +34,7 @@ def weak_reference(evidence: Evidence) -> Iterator[Remark]:
 
 
 def _agreement(evidence: Evidence, place: Place) -> Message | None:
-    alpha = leading(evidence.results, f"{DIMENSION}.krippendorff_alpha", parameters=None, **place.scope)
+    alpha = leading(evidence.results, f"{DIMENSION}.krippendorff_alpha", raters=None, **place.scope)
     if alpha is None:
         return None
     limit = evidence.limit("P14_agreement")

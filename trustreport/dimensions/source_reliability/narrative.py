@@ -75,7 +75,7 @@ def sets_part(sets: Sequence[AdviceAccuracies], *, alone: bool) -> Part:
 
 
 def _lead(panel: Panel, results: Sequence[Result], name: str) -> Estimate | None:
-    found = leading(results, f"{ID}.{name}", raters=None, parameters=None, **panel.place.scope)
+    found = leading(results, f"{ID}.{name}", raters=None, **panel.place.scope)
     return found.estimate if found else None
 
 
@@ -94,15 +94,15 @@ def _agreeing(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
         elif isnan(alpha.low):
             yield say(f"{ID}.alpha_no_interval", value=alpha.value, reason=alpha.note)
         else:
-            yield say(f"{ID}.alpha", **numbers(alpha))
-            yield from _other_raters(results)
+            yield say(f"{ID}.alpha_ranks" if panel.ranks else f"{ID}.alpha", **numbers(alpha))
+            yield from _other_raters(panel, results)
         yield from _range_of_pairs(results)
 
 
-def _other_raters(results: Sequence[Result]) -> Iterator[Message]:
+def _other_raters(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
     """Alpha for raters in general, where these are enough for a sample."""
     for r in results:
-        alpha = r.id == f"{ID}.krippendorff_alpha" and not r.parameters
+        alpha = r.id == f"{ID}.krippendorff_alpha" and bool(r.parameters) == panel.ranks
         if alpha and r.method == OVER_RATERS_AND_CASES and not isnan(r.estimate.low):
             yield say(f"{ID}.other_raters", low=r.estimate.low, high=r.estimate.high)
 
@@ -208,7 +208,7 @@ def _agreement_table(panel: Panel, results: Sequence[Result], number: int) -> Es
             shown = r.primary or (r.method == OVER_RATERS_AND_CASES and name in SHOWN_BOTH_WAYS)
             if r.id == f"{ID}.{name}" and shown and r.place.raters is None:
                 ranks = bool(r.parameters)
-                leads = r.primary and name == "krippendorff_alpha" and not ranks
+                leads = r.primary and name == "krippendorff_alpha" and ranks == panel.ranks
                 rows.append(
                     EstimateRow(
                         say(f"{ID}.label.{name}_ordinal" if ranks else f"{ID}.label.{name}"), r, leads

@@ -20,9 +20,10 @@ class Panel:
     """Raters and cases in the order of their names, so that the order of rows decides nothing.
 
     `codes` and `confidence` are (n_cases, n_raters), -1 and NaN where there is none. `classes` are in their
-    order, by number where all are numbers (`ordered`). `accuracy` (n_raters,) is what is stated, NaN where it
-    is not, or None where nothing is; `same`: one number was stated for all. `truth` (n_cases,) holds codes
-    where the manifest says that raters are to be judged by it. `cases` are the names of the rows.
+    order, by number where all are numbers (`ordered`); `ranks`: they are declared to be ordinal. `accuracy`
+    (n_raters,) is what is stated, NaN where it is not, or None where nothing is; `same`: one number was
+    stated for all. `truth` (n_cases,) holds codes where the manifest says that raters are to be judged by
+    it. `cases` are the names of the rows.
     """
 
     task: str
@@ -30,6 +31,7 @@ class Panel:
     raters: tuple[str, ...]
     classes: tuple[str, ...]
     ordered: bool
+    ranks: bool
     codes: NDArray[np.int64]
     confidence: Floats | None
     accuracy: Floats | None
@@ -61,6 +63,7 @@ def panel_of(ratings: Ratings, plan: Plan, place: Place) -> Panel:
     cases = sorted(ratings.cases.labels)
     row = _ranks(ratings.cases.labels, cases)
     classes, ordered = _in_order(ratings.classes)
+    ranks = ordered and len(classes) > 2 and plan.reference_standard.label_scale == "ordinal"
     code = _ranks(ratings.classes, classes)
     shape = (len(row), len(names))
     cells = row[ratings.case], column[ratings.rater]
@@ -83,7 +86,7 @@ def panel_of(ratings: Ratings, plan: Plan, place: Place) -> Panel:
         accuracy = np.full(len(names), float(stated))
     same = accuracy is not None and not isinstance(stated, Mapping)
     return Panel(
-        ratings.task, place, names, classes, ordered, codes, confidence, accuracy, same, truth, cases
+        ratings.task, place, names, classes, ordered, ranks, codes, confidence, accuracy, same, truth, cases
     )
 
 

@@ -77,7 +77,10 @@ def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator
     for name, coefficient in COEFFICIENTS.items():
         others = [of[name] for of in drawn if name in of]
         plain = coefficient(codes, q, level=level)
-        yield from _entry(panel, name, _intervals(panel, name, plain, others))
+        found = _intervals(panel, name, plain, others)
+        # Of labels that are ranks alpha counts how far apart two are; the nominal one is beside it.
+        leads = {} if panel.ranks and name == "krippendorff_alpha" else {"leads": found[0].method}
+        yield from results_for(f"{ID}.{name}", panel.place, found, **leads)
     if panel.ordered and q > 2:
         ranks = {"weights": "ordinal"}
         drawn = _drawn(panel, level, rng, "ordinal")

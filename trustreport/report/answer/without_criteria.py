@@ -14,6 +14,7 @@ from trustreport.study import DEVELOPMENT_ROLES
 from trustreport.verdicts.judge import amount
 
 MOST_PAIRS = 3
+BY_SCALE = ("krippendorff_alpha",)  # primary on the scale of the labels that is declared
 
 
 def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], list[Statement]]:
@@ -218,7 +219,12 @@ def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
 def _first(assessment: Assessment, id: str) -> Result | None:
     """The first primary entry of an id that is of no part of the data."""
     for r in assessment.results:
-        special = set(r.scope) & {"subgroup", "site", "reader", "parameters"}
+        special = set(r.scope) & {
+            "subgroup",
+            "site",
+            "reader",
+            *(() if r.name in BY_SCALE else ("parameters",)),
+        }
         if r.id == id and r.primary and not special and not isnan(r.estimate.value):
             return r
     return None
