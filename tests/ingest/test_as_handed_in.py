@@ -133,6 +133,15 @@ def test_words_for_missing_values_are_one_problem_each_with_the_line_that_mends(
     )
 
 
+def test_plus_and_minus_are_codes_and_a_missing_word_hides_no_other_column(tmp_path: Path) -> None:
+    text = "truth,decision\n+,NA\n-,maybe\n+,NA\n"
+    message = said(tmp_path, "datasets: [{dataset: a, role: external, file: a.csv}]\n", a_csv=text)
+    assert 'column truth: found "+" (2) and "-" (1)' in message
+    assert 'values: {truth: {"+": 1, "-": 0}}' in message
+    assert 'found "NA" in 2 cells' in message
+    assert 'column decision: found "maybe"' in message
+
+
 def test_codes_that_are_known_are_offered_as_a_line_of_the_manifest(tmp_path: Path) -> None:
     text = "truth,score\nM,.2\nB,.3\nM,.4\n"
     manifest = "datasets: [{dataset: a, role: external, file: a.csv}]\n"

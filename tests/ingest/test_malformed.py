@@ -541,7 +541,7 @@ CASES = [
         READINGS + "threshold: 0.5\n",
         (
             'study.yaml, row 4, column threshold: unknown key "threshold". '
-            'It belongs to the group "operating_point" or "endpoints".',
+            'It belongs to the group "operating_point", "endpoints" or "candidates".',
         ),
         {"readings.csv": GOOD},
     ),

@@ -365,8 +365,9 @@ def _check(table: MappedTable, reader: _Reader, problems: Problems) -> None:
     faults = contracts.failures(columns, words)
     absent = _absent(table, reader, faults, problems)
     for key, check, mask in faults:
-        if (mask & ~absent).any():
-            _report(table, reader, problems, key, check, mask & ~absent)
+        rest = mask & ~absent[key] if key in absent else mask
+        if rest.any():
+            _report(table, reader, problems, key, check, rest)
     for floats in table.numbers.values():
         floats[~np.isfinite(floats)] = np.nan
     for flags in table.flags.values():
@@ -380,27 +381,27 @@ def _absent(
     reader: _Reader,
     faults: Sequence[tuple[str, contracts.ColumnCheck, NDArray[np.bool_]]],
     problems: Problems,
-) -> NDArray[np.bool_]:
-    """One problem for each word that stands for "no value", in whatever columns; the records that have it.
-
-    A record is told once: its other faults are met when these are mended.
-    """
+) -> dict[str, NDArray[np.bool_]]:
+    """One problem for each word that stands for "no value", in whatever columns; the cells that have one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    every = np.zeros(table.n_rows, bool)
+    every: dict[str, NDArray[np.bool_]] = {}
     held: dict[str, dict[str, NDArray[np.bool_]]] = {}
     for key, check, mask in faults:
         if check.together or check is contracts.GIVEN:
             continue
         at = np.flatnonzero(mask)
         cells = values.text(reader.raw.columns[reader.found[key][1]].take(at))
-        known = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(contracts.MISSING))
+        words = [
+            word for word in contracts.MISSING if word != "-" or not pc.any(pc.equal(cells, "+")).as_py()
+        ]
+        known = pc.is_in(pc.utf8_lower(cells), value_set=pa.array(words))
         for word in pc.unique(cells.filter(known)).to_pylist():
             own = np.zeros(table.n_rows, bool)
             own[at[np.asarray(pc.fill_null(pc.equal(cells, word), False))]] = True
             held.setdefault(word, {}).setdefault(table.headers[key], own)
-            every |= own
+            every[key] = every.get(key, np.zeros(table.n_rows, bool)) | own
     for word, columns in held.items():
         n = sum(int(own.sum()) for own in columns.values())
         rows = table.row(np.flatnonzero(np.logical_or.reduce(list(columns.values()))))
