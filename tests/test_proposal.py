@@ -152,6 +152,14 @@ def test_three_models_on_the_same_cases(tmp_path: Path) -> None:
     assert set(studied(tmp_path / "study").datasets[0].scores) == {"forest", "svm", "logistic"}
 
 
+def test_a_score_of_each_class(tmp_path: Path) -> None:
+    rows = [["diagnosis", "p_normal", "p_benign", "p_malignant"]]
+    rows += [[("normal", "benign", "malignant")[i % 3], 0.5, 0.3, 0.2 + i / 100] for i in range(12)]
+    manifest, _ = init(tmp_path / "study", put(tmp_path, "external.csv", rows))
+    assert "class_scores: [p_normal, p_benign, p_malignant]" in manifest
+    assert len(studied(tmp_path / "study").datasets[0].cases.classes) == 3
+
+
 def test_a_decimal_comma_and_counts(tmp_path: Path) -> None:
     rows = [["truth", "score"], [1, '"0,8"'], [0, '"0,25"'], [1, '"0,55"']]
     manifest, _ = init(tmp_path / "one", put(tmp_path, "external.csv", rows))

@@ -183,7 +183,14 @@ class _Table:
                     break
         self._per_arm(taken)
         rest = [h for h in self.headers if h not in taken and self.seen[h].is_share]
-        if "truth" in self.columns and self.columns.keys().isdisjoint(JUDGED) and rest:
+        classes = (
+            {c.casefold() for c in self.seen[self.columns["truth"]].distinct}
+            if "truth" in self.columns
+            else set()
+        )
+        if len(classes) > 2 and classes <= {h.rpartition("_")[2].casefold() for h in rest}:
+            self.columns["class_scores"] = rest
+        elif "truth" in self.columns and self.columns.keys().isdisjoint(JUDGED) and rest:
             self.columns["score"] = rest[0] if len(rest) == 1 else {h: h for h in rest}
         calls = [h for h in self.headers if h not in taken and self.seen[h].is_call]
         if "truth" in self.columns and not rest and len(calls) > 1 and self.columns.keys().isdisjoint(JUDGED):
@@ -245,7 +252,7 @@ class _Table:
             return "readings"
         self.columns.pop("arm", None)
         self.columns.pop("set", None)
-        if "truth" in have and have & {"score", "decision"}:
+        if "truth" in have and have & {*JUDGED, "class_scores"}:
             return "dataset"
         if "case" in have and have & {"score", "decision"}:
             return "scores"
