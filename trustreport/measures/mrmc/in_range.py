@@ -23,6 +23,7 @@ from trustreport.measures.roc.auc import newcombe_auc
 SCORE, LOGIT, MOVER = "_score", "_logit", "_mover"
 NEAR_ONE = 0.95  # from such a mean area on, in either arm, a change of it is far from symmetric
 MOST = 100.0  # standard errors beyond which a test asks no further
+STEPS = 1001  # in which the first t is looked for whose limit reaches the null
 NEWCOMBE_AUC, WILSON, TANGO = "auc_newcombe", "wilson", "tango"
 
 
@@ -252,7 +253,12 @@ def statistic(e: Estimate, null: float) -> float:
 
         if beyond(0.0) <= 0:
             return 0.0
-        return -side * inf if beyond(MOST) > 0 else -side * float(brentq(beyond, 0.0, MOST))
+        # Limits of arms that go together reach farthest at some t: the first that reaches the null counts.
+        steps = np.linspace(0.0, MOST, STEPS)
+        last = next((t for t in steps if beyond(float(t)) <= 0), None)
+        if last is None:
+            return -side * inf
+        return -side * float(brentq(beyond, float(last) - MOST / (STEPS - 1), float(last)))
     if isnan(e.se):
         return nan
     if e.method.endswith(LOGIT):
