@@ -1,4 +1,4 @@
-"""Nothing that was handed in falls silent: what is not used, or probably means something else, is said."""
+"""Nothing that was provided falls silent: what is not used, or probably means something else, is said."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What was handed in and is not used, or probably means something else: said before anything is computed."""
+"""What was provided and is not used, or probably means something else: said before anything is computed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""A table as it was handed in, brought into records: no words for missing cells, no columns that repeat."""
+"""A table as it was provided, brought into records: no words for missing cells, no columns that repeat."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -23,7 +23,7 @@ SMALL = 10_000_000
 MOST_CELLS = 20_000_000
 MOST_MEMORY = 4_000_000_000
 MOST_SECONDS = 180
-TOP_ROWS, MOST_NAMED = 15, 20  # rows and sheets that are told beside the table
+TOP_ROWS, MOST_NAMED = 15, 20  # rows and sheets that are given beside the table
 
 
 class Unreadable(Exception):
