@@ -56,6 +56,11 @@ class Place:
         return replace(self, **more)
 
     @property
+    def data_name(self) -> str:
+        """What the reader of a report calls a data set, or one of several candidates on it."""
+        return f"{self.dataset}, {self.candidate}" if self.candidate else str(self.dataset)
+
+    @property
     def scope(self) -> dict[str, Any]:
         """The fields that apply, as ``scope`` of results.json has them."""
         found: dict[str, Any] = {}

@@ -59,8 +59,7 @@ class Confident:
     @property
     def name(self) -> str:
         """What the reader of a report calls it."""
-        where, candidate = str(self.place.dataset), self.place.candidate
-        return f"{where}, {candidate}" if candidate else where
+        return self.place.data_name
 
     @property
     def binary(self) -> bool:

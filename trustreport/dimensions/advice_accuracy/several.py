@@ -54,8 +54,7 @@ class Called:
     @property
     def name(self) -> str:
         """What the reader of a report calls it."""
-        where, candidate = str(self.place.dataset), self.place.candidate
-        return f"{where}, {candidate}" if candidate else where
+        return self.place.data_name
 
 
 def called_classes(study: Study, plan: Plan) -> Iterator[Called]:

@@ -171,10 +171,9 @@ def _classes(assessment: Assessment, say: Catalogue) -> list[Statement]:
         if not own:
             continue
         least = min(own, key=lambda r: r.estimate.value)
-        place, candidate = share.place, share.place.candidate
         text = say(
             "answer.open.classes",
-            data=f"{place.dataset}, {candidate}" if candidate else place.dataset,
+            data=share.place.data_name,
             value=in_words(share, say),
             n=share.estimate.n,
             of_class=least.parameters["of_class"],
