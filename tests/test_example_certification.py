@@ -84,18 +84,18 @@ def test_every_group_that_applies_is_filled(assessed: Assessment) -> None:
 
 def test_criteria_of_every_kind_and_verdict(assessed: Assessment) -> None:
     assert {v.criterion.endpoint: v.word for v in assessed.verdicts} == {
-        "finds": "pass",
-        "spares": "pass",
-        "ranks at Northhaven": "pass",
-        "ranks at Eastfield": "pass",
-        "ranks at Southport": "inconclusive",
-        "foretells at Southport": "fail",
-        "readers err less": "pass",
-        "specificity is kept": "pass",
-        "readers find more": "pass",
-        "reading is quicker": "inconclusive",
-        "optometrists gain": "not tested",
-        "few harmful switches": "inconclusive",
+        "sensitivity": "pass",
+        "specificity": "pass",
+        "discrimination at Northhaven": "pass",
+        "discrimination at Eastfield": "pass",
+        "discrimination at Southport": "inconclusive",
+        "calibration at Southport": "fail",
+        "reader accuracy": "pass",
+        "reader specificity": "pass",
+        "reader sensitivity": "pass",
+        "reading time": "inconclusive",
+        "optometrist accuracy": "not tested",
+        "harmful switches": "inconclusive",
     }
     rules = {v.family.name: (v.family.rule, v.family.size) for v in assessed.verdicts if v.family}
     assert rules == {
@@ -110,21 +110,19 @@ def test_criteria_of_every_kind_and_verdict(assessed: Assessment) -> None:
 
 def test_the_acceptance_table_says_what_was_asked_of_each(assessed: Assessment) -> None:
     rows = {row.name: row for row in acceptance.criterion_rows(assessed, EN)}
-    assert rows["optometrists gain"].bound == "above 0 points"
-    site = rows["ranks at Northhaven"]
+    assert rows["optometrist accuracy"].bound == "above 0 points"
+    site = rows["discrimination at Northhaven"]
     assert (site.level, site.bound) == ("98.33%", "above 0.85")
     assert site.sentence.startswith("Met: area under the ROC curve (Northhaven) was 0.94 ")
     assert "98.33% CI" in site.sentence
-    assert rows["reading is quicker"].sentence.startswith(
-        "Inconclusive: reading time (aided versus unaided) was "
-    )
+    assert rows["reading time"].sentence.startswith("Inconclusive: reading time (aided versus unaided) was ")
 
 
 def test_a_criterion_about_some_readers_is_told_of_them_alone(assessed: Assessment) -> None:
     group = {"endpoint": "accuracy", "subgroup": "qualification: optometrist", "reader": None}
     own = leading(assessed.results, "decision_benefit.mean_benefit", **group)
     told = [r for r in assessed.results if r.id == "decision_benefit.non_inferiority"]
-    (one,) = (r for r in told if r.scope["parameters"]["criterion"] == "optometrists gain")
+    (one,) = (r for r in told if r.scope["parameters"]["criterion"] == "optometrist accuracy")
     assert own is not None
     assert one.estimate.value == own.estimate.value
     assert one.scope["subgroup"] == group["subgroup"]
@@ -134,7 +132,7 @@ def test_the_lock_was_amended_before_the_data_were_opened(assessed: Assessment) 
     status = lock.lock_status(assessed.study, assessed.plan)
     assert (status.state, status.late) == ("amended", False)
     assert [(c.field, c.old, c.new, c.how) for c in status.changes] == [
-        ("endpoints[finds].bound_or_margin", 0.85, 0.8, "before")
+        ("endpoints[sensitivity].bound_or_margin", 0.85, 0.8, "before")
     ]
 
 
@@ -143,10 +141,10 @@ def test_the_lock_is_the_one_that_its_script_makes() -> None:
 
 
 def test_under_the_locked_goal_the_data_are_inconclusive(assessed: Assessment) -> None:
-    (finds,) = (v for v in assessed.verdicts if v.locked is not None)
-    assert (finds.criterion.endpoint, finds.word) == ("finds", "pass")
-    assert finds.locked is not None
-    assert (finds.locked.bound, finds.locked.word) == (0.85, "inconclusive")
+    (amended,) = (v for v in assessed.verdicts if v.locked is not None)
+    assert (amended.criterion.endpoint, amended.word) == ("sensitivity", "pass")
+    assert amended.locked is not None
+    assert (amended.locked.bound, amended.locked.word) == (0.85, "inconclusive")
     (row,) = (r for r in acceptance.criterion_rows(assessed, EN) if r.aside)
     assert row.aside == "amended after the lock; with the locked 85%: inconclusive"
 

@@ -38,18 +38,18 @@ def test_its_criteria_are_locked(assessed: Assessment) -> None:
 
 def test_criteria_are_met_missed_and_left_open(assessed: Assessment) -> None:
     assert {v.criterion.endpoint: v.word for v in assessed.verdicts} == {
-        "Alder finds": "pass",
-        "Alder spares": "pass",
-        "Birch finds": "inconclusive",
-        "Birch spares": "pass",
-        "Cedar finds": "fail",
-        "Cedar spares": "pass",
+        "Alder sensitivity": "pass",
+        "Alder specificity": "pass",
+        "Birch sensitivity": "inconclusive",
+        "Birch specificity": "pass",
+        "Cedar sensitivity": "fail",
+        "Cedar specificity": "pass",
         "Birch no worse than Alder": "inconclusive",
     }
     assert {v.family.name: v.family.met for v in assessed.verdicts if v.family} == {
-        "Alder accepted": True,
-        "Birch accepted": False,
-        "Cedar accepted": False,
+        "Alder": True,
+        "Birch": False,
+        "Cedar": False,
     }
 
 
@@ -69,12 +69,12 @@ def test_failures_are_counted(assessed: Assessment) -> None:
     "asked, code, named",
     [
         ((), 0, []),
-        (("--fail-on", "fail"), 3, ["Cedar finds: fail"]),
+        (("--fail-on", "fail"), 3, ["Cedar sensitivity: fail"]),
         (("--fail-on", "not-tested,not-assessable"), 0, []),
         (
             ("--fail-on", "inconclusive"),
             3,
-            ["Birch finds: inconclusive", "Birch no worse than Alder: inconclusive"],
+            ["Birch sensitivity: inconclusive", "Birch no worse than Alder: inconclusive"],
         ),
         (("--fail-on", "bad"), 2, []),
     ],

@@ -108,6 +108,7 @@ class Quantity:
             "log" if ratio else "identity",
             low,
             high,
+            written_as="area_difference" if self.written == "area" else "",
             counts_decisions=self.counts_decisions,
             by_prevalence=self.by_prevalence,
             needs_probabilities=self.needs_probabilities,

@@ -2,7 +2,7 @@
 
     python examples/certification-dossier/lock.py
 
-The first version is that of version 1.0 of the analysis plan: the goal for "finds" was 0.85, and what nobody
+The first version is that of version 1.0 of the analysis plan: the goal for "sensitivity" was 0.85, and what nobody
 knew yet (hashes of the files, cases left out) was not declared. The second is the manifest as it is.
 """
 
@@ -21,8 +21,8 @@ def at_first(plan: Plan) -> Plan:
     said = plan.model_dump(mode="json", exclude_unset=True)
     for facts in said["datasets"]:
         del facts["sha256"], facts["exclusions"]
-    (finds,) = (e for e in said["endpoints"] if e["endpoint"] == "finds")
-    finds["bound_or_margin"] = 0.85
+    (sensitivity,) = (e for e in said["endpoints"] if e["endpoint"] == "sensitivity")
+    sensitivity["bound_or_margin"] = 0.85
     return Plan.model_validate(said)
 
 

@@ -17,7 +17,9 @@ def test_harmed_readers_are_not_hidden_by_the_mean() -> None:
     assert said["P27"] == "1 of 6 readers had lower accuracy with the aid; the whole interval is below zero."
     correct[1, 5, :28] = True
     said = fired(readings(correct), plan(limits={"P27_share": 0.1}))
-    assert said["P27"].endswith("had lower accuracy with the aid; no interval is entirely below zero.")
+    assert said["P27"].endswith(
+        "had lower accuracy with the aid; no reader's own interval is entirely below zero."
+    )
 
 
 def test_a_limit_of_the_manifest_decides_how_many_worse_readers_are_too_many() -> None:

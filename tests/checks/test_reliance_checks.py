@@ -72,7 +72,7 @@ def test_what_the_checks_say() -> None:
     assert said["P29"].startswith(
         "Of 50 readings that were right without the aid and received wrong advice, 40% were wrong with it "
     )
-    assert "After wrong advice, accuracy fell by 40 percentage points" in said["P29"]
+    assert "With wrong advice, the aid lowered accuracy by 40 percentage points" in said["P29"]
     assert fired(without(SEQUENTIAL, advice=None))["P30"].endswith("the device's advice was not stored.")
     assert fired(aided_only(SEQUENTIAL))["P30"].endswith("the decision before the advice was not recorded.")
     assert fired(NO_TRUTH)["P30"].endswith("no case has a reference standard.")
@@ -95,7 +95,7 @@ def test_a_class_whose_right_decisions_fall_is_named() -> None:
     codes[:, 1::4] = 5  # advice wrong on half of the positive cases
     codes[:4, 1::4] = 4
     codes[4:, 1:20:4] = 4
-    assert "After wrong advice, sensitivity fell by" in fired(sequential(codes))["P29"]
+    assert "With wrong advice, the aid lowered sensitivity by" in fired(sequential(codes))["P29"]
 
 
 def test_a_check_that_cannot_look_says_so() -> None:

@@ -95,7 +95,7 @@ def over(id: str, metric: str, e: Estimate, population: str | None = None) -> Re
 
 
 def correlation(k: int, r: float = 0.5) -> Result:
-    shown = Estimate(r, nan, nan, k, note="fewer than three sites: no correlation" if r != r else "")
+    shown = Estimate(r, nan, nan, k, note="a correlation needs at least three sites" if r != r else "")
     return over(f"{ROBUST}.similarity_performance_correlation", "auc", shown)
 
 

@@ -35,9 +35,7 @@ def test_raters_who_hardly_agree_fire_it_with_the_best_accuracy_that_can_be_show
     said = fired(POOR, reference_standard={"rater_accuracy": 0.8})
     assert len(said) == 1
     assert said[0].startswith("Agreement between raters (Krippendorff's alpha) is 0.3")
-    assert (
-        "required. Against this reference, a perfect device would show an accuracy of about 94.2%" in said[0]
-    )
+    assert "0.67). Against this reference, a perfect device would show an accuracy of about 94.2%" in said[0]
     assert "Exact probability that the majority of raters is right" in said[0]
 
 
@@ -62,9 +60,12 @@ def test_cases_with_a_single_rater_fire_it() -> None:
 @pytest.mark.parametrize(
     "declared, what",
     [
-        ({"blinded_to_index": False, "blinded_to_readers": True}, "the device"),
-        ({"blinded_to_readers": False}, "the readers"),
-        ({"blinded_to_index": False, "blinded_to_readers": False}, "the device and the readers"),
+        ({"blinded_to_index": False, "blinded_to_readers": True}, "the device's output"),
+        ({"blinded_to_readers": False}, "the readers' decisions"),
+        (
+            {"blinded_to_index": False, "blinded_to_readers": False},
+            "the device's output and the readers' decisions",
+        ),
     ],
 )
 def test_assessors_who_were_not_blinded_fire_it(declared: Any, what: str) -> None:

@@ -169,7 +169,7 @@ CERTIFICATION_SAYS = {
         ),
     ),
     "no criteria": (
-        "On test: sensitivity 90.0% (85.1% to 93.4%) and specificity 85.0% (79.4% to 89.3%).",
+        "test: sensitivity 90.0% (85.1% to 93.4%) and specificity 85.0% (79.4% to 89.3%).",
         "No acceptance criteria were declared.",
     ),
     "one criterion": ("The criterion is met.", ""),
@@ -355,7 +355,7 @@ PROCUREMENT_SAYS = {
         "Birch: sensitivity 90.5% (83.8% to 94.8%). No acceptance criteria were declared.",
     ),
     "no criteria, a utility": (
-        "Alder yields more than Birch: 7.0 more per decision (95% CI 2.4 to 11.6; euros).",
+        "Alder yields more than Birch: 7.0 more per decision (95% CI 2.4 to 11.6; utilities: euros).",
         (
             "Alder: sensitivity 92.2% (85.9% to 95.9%). Birch: sensitivity 90.5% "
             "(83.8% to 94.8%). No acceptance criteria were declared."

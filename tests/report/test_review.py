@@ -171,17 +171,17 @@ def test_the_weakest_group_of_each_candidate_is_named_shown_or_not(triage: Asses
     said = [text for text in compared(Review(triage, SAY), "Harbour") if "unit: portable" in text]
     assert said == [
         (
-            "Alder: the sensitivity is 13.1 points lower in unit: portable than in the other cases "
+            "Alder: the sensitivity is 13.1 points lower for unit: portable than for the other cases "
             "(unadjusted 95% CI 3.2 to 27.0); no group is further below."
         ),
         (
-            "Birch: no group is shown to be below the others in sensitivity; furthest below is "
-            "unit: portable, by 8.5 points (unadjusted 95% CI \N{MINUS SIGN}4.1 to 23.4), "
+            "Birch: no group is shown to be below the others in sensitivity; furthest below is the estimate "
+            "for unit: portable, by 8.5 points (unadjusted 95% CI \N{MINUS SIGN}4.1 to 23.4), "
             "compared with the other cases."
         ),
         (
-            "Cedar: no group is shown to be below the others in sensitivity; furthest below is "
-            "unit: portable, by 6.3 points (unadjusted 95% CI \N{MINUS SIGN}10.6 to 24.0), "
+            "Cedar: no group is shown to be below the others in sensitivity; furthest below is the estimate "
+            "for unit: portable, by 6.3 points (unadjusted 95% CI \N{MINUS SIGN}10.6 to 24.0), "
             "compared with the other cases."
         ),
     ]

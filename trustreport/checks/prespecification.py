@@ -233,10 +233,17 @@ def _groups_together(evidence: Evidence) -> Iterator[Remark]:
         lost: dict[tuple[str, str], Result] = {}
         for r in found:
             if r.estimate.p <= 1 - r.estimate.level < r.details["p_holm"]:
-                lost.setdefault((r.endpoint, f"{r.estimate.p:.9g}"), r)
+                first = lost.setdefault((r.endpoint, f"{r.estimate.p:.9g}"), r)
+                if _is_worse(r) and not _is_worse(first):
+                    lost[r.endpoint, f"{r.estimate.p:.9g}"] = r
         message = say("checks.P36.fired_groups", n=len(lost), m=m, names=_named(list(lost.values())))
         concerned = tuple(dict.fromkeys(r.quantity.id for r in lost.values()))
         yield Remark(place.at(arms=None, arm=None), message if lost else None, concerned)
+
+
+def _is_worse(r: Result) -> bool:
+    """Whether the group of a comparison is the worse one of the two."""
+    return {"up": r.estimate.value < 0, "down": r.estimate.value > 0}.get(str(r.quantity.better), False)
 
 
 def _named(found: list[Result]) -> list[Message | str]:

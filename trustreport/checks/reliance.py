@@ -5,6 +5,7 @@ from math import isnan
 
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.messages import Message, say
+from trustreport.narrative.sentences import numbers
 from trustreport.performance.readers import place_of_task
 from trustreport.place import Place
 from trustreport.results import Result
@@ -49,14 +50,15 @@ def _given_up(r: Result, lower: list[Result]) -> Message:
     else:
         said = say("checks.P29.fired", value=e.value, low=e.low, high=e.high, level=e.level, n=e.n)
     by_class = [change for change in lower if change.endpoint != "accuracy"]
-    for change in by_class or lower:
-        c = change.estimate
-        endpoint = say(f"checks.P29.endpoint.{change.endpoint}")
-        also = say(
-            "checks.P29.lower", endpoint=endpoint, value=c.value, low=c.low, high=c.high, level=c.level
+    items = [
+        say(
+            "checks.P29.lower_item",
+            endpoint=say(f"checks.P29.endpoint.{change.endpoint}"),
+            **numbers(change.estimate),
         )
-        said = say("checks.P29.both", first=said, second=also)
-    return said
+        for change in by_class or lower
+    ]
+    return say("checks.P29.lower", first=said, items=items) if items else said
 
 
 def not_measurable(evidence: Evidence) -> Iterator[Remark]:

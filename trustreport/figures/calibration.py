@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_PANELS = 12
 # Millimetres.
 LEFT, RIGHT, GAP = 13.0, 2.0, 7.0
-ALONE, MOST_SIDE = 72.0, 56.0  # side of a single panel, of one of several
+ALONE, MOST_SIDE = 48.0, 56.0  # side of a single panel, of one of several
 STRIP, STRIP_GAP = 0.2, 3.2  # the histogram's height as a share of the side, and what is above it
 MOST_HEAD = 14.0  # two lines of name, two of numbers
 ROW_GAP = 5.0

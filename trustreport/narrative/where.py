@@ -18,6 +18,11 @@ from trustreport.plan import Plan
 from trustreport.results import Result
 
 ELEMENT = "where"
+LOCATED = {
+    **dict.fromkeys(("site", "hospital", "centre", "center", "clinic", "department"), "at"),
+    **dict.fromkeys(("scanner", "machine", "workstation"), "on"),
+    **dict.fromkeys(("camera", "device", "detector", "model", "manufacturer", "vendor"), "with"),
+}
 FEW = 100  # cases below which a percentage has no decimals
 
 
@@ -68,8 +73,17 @@ def _sentences(found: Concentration) -> Iterator[Message]:
     yield from _outside(found, name)
 
 
-def _named(group: ErrorGroup) -> dict[str, Message | str]:
-    return {"group": group_name(group), "others": _others(group)}
+def _named(group: ErrorGroup) -> dict[str, Message]:
+    """A group and those it is compared with, as a sentence says where something is."""
+    return {"group": _located(group.of, group_name(group)), "others": _located(group.of, _others(group))}
+
+
+def _located(of: PooledColumn, name: Message | str) -> Message:
+    """``at Southport``, ``on scanner Y``, ``for sex female``."""
+    by_kind = {"site": "at", "dataset": "in", "version": "with", "period": "for"}
+    words = of.name.replace("_", " ").casefold().split()
+    by_word = next((LOCATED[word] for word in words if word in LOCATED), "for")
+    return say(f"where.located.{by_kind.get(of.kind, by_word)}", name=name)
 
 
 def _counts(one: Contrast) -> dict[str, Any]:

@@ -63,6 +63,7 @@ class Front:
     answer: Answer
     style: str
     groups: tuple[ForestGroup, ...]
+    key: str
     indicators: tuple[IndicatorRow, ...]
     period: str
     before: str
@@ -92,6 +93,7 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
         found,
         "tight" if rows > MANY_ROWS else "",
         groups,
+        _key(groups, assessment, say),
         tuple(_indicator(c, assessment, say) for c in followed if c.latest or c.values),
         *_periods(followed, say),
         changes,
@@ -103,6 +105,14 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
         tuple(waiting[:MOST_DUE]),
         max(len(waiting) - MOST_DUE, 0),
     )
+
+
+def _key(groups: tuple[ForestGroup, ...], assessment: Assessment, say: Catalogue) -> str:
+    """What the marks of the forest mean, and why an interval has a level of its own."""
+    key = say("answer.forest.key")
+    if any(row.own_level for group in groups for row in group.rows):
+        key += " " + say("answer.forest.key_levels", level=assessment.plan.report.confidence_level)
+    return key
 
 
 def _limit(own: list[Limit], say: Catalogue) -> Limit:

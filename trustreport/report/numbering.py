@@ -15,7 +15,7 @@ from trustreport.report import declared
 from trustreport.report.inline_svg import inline
 from trustreport.report.tables import Cell, Head, Line, Table, align
 
-SHORT_TABLE = 12  # rows of one line; a table that takes no more room is not split between pages
+SHORT_TABLE = 8  # rows of one line; a table that takes no more room is not split between pages
 # Characters that a row holds on one line, over all columns; a further line takes this part of a row.
 ON_A_LINE, FURTHER = 90, 0.6
 # Rows of a table on paper: tagged PDF grows faster than its rows, and nobody reads more of them in print.

@@ -113,13 +113,19 @@ def _drafts(volume: Volume, outline: Mapping[str, tuple[str, ...]], context: Con
         )
         items = {word: _items(word, volume, own) for word in words if word not in LAST}
         open_ = volume == "annex" and any(u.dimension in words for u in context.assessment.unanswered)
-        if any(items.values()) or set(words) & set(LAST) or open_:
+        if any(items.values()) or open_ or _last(words, volume, own):
             drafts.append(_Draft(name, words, own, items))
             for word, views in items.items():
                 for view in views:
                     # `standing` is one for both volumes: what the report holds is pointed to there.
                     context.standing.setdefault(word, _place(number, view))
     return drafts
+
+
+def _last(words: tuple[str, ...], volume: Volume, context: Context) -> bool:
+    """Whether the words made last will hold something here: so that a chapter without any has no number."""
+    trial = replace(context, numbering=Numbering("", context.drawn, context.say))
+    return any(_items(word, volume, trial) for word in words if word in LAST)
 
 
 def _volume(

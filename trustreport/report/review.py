@@ -160,10 +160,10 @@ def _size(r: Result, say: Catalogue, *, turned: bool) -> dict[str, str | float]:
     if turned:
         e = replace(e, value=-e.value, low=-e.high, high=-e.low)
     places, times = r.places, 1
-    if r.unit == "difference":
+    if r.written == "difference":
         places, times = max(places - 2, 0), 100
     value, low, high = (say.numbers.fixed(times * x, places) for x in (e.value, e.low, e.high))
-    if r.unit == "difference":
+    if r.written == "difference":
         value = say("unit.written.difference", text=value)
     return {"value": value, "low": low, "high": high, "level": e.level}
 

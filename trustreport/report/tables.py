@@ -1,11 +1,11 @@
 """Tables as a report prints them: cells are texts, numbers align, what is undefined says why."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isinf, isnan
 from typing import Any
 
-from trustreport.digits import by_width, of_share, places_in
+from trustreport.digits import by_width, clear_of, of_share, places_in
 from trustreport.estimate import Estimate
 from trustreport.finding import EstimateRow, EstimateTable, PlainTable
 from trustreport.messages import Catalogue, Message
@@ -233,18 +233,24 @@ def _estimate(e: Estimate, form: str, say: Catalogue) -> str:
 # ---------------------------------------------------------------- estimates in running text
 
 
-def in_words(result: Result, say: Catalogue) -> str:
-    """An estimate with its interval as the summary prints it: shares as per cent, differences as points."""
+def in_words(result: Result, say: Catalogue, *, bounds: Iterable[float] = ()) -> str:
+    """An estimate with its interval as the summary prints it: shares as per cent, differences as points.
+
+    An interval that ends close to one of `bounds` has the decimals that show on which side of it.
+    """
     e = result.estimate
     if result.unit == "p":
         return value_text(result, say)
     if isnan(e.value):
         return say("table.not_estimable", note=e.note) if e.note else say("table.not_estimable_plain")
     places, unit = result.places, result.written
+    places = max((clear_of(places, (e.low, e.high), bound) for bound in bounds), default=places)
     if unit == "proportion":
         write = _percent(say, max(places - 2, 0))
     elif unit == "difference":
         write = _signed_points(say, max(places - 2, 0))
+    elif unit == "area_difference":
+        write = _signed(say, places)
     else:
         write = _fixed(say, places)
     text = say("word.interval", value=write(e.value), interval=_interval(result, e, write, say))
@@ -267,6 +273,14 @@ def _percent(say: Catalogue, places: int) -> Callable[[float], str]:
 
 def _signed_points(say: Catalogue, places: int) -> Callable[[float], str]:
     return lambda x: say.numbers.fixed(x) if isinf(x) else say.numbers.points(x, places)
+
+
+def _signed(say: Catalogue, places: int) -> Callable[[float], str]:
+    def write(x: float) -> str:
+        text = say.numbers.fixed(x, places)
+        return "+" + text if round(x, places) > 0 else text
+
+    return write
 
 
 def _fixed(say: Catalogue, places: int) -> Callable[[float], str]:

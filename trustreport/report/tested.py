@@ -36,7 +36,7 @@ def _device(plan: Plan, say: Catalogue) -> str:
     threshold = plan.operating_point.threshold
     if threshold is None:
         return name
-    return say("report.tested.device_threshold", device=name, threshold=say.numbers.fixed(threshold))
+    return say("report.tested.device_threshold", device=name, threshold=f"{threshold:g}")
 
 
 def _counted(study: Study, what: str, say: Catalogue) -> str:
@@ -83,5 +83,6 @@ def _datasets(study: Study, say: Catalogue) -> str:
 
 
 def _reference(plan: Plan, say: Catalogue) -> str:
-    given = [text for text in (plan.reference_standard.type, plan.reference_standard.definition) if text]
+    kind, definition = plan.reference_standard.type, plan.reference_standard.definition
+    given = [text for text in (None if kind == "other" and definition else kind, definition) if text]
     return ": ".join(given) or say("word.not_declared")

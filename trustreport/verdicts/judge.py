@@ -181,7 +181,7 @@ def amount(lead: Result, value: float, *, bare: bool = False) -> Message:
         return say("verdicts.amount.infinite", value=value)
     if places_in(value) is None:  # a bound, which somebody declared
         value = as_declared(value, 0 if lead.unit in ("seconds", "count", "decisions") else 2)
-    key = f"bare_{lead.unit}" if bare and lead.unit in BARE else lead.written
+    key = f"bare_{lead.written}" if bare and lead.written in BARE else lead.written
     return say(f"verdicts.amount.{key}", value=value)
 
 

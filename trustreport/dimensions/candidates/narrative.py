@@ -208,9 +208,9 @@ def _per_patients(common: Common, results: Sequence[Result], plan: Plan) -> Part
     )
     volume = plan.site_context.annual_volume if plan.site_context else None
     finding = [say(f"{ID}.rates", prevalence=share, positive=PATIENTS * share)]
+    finding += _missed(common, results, share, volume)
     if any(run.n_failed for run in common.runs):
         finding.append(say(f"{ID}.alarms_alone"))
-    finding += _missed(common, results, share, volume)
     weight = exchange(plan)
     if weight is not None:
         finding.append(say(f"{ID}.weight_{weight[1]}", weight=1 / weight[0] if weight[0] else 0.0))

@@ -362,7 +362,7 @@ def _figures(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[
         no_effect = 1.0 if is_ratio(t.criterion.measure or "") else 0.0
         apart = t.hypothesis != "performance goal" and t.margin not in (None, no_effect)
         if apart and not isnan(t.result.estimate.value):
-            drawn.setdefault((t.result.unit, t.less_is_better, t.margin), []).append(t)
+            drawn.setdefault((t.result.written, t.less_is_better, t.margin), []).append(t)
     for number, ((unit, less, margin), of) in enumerate(drawn.items(), 1):
         scale: Literal["ratio", "points", "difference"] = "ratio" if unit == "ratio" else "difference"
         if unit == "difference":
@@ -394,7 +394,7 @@ def _goals(found: Sequence[TestedCriterion], several_tasks: bool) -> Iterator[Fi
     for t in found:
         of_goal = t.hypothesis == "performance goal" and not is_ratio(t.criterion.measure or "")
         if of_goal and isinstance(t.margin, float | int) and not isnan(t.result.estimate.value):
-            drawn.setdefault((t.result.unit, t.less_is_better), []).append((t, t.margin))
+            drawn.setdefault((t.result.written, t.less_is_better), []).append((t, t.margin))
     for number, ((unit, less), of) in enumerate(drawn.items(), 1):
         rows = []
         for t, goal in of:

@@ -80,15 +80,7 @@ def _sentences(
         values = {"endpoint": endpoint_name(main.name), "readers": n}
         yield say(f"{ID}.{way}", **values, **numbers(mean))
     yield from _by_class(results, main, arms)
-    changes = [b for b in main.benefits if not isnan(b.value)]
-    yield say(
-        f"{ID}.readers",
-        n=len(changes),
-        gained=sum(b.value > 0 for b in changes),
-        lost=sum(b.value < 0 for b in changes),
-        clear_gain=sum(b.low > 0 for b in changes),
-        clear_loss=sum(b.high < 0 for b in changes),
-    )
+    yield from _gains([b for b in main.benefits if not isnan(b.value)])
     counts = {
         name: found.estimate.value
         for name in CHANGES
@@ -106,6 +98,24 @@ def _sentences(
     if n < FEW_READERS:
         yield say("few_readers", n=n)
         yield from few_sentences(results, main, arms)
+
+
+def _gains(changes: Sequence[Estimate]) -> Iterator[Message]:
+    """How many readers gained and lost, and of how many the reader's own interval shows it."""
+    if not changes:
+        return
+    n, gained, lost = len(changes), sum(b.value > 0 for b in changes), sum(b.value < 0 for b in changes)
+    key = {(n, 0): "all_gained", (0, n): "all_lost"}.get((gained, lost), "some")
+    said = say(f"{ID}.readers.{key}", n=n, gained=gained, lost=lost)
+    above, below = sum(b.low > 0 for b in changes), sum(b.high < 0 for b in changes)
+    key = {(True, True): "both", (True, False): "above", (False, True): "below"}.get(
+        (above > 0, below > 0), "neither"
+    )
+    if key == "neither" and any(isnan(b.low) for b in changes):
+        yield said
+    else:
+        own = say(f"{ID}.readers.own_{key}", n=n, above=above, below=below)
+        yield say(f"{ID}.readers.together", first=said, second=own)
 
 
 def _by_class(results: Sequence[Result], main: ReaderEndpoint, arms: tuple[str, str]) -> Iterator[Message]:

@@ -85,7 +85,7 @@ def _sentences(
     if scored:
         enough = [one for one in scored if reached(sized(results, "auc", one)) >= 1]
         names = [one.case.dataset.name for one in enough]
-        key = "enough" if enough else "enough_none"
+        key = ("enough_all" if len(enough) == len(scored) else "enough") if enough else "enough_none"
         yield say(f"{ID}.{key}", n=len(scored), k=len(enough), names=names, width=width("auc", plan))
     if len(scored) <= SENTENCES:
         for one in scored:

@@ -45,7 +45,7 @@ NO_CASES = "sites without cases of the class are left out"
 AT_END = "included at 0% or 100%: {names}"
 # Fewer sets, or sites, than this give an interval that holds nearly every value there is.
 LEAST_SETS, LEAST_SITES = 10, 4
-FEW_SETS = "not informative with {n} sets: over fewer than 10 a correlation may be of either sign by chance"
+FEW_SETS = "with {n} sets, fewer than 10, its sign could be due to chance"
 FEW_SITES = "not informative with {n} sites: an interval for a new site needs at least 4"
 FEW_FOR_SPREAD = "an interval of the spread is not informative with {n} sites: it needs at least 4"
 TYPICAL, NEW = "typical site", "new site"

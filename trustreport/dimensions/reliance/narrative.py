@@ -87,7 +87,7 @@ def sentences(found: Reliance) -> Iterable[Message]:
     for name in ("rbt", "rbod"):
         e = found.find(name).estimate
         if _side(e) == "below":
-            yield say(f"{words}.{name}.below", n=e.n, **numbers(e))
+            yield say(f"{words}.{name}.below", k=round(e.value * e.n), n=e.n, **numbers(e))
 
 
 def _words(found: Reliance) -> str:

@@ -36,6 +36,7 @@ SHOWN_BOTH_WAYS = ("percent_agreement", "krippendorff_alpha", "gwet_ac1", "gwet_
 MEASURED = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 # Lines of the nomogram, and how far apart a round one must be from that of a study.
 MOST_LINES, APART = 12, 0.02
+NARROW = 0.01  # bounds of the actual accuracy that are nearer than this are one number
 # Accuracies that one may want to show, and for how many measured ones the table says what that takes.
 WANTED, MOST_MEASURED = (0.7, 0.8, 0.85, 0.9, 0.95), 5
 
@@ -169,8 +170,9 @@ def _labels(panel: Panel, results: Sequence[Result], advice: Sequence[AdviceAccu
 def _of_advice(one: AdviceAccuracies) -> Message:
     """What a measured accuracy means where the labels are right as often as the primary way has it."""
     actual = one.actual[0]
+    width = actual.high_bound.value - actual.low_bound.value
     return say(
-        f"{ID}.advice",
+        f"{ID}.advice" if width >= NARROW else f"{ID}.advice_narrow",
         set=one.name,
         measured=one.measured.value,
         measured_low=one.measured.low,

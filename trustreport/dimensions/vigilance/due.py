@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trustreport.dimensions.vigilance.charts import Charted
 from trustreport.dimensions.vigilance.entries import OF_READINGS, WITHOUT_TRUTH
-from trustreport.dimensions.vigilance.events import CLOSED, after, is_open, named
+from trustreport.dimensions.vigilance.events import CLOSED, after, is_open, is_serious, named
 from trustreport.dimensions.vigilance.periods import ID, Timeline
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
@@ -95,21 +95,24 @@ def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[
             )
     for incident in plan.incidents:
         if (incident.status or "").lower() not in CLOSED and incident.due:
-            what = say(f"{ID}.due.{incident.kind}", name=incident.incident)
+            key = f"{ID}.due.{incident.kind}"
+            what = say(f"{key}_serious" if is_serious(incident) else key, name=incident.incident)
             add(what, incident.incident, incident.kind, None, incident.due)
     for one in alerted(charts, plan):
         action = one.chart.indicator.action
         if action and not any(s.acted for s in named(plan.signals, one.endpoint)):
             owner = next((s.owner for s in named(plan.signals, one.endpoint) if s.owner), None)
             name = say(f"{ID}.due.action_name", name=heading(one.endpoint))
-            what = say(f"{ID}.due.action", action=action, day=one.day, name=heading(one.endpoint))
+            what = say(f"{ID}.due.action", action=action, day=one.known, name=heading(one.endpoint))
             add(what, name, "action", owner, term(action, one.known))
     vigilance = plan.vigilance
     if vigilance and vigilance.period_end and vigilance.observation_period:
         day = after(vigilance.period_end, vigilance.observation_period)
         if day is not None:
             plan_id = vigilance.plan_id or ""
-            add(say(f"{ID}.due.period", name=plan_id), plan_id, "period", None, day)
+            over = plan.report.date is not None and day < plan.report.date
+            what = say(f"{ID}.due.period_over" if over else f"{ID}.due.period", name=plan_id)
+            add(what, plan_id, "period", None, day)
     return sorted(found, key=lambda d: (d.day or dt.date.max, str(d.name)))
 
 

@@ -68,6 +68,12 @@ def stage(signal: Signal) -> str:
     return next((s for s in reversed(STAGES) if getattr(signal, s) is not None), "")
 
 
+def is_serious(incident: Incident) -> bool:
+    """Whether an event is declared as serious, in whatever words."""
+    declared = (incident.seriousness or "").strip().casefold()
+    return bool(declared) and not declared.startswith(("not ", "non"))
+
+
 def is_open(signal: Signal) -> bool:
     """Whether a signal is not closed."""
     return signal.closed is None

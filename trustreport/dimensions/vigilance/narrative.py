@@ -299,16 +299,18 @@ def _sentence(view: MonitoringView, last: Period, endpoint: str) -> Message:
     if isnan(change.value):
         return say(f"{ID}.change.undefined", name=name, period=last.name, reason=change.note)
     row = endpoint_row(endpoint).change()
+    kind = "score" if row.written == "area_difference" else row.unit
     about = {"name": name, "period": last.name}
     if isnan(change.low):
         values = {"value": change.value, "reason": change.note}
-        return say(f"{ID}.change.no_interval_{row.unit}", **about, **values)
+        return say(f"{ID}.change.no_interval_{kind}", **about, **values)
     where = side_of(change, row.no_effect or 0.0)
-    said = say(f"{ID}.change.{row.unit}_{where}", **about, **numbers(change))
+    said = say(f"{ID}.change.{kind}_{where}", **about, **numbers(change))
     declared = indicator_of(endpoint, view.plan)
     against = criterion(now, declared)
     if against and declared is not None:
-        key = f"{ID}.criterion.{against}"
+        area = endpoint_row(endpoint).written == "area"
+        key = f"{ID}.criterion_of_area.{against}" if area else f"{ID}.criterion.{against}"
         share = endpoint_row(endpoint).unit == "proportion"
         within = {"period": last.name, "low": now.low, "high": now.high}
         also = say(key, bound=declared.to_detect, **within) if share else None

@@ -43,7 +43,11 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
-    """A criterion as the forest prints it; `mark` is the class of its verdict, `picture` its SVG."""
+    """A criterion as the forest prints it.
+
+    `mark` is the class of its verdict, `picture` its SVG; `own_level` where its interval has another level
+    than the report's.
+    """
 
     title: str
     name: str
@@ -54,6 +58,7 @@ class ForestRow:
     word: str
     anchor: str
     picture: Markup
+    own_level: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,8 @@ def _row(
 ) -> ForestRow:
     found, bound = estimate_of(verdict, assessment), _bound(verdict)
     mark = acceptance.MARKS.get(verdict.word, "none")
-    estimate = in_words(found, say) if found is not None else say("table.empty")
+    ends = [end for end in (bound.low, bound.high) if end is not None] if bound else []
+    estimate = in_words(found, say, bounds=ends) if found is not None else say("table.empty")
     required = acceptance.bound_text(verdict, say)
     word = say(f"verdict.{verdict.word.replace(' ', '_')}")
     alt = say("answer.forest.alt", estimate=estimate, required=required, word=word)
@@ -119,6 +125,7 @@ def _row(
         word,
         anchor,
         picture(found, bound, mark, scale, alt),
+        _own_level(found, assessment),
     )
 
 
@@ -132,13 +139,17 @@ def _about(
     """Role, level where it is not the report's, how many, and what was changed since the lock."""
     if verdict.criterion.role:
         yield say(f"answer.role.{verdict.criterion.role}")
-    level = found.estimate.level if found is not None else None
-    if level is not None and not criteria.same_level(level, assessment.plan.report.confidence_level):
-        yield say("answer.forest.level", level=level)
+    if found is not None and _own_level(found, assessment):
+        yield say("answer.forest.level", level=found.estimate.level)
     if verdict.word == "not tested" and verdict.family is not None:
         yield say("answer.forest.behind")
     if held is not None and held.aside:
         yield held.aside
+
+
+def _own_level(found: Result | None, assessment: Assessment) -> bool:
+    level = found.estimate.level if found is not None else None
+    return level is not None and not criteria.same_level(level, assessment.plan.report.confidence_level)
 
 
 def _bound(verdict: Verdict) -> Bound | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 
 from trustreport.assessment import Assessment
-from trustreport.dimensions.vigilance.events import CLOSED, is_open
+from trustreport.dimensions.vigilance.events import CLOSED, is_open, is_serious
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import endpoint_name
 from trustreport.plan import Incident
@@ -121,7 +121,7 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], lis
     incidents, signals = open_incidents(assessment), [s for s in assessment.plan.signals if is_open(s)]
     charted = {r.endpoint for r in alerts}
     silent = [r for r in alerts if r.endpoint not in {c.endpoint for c in (*changed, *past)}]
-    serious = [i for i in incidents if _serious(i)]
+    serious = [i for i in incidents if is_serious(i)]
     if changed or past or alerts or serious or signals:
         word = "yes"
     elif known:
@@ -217,11 +217,13 @@ def _unchanged(known: Sequence[Course], say: Catalogue) -> Statement:
 
 
 def _alerts(assessment: Assessment) -> list[Result]:
-    """The charts that alerted, the first of each indicator."""
+    """The charts that alerted: of each indicator the one that did so first."""
     found: dict[str, Result] = {}
     for r in assessment.results:
         if r.id in CHARTS and r.primary and r.estimate.details.get("alerts", r.details.get("alerts", 0)):
-            found.setdefault(r.endpoint, r)
+            before = found.setdefault(r.endpoint, r)
+            if "" < _detail(r, "first_alert_date") < _detail(before, "first_alert_date"):
+                found[r.endpoint] = r
     return list(found.values())
 
 
@@ -284,16 +286,11 @@ def open_incidents(assessment: Assessment) -> list[Incident]:
     return [i for i in assessment.plan.incidents if (i.status or "").strip().casefold() not in CLOSED]
 
 
-def _serious(incident: Incident) -> bool:
-    said = (incident.seriousness or "").strip().casefold()
-    return bool(said) and not said.startswith(("not ", "non"))
-
-
 def _open(
     incidents: Sequence[Incident], signals: Sequence[object], explained: bool, say: Catalogue
 ) -> list[Statement]:
     """Serious incidents that are open; signals where no change has been said."""
-    serious = [i for i in incidents if _serious(i)]
+    serious = [i for i in incidents if is_serious(i)]
     said = []
     if serious:
         said.append(Statement(say("answer.vigilance.serious", n=len(serious))))

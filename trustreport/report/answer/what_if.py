@@ -17,6 +17,7 @@ from trustreport.verdicts import WORDS, Verdict
 from trustreport.verdicts.judge import compare_with_bound
 
 MOST = 4  # rows
+INDEPENDENT = "wilson"  # the method of a proportion that knows no clusters
 DECIDED = ("pass", "fail", "inconclusive")
 
 
@@ -74,10 +75,11 @@ def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[WhatIf]:
                 continue
             word = compare_with_bound(e.low, e.high, v.bound) if v.bound else v.word
             if WORDS.index(word) < WORDS.index(v.word):
+                unclustered = r.method == INDEPENDENT and lead.method != INDEPENDENT
                 yield WhatIf(
                     title(v, assessment, say),
                     say(
-                        "answer.change.method",
+                        "answer.change.unclustered" if unclustered else "answer.change.method",
                         method=method_text(r.method, say),
                         estimate=in_words(r, say),
                         word=say(f"answer.would.{word}"),

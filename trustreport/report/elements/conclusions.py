@@ -12,7 +12,7 @@ from trustreport.report.elements.element import Context, Element, ReportPlace
 from trustreport.report.limits import ranked
 from trustreport.report.wording import shorten
 
-LONG = 260  # characters of a remark; whole in the annex
+LONG = 300  # characters of a remark; whole in the annex
 MOST_FOUND = 10  # remarks of checks in the report; the register in the annex has all
 
 
@@ -71,7 +71,9 @@ def found(context: Context) -> Element | None:
     notes = len(every) - len(heavy[:MOST_FOUND])
     quiet = (say("report.found.more", n=notes),) if notes else ()
     return Element(
-        limits=tuple(replace(one, text=shorten(one.text, LONG, say)) for one in heavy[:MOST_FOUND]),
+        limits=tuple(
+            replace(one, text=shorten(one.text, LONG, say).removesuffix(".")) for one in heavy[:MOST_FOUND]
+        ),
         quiet=quiet,
     )
 

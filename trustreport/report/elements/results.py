@@ -44,8 +44,17 @@ def claims(context: Context) -> Element | None:
     if not context.in_annex and len(lines) > FEW_CLAIMS:
         unmet = [(claim, [one for one in those if not one.agrees]) for claim, those in found]
         lines = tuple(line for claim, those in unmet if those for line in _claim_lines(claim, those, say))
-    values = {"n": sum(one.agrees for one in spoken), "of": len(spoken), "claims": len(here)}
-    finding = say("element.E34.finding" if spoken else "element.E34.none_recomputed", **values)
+    silent = sum(not those for _, those in found)
+    agree = sum(one.agrees for one in spoken)
+    values = {"n": agree, "of": len(spoken), "silent": silent, "claims": len(here)}
+    if not spoken:
+        finding = say("element.E34.none_recomputed", **values)
+    elif silent:
+        finding = say("element.E34.finding", **values)
+    elif agree == len(spoken):
+        finding = say("element.E34.finding_all", **values | {"n": agree})
+    else:
+        finding = say("element.E34.finding_some", **values)
     outside = [claim.measure for claim, (_, lies) in zip(here, now) if lies is False]
     later = [say("element.E34.outside", n=len(outside), names=_names(outside, say))] if outside else []
     keys = ("measure", "place", "declared", "recomputed", "agrees")
