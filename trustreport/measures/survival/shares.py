@@ -33,7 +33,7 @@ def risk_at_horizon(
     --------
     >>> from trustreport.measures.survival.horizon import at_horizon
     >>> print(risk_at_horizon(at_horizon(np.array([1.0, 2, 3, 4]), np.array([1, 0, 1, 0]), 3.5)))
-    0.62 (95% CI 0.15 to 0.94; n = 4)
+    0.62 (95% CI 0.18 to 0.93; n = 4)
     """
     why = "" if state.why_not in (notes.NO_EVENT, notes.ALL_EVENTS) else state.why_not
     every = np.ones(len(state), bool)
@@ -85,7 +85,7 @@ def share_at_horizon(
     >>> from trustreport.measures.survival.horizon import at_horizon
     >>> state = at_horizon(np.array([1.0, 2, 3, 4]), np.array([1, 0, 1, 0]), 3.5)
     >>> print(share_at_horizon("sensitivity", state, np.array([True, True, False, False])))
-    0.40 (95% CI 0.06 to 0.88; n = 2)
+    0.40 (95% CI 0.06 to 0.87; n = 2)
     """
     among = {"sensitivity": state.event, "specificity": ~state.event, "ppv": called, "npv": ~called}[name]
     right = state.event == called
