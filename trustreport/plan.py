@@ -102,6 +102,9 @@ LIMITS = (
         "P56_shrink",
         "P57_rate",
         "P59_cell",
+        "P63_share",
+        "P64_p",
+        "P64_gap",
     ),
     "power_difference",
 )
@@ -312,8 +315,8 @@ class ReferenceStandard(Group):
 class TimeToEvent(Group):
     """The truth of data sets with follow-up: whether an event happened by a horizon.
 
-    `unit` is that of the column ``follow_up``. `competing` lists the codes of events after which the event cannot
-    happen any more; an empty list says that there are none.
+    `unit` is that of the column ``follow_up``. `competing` lists the codes of events after which the event
+    cannot happen any more; an empty list says that there are none.
     """
 
     event: Text | None = None

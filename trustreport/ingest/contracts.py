@@ -237,9 +237,7 @@ ONLY_MAPPED_OF_CASE = ("follow_up", "event")
 KNOWN_OF_COUNTS = ("readers", "cases", "paired")
 
 CONTRACTS: Mapping[str, Contract] = {
-    "cases": Contract(
-        ("case",), ("dataset", *OF_CASE), extra="groups", only_mapped=ONLY_MAPPED_OF_CASE
-    ),
+    "cases": Contract(("case",), ("dataset", *OF_CASE), extra="groups", only_mapped=ONLY_MAPPED_OF_CASE),
     "readings": Contract(
         ("reader", "case"),
         (

@@ -1,4 +1,4 @@
-"""What must hold of data sets whose truth is a time to an event: columns, codes, a horizon that is reached."""
+"""What must hold of data sets whose truth is a time to an event: columns, codes, the horizon."""
 
 from collections.abc import Sequence
 
@@ -76,7 +76,7 @@ def _of_dataset(
         problems.at(
             files[0] if files else manifest.file,
             f"the cases of data set {quoted(dataset.name)} have a truth and follow-up",
-            "one of the two: with follow-up, cases censored before the horizon are weighted for, not left out",
+            "one of the two: with follow-up, cases censored before the horizon are weighted for",
             f"Remove the column, or keep it as a group of cases: columns: {{known state: {header}}}.",
             rows=(1,),
             column=header,

@@ -1,8 +1,8 @@
 """The cases of a data set with follow-up as one candidate saw them, and each quantity at the horizon of them.
 
-One rule for every number: cases with a follow-up time and an event code count; those censored before the horizon
-are weighted for (`trustreport.measures.survival.horizon`), not left out. Cases without an output are treated as in
-`trustreport.performance.cases`, by their state at the horizon.
+One rule for every number: cases with a follow-up time and an event code count; those censored before the
+horizon are weighted for (`trustreport.measures.survival.horizon`), not left out. Cases without an output are
+treated as in `trustreport.performance.cases`, by their state at the horizon.
 """
 
 from collections.abc import Iterator

@@ -95,7 +95,7 @@ def test_kaplan_meier_of_statsmodels() -> None:
 
 
 def test_at_equal_times_events_come_first() -> None:
-    """At 2 one event and one censored: of 4 at risk one event, then of 3 at risk of censoring one censored."""
+    """At 2 one event and one censored: of 4 at risk one event, of the 3 others one censored."""
     state = at_horizon(np.array([1.0, 2, 2, 5, 5]), np.array([1, 1, 0, 0, 1]), 4.0)
     assert state.followed == pytest.approx(2 / 3)
     assert state.weight == pytest.approx([1, 1, 0, 1.5, 1.5])
@@ -111,17 +111,20 @@ def test_who_is_censored_at_the_horizon_was_followed_to_it() -> None:
 
 
 def test_a_competing_event_is_not_the_event() -> None:
-    """Aalen and Johansen by hand: 1/4 + 3/4 * 1/2 * ... with a competing event at 2 of three at risk."""
+    """Without censoring the risk is the share with the event; Kaplan and Meier's is higher."""
     time, codes = np.array([1.0, 2, 3, 9]), np.array([1, 2, 1, 0])
     state = at_horizon(time, codes, 5.0)
     assert (state.n_events, state.n_competing, state.risk) == (2, 1, pytest.approx(0.5))
     treated_as_censored = at_horizon(time, np.where(codes == 2, 0, codes), 5.0)
-    assert treated_as_censored.risk == pytest.approx(1 - 3 / 4 * 1 / 2)  # Kaplan and Meier: too high
+    assert treated_as_censored.risk == pytest.approx(1 - 3 / 4 * 1 / 2)
 
 
 def test_calibration_by_hand() -> None:
     """Weights 1, 0, 1.5, 1.5: risk 2.5 / 4; Brier (0.01 + 1.5 * 0.16 + 1.5 * 0.04) / 4."""
-    state, score = at_horizon(np.array([1.0, 2, 3, 4]), np.array([1, 0, 1, 0]), 3.5), np.array([0.9, 0.5, 0.6, 0.2])
+    state, score = (
+        at_horizon(np.array([1.0, 2, 3, 4]), np.array([1, 0, 1, 0]), 3.5),
+        np.array([0.9, 0.5, 0.6, 0.2]),
+    )
     assert brier_at_horizon(state, score).value == pytest.approx((0.01 + 0.24 + 0.06) / 4)
     assert oe_at_horizon(state, score).value == pytest.approx((2.5 / 4) / 0.55)
 
@@ -225,7 +228,11 @@ def state_of(time: list[float], codes: list[int], horizon: float = 2.0) -> AtHor
 )
 def test_what_cannot_be_estimated_says_why(state: AtHorizon, why: str) -> None:
     score = np.linspace(0.1, 0.9, len(state))
-    for e in (auc_at_horizon(state, score), slope_at_horizon(state, score), scaled_brier_at_horizon(state, score)):
+    for e in (
+        auc_at_horizon(state, score),
+        slope_at_horizon(state, score),
+        scaled_brier_at_horizon(state, score),
+    ):
         assert isnan(e.value)
         assert e.note == why
 
@@ -276,4 +283,6 @@ def test_censoring_that_follows_the_score_is_found() -> None:
     found = censoring_by_score(ends, np.zeros(300, np.int64), score, 1.0)
     assert found.z > 5
     assert found.upper < 0.4 < found.lower
-    assert censoring_by_score(np.full(9, 3.0), np.ones(9, np.int64), score[:9], 1.0).note == notes.NO_CENSORING
+    assert (
+        censoring_by_score(np.full(9, 3.0), np.ones(9, np.int64), score[:9], 1.0).note == notes.NO_CENSORING
+    )

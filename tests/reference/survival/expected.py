@@ -1,7 +1,7 @@
 """Expected values by scikit-survival and lifelines, in an environment of their own.
 
-    pip install scikit-survival lifelines
-    python expected.py > expected_python.csv
+pip install scikit-survival lifelines
+python expected.py > expected_python.csv
 """
 
 import csv
@@ -33,7 +33,7 @@ for horizon in (1826.25, 3652.5):
         out.writerow(["flchain", horizon, name, f"{value:.12g}", "", SKSURV])
     of = lifelines.KaplanMeierFitter().fit(d.follow_up, d.event)
     out.writerow(["flchain", horizon, "risk", f"{1 - of.predict(horizon):.12g}", "", LIFELINES])
-    # Weighted sensitivity and specificity at a threshold, and the weighted slope, with scikit-survival's weights.
+    # Sensitivity, specificity and recalibration with scikit-survival's weights.
     case = (d.event == 1) & (d.follow_up <= horizon)
     weight = np.zeros(len(d))
     weight[case] = 1 / censoring.predict_proba(d.follow_up[case].to_numpy() - 1e-6)
@@ -52,4 +52,6 @@ for horizon in (1826.25, 3652.5):
 m = pd.read_csv("mgus2.csv")
 for horizon in (60.5, 120.5):
     of = lifelines.AalenJohansenFitter(jitter_level=1e-9, seed=1).fit(m.follow_up, m.event, 1)
-    out.writerow(["mgus2", horizon, "risk", f"{of.predict(horizon):.12g}", "", f"{LIFELINES}, ties broken at random"])
+    out.writerow(
+        ["mgus2", horizon, "risk", f"{of.predict(horizon):.12g}", "", f"{LIFELINES}, ties broken at random"]
+    )

@@ -77,7 +77,9 @@ def _sentences(one: FollowedCases, found: dict[str, Estimate], plan: Plan) -> li
     if not isnan(area.low):
         said.append(say(f"{ID}.horizon.auc", **_limits(area)))
     elif risk.value == risk.value:
-        said.append(say(f"{ID}.horizon.no_interval", measure=say("quantity.auc_at_horizon"), reason=area.note))
+        said.append(
+            say(f"{ID}.horizon.no_interval", measure=say("quantity.auc_at_horizon"), reason=area.note)
+        )
     ratio = found["oe_at_horizon"]
     if not isnan(ratio.low):
         said.append(
@@ -92,7 +94,11 @@ def _sentences(one: FollowedCases, found: dict[str, Estimate], plan: Plan) -> li
         said.append(say(f"{ID}.horizon.no_risk", reason=one.why_no_risk))
     sensitivity, specificity = found["sensitivity_at_horizon"], found["specificity_at_horizon"]
     if not isnan(sensitivity.value) and not isnan(specificity.value):
-        calls = {f"{k}_{x}": v for k, e in (("sens", sensitivity), ("spec", specificity)) for x, v in _limits(e).items()}
+        calls = {
+            f"{k}_{x}": v
+            for k, e in (("sens", sensitivity), ("spec", specificity))
+            for x, v in _limits(e).items()
+        }
         said.append(say(f"{ID}.horizon.calls", **calls))
     said.append(say(f"{ID}.horizon.assumes"))
     return said
@@ -118,7 +124,10 @@ def _groups_table(one: FollowedCases, groups: Sequence[RiskGroup], plan: Plan, n
     )
     rows = tuple((g.low, g.high, g.observed.n, g.mean_score, g.observed) for g in groups)
     caption = say(
-        f"{ID}.horizon.table_groups", name=one.name, horizon=plan.time_to_event.written, level=groups[0].observed.level
+        f"{ID}.horizon.table_groups",
+        name=one.name,
+        horizon=plan.time_to_event.written,
+        level=groups[0].observed.level,
     )
     return PlainTable(f"horizon_groups_{number}", caption, columns, rows)
 
@@ -140,14 +149,19 @@ def _figures(
         found["calibration_slope_at_horizon"],
         found["oe_at_horizon"],
     )
-    values = {"name": one.name, "horizon": plan.time_to_event.written, "n": len(drawn), "level": drawn[0].observed.level}
+    values = {
+        "name": one.name,
+        "horizon": plan.time_to_event.written,
+        "n": len(drawn),
+        "level": drawn[0].observed.level,
+    }
     drawing = CalibrationFigure((panel,), at_horizon=True)
     caption, alt = (say(f"{ID}.horizon.{key}", **values) for key in ("figure", "figure_alt"))
     return (Figure(f"calibration_horizon_{number}", drawing, caption, alt),)
 
 
 def _histogram(one: FollowedCases) -> Histogram:
-    """How the scores of cases with and without the event by the horizon are spread, where the state is known."""
+    """The scores of cases with and without the event by the horizon, where the state is known."""
     edges = np.linspace(0, 1, HISTOGRAM_BINS + 1)
     state, score = one.state, one.cases.score
     assert score is not None

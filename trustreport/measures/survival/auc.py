@@ -23,10 +23,10 @@ def auc_at_horizon(
 
         A = sum_ij w_i y_i w_j (1 - y_j) [s_i > s_j] / (sum_i w_i y_i  sum_j w_j (1 - y_j))
 
-    cumulative cases, dynamic controls; a case with a competing event before the horizon is a control, as it does
-    not have the event by then. The variance is that of the influences (the estimated G allowed for), or Hanley
-    and McNeil's with the effective numbers of cases, (sum w)^2 / sum w^2, where that is larger; the interval is
-    made on the logit scale. Cases in clusters: the influences summed within them, Student's t.
+    cumulative cases, dynamic controls; a case with a competing event before the horizon is a control, as it
+    does not have the event by then. The variance is that of the influences (the estimated G allowed for), or
+    Hanley and McNeil's with the effective numbers of cases, (sum w)^2 / sum w^2, where that is larger; the
+    interval is made on the logit scale. Cases in clusters: the influences summed within them, Student's t.
 
     Estimand: P(score of a case with T <= tau > score of one without) + P(equal) / 2. Assumes that censoring
     depends on neither outcome nor score.
@@ -53,7 +53,7 @@ def auc_at_horizon(
     --------
     >>> from trustreport.measures.survival.horizon import at_horizon
     >>> state = at_horizon(np.array([1.0, 2, 3, 4, 5, 6]), np.array([1, 0, 1, 0, 0, 1]), 3.5)
-    >>> round(auc_at_horizon(state, np.array([0.9, 0.5, 0.3, 0.4, 0.2, 0.1])).value, 6)  # weights 1 and 1.25
+    >>> round(auc_at_horizon(state, np.array([0.9, 0.5, 0.3, 0.4, 0.2, 0.1])).value, 6)  # of weights 1, 1.25
     0.814815
     """
     check_level(level)

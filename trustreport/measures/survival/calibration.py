@@ -1,7 +1,7 @@
 """Calibration of a predicted risk at a horizon: Brier score, observed over expected, slope, groups."""
 
 from dataclasses import dataclass
-from math import exp, inf, log, nan, sqrt
+from math import exp, log, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,8 @@ def brier_at_horizon(
 
         BS = sum w (y - s)^2 / n,   logit BS +- t sqrt(V) / (BS (1 - BS)),   V from the influences
 
-    Estimand: the same mean in the population, had everybody been followed to the horizon. Assumes that censoring
-    depends on neither outcome nor score.
+    Estimand: the same mean in the population, had everybody been followed to the horizon. Assumes that
+    censoring depends on neither outcome nor score.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def slope_at_horizon(
 def intercept_at_horizon(
     state: AtHorizon, score: Floats, *, cluster: Clusters | None = None, level: float = 0.95
 ) -> Estimate:
-    """By how much the log odds of all predicted risks must move for the expected events to match the observed.
+    """By how much the log odds of all risks must move for the expected events to match the observed.
 
     As `slope_at_horizon` with b = 1; 0 = right on average, positive: the predicted risks are too low.
 

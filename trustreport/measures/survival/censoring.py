@@ -15,8 +15,8 @@ from trustreport.measures.survival.horizon import AtHorizon, Floats, at_horizon
 class CensoringTest:
     """A test that follow-up ends independently of the score; `note` says why there is none.
 
-    `z` is above 0 where cases with higher scores are censored sooner. `lower`, `upper`: the chance of not being
-    censored before the horizon, in the lower and the upper half of the scores.
+    `z` is above 0 where cases with higher scores are censored sooner. `lower`, `upper`: the chance of not
+    being censored before the horizon, in the lower and the upper half of the scores.
     """
 
     z: float
@@ -33,7 +33,8 @@ def censoring_by_score(
 
     With x the ranks, R(u) those at risk of censoring at u, d(u) the number censored there::
 
-        U = sum over u of (sum of x censored at u - d(u) mean of x in R(u)),   V = sum of d(u) var of x in R(u)
+        U = sum over u of (sum of x censored at u - d(u) mean of x in R(u))
+        V = sum over u of d(u) var of x in R(u)
         z = U / sqrt(V)
 
     Parameters

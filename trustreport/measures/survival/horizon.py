@@ -1,4 +1,4 @@
-"""The state of each case at a horizon, and the weight that makes up for those whose follow-up ended before."""
+"""The state of each case at a horizon, and weights that make up for those censored before."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ CENSORED, EVENT = 0, 1  # of the codes of events; every other one is a competing
 
 @dataclass(frozen=True, eq=False)
 class AtHorizon:
-    """Whether each case had the event by the horizon, (n,) each, with inverse-probability-of-censoring weights.
+    """Whether each case had the event by the horizon, (n,), with inverse-probability-of-censoring weights.
 
     With T follow-up, tau the horizon and G(t-) the Kaplan-Meier estimate of the chance of not being censored
     before t::
@@ -25,9 +25,9 @@ class AtHorizon:
         weight = 1 / G(tau-)     followed to tau without either
         weight = 0               censored before tau: the state at tau is not known
 
-    At equal times events come before censoring: a case censored at t was at risk of an event at t, and a
-    case with an event at t was not at risk of censoring at t. A case censored at tau itself was therefore
-    followed to tau. So the weights sum to n, and the weighted share of events is the Kaplan-Meier estimate, with
+    At equal times events come before censoring: a case censored at t was at risk of an event at t, and a case
+    with an event at t was not at risk of censoring at t. A case censored at tau itself was therefore followed
+    to tau. So the weights sum to n, and the weighted share of events is the Kaplan-Meier estimate, with
     competing events that of Aalen and Johansen.
 
     Parameters
@@ -106,7 +106,8 @@ class AtHorizon:
 
         With M the martingale of censoring, R(u) the cases at risk of it at u and d(u) those censored::
 
-            I_i = w_i v_i - m + a(u_i) [i censored at u_i < tau] - sum over u < tau, i at risk, of a(u) d(u) / R(u)
+            I_i = w_i v_i - m + a(u_i) [i censored at u_i < tau]
+                  - sum of a(u) d(u) / R(u) over u < tau at which i is at risk
             a(u) = sum of w_j v_j over cases followed beyond u, over their number
 
         so that the estimation of G is allowed for. Divided by n.
@@ -139,8 +140,8 @@ class AtHorizon:
     def variance(self, influence: Floats, cluster: Clusters | None) -> tuple[float, float]:
         """Variance of an estimate from the contributions of the cases, and degrees of freedom.
 
-        Degrees of freedom: the effective number of cases of the rarer state (`size`) less one; with clusters, those
-        that hold one of its cases, less one. The variance is NaN with fewer than two.
+        Degrees of freedom: the effective number of cases of the rarer state (`size`) less one; with clusters,
+        those that hold one of its cases, less one. The variance is NaN with fewer than two.
         """
         n = len(self)
         if cluster is None:

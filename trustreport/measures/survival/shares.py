@@ -17,10 +17,8 @@ METHOD = "ipcw_wilson"
 Share = Literal["sensitivity", "specificity", "ppv", "npv"]
 
 
-def risk_at_horizon(
-    state: AtHorizon, *, cluster: Clusters | None = None, level: float = 0.95
-) -> Estimate:
-    """The share of cases with the event by the horizon: Kaplan-Meier, or Aalen-Johansen with competing events.
+def risk_at_horizon(state: AtHorizon, *, cluster: Clusters | None = None, level: float = 0.95) -> Estimate:
+    """The share of cases with the event by the horizon: Kaplan-Meier, or Aalen-Johansen.
 
     Estimand and interval: as `share_at_horizon`, of all cases.
 
@@ -56,9 +54,10 @@ def share_at_horizon(
         sum w y c / sum w y
 
     Wilson's interval with the number of cases at which a binomial share would vary as the influences do (the
-    estimated G allowed for), at most the effective number (sum w)^2 / sum w^2 of the denominator. The negative
-    predictive value, like the observed risk, may reach the whole denominator: cases censored before the horizon
-    were free of the event until then, and such cases are nearly all of it. Cases in clusters: Student's t.
+    estimated G allowed for), at most the effective number (sum w)^2 / sum w^2 of the denominator. The
+    negative predictive value, like the observed risk, may reach the whole denominator: cases censored before
+    the horizon were free of the event until then, and such cases are nearly all of it. Cases in clusters:
+    Student's t.
 
     Estimand: the share in the population from which the cases, or clusters, were sampled. Assumes that
     censoring depends on neither outcome nor call.
@@ -129,6 +128,6 @@ def _share(
 
 
 def _size(value: float, variance: float, most: float, alone: float) -> float:
-    """The number of independent cases at which a share would vary by `variance`; `alone` where it does not."""
+    """How many independent cases would give a share this variance; `alone` where it has none."""
     binomial = value * (1 - value)
     return min(binomial / variance, most) if variance > 0 and binomial > 1e-12 else alone

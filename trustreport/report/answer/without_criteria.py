@@ -6,10 +6,10 @@ from math import isnan
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
+from trustreport.place import Place
 from trustreport.report.answer.sentences import Statement, first_letter
 from trustreport.report.answer.worst import of_data_sets, worst_data
 from trustreport.report.tables import in_words
-from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import DEVELOPMENT_ROLES
 from trustreport.verdicts.judge import amount
