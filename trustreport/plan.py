@@ -324,33 +324,45 @@ class TimeToEvent(Group):
     unit: Literal["days", "weeks", "months", "years"] | None = None
     competing: tuple[int, ...] | None = None
 
-    @model_validator(mode="after")
-    def _measurable(self) -> "TimeToEvent":
-        found = HORIZON.fullmatch(self.horizon.strip())
+    @field_validator("horizon")
+    @classmethod
+    def _above_nothing(cls, value: str) -> str:
+        found = HORIZON.fullmatch(value.strip())
         if found is None or not float(found[1]) > 0:
-            raise ValueError('horizon: a number above 0, with or without its unit, as "5 years"')
-        if found[2] and self.unit is None:
+            raise ValueError('a number above 0, with or without its unit, as "5 years"')
+        return value.strip()
+
+    @field_validator("competing")
+    @classmethod
+    def _beside_the_event(cls, value: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        if any(code < 2 for code in value or ()):
+            raise ValueError("codes from 2 on; 0 is censored, 1 the event")
+        return value
+
+    @model_validator(mode="after")
+    def _of_one_unit(self) -> "TimeToEvent":
+        if self._parts[1] and self.unit is None:
             raise ValueError("unit: that of the column follow_up (days, weeks, months or years)")
-        if any(code < 2 for code in self.competing or ()):
-            raise ValueError("competing: codes from 2 on; 0 is censored, 1 the event")
         return self
+
+    @property
+    def _parts(self) -> tuple[str, str]:
+        """The number of the horizon as typed, and its unit, empty without one."""
+        found = HORIZON.fullmatch(self.horizon)
+        assert found is not None
+        return found[1], f"{found[2].lower().rstrip('s')}s" if found[2] else ""
 
     @property
     def at(self) -> float:
         """The horizon in the unit of the column ``follow_up``."""
-        found = HORIZON.fullmatch(self.horizon.strip())
-        assert found is not None
-        number = float(found[1])
-        if not found[2] or self.unit is None:
-            return number
-        return number * DAYS[f"{found[2].lower().rstrip('s')}s"] / DAYS[self.unit]
+        number, unit = self._parts
+        return float(number) * (DAYS[unit] / DAYS[self.unit] if unit and self.unit else 1.0)
 
     @property
     def written(self) -> str:
         """The horizon as the report writes it, with its unit where one is known."""
-        found = HORIZON.fullmatch(self.horizon.strip())
-        assert found is not None
-        return self.horizon.strip() if found[2] or not self.unit else f"{found[1]} {self.unit}"
+        number, unit = self._parts
+        return self.horizon if unit or not self.unit else f"{number} {self.unit}"
 
 
 class Exclusion(Group):

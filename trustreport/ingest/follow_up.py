@@ -20,6 +20,8 @@ def is_usable(
     plan: Plan, tables: Sequence[MappedTable], study: Study, manifest: Manifest, problems: Problems
 ) -> None:
     """Follow-up, events and horizon belong together, and the data reach the horizon."""
+    if any(p.file == manifest.file and p.column.startswith(dotted(GROUP)) for p in problems):
+        return  # what was declared has a fault: against what to hold the tables is not known
     for table in tables:
         _of_table(table, plan, problems)
     followed = [d for d in study.datasets if d.cases.followed]
@@ -53,7 +55,8 @@ def _codes(table: MappedTable, plan: Plan, problems: Problems) -> None:
     assert plan.time_to_event is not None
     known = (0, 1, *(plan.time_to_event.competing or ()))
     codes = table.numbers["event"]
-    for code in np.unique(codes[~np.isnan(codes) & ~np.isin(codes, known)])[:3]:
+    whole = codes == np.floor(codes)  # anything else has been refused by the contract of the column
+    for code in np.unique(codes[whole & ~np.isin(codes, known)])[:3]:
         problems.at(
             table.file,
             f"found {quoted(f'{code:g}')}",

@@ -53,7 +53,9 @@ def auc_at_horizon(
     --------
     >>> from trustreport.measures.survival.horizon import at_horizon
     >>> state = at_horizon(np.array([1.0, 2, 3, 4, 5, 6]), np.array([1, 0, 1, 0, 0, 1]), 3.5)
-    >>> round(auc_at_horizon(state, np.array([0.9, 0.5, 0.3, 0.4, 0.2, 0.1])).value, 6)  # of weights 1, 1.25
+    >>> round(
+    ...     auc_at_horizon(state, np.array([0.9, 0.5, 0.3, 0.4, 0.2, 0.1])).value, 6
+    ... )  # of weights 1, 1.25
     0.814815
     """
     check_level(level)

@@ -119,7 +119,7 @@ class AtHorizon:
 
         References
         ----------
-        Robins, Rotnitzky (1992); Hung, Chiang (2010), Can. J. Stat. 38, 8-26.
+        Robins, Rotnitzky (1992), in AIDS Epidemiology, 297-331; Hung, Chiang (2010), Can. J. Stat. 38, 8-26.
         """
         n = len(self)
         own = np.where(self.known, self.weight * np.where(self.known, value, 0.0), 0.0)
