@@ -21,7 +21,7 @@ def is_usable(
 ) -> None:
     """Follow-up, events and horizon belong together, and the data reach the horizon."""
     if any(p.file == manifest.file and p.column.startswith(dotted(GROUP)) for p in problems):
-        return  # what was declared has a fault: against what to hold the tables is not known
+        return  # tables cannot be checked against a declaration that has a fault
     for table in tables:
         _of_table(table, plan, problems)
     followed = [d for d in study.datasets if d.cases.followed]

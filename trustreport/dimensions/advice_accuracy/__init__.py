@@ -29,7 +29,7 @@ from trustreport.dimensions.advice_accuracy.utility import (
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding
-from trustreport.messages import say
+from trustreport.messages import Message, say
 from trustreport.narrative.follow_up import immature, prepend_sentences
 from trustreport.narrative.plotted_periods import not_plotted
 from trustreport.performance.cases import ScoredCases, scored_cases
@@ -105,7 +105,9 @@ def answer(study: Study, plan: Plan) -> Finding:
     parts = (*parts, *(horizon_part(one, own, plan, i) for i, (one, own) in enumerate(followed, 1)))
     parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
     parts = with_declared(prepend_sentences(immature(study, plan), parts), claim_checks(plan, results))
-    not_shown = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
+    not_shown: tuple[Message, ...] = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
+    if any(one.state.n_censored for one, _ in followed):
+        not_shown = (say(f"{NAME}.not_shown.censoring"), *not_shown)
     return Finding(NAME, parts, results, not_shown)
 
 

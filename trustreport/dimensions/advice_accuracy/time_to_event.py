@@ -1,7 +1,8 @@
 """Data sets whose truth is a time to an event: what the scores say of the event by the horizon."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isnan, nan
+from typing import Any
 
 import numpy as np
 
@@ -55,53 +56,44 @@ def horizon_part(one: FollowedCases, results: Sequence[Result], plan: Plan, numb
     )
 
 
-def _sentences(one: FollowedCases, found: dict[str, Estimate], plan: Plan) -> list[Message]:
+def _sentences(one: FollowedCases, found: Mapping[str, Estimate], plan: Plan) -> list[Message]:
+    """What was found first, in the order in which the report cuts them, then what it rests on."""
     assert plan.time_to_event is not None
     declared, state = plan.time_to_event, one.state
     event = declared.event or say(f"{ID}.horizon.event")
-    values = {"name": one.name, "horizon": declared.written, "event": event}
-    counts = {"n": len(state), "events": state.n_events, "censored": state.n_censored}
-    said = []
+    values: dict[str, Any] = {"name": one.name, "horizon": declared.written, "event": event}
     risk = found["risk_at_horizon"]
     if isnan(risk.value):
-        said.append(say(f"{ID}.horizon.undefined", reason=risk.note, **values))
+        said = [say(f"{ID}.horizon.undefined", reason=risk.note, **values)]
     else:
-        said.append(say(f"{ID}.horizon.risk", **values, **counts, **_limits(risk)))
-    if state.n_competing:
-        said.append(say(f"{ID}.horizon.competing", n=state.n_competing))
+        values |= {"n": len(state), "events": state.n_events, "censored": state.n_censored}
+        if state.n_competing:
+            values |= {"competing": state.n_competing}
+        key = "risk_competing" if state.n_competing else "risk"
+        said = [say(f"{ID}.horizon.{key}", **values, **_limits(risk)), *_performance(one, found)]
     if not state.n_censored and len(state):
         said.append(say(f"{ID}.horizon.none_censored"))
     if one.n_unknown:
         said.append(say(f"{ID}.horizon.unknown", n=one.n_unknown))
-    area = found["auc_at_horizon"]
+    return [*said, say(f"{ID}.horizon.assumes")]
+
+
+def _performance(one: FollowedCases, found: Mapping[str, Estimate]) -> Iterator[Message]:
+    """Area, observed over expected, sensitivity and specificity, or why there is none."""
+    area, ratio = found["auc_at_horizon"], found["oe_at_horizon"]
     if not isnan(area.low):
-        said.append(say(f"{ID}.horizon.auc", **_limits(area)))
-    elif risk.value == risk.value:
-        said.append(
-            say(f"{ID}.horizon.no_interval", measure=say("quantity.auc_at_horizon"), reason=area.note)
-        )
-    ratio = found["oe_at_horizon"]
+        yield say(f"{ID}.horizon.auc", **_limits(area))
+    elif area.note and one.cases.score is not None:
+        yield say(f"{ID}.horizon.no_interval", measure=say("quantity.auc_at_horizon"), reason=area.note)
     if not isnan(ratio.low):
-        said.append(
-            say(
-                f"{ID}.horizon.oe.{side_of(ratio, 1)}",
-                observed=ratio.details["observed_risk"],
-                expected=ratio.details["expected_risk"],
-                **_limits(ratio),
-            )
-        )
+        risks = {name: ratio.details[f"{name}_risk"] for name in ("observed", "expected")}
+        yield say(f"{ID}.horizon.oe.{side_of(ratio, 1)}", **risks, **_limits(ratio))
     elif one.why_no_risk:
-        said.append(say(f"{ID}.horizon.no_risk", reason=one.why_no_risk))
-    sensitivity, specificity = found["sensitivity_at_horizon"], found["specificity_at_horizon"]
-    if not isnan(sensitivity.value) and not isnan(specificity.value):
-        calls = {
-            f"{k}_{x}": v
-            for k, e in (("sens", sensitivity), ("spec", specificity))
-            for x, v in _limits(e).items()
-        }
-        said.append(say(f"{ID}.horizon.calls", **calls))
-    said.append(say(f"{ID}.horizon.assumes"))
-    return said
+        yield say(f"{ID}.horizon.no_risk", reason=one.why_no_risk)
+    pair = (("sens", found["sensitivity_at_horizon"]), ("spec", found["specificity_at_horizon"]))
+    if not any(isnan(e.value) for _, e in pair):
+        calls = {f"{name}_{key}": value for name, e in pair for key, value in _limits(e).items()}
+        yield say(f"{ID}.horizon.calls", **calls)
 
 
 def _limits(e: Estimate) -> dict[str, float]:
@@ -133,7 +125,7 @@ def _groups_table(one: FollowedCases, groups: Sequence[RiskGroup], plan: Plan, n
 
 
 def _figures(
-    one: FollowedCases, groups: Sequence[RiskGroup], found: dict[str, Estimate], plan: Plan, number: int
+    one: FollowedCases, groups: Sequence[RiskGroup], found: Mapping[str, Estimate], plan: Plan, number: int
 ) -> tuple[Figure, ...]:
     """The calibration curve at the horizon: the observed risk in groups of predicted risk."""
     assert plan.time_to_event is not None
