@@ -63,6 +63,15 @@ def test_headers_alone_are_not_taken(tmp_path: Path) -> None:
     assert cases.groups["event"].labels[0] == "fall"
 
 
+def test_parts_that_are_not_analysed_are_named(tmp_path: Path) -> None:
+    study, _ = read(written(tmp_path))
+    assert study.cautions == ()
+    manifest = tmp_path / "study.yaml"
+    manifest.write_text(manifest.read_text() + "subgroups: [{name: sex}]\n")
+    study, _ = read(tmp_path)
+    assert ("follow_up_whole", {"dataset": "clinic"}) in study.cautions
+
+
 def test_words_become_codes(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("case,score,t,how\nA,0.4,3,dead\nB,0.2,7,alive\n")
     (tmp_path / "study.yaml").write_text(
