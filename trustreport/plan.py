@@ -334,7 +334,7 @@ class TimeToEvent(Group):
 
     @field_validator("competing")
     @classmethod
-    def _beside_the_event(cls, value: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    def _of_other_events(cls, value: tuple[int, ...] | None) -> tuple[int, ...] | None:
         if any(code < 2 for code in value or ()):
             raise ValueError("codes from 2 on; 0 is censored, 1 the event")
         return value
