@@ -39,6 +39,7 @@ def changed(before: Plan, now: Plan) -> dict[str, tuple[Any, Any, list[str]]]:
 FITTING: dict[str, tuple[Any, Any]] = {
     "confusion.tn": (5000, 5001),
     "confusion.frames_per_finding": (1, 2),
+    "time_to_event.horizon": ("5 years", "6 years"),
     "intended_use.intended_patient_population.severity": ({"mild": 1.0}, {"severe": 1.0}),
 }
 # Fields that exclude another one.

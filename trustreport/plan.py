@@ -5,6 +5,7 @@ need it (C certification, P procurement, V vigilance) may be absent; the report 
 """
 
 import datetime as dt
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -23,7 +24,7 @@ KINDS = {"C": "certification", "P": "procurement", "V": "vigilance"}
 Kind = Literal["certification", "procurement", "vigilance"]
 NOT_DECLARED = "NOT DECLARED"
 # Lists that say something when they are empty: no case was excluded.
-EMPTY_IS_SAID = ("exclusions",)
+EMPTY_IS_SAID = ("exclusions", "competing")
 
 
 def as_typed(value: Any) -> Any:
@@ -101,9 +102,14 @@ LIMITS = (
         "P56_shrink",
         "P57_rate",
         "P59_cell",
+        "P63_share",
+        "P64_p",
+        "P64_gap",
     ),
     "power_difference",
 )
+HORIZON = re.compile(r"(\d+(?:\.\d+)?)\s*(days?|weeks?|months?|years?)?", re.IGNORECASE)
+DAYS = {"days": 1.0, "weeks": 7.0, "months": 365.25 / 12, "years": 365.25}
 MOST_CANDIDATES = 50  # each is compared with every other
 LIMIT_ALIASES = {"harmful_switch_rate": "P29_harmful_switch_rate"}
 
@@ -304,6 +310,59 @@ class ReferenceStandard(Group):
     maturity_days: float | None = declared("V")
     rater_accuracy: Share | Literal["measured"] | dict[str, Share] | None = None
     label_scale: Literal["nominal", "ordinal"] | None = None
+
+
+class TimeToEvent(Group):
+    """The truth of data sets with follow-up: whether an event happened by a horizon.
+
+    `unit` is that of the column ``follow_up``. `competing` lists the codes of events after which the event
+    cannot happen any more; an empty list says that there are none.
+    """
+
+    event: Text | None = None
+    horizon: Text
+    unit: Literal["days", "weeks", "months", "years"] | None = None
+    competing: tuple[int, ...] | None = None
+
+    @field_validator("horizon")
+    @classmethod
+    def _above_nothing(cls, value: str) -> str:
+        found = HORIZON.fullmatch(value.strip())
+        if found is None or not float(found[1]) > 0:
+            raise ValueError('a number above 0, with or without its unit, as "5 years"')
+        return value.strip()
+
+    @field_validator("competing")
+    @classmethod
+    def _of_other_events(cls, value: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        if any(code < 2 for code in value or ()):
+            raise ValueError("codes from 2 on; 0 is censored, 1 the event")
+        return value
+
+    @model_validator(mode="after")
+    def _of_one_unit(self) -> "TimeToEvent":
+        if self._parts[1] and self.unit is None:
+            raise ValueError("unit: that of the column follow_up (days, weeks, months or years)")
+        return self
+
+    @property
+    def _parts(self) -> tuple[str, str]:
+        """The number of the horizon as typed, and its unit, empty without one."""
+        found = HORIZON.fullmatch(self.horizon)
+        assert found is not None
+        return found[1], f"{found[2].lower().rstrip('s')}s" if found[2] else ""
+
+    @property
+    def at(self) -> float:
+        """The horizon in the unit of the column ``follow_up``."""
+        number, unit = self._parts
+        return float(number) * (DAYS[unit] / DAYS[self.unit] if unit and self.unit else 1.0)
+
+    @property
+    def written(self) -> str:
+        """The horizon as the report writes it, with its unit where one is known."""
+        number, unit = self._parts
+        return self.horizon if unit or not self.unit else f"{number} {self.unit}"
 
 
 class Exclusion(Group):
@@ -748,6 +807,7 @@ class Plan(Group):
     reading: Reading = Reading()
     readers: tuple[ReaderFacts, ...] = ()
     reference_standard: ReferenceStandard = ReferenceStandard()
+    time_to_event: TimeToEvent | None = None
     datasets: tuple[DatasetFacts, ...] = ()
     tables: dict[str, TableFile] = Field(default_factory=dict)
     endpoints: tuple[Endpoint, ...] = ()

@@ -198,6 +198,27 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("class_auc", better="up", written_as="area", clustered="auc_logit_obuchowski"),
     *_rows("macro_sensitivity", better="up", clustered="class_delta"),
     *_rows("macro_ppv macro_f1 weighted_f1", better="up", by_prevalence=True, clustered="class_delta"),
+    # advice accuracy: an event by a horizon, cases weighted for censoring
+    *_rows("risk_at_horizon", clustered="ipcw_wilson"),
+    *_rows("auc_at_horizon", better="up", written_as="area", clustered="ipcw_logit"),
+    *_rows("brier_at_horizon", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
+    *_rows("scaled_brier_at_horizon", "score", "up", high=1.0, scale="log_shortfall", **_RISKS),
+    *_rows("oe_at_horizon", "ratio", 1.0, **_RISKS),
+    *_rows("calibration_slope_at_horizon", "ratio", 1.0, scale="identity", low=-inf, **_RISKS),
+    *_rows("calibration_intercept_at_horizon", "score", 0.0, **_RISKS),
+    *_rows(
+        "sensitivity_at_horizon specificity_at_horizon",
+        better="up",
+        counts_decisions=True,
+        clustered="ipcw_wilson",
+    ),
+    *_rows(
+        "ppv_at_horizon npv_at_horizon",
+        better="up",
+        counts_decisions=True,
+        by_prevalence=True,
+        clustered="ipcw_wilson",
+    ),
     # candidates, for local patients
     *_rows("alarm_rate", counts_decisions=True, by_prevalence=True),
     *_rows(

@@ -78,11 +78,12 @@ class Coded:
 class Cases:
     """The cases of one task or data set; `truth` (n_cases,) indexes `classes`, -1 where there is none.
 
-    For a binary task `classes` is ("0", "1"), 1 = condition present. `groups` holds the further columns of
-    the table (subgroup columns, severity, equipment), `numbers` what else was said of a case: its
-    ``relevance``, its ``case_threshold``, its own utilities ``utility_00`` to ``utility_11`` (decision,
-    truth), the ``reference_days`` from the index test to the reference. `content` is a hash of the image or
-    record.
+    For a binary task `classes` is ("0", "1"), 1 = condition present. Cases with ``follow_up`` and ``event``
+    among `numbers` have no truth but those, and no `classes`. `groups` holds the further columns of the table
+    (subgroup columns, severity, equipment), `numbers` what else was said of a case: its ``relevance``, its
+    ``case_threshold``, its own utilities ``utility_00`` to ``utility_11`` (decision, truth), the
+    ``reference_days`` from the index test to the reference, its ``follow_up`` and the ``event`` that ended
+    it. `content` is a hash of the image or record.
     """
 
     labels: Labels
@@ -98,6 +99,11 @@ class Cases:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def followed(self) -> bool:
+        """Whether the truth of the cases is a time to an event."""
+        return "follow_up" in self.numbers and "event" in self.numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

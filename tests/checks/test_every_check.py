@@ -20,6 +20,7 @@ from tests.checks import test_reader_study as reading
 from tests.checks import test_reliance_checks as relying
 from tests.checks import test_robustness_checks as robust
 from tests.checks import test_source_reliability_check as raters
+from tests.checks import test_time_to_event_checks as followed
 from tests.checks import test_vigilance_checks as watched
 from tests.dimensions import test_candidates as chosen
 from tests.dimensions.test_subgroups import cases, counted, declared, scored
@@ -313,6 +314,9 @@ PAIRS: dict[str, Pair] = {
         alone(scored(of_data.with_content("a", "b", "", ""))),
     ),
     "P62": lambda: (alone(Study(), of_slope(0.8)), alone(Study(), of_slope((0.8, 1.2)))),
+    "P63": lambda: (followed.evidence(censoring=3.0), followed.evidence(censoring=0.3)),
+    "P64": lambda: (followed.evidence(by_score=3.0), followed.evidence(censoring=0.3)),
+    "P65": lambda: (followed.evidence(competing=None), followed.evidence(competing=())),
 }
 
 
@@ -321,7 +325,7 @@ def run(check: str, evidence: Evidence) -> list[CheckOutcome]:
 
 
 def test_the_register_is_whole_and_every_check_has_its_pair() -> None:
-    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 63)]
+    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 66)]
     assert set(PAIRS) == set(BY_ID)
 
 

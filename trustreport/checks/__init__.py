@@ -14,6 +14,7 @@ from trustreport.checks import (
     reliance,
     source_reliability,
     subgroups,
+    time_to_event,
     versions,
     vigilance,
 )
@@ -23,6 +24,7 @@ __all__ = ["CHECKS", "Check", "Evidence"]
 
 GROUPS = (
     advice_accuracy.CHECKS,
+    time_to_event.CHECKS,
     pragmatic_utility.CHECKS,
     decision_benefit.CHECKS,
     reader_study.CHECKS,

@@ -17,6 +17,7 @@ from trustreport.measures.two_arm.difference import newcombe
 from trustreport.messages import Message, say
 from trustreport.narrative.names import heading
 from trustreport.performance.cases import ScoredCases, scored_cases
+from trustreport.performance.time_to_event import followed_cases
 from trustreport.place import Place
 from trustreport.plan import DatasetFacts
 from trustreport.results import leading
@@ -177,6 +178,12 @@ def left_out(evidence: Evidence) -> Iterator[Remark]:
         if case.n_not_given or not case.n_failed:
             n = case.n_not_given
             yield Remark(case.place, _without(case.counts, n) if n else None)
+    for one in followed_cases(evidence.study, evidence.plan):
+        failed, n = one.cases.n_failed, one.cases.n_not_given
+        if failed:
+            yield Remark(one.place, say("checks.P03.fired_failed", n=failed), severity="W")
+        if n or not failed:
+            yield Remark(one.place, _without(None, n) if n else None)
 
 
 def _kept(evidence: Evidence, case: ScoredCases) -> Message:

@@ -26,7 +26,10 @@ class Characteristic:
 
 @dataclass(frozen=True, slots=True)
 class CaseMix:
-    """The cases of one data set, or of the readings of one task (`role` is empty then)."""
+    """The cases of one data set, or of the readings of one task (`role` is empty then).
+
+    Of cases that are `followed` (time to an event) none is positive, negative or without truth.
+    """
 
     name: str
     role: str
@@ -36,6 +39,7 @@ class CaseMix:
     without_truth: int
     characteristics: tuple[Characteristic, ...] = ()
     statuses: Mapping[str, int] = field(default_factory=dict)
+    followed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +79,10 @@ def case_mix(name: str, role: str, cases: Cases, statuses: Mapping[str, int] | N
         len(cases),
         int(np.count_nonzero(cases.truth > 0)),
         int(np.count_nonzero(cases.truth == 0)),
-        int(np.count_nonzero(cases.truth < 0)),
+        0 if cases.followed else int(np.count_nonzero(cases.truth < 0)),
         tuple(c for c in (_characteristic(k, column) for k, column in columns.items()) if c is not None),
         statuses or {},
+        cases.followed,
     )
 
 

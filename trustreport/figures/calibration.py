@@ -54,6 +54,7 @@ class CalibrationFigure:
     """
 
     panels: tuple[CalibrationPanel, ...]
+    at_horizon: bool = False  # scores are risks of an event by a horizon, in groups, without a smooth curve
 
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per bin of each panel."""
@@ -118,7 +119,7 @@ class CalibrationFigure:
 
     def _key(self, say: Catalogue) -> list[str]:
         level = numbers.plain(say, round(100 * self.panels[0].points[0].observed.level, 6))
-        text = say("figure.calibration.key", level=level)
+        text = say(f"figure.calibration.key{'_at_horizon' if self.at_horizon else ''}", level=level)
         return style.wrap(text, style.TEXT_WIDTH, style.SMALL).split("\n")
 
     def _head(
@@ -143,7 +144,8 @@ class CalibrationFigure:
         plot.set_xticks(ends, ["" for _ in ends])
         plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE, pad=2)
         if first:
-            plot.set_ylabel(say("figure.calibration.y"), size=style.TICK, labelpad=3)
+            y = say(f"figure.calibration.y{'_at_horizon' if self.at_horizon else ''}")
+            plot.set_ylabel(y, size=style.TICK, labelpad=3)
         plot.plot([0, 1], [0, 1], color=style.INK, lw=style.THIN, zorder=1, gid=f"as-said-{i}")
         for k, point in enumerate(panel.points):
             e = point.observed

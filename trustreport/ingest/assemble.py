@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from trustreport.ingest import published, rules
+from trustreport.ingest import follow_up, published, rules
 from trustreport.ingest.arms import Arms, arms_of
 from trustreport.ingest.cautions import cautions
 from trustreport.ingest.columns import MappedTable
@@ -35,6 +35,7 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, prob
         published.reported_of(plan, tables, problems),
     )
     rules.references_hold(plan, study, arms, manifest, problems)
+    follow_up.is_usable(plan, tables, study, manifest, problems)
     rules.criteria_are_assessable(plan, manifest, problems)
     study = replace(study, cautions=tuple(cautions(plan, tables, study)))
     close(study)

@@ -142,6 +142,9 @@ def build(labels: Labels, parts: Sequence[CaseRecords], problems: Problems) -> C
     gather = Gatherer(len(labels), parts, labels.__getitem__, problems)
     classes, coded_truth = _class_truth(parts, problems)
     day = gather.times("date")
+    numbers = {w: found for w in contracts.CASE_NUMBERS if (found := gather.floats(w)) is not None}
+    if "follow_up" in numbers and "event" in numbers:
+        classes = ()
     return Cases(
         labels,
         gather.truth(coded_truth),
@@ -152,9 +155,7 @@ def build(labels: Labels, parts: Sequence[CaseRecords], problems: Problems) -> C
         complexity=gather.floats("complexity"),
         content=gather.named("content_hash", _names(parts, "content_hash")),
         groups=groups(gather),
-        numbers={
-            word: found for word in contracts.CASE_NUMBERS if (found := gather.floats(word)) is not None
-        },
+        numbers=numbers,
     )
 
 

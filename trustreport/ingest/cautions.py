@@ -30,6 +30,7 @@ def cautions(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterato
     for dataset in study.datasets:
         yield from _of_scores(dataset, plan)
         yield from _of_features(dataset)
+        yield from _of_follow_up(dataset, plan)
     yield from _of_subgroups(plan, study)
     yield from _of_baseline(plan, study)
 
@@ -101,6 +102,14 @@ def _of_features(dataset: Dataset) -> Iterator[Caution]:
         lacking = np.flatnonzero(absent.any(axis=0))
         names = [dataset.feature_names[i] for i in lacking]
         yield "features_missing", {"dataset": dataset.name, "share": share, "names": names[:MOST_NAMED]}
+
+
+def _of_follow_up(dataset: Dataset, plan: Plan) -> Iterator[Caution]:
+    """Subgroups, sites or periods of a data set with follow-up: no number is computed for them."""
+    site = dataset.cases.site
+    sites = site is not None and len(site.labels) > 1
+    if dataset.cases.followed and (plan.subgroups or sites or dataset.role == "period"):
+        yield "follow_up_whole", {"dataset": dataset.name}
 
 
 def _of_subgroups(plan: Plan, study: Study) -> Iterator[Caution]:

@@ -116,6 +116,14 @@ def fix_binary(cell: str) -> str:
     )
 
 
+def fix_event(cell: str) -> str:
+    """How to mend a cell that is no code of an event."""
+    return (
+        "0 is censored, 1 the event. Add what each value stands for to {where} in the manifest, as values: "
+        "{{event: {{<value>: 1}}}}."
+    )
+
+
 def fix_date(cell: str) -> str:
     """How to mend a cell that is no date: by the form that it seems to have."""
     parts = re.fullmatch(r"(\d{1,2})([./-])(\d{1,2})[./-](\d{4}|\d{2})", cell)
@@ -142,6 +150,11 @@ UNIT = ColumnCheck(
 )
 A_SHARE = ColumnCheck(lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)), "a number from 0 to 1", fix_number)
 POSITIVE = ColumnCheck(lambda x: ~np.isfinite(x) | (x >= 0), "0 or more")
+EVENT = ColumnCheck(
+    lambda x: np.isfinite(x) & _whole(x),
+    "0 (censored), 1 (the event) or the number of a competing event",
+    fix_event,
+)
 COUNT = ColumnCheck(lambda x: ~np.isfinite(x) | _whole(x), "a count: 0, 1, 2 ...")
 DATE = ColumnCheck(
     lambda x: (x >= np.datetime64("1800-01-01", "s")) & (x < np.datetime64("2200-01-01", "s")),
@@ -185,6 +198,8 @@ WORDS: Mapping[str, Word] = {
     "complexity": NUMBER,
     "relevance": Word("number", (FINITE, POSITIVE)),
     "reference_days": NUMBER,
+    "follow_up": Word("number", (FINITE, POSITIVE)),
+    "event": Word("number", (EVENT,)),
     "case_threshold": Word("number", (FINITE, A_SHARE)),
     **{f"utility_{cell}": NUMBER for cell in ("00", "01", "10", "11")},
     "order": NUMBER,
@@ -214,12 +229,15 @@ PER_ARM = (
 CASE_NUMBERS = (
     *("relevance", "case_threshold", "utility_00", "utility_01", "utility_10", "utility_11"),
     "reference_days",
+    *("follow_up", "event"),
 )
 OF_CASE = ("truth", "patient", "site", "date", "complexity", "content_hash", *CASE_NUMBERS)
+# Headers such as "event" mean many things: these two are taken where the manifest maps them.
+ONLY_MAPPED_OF_CASE = ("follow_up", "event")
 KNOWN_OF_COUNTS = ("readers", "cases", "paired")
 
 CONTRACTS: Mapping[str, Contract] = {
-    "cases": Contract(("case",), ("dataset", *OF_CASE), extra="groups"),
+    "cases": Contract(("case",), ("dataset", *OF_CASE), extra="groups", only_mapped=ONLY_MAPPED_OF_CASE),
     "readings": Contract(
         ("reader", "case"),
         (
@@ -239,12 +257,14 @@ CONTRACTS: Mapping[str, Contract] = {
         one_of=("score", "decision", "class_scores", "status"),
         extra="features",
         may_be_mapped_per=("score", "decision"),
+        only_mapped=ONLY_MAPPED_OF_CASE,
     ),
     "dataset": Contract(
         (),
         ("case", "dataset", "candidate", "score", "decision", "class_scores", "version", "status", *OF_CASE),
         extra="features",
         may_be_mapped_per=("score", "decision"),
+        only_mapped=ONLY_MAPPED_OF_CASE,
     ),
     "features": Contract(("case",), ("dataset",), extra="features"),
     "raters": Contract(("case", "rater", "label"), ("confidence", "truth")),

@@ -18,6 +18,7 @@ from trustreport.dimensions.advice_accuracy.narrative_h import h_parts
 from trustreport.dimensions.advice_accuracy.narrative_secondary import remarks_on
 from trustreport.dimensions.advice_accuracy.prevalence_figure import prevalence_figures
 from trustreport.dimensions.advice_accuracy.several import called_classes, class_part, class_results
+from trustreport.dimensions.advice_accuracy.time_to_event import horizon_part, horizon_results
 from trustreport.dimensions.advice_accuracy.utility import (
     contest_results,
     contests,
@@ -28,12 +29,13 @@ from trustreport.dimensions.advice_accuracy.utility import (
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding
-from trustreport.messages import say
+from trustreport.messages import Message, say
 from trustreport.narrative.follow_up import immature, prepend_sentences
 from trustreport.narrative.plotted_periods import not_plotted
 from trustreport.performance.cases import ScoredCases, scored_cases
 from trustreport.performance.clusters import clustering
 from trustreport.performance.sites import FEWER, resamples, sites_in
+from trustreport.performance.time_to_event import followed_cases
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Study
@@ -46,7 +48,7 @@ EACH_UP_TO = 4
 def has_data(study: Study, plan: Plan) -> bool:
     """Whether anything says what the device advised for cases of known truth."""
     declared = any(d.h_accuracy for d in plan.datasets)
-    several = any(called_classes(study, plan))
+    several = any(called_classes(study, plan)) or bool(followed_cases(study, plan))
     return bool(study.confusion) or declared or several or bool(scored_cases(study, plan))
 
 
@@ -80,9 +82,10 @@ def answer(study: Study, plan: Plan) -> Finding:
     drawn = [one for one in views if one.place.dataset not in not_drawn]
     weighed = list(confident(study, plan))
     of_classes = [(one, class_results(one, plan)) for one in called_classes(study, plan)]
+    followed = [(one, horizon_results(one, plan)) for one in followed_cases(study, plan)]
     ranked = contests(cases, plan)
     secondary: list[Result] = [r for one in weighed for r in one.results]
-    secondary += [r for _, own in of_classes for r in own]
+    secondary += [r for _, own in (*of_classes, *followed) for r in own]
     for compared, baseline in pairs(cases):
         secondary += difference_results(compared, baseline, plan)
         secondary += yield_differences(compared, baseline, plan)
@@ -99,9 +102,12 @@ def answer(study: Study, plan: Plan) -> Finding:
         parts = overview(views, figures, undrawn=len(not_drawn))
     results: tuple[Result, ...] = (*(r for one in views for r in one.results), *secondary)
     parts = (*parts, *(class_part(one, own, i) for i, (one, own) in enumerate(of_classes, 1)))
+    parts = (*parts, *(horizon_part(one, own, plan, i) for i, (one, own) in enumerate(followed, 1)))
     parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
     parts = with_declared(prepend_sentences(immature(study, plan), parts), claim_checks(plan, results))
-    not_shown = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
+    not_shown: tuple[Message, ...] = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
+    if any(one.state.n_censored for one, _ in followed):
+        not_shown = (say(f"{NAME}.not_shown.censoring"), *not_shown)
     return Finding(NAME, parts, results, not_shown)
 
 

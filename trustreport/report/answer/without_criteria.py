@@ -6,6 +6,7 @@ from math import isnan
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
+from trustreport.place import Place
 from trustreport.report.answer.sentences import Statement, first_letter
 from trustreport.report.answer.worst import of_data_sets, worst_data
 from trustreport.report.tables import in_words
@@ -183,6 +184,34 @@ def _classes(assessment: Assessment, say: Catalogue) -> list[Statement]:
     return said
 
 
+def _at_horizon(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """Of an event by a horizon: the observed risk, how well the scores rank, and observed over expected."""
+    roles, declared = {d.name: d.role for d in assessment.study.datasets}, assessment.plan.time_to_event
+    if declared is None:
+        return []
+    of: dict[Place, dict[str, Result]] = {}
+    for r in assessment.results:
+        if r.name.endswith("_at_horizon") and r.primary and not isnan(r.estimate.value):
+            of.setdefault(r.place, {})[r.name] = r
+    said = []
+    tested = [place for place in of if roles.get(str(place.dataset)) not in DEVELOPMENT_ROLES]
+    for place in tested[:MOST_PAIRS]:
+        risk = of[place].get("risk_at_horizon")
+        own = [of[place][name] for name in ("auc_at_horizon", "oe_at_horizon") if name in of[place]]
+        if risk is not None and own:
+            text = say(
+                "answer.open.horizon",
+                data=place.data_name,
+                event=declared.event or say("answer.open.horizon_event"),
+                horizon=declared.written,
+                risk=in_words(risk, say),
+                n=risk.estimate.n,
+                measures=[_measured(r, say) for r in own],
+            )
+            said.append(Statement(text, (*own, risk)))
+    return said
+
+
 def _published(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Declared figures that contradict each other, and those that the counts do not bear out."""
     own = [r for r in assessment.results if r.id == "reported.conflict"]
@@ -243,6 +272,7 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Statement]], ...] = (
     _errors,
     _data_sets,
     _classes,
+    _at_horizon,
     _published,
     _raters,
 )

@@ -32,7 +32,9 @@ def sets(context: Context) -> Element | None:
     for mix in assessment.case_mixes:
         facts = declared_of.get(mix.name)
         dates = _dates(facts.start_date, facts.end_date, say) if facts else ""
-        counts = (mix.n, mix.positive, mix.negative, mix.without_truth)
+        counts = [say.numbers.count(n) for n in (mix.n, mix.positive, mix.negative, mix.without_truth)]
+        if mix.followed:
+            counts[1:] = [say("table.empty")] * 3
         lines.append(
             Line(
                 (
@@ -40,7 +42,7 @@ def sets(context: Context) -> Element | None:
                         mix.name or say("report.read.the_task"),
                         aside=declared.text(mix.role, say) if mix.role else say("element.E03.readings"),
                     ),
-                    *(Cell(say.numbers.count(n), True) for n in counts),
+                    *(Cell(n, True) for n in counts),
                     Cell((facts.sampling if facts else None) or say("word.not_declared")),
                     Cell(dates or say("word.not_declared")),
                 )

@@ -24,11 +24,18 @@ ANSWERED_BY: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "potential_robustness": ("degree_of_correspondence", "mmd", "energy_distance", "similarity_effect")
     },
     "E13": {"advice_accuracy": ("tp", "fp", "fn", "tn")},
-    "E14": {"advice_accuracy": ("sensitivity", "specificity"), "candidates": ("sensitivity", "specificity")},
-    "E15": {"advice_accuracy": ("ppv", "npv"), "candidates": ("ppv", "npv")},
-    "E16": {"advice_accuracy": ("auc", "auc_group"), "candidates": ("auc",)},
+    "E14": {
+        "advice_accuracy": ("sensitivity", "specificity", "sensitivity_at_horizon", "specificity_at_horizon"),
+        "candidates": ("sensitivity", "specificity"),
+    },
+    "E15": {
+        "advice_accuracy": ("ppv", "npv", "ppv_at_horizon", "npv_at_horizon"),
+        "candidates": ("ppv", "npv"),
+    },
+    "E16": {"advice_accuracy": ("auc", "auc_group", "auc_at_horizon"), "candidates": ("auc",)},
     "E17": {
-        "advice_value": ("calibration_slope", "calibration_intercept", "oe_ratio", "brier", "ici", "gici")
+        "advice_value": ("calibration_slope", "calibration_intercept", "oe_ratio", "brier", "ici", "gici"),
+        "advice_accuracy": ("calibration_slope_at_horizon", "oe_at_horizon", "brier_at_horizon"),
     },
     "E18": {"advice_accuracy": ("net_benefit", "weighted_utility", "utility_yield")},
     "E19": {"subgroups": ()},

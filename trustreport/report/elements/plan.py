@@ -18,7 +18,7 @@ GROUPS = {
     "E02": ("intended_use", "operating_point"),
     "E04": ("study", "arms", "reading"),
     "E05": ("endpoints", "utility", "precision_targets", "similarity", "internal_splits", "limits"),
-    "E08": ("reference_standard",),
+    "E08": ("reference_standard", "time_to_event"),
     "E24": ("readers",),
     "E44": ("amendments",),
 }

@@ -1,0 +1,59 @@
+"""Pitfalls of time to event: much censoring, censoring that depends on the score, competing events."""
+
+from collections.abc import Iterator
+
+from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.digits import share
+from trustreport.messages import say
+from trustreport.performance.time_to_event import followed_cases
+from trustreport.place import NOWHERE
+
+DIMENSION = "advice_accuracy"
+LIMITS = {
+    "P63_share": 0.5,  # of the cases censored before the horizon
+    "P64_p": 0.01,  # of a test that censoring does not depend on the score, and
+    "P64_gap": 0.05,  # between the lower and the upper half of the scores in the chance of being followed
+}
+
+
+def much_censoring(evidence: Evidence) -> Iterator[Remark]:
+    """P63: the state at the horizon is unknown for many, so that few with large weights decide."""
+    for one in followed_cases(evidence.study, evidence.plan):
+        state = one.state
+        if not len(state):
+            continue
+        part = share(state.n_censored, len(state))
+        values = {
+            "n": state.n_censored,
+            "total": len(state),
+            "share": part,
+            "effective": state.size(state.event),
+        }
+        fires = part > evidence.limit("P63_share")
+        yield Remark(one.place, say("checks.P63.fired", **values) if fires else None)
+
+
+def censoring_by_score(evidence: Evidence) -> Iterator[Remark]:
+    """P64: follow-up ends sooner at some scores than at others, which the weights do not allow for."""
+    for one in followed_cases(evidence.study, evidence.plan):
+        found = one.censoring()
+        if found is None or found.note:
+            continue
+        apart = abs(found.lower - found.upper) > evidence.limit("P64_gap")
+        fires = found.p < evidence.limit("P64_p") and apart
+        message = say("checks.P64.fired", lower=found.lower, upper=found.upper, p=found.p)
+        yield Remark(one.place, message if fires else None)
+
+
+def competing_undeclared(evidence: Evidence) -> Iterator[Remark]:
+    """P65: nobody said whether another event can come before, and whether it was coded as censored."""
+    declared = evidence.plan.time_to_event
+    if declared is not None and followed_cases(evidence.study, evidence.plan):
+        yield Remark(NOWHERE, say("checks.P65.fired") if declared.competing is None else None)
+
+
+CHECKS = (
+    Check("P63", DIMENSION, "W", much_censoring, LIMITS),
+    Check("P64", DIMENSION, "W", censoring_by_score, LIMITS),
+    Check("P65", DIMENSION, "W", competing_undeclared),
+)
