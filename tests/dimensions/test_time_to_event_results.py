@@ -79,7 +79,7 @@ def test_the_page_and_the_answer_say_it(tmp_path: Path) -> None:
     assert len(rows) == 10
     assert sum(row["n"] for row in rows) == 400
     first = answer(assessment, EN).sentence
-    assert first.startswith("On county the risk of death within 10 years was 23.7%")
+    assert first.startswith("county: the risk of death within 10 years was 23.7%")
     assert "AUC at the horizon 0.85" in first
 
 

@@ -2,13 +2,16 @@
 
 import json
 import re
+import subprocess
 from html import unescape
 from pathlib import Path
 
+import numpy as np
 import page as conformance
 import pikepdf
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 from trustreport.cli import main
 
@@ -30,6 +33,8 @@ BUDGETS = {
     "vigilance-audit": 14,
     "certification-dossier": 20,
 }
+# Millimetres: head and foot of a page, and the margin beside its text, less one for the edges of marks.
+HEAD, FOOT, BEYOND = 24, 20, 19
 pytestmark = [pytest.mark.pdf, pytest.mark.slow]
 
 
@@ -61,14 +66,29 @@ def test_the_other_examples_conform_and_keep_their_pages(name: str, tmp_path: Pa
 
 
 def conforms(out: Path, name: str) -> None:
-    """Report and annex are PDF/A-3a and PDF/UA-1, the report within its pages."""
+    """Report and annex are PDF/A-3a and PDF/UA-1, the report within its pages, each of them well filled."""
     assert len(pikepdf.open(out / "report.pdf").pages) <= BUDGETS[name]
+    filled = [body(page) for page in page_pictures(out / "report.pdf")]
+    assert all(np.flatnonzero(page.any(axis=1)).max() >= 2 / 3 * len(page) for page in filled[:-1])
+    assert not any(page[:, -BEYOND:].any() or page[:, :BEYOND].any() for page in filled), "beyond the margin"
     for file in ("report.pdf", "annex.pdf"):
         pdf = (out / file).read_bytes()
         for profile in ("3a", "ua1"):
             found = conformance.validate_pdf_bytes(pdf, profile=profile)
             assert [(f.rule_id, f.message) for f in found.failures] == [], file
             assert found.is_compliant
+
+
+def page_pictures(file: Path) -> list[np.ndarray]:
+    """The pages of a PDF in grey, a pixel a millimetre."""
+    prefix = file.with_suffix("")
+    subprocess.run(["pdftoppm", "-r", "25.4", "-gray", str(file), str(prefix)], check=True)
+    return [np.asarray(Image.open(one)) for one in sorted(file.parent.glob(f"{prefix.name}-*.pgm"))]
+
+
+def body(page: np.ndarray) -> np.ndarray:
+    """Where a page has ink, between its head and its foot."""
+    return page[HEAD : len(page) - FOOT] < 200
 
 
 def untold(out: Path) -> list[str]:
