@@ -226,6 +226,7 @@ ROWS: tuple[Quantity, ...] = (
         high=1.0,
         decimals=2,
     ),
+    *_rows("icc", "score", "up", high=1.0, decimals=2),
     # pragmatic utility
     # a risk reduction is the change of accuracy: errors saved are right decisions gained
     *_rows("arr", "difference", "up", no_effect=0.0, same_as=f"accuracy{DIFFERENCE}"),
