@@ -177,7 +177,7 @@ class ScoredCases:
         """Truth, score and cluster of the cases that have a score; of these calibration is made."""
         assert self.score is not None
         of = self.scored
-        return self.truth[of], self.score[of], _together(self.cluster, of)
+        return self.truth[of], self.score[of], together(self.cluster, of)
 
     @cached_property
     def ranked(self) -> tuple[Mask, Floats, Clusters | None]:
@@ -191,7 +191,7 @@ class ScoredCases:
         low, high = (float(used.min()) - 1, float(used.max()) + 1) if used.size else (0.0, 1.0)
         filled = np.where(self.failed, np.where(self._called, high, low), oriented)
         of = self.scored | self.failed
-        return self.truth[of], filled[of], _together(self.cluster, of)
+        return self.truth[of], filled[of], together(self.cluster, of)
 
     @cached_property
     def acted_on(self) -> tuple[Mask, Floats, Clusters | None]:
@@ -199,7 +199,7 @@ class ScoredCases:
         assert self.score is not None
         filled = np.where(self.failed, np.where(self._called, np.inf, -np.inf), self.score)
         of = self.scored | self.failed
-        return self.truth[of], filled[of], _together(self.cluster, of)
+        return self.truth[of], filled[of], together(self.cluster, of)
 
     @property
     def _called(self) -> Mask:
@@ -251,7 +251,7 @@ class ScoredCases:
             score=some(self.score),
             decision=some(self.decision),
             failed=self.failed[of],
-            cluster=_together(cluster, of),
+            cluster=together(cluster, of),
             memo={},
         )
 
@@ -270,7 +270,7 @@ def by_rule(truth: Mask, rule: Rule) -> Mask:
     return ~truth if rule == "wrong" else np.full(truth.shape, rule == "positive")
 
 
-def _together(cluster: Clusters | None, of: Mask) -> Clusters | None:
+def together(cluster: Clusters | None, of: Mask) -> Clusters | None:
     """The clusters of some cases; None where each case is alone in its own."""
     if cluster is None:
         return None
@@ -341,7 +341,7 @@ def made(
         decision,
         failed,
         rule,
-        None if cluster is None else _together(cluster[rows], np.ones(len(rows), bool)),
+        None if cluster is None else together(cluster[rows], np.ones(len(rows), bool)),
         int(np.count_nonzero(counted & ~found.given)),
         int(np.count_nonzero(counted)),
         point.threshold,

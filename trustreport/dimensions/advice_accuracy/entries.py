@@ -16,11 +16,14 @@ from trustreport.measures.roc.group import auc_group
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries, entries, pair
 from trustreport.performance.measures import lead, why_no_risk, without_interval
+from trustreport.performance.verification import MEASURES as VERIFIED_MEASURES
+from trustreport.performance.verification import partly_verified
 from trustreport.place import Place
 from trustreport.plan import Confusion, Plan
 from trustreport.quantities import quantity
 from trustreport.results import Result
 from trustreport.seeds import generator
+from trustreport.study import Study
 
 ID = "advice_accuracy"
 CELLS = ("tp", "fp", "fn", "tn")
@@ -192,6 +195,24 @@ def decision_results(case: ScoredCases, plan: Plan) -> list[Result]:
         for name in ("accuracy", "sensitivity", "specificity", *(("auc",) if case.score is not None else ())):
             results += entries(f"{ID}.{name}", case.decided, name, level, parameters=WITHOUT)
     return results
+
+
+def corrected_results(case: ScoredCases, study: Study, plan: Plan) -> list[Result]:
+    """Sensitivity and specificity corrected for cases without a truth; nothing where every case has one."""
+    found = partly_verified(case, study, plan)
+    if found is None:
+        return []
+    return [
+        r
+        for name in VERIFIED_MEASURES
+        for r in as_entries(
+            f"{ID}.corrected_{name}",
+            case.place,
+            found.corrected(name, plan.report.confidence_level),
+            clustered=found.cluster is not None,
+            cases=found.key,
+        )
+    ]
 
 
 def score_results(
