@@ -33,7 +33,8 @@ def test_percent_scores_with_a_threshold_of_a_share(tmp_path: Path) -> None:
     said = warned(tmp_path, "operating_point: {threshold: 0.5}\n" + ONE, a_csv=PERCENT)
     assert said["threshold_of_another_scale"] == (
         "a: scores run from 0 to 80, and the threshold is 0.5. "
-        "If the scores are percentages, declare the threshold on their scale."
+        "If the scores are percentages, declare the threshold on their scale, with score_range: [0, 100] and "
+        "scores_are_probabilities: true."
     )
     assert not warned(tmp_path, "operating_point: {threshold: 50}\n" + ONE, a_csv=PERCENT)
 

@@ -21,6 +21,7 @@ from trustreport.performance.keys import case_key
 from trustreport.plan import Plan
 from trustreport.study import Binary, Study
 
+CUSTOMARY_ALPHA = 0.05  # as P13 has it
 MEASURES: tuple[Name, ...] = ("sensitivity", "specificity")
 
 
@@ -32,19 +33,21 @@ class DecidedCases:
     decision: NDArray[np.bool_]
     cluster: Clusters | None
     key: str
+    alpha: float
 
     @property
     def counts(self) -> PartlyVerified:
         """The four cells, and how many others there are."""
         return PartlyVerified.of(self.truth, self.decision)
 
-    def depends_on_decision(self, alpha: float) -> bool:
+    @property
+    def depends_on_decision(self) -> bool:
         """Whether cases decided one way were verified more often than the others, by Fisher's exact test."""
         x = self.counts
         verified = x.tp + x.fp, x.fn + x.tn
         if not x.called_positive or not x.called_negative:
             return False
-        return fisher_exact(verified[0], x.called_positive, verified[1], x.called_negative).p <= alpha
+        return fisher_exact(verified[0], x.called_positive, verified[1], x.called_negative).p <= self.alpha
 
     def corrected(self, name: Name, level: float) -> list[Estimate]:
         """The estimates of Begg and Greenes, the primary one first: that of clusters where there are any."""
@@ -78,4 +81,5 @@ def partly_verified(case: ScoredCases, study: Study, plan: Plan) -> DecidedCases
         found.decision[rows] == 1,
         None if cluster is None else together(cluster, decided),
         case_key(dataset.name, dataset.cases.labels, rows),
+        plan.limits.get("P13_alpha", CUSTOMARY_ALPHA),
     )

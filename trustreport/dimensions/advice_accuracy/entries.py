@@ -198,9 +198,9 @@ def decision_results(case: ScoredCases, plan: Plan) -> list[Result]:
 
 
 def corrected_results(case: ScoredCases, study: Study, plan: Plan) -> list[Result]:
-    """Sensitivity and specificity corrected for cases without a truth; nothing where every case has one."""
+    """Sensitivity and specificity of all decided cases, where verification depends on the decision."""
     found = partly_verified(case, study, plan)
-    if found is None:
+    if found is None or not found.depends_on_decision:
         return []
     return [
         r
@@ -292,7 +292,7 @@ def thresholds(plan: Plan) -> Sequence[float]:
     """Where net benefit is wanted: the declared list, else the operating point and the ends of a range."""
     if plan.utility.thresholds:
         return plan.utility.thresholds
-    point = plan.operating_point.threshold
+    point = plan.risk_threshold
     ends = plan.utility.threshold_range or ()
     return sorted({*ends, *(() if point is None else (point,))})
 
@@ -302,5 +302,5 @@ def few_thresholds(plan: Plan) -> Sequence[float]:
     declared = thresholds(plan)
     if len(declared) <= FEW_THRESHOLDS:
         return declared
-    point = plan.operating_point.threshold
+    point = plan.risk_threshold
     return sorted({min(declared), max(declared), *(() if point is None else (point,))})

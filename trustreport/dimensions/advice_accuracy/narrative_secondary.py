@@ -17,7 +17,6 @@ from trustreport.plan import Plan
 from trustreport.results import Result, leading
 from trustreport.study import Study
 
-CUSTOMARY_ALPHA = 0.05  # as P13 has it
 BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "average_precision")
 
 
@@ -139,7 +138,7 @@ def _points(view: ResultView, points: list[Result], number: int) -> PlainTable:
 def unverified(case: ScoredCases, study: Study, plan: Plan, results: list[Result]) -> Iterator[Message]:
     """Where verification depends on the decision: the corrected measures, and the bounds without them."""
     found = partly_verified(case, study, plan)
-    if found is None or not found.depends_on_decision(plan.limits.get("P13_alpha", CUSTOMARY_ALPHA)):
+    if found is None or not found.depends_on_decision:
         return
     values: dict[str, Any] = {"unverified": found.counts.unverified, "n": len(found.truth)}
     for name in ("sensitivity", "specificity"):

@@ -82,9 +82,9 @@ def begg_greenes(name: Name, cases: PartlyVerified, *, level: float = 0.95) -> E
     Returns
     -------
     Estimate
-        In [0, 1]; the interval is made of the Wilson limits of t, p1 and p0 (as in `propagated`), and needs no
-        cell above zero. `n` counts all cases; `details` holds the bounds without any assumption, `least` and
-        `most`. NaN with a note where one of the decisions was never made, or never verified, or where no
+        In [0, 1]; the interval is made of the Wilson limits of t, p1 and p0 (as in `propagated`), and needs
+        no cell above zero. `n` counts all cases; `details` holds the bounds without any assumption, `least`
+        and `most`. NaN with a note where one of the decisions was never made, or never verified, or where no
         verified case is of the class.
 
     Notes
