@@ -184,6 +184,7 @@ WORDS: Mapping[str, Word] = {
     "class_scores": NUMBER,
     "complexity": NUMBER,
     "relevance": Word("number", (FINITE, POSITIVE)),
+    "weight": Word("number", (FINITE, POSITIVE)),
     "reference_days": NUMBER,
     "case_threshold": Word("number", (FINITE, A_SHARE)),
     **{f"utility_{cell}": NUMBER for cell in ("00", "01", "10", "11")},
@@ -213,13 +214,13 @@ PER_ARM = (
 )
 CASE_NUMBERS = (
     *("relevance", "case_threshold", "utility_00", "utility_01", "utility_10", "utility_11"),
-    "reference_days",
+    *("reference_days", "weight"),
 )
 OF_CASE = ("truth", "patient", "site", "date", "complexity", "content_hash", *CASE_NUMBERS)
 KNOWN_OF_COUNTS = ("readers", "cases", "paired")
 
 CONTRACTS: Mapping[str, Contract] = {
-    "cases": Contract(("case",), ("dataset", *OF_CASE), extra="groups"),
+    "cases": Contract(("case",), ("dataset", *OF_CASE), extra="groups", only_mapped=("weight",)),
     "readings": Contract(
         ("reader", "case"),
         (
@@ -239,12 +240,14 @@ CONTRACTS: Mapping[str, Contract] = {
         one_of=("score", "decision", "class_scores", "status"),
         extra="features",
         may_be_mapped_per=("score", "decision"),
+        only_mapped=("weight",),
     ),
     "dataset": Contract(
         (),
         ("case", "dataset", "candidate", "score", "decision", "class_scores", "version", "status", *OF_CASE),
         extra="features",
         may_be_mapped_per=("score", "decision"),
+        only_mapped=("weight",),
     ),
     "features": Contract(("case",), ("dataset",), extra="features"),
     "raters": Contract(("case", "rater", "label"), ("confidence", "truth")),
@@ -258,6 +261,7 @@ MUST_BE_NAMED = ("case", "reader", "rater", "arm", "dataset", "candidate", "set"
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "truth": ("reference",),
     "read_at": ("timestamp",),
+    "weight": ("weights", "sampling_weight"),
     **{w: (f"{w}_id",) for w in (*MUST_BE_NAMED, "patient", "site")},
 }
 

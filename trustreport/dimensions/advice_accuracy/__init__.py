@@ -11,12 +11,13 @@ from trustreport.dimensions.advice_accuracy.entries import (
     few_thresholds,
     published,
     score_results,
+    weighted_results,
 )
 from trustreport.dimensions.advice_accuracy.h_accuracy import confident
 from trustreport.dimensions.advice_accuracy.narrative import in_full, overview, with_declared
 from trustreport.dimensions.advice_accuracy.narrative_candidates import compared_parts
 from trustreport.dimensions.advice_accuracy.narrative_h import h_parts
-from trustreport.dimensions.advice_accuracy.narrative_secondary import remarks_on, unverified
+from trustreport.dimensions.advice_accuracy.narrative_secondary import remarks_on, reweighed, unverified
 from trustreport.dimensions.advice_accuracy.prevalence_figure import prevalence_figures
 from trustreport.dimensions.advice_accuracy.several import called_classes, class_part, class_results
 from trustreport.dimensions.advice_accuracy.utility import (
@@ -74,10 +75,11 @@ def answer(study: Study, plan: Plan) -> Finding:
     cases = scored_cases(study, plan)
     for case in cases:
         own = [*decision_results(case, plan), *yield_results(case, plan), *score_results(case, plan)]
-        own += corrected_results(case, study, plan)
+        own += [*corrected_results(case, study, plan), *weighted_results(case, plan)]
         remarks = (
             *remarks_on(case, clustering(case.dataset, plan), own),
             *unverified(case, study, plan, own),
+            *reweighed(own),
         )
         views.append(ResultView(case.name, case.place, tuple(own), remarks, case.dataset.role))
     not_drawn = not_plotted(study)

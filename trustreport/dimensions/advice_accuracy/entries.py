@@ -13,6 +13,7 @@ from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCount
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.net_benefit import treat_all, treat_none, weighted_utility
 from trustreport.measures.roc.group import auc_group
+from trustreport.performance import weighted
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries, entries, pair
 from trustreport.performance.measures import lead, why_no_risk, without_interval
@@ -213,6 +214,21 @@ def corrected_results(case: ScoredCases, study: Study, plan: Plan) -> list[Resul
             cases=found.key,
         )
     ]
+
+
+def weighted_results(case: ScoredCases, plan: Plan) -> list[Result]:
+    """What the declared sampling weights are used for; nothing without a column of weights."""
+    level = plan.report.confidence_level
+    results = [
+        Result(f"{ID}.weighted_{name}", case.place, e, primary=True, cases=case.key)
+        for name, e in (*weighted.of_decisions(case, level), *weighted.of_ranks(case, level))
+    ]
+    for threshold in thresholds(plan):
+        found = weighted.of_net_benefit(case, threshold, level)
+        if found is not None:
+            place = case.place.at(threshold=threshold)
+            results.append(Result(f"{ID}.weighted_net_benefit", place, found, primary=True, cases=case.key))
+    return results
 
 
 def score_results(

@@ -8,7 +8,7 @@ from trustreport.dimensions.advice_accuracy.entries import ID, WITHOUT
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.finding import EstimateRow, EstimateTable, PlainTable
 from trustreport.messages import Message, say
-from trustreport.narrative.names import heading
+from trustreport.narrative.names import heading, quantity_name
 from trustreport.narrative.tables import table
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.clusters import Clustering
@@ -28,6 +28,9 @@ def secondary_tables(view: ResultView, number: int) -> Iterator[EstimateTable | 
     corrected = tuple(_corrected_rows(view))
     if corrected:
         yield EstimateTable(f"verification_{number}", say(f"{ID}.table_verification"), corrected)
+    weighed = tuple(_weighted_rows(view))
+    if weighed:
+        yield EstimateTable(f"weighted_{number}", say(f"{ID}.table_weighted"), weighed)
     left_out = tuple(
         EstimateRow(say(f"{ID}.left_out", name=_label(r)), r)
         for r in view.results
@@ -72,6 +75,14 @@ def _corrected_rows(view: ResultView) -> Iterator[EstimateRow]:
         if own and lead:
             yield EstimateRow(say(f"{ID}.verified_alone", name=heading(name)), lead, leads=True)
         yield from (EstimateRow(heading(r.name), r) for r in own)
+
+
+def _weighted_rows(view: ResultView) -> Iterator[EstimateRow]:
+    """Each weighted measure; net benefit at each threshold."""
+    for r in view.results:
+        if r.name.startswith("weighted_") and r.name != "weighted_utility":
+            label, at = heading(r.name), r.place.threshold
+            yield EstimateRow(label if at is None else say(f"{ID}.at_threshold", name=label, threshold=at), r)
 
 
 def _deep(groups: list[Result], number: int) -> PlainTable:
@@ -151,6 +162,22 @@ def unverified(case: ScoredCases, study: Study, plan: Plan, results: list[Result
             bounds = {"least": e.details["least"], "most": e.details["most"]}
             key = f"{ID}.corrected_{name}" + ("_without_interval" if isnan(e.low) else "")
             yield say(key, value=e.value, low=e.low, high=e.high, level=e.level, **bounds, **values)
+
+
+def reweighed(results: list[Result]) -> Iterator[Message]:
+    """The two rates for the population that the weights represent, and that nothing else is weighted."""
+    found = [leading(results, f"{ID}.weighted_{name}") for name in ("sensitivity", "specificity", "auc")]
+    known = [r for r in found if r is not None and not isnan(r.estimate.low)]
+    if any(r is not None for r in found):
+        measures = [
+            say(f"{ID}.weighted_item", measure=quantity_name(r.name), estimate=_in_brackets(r)) for r in known
+        ]
+        yield say(f"{ID}.weighted" if known else f"{ID}.weighted_none", measures=measures)
+
+
+def _in_brackets(r: Result) -> Message:
+    e = r.estimate
+    return say(f"{ID}.with_interval", value=e.value, low=e.low, high=e.high)
 
 
 def remarks_on(case: ScoredCases, clusters: Clustering, results: list[Result]) -> Iterator[Message]:

@@ -22,6 +22,7 @@ from trustreport.narrative.names import set_label
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import each_alone, entries
 from trustreport.performance.measures import CALIBRATION, METHODS, NOT_RISKS, why_no_risk, without_interval
+from trustreport.performance.weighted import of_risks
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
@@ -115,6 +116,7 @@ def results_of(
     found = [r for name in CALIBRATION for r in entries(f"{ID}.{name}", case, name, level)]
     found += [*_by_curve(case, plan, resamples), *_in_bins(case, plan)]
     found += _advice(case, plan)
+    found += [_entry(f"weighted_{name}", case, e) for name, e in of_risks(case, level)]
     if not of_site:
         found += [*_other_bins(case, plan), *_of_groups(case, plan)]
     return found
