@@ -74,8 +74,6 @@ def test_an_unknown_key_is_an_error_and_so_is_a_missing_value() -> None:
 NEVER_SAID = {
     r"verdicts\.(inconclusive|not \w+)_(above|below|inside|outside)|verdicts\.not \w+": "no verdict, no side",
     r"verdicts\.(pass_outside|fail_inside)": "whoever passes is inside two bounds, whoever fails is outside",
-    r"source_reliability\.label\.gwet_ac2": "AC2 is computed of ordered classes alone",
-    r"source_reliability\.label\.\w+_ordinal": "of ordered classes only alpha and AC2 are computed",
 }
 
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     AliasChoices,
     BaseModel,
     BeforeValidator,
@@ -196,9 +197,20 @@ class IntendedUse(Group):
         return {"description": value} if isinstance(value, str) else value
 
 
+def _upwards(value: tuple[float, float]) -> tuple[float, float]:
+    if not value[0] < value[1]:
+        raise ValueError("two numbers, the lower one first")
+    return value
+
+
+# From where to where a score can run, in its own unit.
+ScoreRange = Annotated[tuple[float, float], AfterValidator(_upwards)]
+
+
 class OperatingPoint(Group):
     threshold: float | None = declared("CPV")
-    score_range: tuple[float, float] | None = None
+    score_range: ScoreRange | None = None
+    scores_are_probabilities: bool | None = None
     score_direction: Literal["higher_is_positive", "lower_is_positive"] | None = declared("C")
     threshold_origin: Text | None = declared("C")
     threshold_fixed_on: Date | None = declared("C")
@@ -581,6 +593,8 @@ class Candidate(Group):
     candidate: Text = named("candidate", "candidate_id")
     device: Device | None = None
     threshold: float | None = None
+    score_range: ScoreRange | None = None
+    scores_are_probabilities: bool | None = None
     processing_failures_rule: Text | None = declared("P")
     run_date: Date | None = None
     conflict: Text | None = None
@@ -839,6 +853,27 @@ class Plan(Group):
         """The threshold of a candidate's scores: its own, else that of the operating point."""
         own = (c.threshold for c in self.candidates if c.candidate == candidate and c.threshold is not None)
         return next(own, self.operating_point.threshold)
+
+    def score_range_of(self, candidate: str = "") -> tuple[float, float] | None:
+        """The range of the scores of a candidate: its own, else that of the operating point."""
+        own = (c.score_range for c in self.candidates if c.candidate == candidate and c.score_range)
+        return next(own, self.operating_point.score_range)
+
+    def risk_range_of(self, candidate: str = "") -> tuple[float, float] | None:
+        """The scores of a candidate that mean probability 0 and 1; None where they are declared to be none.
+
+        Without a declaration they are taken as they are.
+        """
+        own = (c.scores_are_probabilities for c in self.candidates if c.candidate == candidate)
+        said = next((s for s in own if s is not None), self.operating_point.scores_are_probabilities)
+        return None if said is False else (said and self.score_range_of(candidate)) or (0.0, 1.0)
+
+    @property
+    def risk_threshold(self) -> float | None:
+        """The threshold of the operating point as a probability, where its scores are declared to be such."""
+        at = self.operating_point.threshold
+        low, high = self.risk_range_of() or (0.0, 1.0)
+        return at if at is None else (at - low) / (high - low)
 
     @field_validator("limits", mode="before")
     @classmethod

@@ -143,6 +143,7 @@ ROWS: tuple[Quantity, ...] = (
     *_cells("accuracy", mix=True, **_OF_SHARE),
     *_cells("sensitivity", "positives", **_OF_SHARE),
     *_cells("specificity", "negatives", **_OF_SHARE),
+    *_rows("corrected_sensitivity corrected_specificity", better="up", counts_decisions=True),
     *_cells("ppv", "called_positive", mix=True, **_OF_SHARE),
     *_cells("npv", "called_negative", mix=True, **_OF_SHARE),
     *_cells("f1", "any_positive", mix=True),
@@ -195,6 +196,17 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("class_accuracy top_k_accuracy", better="up", by_prevalence=True, **_OF_SHARE),
     *_rows("class_sensitivity class_specificity", better="up", **_OF_SHARE),
     *_rows("class_ppv class_npv", better="up", by_prevalence=True, **_OF_SHARE),
+    # with the declared sampling weights, for the population that they represent
+    *_rows("weighted_sensitivity weighted_specificity", better="up", counts_decisions=True),
+    *_rows("weighted_ppv weighted_npv", better="up", counts_decisions=True, by_prevalence=True),
+    *_rows("weighted_accuracy", better="up", counts_decisions=True, by_prevalence=True),
+    *_rows("weighted_prevalence"),
+    *_rows("weighted_auc", better="up", written_as="area"),
+    *_rows(
+        "weighted_net_benefit", "utility", "up", by_prevalence=True, counts_decisions=True, high=1.0, **_RISKS
+    ),
+    *_rows("weighted_brier", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
+    *_rows("weighted_oe_ratio", "ratio", 1.0, **_RISKS),
     *_rows("class_auc", better="up", written_as="area", clustered="auc_logit_obuchowski"),
     *_rows("macro_sensitivity", better="up", clustered="class_delta"),
     *_rows("macro_ppv macro_f1 weighted_f1", better="up", by_prevalence=True, clustered="class_delta"),
@@ -248,6 +260,7 @@ ROWS: tuple[Quantity, ...] = (
         high=1.0,
         decimals=2,
     ),
+    *_rows("icc", "score", "up", high=1.0, decimals=2),
     # pragmatic utility
     # a risk reduction is the change of accuracy: errors saved are right decisions gained
     *_rows("arr", "difference", "up", no_effect=0.0, same_as=f"accuracy{DIFFERENCE}"),

@@ -2,8 +2,8 @@
 
     python examples/certification-dossier/lock.py
 
-The first version is that of version 1.0 of the analysis plan: the goal for "sensitivity" was 0.85, and what nobody
-knew yet (hashes of the files, cases left out) was not declared. The second is the manifest as it is.
+The first version is that of version 1.0 of the analysis plan: the goal for "sensitivity" was 0.85, and what
+nobody knew yet (hashes of the files, cases left out) was not declared. The second is the manifest as it is.
 """
 
 from pathlib import Path

@@ -66,3 +66,37 @@ def test_labels_that_are_words_have_no_order_to_count(tmp_path: Path) -> None:
         text = text.replace(f",{number}\n", f",{word}\n")
     (tmp_path / "r.csv").write_text(text)
     assert [is_ordinal for is_ordinal, _ in leading(assess(*read_study(tmp_path)))] == [False]
+
+
+def test_of_ranks_weighted_kappas_and_correlations_are_beside_alpha(tmp_path: Path) -> None:
+    assessment = panel(tmp_path, "ordinal")
+    found = {
+        (r.name, *r.parameters.values()): r
+        for r in assessment.results
+        if r.primary and r.place.raters is None
+    }
+    for name in ("light_kappa", "conger_kappa"):
+        plain, linear, quadratic = (found[name, *way] for way in ((), ("linear",), ("quadratic",)))
+        assert plain.estimate.value < linear.estimate.value < quadratic.estimate.value
+        assert quadratic.estimate.low < quadratic.estimate.value < quadratic.estimate.high
+    agreement, consistency = found["icc", "A,1"].estimate, found["icc", "C,1"].estimate
+    assert 0.7 < agreement.low < agreement.value <= consistency.value
+    pairs = [r for r in assessment.results if r.name == "cohen_kappa"]
+    assert [r.parameters.get("weights") for r in pairs] == [None] * 3 + ["linear"] * 3 + ["quadratic"] * 3
+    said = [EN(message) for message in assessment.findings[0].parts[0].finding]
+    (span,) = [text for text in said if "quadratic weights" in text]
+    values = sorted(r.estimate.value for r in pairs if r.parameters.get("weights") == "quadratic")
+    assert f"from {values[0]:.2f} (" in span
+    assert f"to {values[-1]:.2f} (" in span
+    agreement_table = assessment.findings[0].parts[0].tables[0]
+    labels = [EN(row.label) for row in agreement_table.rows]  # type: ignore[union-attr]
+    assert "Intraclass correlation, agreement: ICC(A,1)" in labels
+    assert len(labels) == len(set(labels))
+
+
+@pytest.mark.parametrize("scale", ["", "nominal"])
+def test_without_ranks_nothing_is_weighted(scale: str, tmp_path: Path) -> None:
+    found = panel(tmp_path, scale).results
+    weighed = [r for r in found if r.name in ("light_kappa", "conger_kappa", "cohen_kappa") and r.parameters]
+    assert not weighed
+    assert not [r for r in found if r.name == "icc"]

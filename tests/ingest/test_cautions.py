@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from trustreport.errors import StudyError
 from trustreport.ingest import read
 from trustreport.messages import catalogue
 
@@ -33,7 +34,8 @@ def test_percent_scores_with_a_threshold_of_a_share(tmp_path: Path) -> None:
     said = warned(tmp_path, "operating_point: {threshold: 0.5}\n" + ONE, a_csv=PERCENT)
     assert said["threshold_of_another_scale"] == (
         "a: scores run from 0 to 80, and the threshold is 0.5. "
-        "If the scores are percentages, declare the threshold on their scale."
+        "If the scores are percentages, declare the threshold on their scale, with score_range: [0, 100] and "
+        "scores_are_probabilities: true."
     )
     assert not warned(tmp_path, "operating_point: {threshold: 50}\n" + ONE, a_csv=PERCENT)
 
@@ -43,12 +45,25 @@ def test_a_threshold_beyond_all_scores(tmp_path: Path) -> None:
     assert set(said) == {"threshold_beyond_scores"}
 
 
-def test_weights_are_said_not_to_weight(tmp_path: Path) -> None:
-    text = scores("1,.8,2", "0,.2,3", head="truth,score,w")
-    said = warned(tmp_path, ONE.replace("a.csv", "a.csv, columns: {weights: w}"), a_csv=text)
+def test_a_column_of_weights_is_used_where_it_is_declared(tmp_path: Path) -> None:
+    text = scores("1,.8,2", "0,.2,3", head="truth,score,weight")
+    said = warned(tmp_path, ONE, a_csv=text)
     assert said["weights_unused"] == (
-        "a.csv: weights is read as an ordinary column. No measure is weighted: every case counts once."
+        "a.csv: weight is read as an ordinary column. No measure is weighted: every case counts once. "
+        "If it holds sampling weights, declare columns: {weight: weight}."
     )
+    for word in ("weight", "weights", "sampling_weight"):
+        declared = ONE.replace("a.csv", f"a.csv, columns: {{{word}: weight}}")
+        said = warned(tmp_path, declared, a_csv=text)
+        assert set(said) == {"weights_used"}
+        assert "All other results" in said["weights_used"]
+        assert "count every case once" in said["weights_used"]
+
+
+def test_weights_below_0_are_refused(tmp_path: Path) -> None:
+    text = scores("1,.8,-2", "0,.2,3", head="truth,score,w")
+    with pytest.raises(StudyError, match=r"a\.csv, row 2, column w: found \"-2\", expected"):
+        warned(tmp_path, ONE.replace("a.csv", "a.csv, columns: {weight: w}"), a_csv=text)
 
 
 def test_columns_that_enter_nothing(tmp_path: Path) -> None:

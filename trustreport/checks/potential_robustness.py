@@ -227,7 +227,7 @@ def _unusable(evidence: Evidence, area: Result) -> Iterator[Message]:
             e = r.estimate
             if _same(r) == _same(area) and isfinite(e.low) and not e.low <= 1 <= e.high:
                 yield say(f"checks.P45.{name}", value=e.value, low=e.low, high=e.high)
-    threshold = evidence.plan.operating_point.threshold
+    threshold = evidence.plan.risk_threshold
     for r in _entries(evidence, "net_benefit", "advice_accuracy"):
         d = area.estimate.details
         if _same(r) != _same(area) or r.place.threshold != threshold or not threshold:

@@ -18,6 +18,7 @@ MOST_NAMED = 8
 FEW_MISSING = 0.05  # of the cases; fewer without a feature are left out without a word
 FAR = 1.96  # standard errors between a declared rate and that of the baseline
 RATES = {"sensitivity": 1, "specificity": 0}
+WEIGHT = "weight"
 WEIGHTS = ("weight", "weights", "sampling_weight")
 
 
@@ -27,7 +28,11 @@ def cautions(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterato
         yield from _of_table(table)
     for readings in study.readings:
         yield from _of_design(readings, plan)
+        if WEIGHT in readings.cases.numbers:
+            yield "weights_of_readings", {"task": readings.task}
     for dataset in study.datasets:
+        if WEIGHT in dataset.cases.numbers:
+            yield "weights_used", {"dataset": dataset.name}
         yield from _of_scores(dataset, plan)
         yield from _of_features(dataset)
         yield from _of_follow_up(dataset, plan)
@@ -49,7 +54,7 @@ def _of_table(table: MappedTable) -> Iterator[Caution]:
     unused = _unused_columns(table)
     weights = [h for h in (*unused, *table.extra) if h.casefold() in WEIGHTS]
     if weights:
-        yield "weights_unused", {"file": file, "names": weights}
+        yield "weights_unused", {"file": file, "names": weights, "name": weights[0]}
     rest = [h for h in unused if h not in weights]
     if rest:
         values = {"file": file, "n": len(rest), "names": rest[:MOST_NAMED], "most": FEW_LEVELS}

@@ -197,6 +197,7 @@ WORDS: Mapping[str, Word] = {
     "class_scores": NUMBER,
     "complexity": NUMBER,
     "relevance": Word("number", (FINITE, POSITIVE)),
+    "weight": Word("number", (FINITE, POSITIVE)),
     "reference_days": NUMBER,
     "follow_up": Word("number", (FINITE, POSITIVE)),
     "event": Word("number", (EVENT,)),
@@ -228,12 +229,12 @@ PER_ARM = (
 )
 CASE_NUMBERS = (
     *("relevance", "case_threshold", "utility_00", "utility_01", "utility_10", "utility_11"),
-    "reference_days",
+    *("reference_days", "weight"),
     *("follow_up", "event"),
 )
 OF_CASE = ("truth", "patient", "site", "date", "complexity", "content_hash", *CASE_NUMBERS)
-# Headers such as "event" mean many things: these two are taken where the manifest maps them.
-ONLY_MAPPED_OF_CASE = ("follow_up", "event")
+# Headers such as "event" and "weight" mean many things: these are taken where the manifest maps them.
+ONLY_MAPPED_OF_CASE = ("follow_up", "event", "weight")
 KNOWN_OF_COUNTS = ("readers", "cases", "paired")
 
 CONTRACTS: Mapping[str, Contract] = {
@@ -278,6 +279,7 @@ MUST_BE_NAMED = ("case", "reader", "rater", "arm", "dataset", "candidate", "set"
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "truth": ("reference",),
     "read_at": ("timestamp",),
+    "weight": ("weights", "sampling_weight"),
     **{w: (f"{w}_id",) for w in (*MUST_BE_NAMED, "patient", "site")},
 }
 

@@ -12,6 +12,7 @@ from trustreport.ingest.columns import MappedTable, Names
 from trustreport.ingest.contracts import MISSING, UNREAD_NUMBER, fix_number
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
+from trustreport.ingest.score_ranges import RangeOf, within_declared
 from trustreport.plan import MOST_CANDIDATES, DatasetFacts, Plan
 from trustreport.study import Codes, Dataset, Floats, Labels, Scores
 
@@ -116,7 +117,7 @@ def datasets_of(
         if held:
             facts = places.declared.get(name)
             loose = {id(t) for t, _ in held if read and _is_shared(t)}
-            dataset = _dataset(name, facts, held, loose, features, manifest, problems)
+            dataset = _dataset(name, facts, held, loose, features, plan.score_range_of, manifest, problems)
             if dataset is not None:
                 made.append(dataset)
     return tuple(made)
@@ -140,6 +141,7 @@ def _dataset(
     held: Sequence[tuple[MappedTable, Rows]],
     loose: set[int],
     features: "FeatureKinds",
+    range_of: RangeOf,
     manifest: Manifest,
     problems: Problems,
 ) -> Dataset | None:
@@ -167,7 +169,7 @@ def _dataset(
         name,
         facts.role if facts else ROLE,
         cases.build(labels, parts, problems),
-        _scores(scored, labels, problems),
+        _scores(scored, labels, range_of, problems),
         matrix,
         names,
         levels,
@@ -274,11 +276,15 @@ class _Candidate:
     parts: list[tuple[CaseRecords, Mapping[str, str]]] = field(default_factory=list)
 
 
-def _scores(parts: Sequence[CaseRecords], labels: Labels, problems: Problems) -> dict[str, Scores]:
+def _scores(
+    parts: Sequence[CaseRecords], labels: Labels, range_of: RangeOf, problems: Problems
+) -> dict[str, Scores]:
     """The scores of every candidate, in natural order of their names."""
     found: dict[str, _Candidate] = {}
     for part in parts:
         for name, narrowed, keys in _candidates(part):
+            if "score" in keys:
+                within_declared(name, narrowed, keys["score"], range_of, problems)
             found.setdefault(name, _Candidate()).parts.append((narrowed, keys))
     if len(found) > MOST_CANDIDATES:
         mend = "Each is compared with every other: keep those between which is to be chosen."

@@ -128,6 +128,8 @@ class ScoredCases:
     cluster : which cases belong together; None where each is a cluster of its own
     n_not_given : cases of the set whose truth counts and that the candidate was not given, or nobody knows
     n_counted : cases of the set whose truth counts
+    threshold, risk_threshold : of the operating point, in the unit of the scores and as a probability
+    risk_range : the scores that mean probability 0 and 1; None where they are declared to be none
     reversed : whether a lower score speaks for the condition
     """
 
@@ -144,6 +146,8 @@ class ScoredCases:
     n_not_given: int
     n_counted: int
     threshold: float | None = None
+    risk_threshold: float | None = None
+    risk_range: tuple[float, float] | None = (0.0, 1.0)
     by_threshold: bool = False
     reversed: bool = False
     memo: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -173,11 +177,19 @@ class ScoredCases:
         return np.zeros(len(self), bool) if self.score is None else ~np.isnan(self.score) & ~self.failed
 
     @cached_property
+    def risk(self) -> Floats | None:
+        """The scores as probabilities, NaN where one lacks; None without scores, or where they are none."""
+        if self.score is None or self.risk_range is None:
+            return None
+        low, high = self.risk_range
+        return self.score if (low, high) == (0.0, 1.0) else (self.score - low) / (high - low)
+
+    @cached_property
     def with_scores(self) -> tuple[Mask, Floats, Clusters | None]:
-        """Truth, score and cluster of the cases that have a score; of these calibration is made."""
-        assert self.score is not None
+        """Truth, probability and cluster of the cases that have a score; of these calibration is made."""
+        assert self.risk is not None
         of = self.scored
-        return self.truth[of], self.score[of], _together(self.cluster, of)
+        return self.truth[of], self.risk[of], together(self.cluster, of)
 
     @cached_property
     def ranked(self) -> tuple[Mask, Floats, Clusters | None]:
@@ -191,15 +203,15 @@ class ScoredCases:
         low, high = (float(used.min()) - 1, float(used.max()) + 1) if used.size else (0.0, 1.0)
         filled = np.where(self.failed, np.where(self._called, high, low), oriented)
         of = self.scored | self.failed
-        return self.truth[of], filled[of], _together(self.cluster, of)
+        return self.truth[of], filled[of], together(self.cluster, of)
 
     @cached_property
     def acted_on(self) -> tuple[Mask, Floats, Clusters | None]:
-        """Truth, score and cluster as a threshold meets them: failed cases at -inf or inf, by the rule."""
-        assert self.score is not None
-        filled = np.where(self.failed, np.where(self._called, np.inf, -np.inf), self.score)
+        """Truth, probability and cluster as a threshold meets them; failed cases at -inf or inf, by rule."""
+        assert self.risk is not None
+        filled = np.where(self.failed, np.where(self._called, np.inf, -np.inf), self.risk)
         of = self.scored | self.failed
-        return self.truth[of], filled[of], _together(self.cluster, of)
+        return self.truth[of], filled[of], together(self.cluster, of)
 
     @property
     def _called(self) -> Mask:
@@ -251,7 +263,7 @@ class ScoredCases:
             score=some(self.score),
             decision=some(self.decision),
             failed=self.failed[of],
-            cluster=_together(cluster, of),
+            cluster=together(cluster, of),
             memo={},
         )
 
@@ -270,7 +282,7 @@ def by_rule(truth: Mask, rule: Rule) -> Mask:
     return ~truth if rule == "wrong" else np.full(truth.shape, rule == "positive")
 
 
-def _together(cluster: Clusters | None, of: Mask) -> Clusters | None:
+def together(cluster: Clusters | None, of: Mask) -> Clusters | None:
     """The clusters of some cases; None where each case is alone in its own."""
     if cluster is None:
         return None
@@ -341,10 +353,12 @@ def made(
         decision,
         failed,
         rule,
-        None if cluster is None else _together(cluster[rows], np.ones(len(rows), bool)),
+        None if cluster is None else together(cluster[rows], np.ones(len(rows), bool)),
         int(np.count_nonzero(counted & ~found.given)),
         int(np.count_nonzero(counted)),
         point.threshold,
+        plan.risk_threshold,
+        plan.risk_range_of(candidate),
         found.by_threshold,
         point.score_direction == "lower_is_positive",
     )

@@ -65,6 +65,7 @@ NO_SCORE = "no scores"
 NO_SCORE_OF_CASES = "no case has a score"
 NO_THRESHOLD = "no operating point is declared"
 NOT_RISKS = "the scores are not all within 0 and 1: they are no probabilities"
+NO_PROBABILITIES = "the scores are declared to be no probabilities"
 REVERSED = "a lower score speaks for the condition: it is no probability of it"
 
 
@@ -120,7 +121,9 @@ def why_no_risk(case: ScoredCases) -> str:
         return NO_SCORE
     if case.reversed:
         return REVERSED
-    used = case.score[case.scored]
+    if case.risk is None:
+        return NO_PROBABILITIES
+    used = case.risk[case.scored]
     return NOT_RISKS if used.size and (used.min() < 0 or used.max() > 1) else ""
 
 
@@ -195,7 +198,7 @@ def _of_risks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
 def _at_threshold(
     case: ScoredCases, name: str, level: float, threshold: float | None = None
 ) -> list[Estimate]:
-    at = case.threshold if threshold is None else threshold
+    at = case.risk_threshold if threshold is None else threshold
     why = why_no_risk(case) or (NO_THRESHOLD if at is None else "")
     if why or at is None:
         return [undefined(len(case), why, level=level, method=METHODS[name])]

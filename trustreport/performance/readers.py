@@ -38,6 +38,8 @@ from trustreport.measures.mrmc.youden import (
 )
 from trustreport.performance.keys import case_key
 from trustreport.place import Place, of_task
+from trustreport.plan import Endpoint as Criterion
+from trustreport.plan import Plan
 from trustreport.study import Floats, Readings, Study
 
 # Arrays of two arms hold the compared arm first, then its baseline.
@@ -210,6 +212,35 @@ def _endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[
         if not np.isnan(rating).all(axis=(1, 2)).any():
             found.append(auc(rating, truth[truth >= 0] == 1, level))
     return found
+
+
+def primary_first(
+    found: Sequence[ReaderEndpoint], readings: Readings, arms: tuple[str, str], plan: Plan
+) -> list[ReaderEndpoint]:
+    """The endpoints with the primary one first, the others in their order.
+
+    Primary are those that the manifest declares (`endpoints`, of the role primary), in its order. Without
+    one it is the area under the curve where the readers gave scores and its change can be estimated:
+    decisions cut from scores keep one threshold of them (`reading: positive_from`). Else it is accuracy.
+    """
+    by_name = {one.name: one for one in found}
+    names = [name for c in plan.endpoints if (name := _declared_primary(c, readings, arms)) in by_name]
+    area = by_name.get("auc")
+    if not names and area and not isnan(area.whole.lead_difference(plan.report.confidence_level).value):
+        names = ["auc"]
+    return [by_name[name] for name in dict.fromkeys([*names, *by_name])]
+
+
+def _declared_primary(criterion: Criterion, readings: Readings, arms: tuple[str, str]) -> str:
+    """The endpoint of these readers that a criterion declares primary; empty where it names none."""
+    dimension = (criterion.measure or "").partition(".")[0]
+    contrast = criterion.arm_or_contrast
+    elsewhere = criterion.task not in (None, readings.task) or criterion.subgroup is not None
+    if criterion.role != "primary" or elsewhere or (isinstance(contrast, tuple) and contrast != arms):
+        return ""
+    if dimension == "pragmatic_utility" and criterion.set is None:
+        return "accuracy"  # an error is a decision unlike the truth
+    return criterion.of or "" if dimension == "decision_benefit" else ""
 
 
 def correct_decisions(readings: Readings, arms: Sequence[str]) -> Floats:

@@ -94,7 +94,7 @@ def influence(case: ScoredCases, name: str, value: Estimate) -> Floats | None:
         return shared.of_share(case.failed)
     if name in FORMULAS:
         return None if case.decision is None else shared.of_cells(name, case.truth, case.decision)
-    if case.score is None:
+    if case.score is None or (name != "auc" and case.risk is None):
         return None
     found = np.zeros(len(case))
     if name == "auc":
@@ -103,10 +103,10 @@ def influence(case: ScoredCases, name: str, value: Estimate) -> Floats | None:
     elif name in CALIBRATION:
         truth, score, _ = case.with_scores
         found[case.scored] = shared.of_risk(name, truth, score)
-    elif name in ("net_benefit", "standardized_net_benefit") and case.threshold is not None:
+    elif name in ("net_benefit", "standardized_net_benefit") and case.risk_threshold is not None:
         truth, score, _ = case.acted_on
         ratio = value.value if name == "standardized_net_benefit" else 0.0
-        gain = shared.of_net_benefit(truth, score >= case.threshold, case.threshold, ratio)
+        gain = shared.of_net_benefit(truth, score >= case.risk_threshold, case.risk_threshold, ratio)
         found[case.scored | case.failed] = gain
     else:
         return None

@@ -6,16 +6,18 @@ from trustreport.claims import claim_checks
 from trustreport.dimensions.advice_accuracy.compared import difference_results, pairs
 from trustreport.dimensions.advice_accuracy.curves import charts, curves, scored
 from trustreport.dimensions.advice_accuracy.entries import (
+    corrected_results,
     decision_results,
     few_thresholds,
     published,
     score_results,
+    weighted_results,
 )
 from trustreport.dimensions.advice_accuracy.h_accuracy import confident
 from trustreport.dimensions.advice_accuracy.narrative import in_full, overview, with_declared
 from trustreport.dimensions.advice_accuracy.narrative_candidates import compared_parts
 from trustreport.dimensions.advice_accuracy.narrative_h import h_parts
-from trustreport.dimensions.advice_accuracy.narrative_secondary import remarks_on
+from trustreport.dimensions.advice_accuracy.narrative_secondary import remarks_on, reweighed, unverified
 from trustreport.dimensions.advice_accuracy.prevalence_figure import prevalence_figures
 from trustreport.dimensions.advice_accuracy.several import called_classes, class_part, class_results
 from trustreport.dimensions.advice_accuracy.time_to_event import horizon_part, horizon_results
@@ -75,7 +77,12 @@ def answer(study: Study, plan: Plan) -> Finding:
     cases = scored_cases(study, plan)
     for case in cases:
         own = [*decision_results(case, plan), *yield_results(case, plan), *score_results(case, plan)]
-        remarks = tuple(remarks_on(case, clustering(case.dataset, plan), own))
+        own += [*corrected_results(case, study, plan), *weighted_results(case, plan)]
+        remarks = (
+            *remarks_on(case, clustering(case.dataset, plan), own),
+            *unverified(case, study, plan, own),
+            *reweighed(own),
+        )
         views.append(ResultView(case.name, case.place, tuple(own), remarks, case.dataset.role))
     not_drawn = not_plotted(study)
     sets = [one for one in scored(cases, views[n_published:]) if one.name not in not_drawn]

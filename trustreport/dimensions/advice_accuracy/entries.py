@@ -13,14 +13,18 @@ from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCount
 from trustreport.measures.confusion.table import MEASURES
 from trustreport.measures.net_benefit import treat_all, treat_none, weighted_utility
 from trustreport.measures.roc.group import auc_group
+from trustreport.performance import weighted
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries, entries, pair
 from trustreport.performance.measures import lead, why_no_risk, without_interval
+from trustreport.performance.verification import MEASURES as VERIFIED_MEASURES
+from trustreport.performance.verification import partly_verified
 from trustreport.place import Place
 from trustreport.plan import Confusion, Plan
 from trustreport.quantities import quantity
 from trustreport.results import Result
 from trustreport.seeds import generator
+from trustreport.study import Study
 
 ID = "advice_accuracy"
 CELLS = ("tp", "fp", "fn", "tn")
@@ -194,6 +198,39 @@ def decision_results(case: ScoredCases, plan: Plan) -> list[Result]:
     return results
 
 
+def corrected_results(case: ScoredCases, study: Study, plan: Plan) -> list[Result]:
+    """Sensitivity and specificity of all decided cases, where verification depends on the decision."""
+    found = partly_verified(case, study, plan)
+    if found is None or not found.depends_on_decision:
+        return []
+    return [
+        r
+        for name in VERIFIED_MEASURES
+        for r in as_entries(
+            f"{ID}.corrected_{name}",
+            case.place,
+            found.corrected(name, plan.report.confidence_level),
+            clustered=found.cluster is not None,
+            cases=found.key,
+        )
+    ]
+
+
+def weighted_results(case: ScoredCases, plan: Plan) -> list[Result]:
+    """What the declared sampling weights are used for; nothing without a column of weights."""
+    level = plan.report.confidence_level
+    results = [
+        Result(f"{ID}.weighted_{name}", case.place, e, primary=True, cases=case.key)
+        for name, e in (*weighted.of_decisions(case, level), *weighted.of_ranks(case, level))
+    ]
+    for threshold in thresholds(plan):
+        found = weighted.of_net_benefit(case, threshold, level)
+        if found is not None:
+            place = case.place.at(threshold=threshold)
+            results.append(Result(f"{ID}.weighted_net_benefit", place, found, primary=True, cases=case.key))
+    return results
+
+
 def score_results(
     case: ScoredCases, plan: Plan, *, at: Sequence[float] | None = None, resamples: int = RESAMPLES
 ) -> list[Result]:
@@ -271,7 +308,7 @@ def thresholds(plan: Plan) -> Sequence[float]:
     """Where net benefit is wanted: the declared list, else the operating point and the ends of a range."""
     if plan.utility.thresholds:
         return plan.utility.thresholds
-    point = plan.operating_point.threshold
+    point = plan.risk_threshold
     ends = plan.utility.threshold_range or ()
     return sorted({*ends, *(() if point is None else (point,))})
 
@@ -281,5 +318,5 @@ def few_thresholds(plan: Plan) -> Sequence[float]:
     declared = thresholds(plan)
     if len(declared) <= FEW_THRESHOLDS:
         return declared
-    point = plan.operating_point.threshold
+    point = plan.risk_threshold
     return sorted({min(declared), max(declared), *(() if point is None else (point,))})

@@ -1,16 +1,21 @@
 """Tables beside the main one: independent cases, parts of the ROC curve, utilities, what was left out."""
 
 from collections.abc import Callable, Iterator
+from math import isnan
+from typing import Any
 
 from trustreport.dimensions.advice_accuracy.entries import ID, WITHOUT
 from trustreport.dimensions.advice_accuracy.view import ResultView
 from trustreport.finding import EstimateRow, EstimateTable, PlainTable
 from trustreport.messages import Message, say
-from trustreport.narrative.names import heading
+from trustreport.narrative.names import heading, quantity_name
 from trustreport.narrative.tables import table
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.clusters import Clustering
-from trustreport.results import Result
+from trustreport.performance.verification import partly_verified
+from trustreport.plan import Plan
+from trustreport.results import Result, leading
+from trustreport.study import Study
 
 BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "average_precision")
 
@@ -20,6 +25,12 @@ def secondary_tables(view: ResultView, number: int) -> Iterator[EstimateTable | 
     clustered = tuple(_clustered_rows(view))
     if clustered:
         yield EstimateTable(f"clusters_{number}", say(f"{ID}.table_clusters"), clustered)
+    corrected = tuple(_corrected_rows(view))
+    if corrected:
+        yield EstimateTable(f"verification_{number}", say(f"{ID}.table_verification"), corrected)
+    weighed = tuple(_weighted_rows(view))
+    if weighed:
+        yield EstimateTable(f"weighted_{number}", say(f"{ID}.table_weighted"), weighed)
     left_out = tuple(
         EstimateRow(say(f"{ID}.left_out", name=_label(r)), r)
         for r in view.results
@@ -54,6 +65,24 @@ def _clustered_rows(view: ResultView) -> Iterator[EstimateRow]:
             same = r.id == lead.id and r.place == lead.place and not r.parameters and not r.analysis
             if same and r.method in ("wilson", "delong", "logit_influence"):
                 yield EstimateRow(say(f"{ID}.as_independent", name=_label(lead)), r)
+
+
+def _corrected_rows(view: ResultView) -> Iterator[EstimateRow]:
+    """Sensitivity and specificity of the verified cases, then as corrected for the others."""
+    for name in ("sensitivity", "specificity"):
+        lead = view.lead(name)
+        own = [r for r in view.results if r.id == f"{ID}.corrected_{name}"]
+        if own and lead:
+            yield EstimateRow(say(f"{ID}.verified_alone", name=heading(name)), lead, leads=True)
+        yield from (EstimateRow(heading(r.name), r) for r in own)
+
+
+def _weighted_rows(view: ResultView) -> Iterator[EstimateRow]:
+    """Each weighted measure; net benefit at each threshold."""
+    for r in view.results:
+        if r.name.startswith("weighted_") and r.name != "weighted_utility":
+            label, at = heading(r.name), r.place.threshold
+            yield EstimateRow(label if at is None else say(f"{ID}.at_threshold", name=label, threshold=at), r)
 
 
 def _deep(groups: list[Result], number: int) -> PlainTable:
@@ -115,6 +144,40 @@ def _points(view: ResultView, points: list[Result], number: int) -> PlainTable:
             (f"{ID}.column.yield_declared", declared, "number.3"),
         ],
     )
+
+
+def unverified(case: ScoredCases, study: Study, plan: Plan, results: list[Result]) -> Iterator[Message]:
+    """Where verification depends on the decision: the corrected measures, and the bounds without them."""
+    found = partly_verified(case, study, plan)
+    if found is None or not found.depends_on_decision:
+        return
+    values: dict[str, Any] = {"unverified": found.counts.unverified, "n": len(found.truth)}
+    for name in ("sensitivity", "specificity"):
+        lead = leading(results, f"{ID}.corrected_{name}")
+        assert lead is not None
+        e = lead.estimate
+        if isnan(e.value):
+            yield say(f"{ID}.not_corrected", measure=heading(name), reason=e.note, **values)
+        else:
+            bounds = {"least": e.details["least"], "most": e.details["most"]}
+            key = f"{ID}.corrected_{name}" + ("_without_interval" if isnan(e.low) else "")
+            yield say(key, value=e.value, low=e.low, high=e.high, level=e.level, **bounds, **values)
+
+
+def reweighed(results: list[Result]) -> Iterator[Message]:
+    """The two rates for the population that the weights represent, and that nothing else is weighted."""
+    found = [leading(results, f"{ID}.weighted_{name}") for name in ("sensitivity", "specificity", "auc")]
+    known = [r for r in found if r is not None and not isnan(r.estimate.low)]
+    if any(r is not None for r in found):
+        measures = [
+            say(f"{ID}.weighted_item", measure=quantity_name(r.name), estimate=_in_brackets(r)) for r in known
+        ]
+        yield say(f"{ID}.weighted" if known else f"{ID}.weighted_none", measures=measures)
+
+
+def _in_brackets(r: Result) -> Message:
+    e = r.estimate
+    return say(f"{ID}.with_interval", value=e.value, low=e.low, high=e.high)
 
 
 def remarks_on(case: ScoredCases, clusters: Clustering, results: list[Result]) -> Iterator[Message]:

@@ -22,6 +22,7 @@ from trustreport.narrative.names import set_label
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import each_alone, entries
 from trustreport.performance.measures import CALIBRATION, METHODS, NOT_RISKS, why_no_risk, without_interval
+from trustreport.performance.weighted import of_risks
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
@@ -115,6 +116,7 @@ def results_of(
     found = [r for name in CALIBRATION for r in entries(f"{ID}.{name}", case, name, level)]
     found += [*_by_curve(case, plan, resamples), *_in_bins(case, plan)]
     found += _advice(case, plan)
+    found += [_entry(f"weighted_{name}", case, e) for name, e in of_risks(case, level)]
     if not of_site:
         found += [*_other_bins(case, plan), *_of_groups(case, plan)]
     return found
@@ -179,7 +181,7 @@ def _advice(case: ScoredCases, plan: Plan) -> Iterator[Result]:
             }
             yield _entry("advice_value", case, found.advice_value, parameters=chosen, details=details)
         yield _advisory(case, plan, local)
-    positive = np.zeros(len(case), bool) if case.score is None else case.score >= 0.5
+    positive = np.zeros(len(case), bool) if case.risk is None else case.risk >= 0.5
     for name, of in zip(CLASSES, (positive, ~positive)):
         part = case.part(of & case.scored, case.place.at(class_=name))
         yield _advisory(part, plan, none=NO_ADVICE, details=each_alone(case, part))
@@ -223,7 +225,7 @@ def _range(case: ScoredCases, plan: Plan) -> tuple[float, float]:
     """From where to where the scores are declared to run; else from the lowest to the highest one."""
     assert case.score is not None
     used = case.score[case.scored]
-    return plan.operating_point.score_range or (float(used.min()), float(used.max()))
+    return plan.score_range_of(case.candidate) or (float(used.min()), float(used.max()))
 
 
 def calibrated(name: Message | str, case: ScoredCases, results: list[Result], plan: Plan) -> Calibrated:

@@ -33,6 +33,8 @@ ROWS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("eci", {}, "eci"),
     ("advisory_value", ADVICE, "advisory_value"),
     ("advisory_value", ADVICE_GICI, "advisory_value_gici"),
+    ("weighted_oe_ratio", {}, "weighted_oe_ratio"),
+    ("weighted_brier", {}, "weighted_brier"),
 )
 LEADS = ("oe_ratio", "calibration_slope")
 # Labels of the rows that are enough for advice that readers were shown.

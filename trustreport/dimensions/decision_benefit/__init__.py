@@ -16,7 +16,7 @@ from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.narrative.names import title_of
-from trustreport.performance.readers import every_endpoint, place_of_task
+from trustreport.performance.readers import every_endpoint, place_of_task, primary_first
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Readings, Study
@@ -57,7 +57,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     for number, (readings, arms) in enumerate(pairs, 1):
         place = place_of_task(readings, study)
         name = title_of(readings, arms)
-        found = every_endpoint(readings, arms, level)
+        found = primary_first(every_endpoint(readings, arms, level), readings, arms, plan)
         own = [r for endpoint in found for r in results_of(endpoint, readings, arms, level, place)]
         own += [r for endpoint in found for r in strata_results(endpoint, readings, arms, level, place)]
         own += change_counts(readings, arms, level, place)

@@ -46,14 +46,17 @@ def all_arms(
 ) -> AllArms | None:
     """Global test and pairwise differences of each endpoint; None with fewer than three arms.
 
-    `results` are those of decision benefit so far: a pair that they compare is not computed anew.
+    `results` are those of decision benefit so far: a pair that they compare is not computed anew, and their
+    first endpoint is the first here.
     """
     arms = tuple(a for i, a in enumerate(readings.arms) if (readings.arm == i).any())
     if len(arms) < 3:
         return None
     pairs = list(_pairwise(readings, arms, plan, level, place, results))
     found: list[Result] = []
-    for name, fit in _fits(readings, arms).items():
+    fits, order = _fits(readings, arms), [r.endpoint for r in results if r.place.task == place.task]
+    for name in dict.fromkeys([name for name in order if name in fits] + list(fits)):
+        fit = fits[name]
         tests = (
             _global(fit, level) if fit else _of_pairs([r for r in pairs if r.within(endpoint=name)], level)
         )

@@ -35,13 +35,15 @@ def few_results(
 ) -> Iterator[Result]:
     """Shares of the variance of the change, and the expected width with more readers of the same cases.
 
-    Nothing where there are five readers or more, or one. Where readings are missing the width is that of a
-    study without gaps.
+    Nothing where there are five readers or more, one, or no sources of the variance. Where readings are
+    missing the width is that of a study without gaps.
     """
     n_readers = endpoint.outcome.shape[1]
     if not 2 <= n_readers < FEW_READERS:
         return
     pilot = _components(endpoint, readings)
+    if pilot is None:
+        return
     n = int((~np.isnan(endpoint.outcome)).sum(axis=(1, 2)).min())
     of: dict[str, Any] = {"endpoint": endpoint.name, "primary": True, "cases": reading_key(readings)}
     contrast = place.at(arms=arms)
@@ -57,13 +59,17 @@ def few_results(
         yield Result(f"{ID}.expected_width", contrast, e, parameters=chosen, **of)
 
 
-def _components(endpoint: ReaderEndpoint, readings: Readings) -> Components:
-    """Of the change: by Obuchowski and Rockette, or from the U-statistic where readings are missing."""
+def _components(endpoint: ReaderEndpoint, readings: Readings) -> Components | None:
+    """Of the change: by Obuchowski and Rockette, or from the U-statistic where readings are missing.
+
+    None of Youden's index with readings missing: its two classes have sources of their own.
+    """
     fit = endpoint.whole.fits.get(FIRST_COVARIANCE)
     if fit is not None:
         return components(fit)
     statistic = endpoint.whole.centred
-    assert isinstance(statistic, UStatistic)
+    if not isinstance(statistic, UStatistic):
+        return None
     read = ~np.isnan(endpoint.outcome).all(axis=(0, 1))
     if endpoint.name != "auc":
         return components_with_gaps(statistic, [int(read.sum())], AIDED, UNAIDED)

@@ -5,19 +5,15 @@ from dataclasses import dataclass
 from math import ceil, isnan
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.finding import Part
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.auc import fit_auc
-from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, fit_proportions, leading
+from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, leading
 from trustreport.measures.mrmc.power import PLANNED, cases_needed, components, power_grid
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table
-from trustreport.performance.readers import AIDED, UNAIDED, ReaderEndpoint, reading_key
+from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, ReaderEndpoint, reading_key
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -62,7 +58,8 @@ def next_study(
     The difference to find is the declared one; else, where the interval of this study excludes no change,
     the one found, to a tenth of a point; else five points.
     """
-    fit = _fit(endpoint, readings.cases.truth)
+    # Of one reader nothing is known of the differences between readers.
+    fit = endpoint.whole.fits.get(FIRST_COVARIANCE) if endpoint.outcome.shape[1] > 1 else None
     if fit is None:
         return None
     pilot = components(fit)
@@ -101,16 +98,6 @@ def next_study(
     )
     note = notes.join(PLANNED, pilot.note)
     return NextStudy(endpoint.name, difference, origin, fit.n_readers, fit.n_cases, power, needed, note)
-
-
-def _fit(endpoint: ReaderEndpoint, truth: NDArray[np.int8]) -> ObuchowskiRockette | None:
-    """The fit behind the primary analysis, where every reader read every case and there are several."""
-    outcome = endpoint.outcome
-    if np.isnan(outcome).any() or outcome.shape[1] < 2:
-        return None
-    if endpoint.name == "auc":
-        return fit_auc(outcome, truth[truth >= 0] == 1, "jackknife")
-    return fit_proportions(outcome)
 
 
 def _difference(fit: ObuchowskiRockette, declared: float | None) -> tuple[float, Origin]:

@@ -302,7 +302,7 @@ def _over_sites(
         e = new.estimate
         found = isfinite(e.low)
         range_of = say(f"{ID}.range", low=e.low, high=e.high) if found else say(f"{ID}.too_few", n=e.n)
-        label = say(f"{ID}.chart.{metric}", threshold=plan.operating_point.threshold)
+        label = say(f"{ID}.chart.{metric}", threshold=plan.risk_threshold)
         rows.append((label, mean.estimate.n, mean.estimate, range_of, spread.estimate))
     if rows:
         yield table(

@@ -169,7 +169,7 @@ def _column(
     ratio, null, least, most = FOREST[metric]
     mean, new = (over(results, q, metric, candidate) for q in ("pooled_performance", "prediction_interval"))
     return ForestColumn(
-        say(f"{ID}.chart.{metric}", threshold=plan.operating_point.threshold),
+        say(f"{ID}.chart.{metric}", threshold=plan.risk_threshold),
         tuple(site.shown(metric, plan) for site in sites),
         mean.estimate if mean else MISSING,
         new.estimate if new else MISSING,
@@ -224,7 +224,7 @@ def _sizes(
             for one in scored[start : start + MOST_SITES]
         )
         measures = tuple(
-            say(f"{ID}.size.{name}", width=width(name, plan), threshold=plan.operating_point.threshold)
+            say(f"{ID}.size.{name}", width=width(name, plan), threshold=plan.risk_threshold)
             for name in WIDTHS
         )
         enough = sum(reached(row.needed[0]) >= 1 for row in rows)
@@ -268,7 +268,7 @@ def _axis(name: str, drawn: Sequence[ScoredSet], plan: Plan) -> diagram.Axis:
     worst, best, bands = _span(name, drawn)
     return diagram.Axis(
         say(f"{ID}.panel.{name}"),
-        say(f"{ID}.axis.{name}", threshold=plan.operating_point.threshold),
+        say(f"{ID}.axis.{name}", threshold=plan.risk_threshold),
         say(f"{ID}.brief.{name}"),
         worst,
         best,

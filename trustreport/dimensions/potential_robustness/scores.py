@@ -153,6 +153,8 @@ def between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, p
     """Each site's value where sets hold several, the mean over sites, their spread, and a new site."""
     row = quantity(name)
     at = plan.operating_point.threshold if row.counts_decisions else None
+    if name == "net_benefit":
+        at = plan.risk_threshold
     place = place.at(threshold=at)
     several = len(sites) > 1
     more: dict[str, Any] = {

@@ -64,7 +64,7 @@ def size_results(case: ScoredCases, reached: CandidatePerformance, plan: Plan) -
         if needed.value > 0:
             details = {**needed.details, "reached": needed.n / needed.value}
             needed = replace(needed, details={**details, **_classes(case)}, note=needed.note or NO_INTERVAL)
-        at = plan.operating_point.threshold if name == "net_benefit" else None
+        at = plan.risk_threshold if name == "net_benefit" else None
         place = case.place.at(threshold=at)
         results.append(Result(f"{ID}.mss_{name}", place, needed, primary=True, cases=case.key))
     return results
@@ -90,7 +90,7 @@ def _needed(name: str, case: ScoredCases, reached: CandidatePerformance, plan: P
         case "auc":
             return mss_auc(reached.auc.value, prevalence, **chosen)
         case "net_benefit":
-            threshold = plan.operating_point.threshold
+            threshold = plan.risk_threshold
             assert threshold is not None
             truth, score, _ = case.acted_on
             called = score >= threshold

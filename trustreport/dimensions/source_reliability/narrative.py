@@ -97,7 +97,7 @@ def _agreeing(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
         else:
             yield say(f"{ID}.alpha_ranks" if panel.ranks else f"{ID}.alpha", **numbers(alpha))
             yield from _other_raters(panel, results)
-        yield from _range_of_pairs(results)
+        yield from _range_of_pairs(panel, results)
 
 
 def _other_raters(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
@@ -108,14 +108,24 @@ def _other_raters(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
             yield say(f"{ID}.other_raters", low=r.estimate.low, high=r.estimate.high)
 
 
-def _range_of_pairs(results: Sequence[Result]) -> Iterator[Message]:
-    pairs = [r for r in results if r.id == f"{ID}.cohen_kappa" and not isnan(r.estimate.value)]
+def _kappa_shown(panel: Panel) -> dict[str, str]:
+    """The parameters of the kappa of two raters that is shown: of ranks the one with quadratic weights."""
+    return {"weights": "quadratic"} if panel.ranks else {}
+
+
+def _range_of_pairs(panel: Panel, results: Sequence[Result]) -> Iterator[Message]:
+    chosen = _kappa_shown(panel)
+    pairs = [
+        r
+        for r in results
+        if r.id == f"{ID}.cohen_kappa" and r.parameters == chosen and not isnan(r.estimate.value)
+    ]
     if len(pairs) < 2:
         return
     least = min(pairs, key=lambda r: r.estimate.value)
     most = max(pairs, key=lambda r: r.estimate.value)
     yield say(
-        f"{ID}.pairs",
+        f"{ID}.pairs_ranks" if panel.ranks else f"{ID}.pairs",
         low=least.estimate.value,
         least=list(least.place.raters or ()),
         high=most.estimate.value,
@@ -205,29 +215,31 @@ def _labels_table(results: Sequence[Result], number: int) -> EstimateTable:
 def _agreement_table(panel: Panel, results: Sequence[Result], number: int) -> EstimateTable:
     """Each coefficient with these raters as they are, then with the raters drawn too."""
     rows = []
-    for name in (*COEFFICIENTS, "gwet_ac2", "weighted_concordance"):
+    for name in (*COEFFICIENTS, "gwet_ac2", "icc", "weighted_concordance"):
         for r in results:
             shown = r.primary or (r.method == OVER_RATERS_AND_CASES and name in SHOWN_BOTH_WAYS)
             if r.id == f"{ID}.{name}" and shown and r.place.raters is None:
                 ranks = bool(r.parameters)
                 leads = r.primary and name == "krippendorff_alpha" and ranks == panel.ranks
-                rows.append(
-                    EstimateRow(
-                        say(f"{ID}.label.{name}_ordinal" if ranks else f"{ID}.label.{name}"), r, leads
-                    )
-                )
+                rows.append(EstimateRow(_label(r), r, leads))
     return EstimateTable(f"source_reliability_{number}", say(f"{ID}.table"), tuple(rows))
+
+
+def _label(r: Result) -> Message:
+    """The name of a coefficient of all raters, with its weights or form."""
+    way = r.parameters.get("weights") or str(r.parameters.get("form", "")).replace(",", "").lower()
+    return say(f"{ID}.label.{r.name}_{way}" if way else f"{ID}.label.{r.name}")
 
 
 def _raters_table(panel: Panel, results: Sequence[Result], number: int) -> PlainTable:
     """A row per rater: labels given, kappa with the others; accuracy and mean confidence where known."""
-    kappas = _by_rater(results, "mean_cohen_kappa")
+    kappas = _by_rater(results, "mean_cohen_kappa", **_kappa_shown(panel))
     accuracies = _by_rater(results, "rater_accuracy")
     counts = dict(zip(panel.raters, (panel.codes >= 0).sum(axis=0)))
     sure = _mean_confidence(panel)
     return table(
         f"source_reliability_raters_{number}",
-        say(f"{ID}.table_raters"),
+        say(f"{ID}.table_raters_ranks" if panel.ranks else f"{ID}.table_raters"),
         panel.raters,
         [
             (f"{ID}.column.rater", str),
@@ -249,11 +261,14 @@ def _mean_confidence(panel: Panel) -> dict[str, float]:
     return {rater: float(own.mean()) for rater, own in known.items() if len(own)}
 
 
-def _by_rater(results: Sequence[Result], name: str) -> dict[str, Estimate]:
+def _by_rater(results: Sequence[Result], name: str, **chosen: str) -> dict[str, Estimate]:
     return {
         r.place.raters[0]: r.estimate
         for r in results
-        if r.id == f"{ID}.{name}" and r.place.raters is not None and len(r.place.raters) == 1
+        if r.id == f"{ID}.{name}"
+        and r.parameters == chosen
+        and r.place.raters is not None
+        and len(r.place.raters) == 1
     }
 
 

@@ -16,10 +16,11 @@ from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.conger import conger_kappa
 from trustreport.measures.agreement.fleiss import fleiss_kappa
 from trustreport.measures.agreement.gwet import gwet_ac1, gwet_ac2
+from trustreport.measures.agreement.icc import Form, icc
 from trustreport.measures.agreement.interval import SCORE, coefficient_interval, why_none, without
 from trustreport.measures.agreement.krippendorff import krippendorff_alpha
 from trustreport.measures.agreement.percent import percent_agreement
-from trustreport.measures.agreement.weights import ordinal
+from trustreport.measures.agreement.weights import linear, ordinal, quadratic
 from trustreport.measures.label_accuracy import MAJORITY, majority_accuracy, nomogram_accuracy
 from trustreport.measures.proportion import wilson
 from trustreport.measures.weighted_concordance import Interval, expected_agreement, weighted_concordance
@@ -37,6 +38,8 @@ COEFFICIENTS: dict[str, Callable[..., Estimate]] = {
 }
 # Coefficients whose agreement by chance stays small however rare a label.
 BY_USE = ("gwet_ac1", "gwet_ac2")
+# Raters drawn at random who label every case: their labels as they are, or apart from who gives more.
+ICC_FORMS: tuple[Form, ...] = ("A,1", "C,1")
 RESAMPLES = 2000
 RESAMPLES_OF_MANY = 400
 # Fewer raters than this are no sample to draw from.
@@ -54,6 +57,7 @@ def results_of(panel: Panel, level: float, rng: np.random.Generator) -> list[Res
     return [
         *_agreement(panel, level, rng),
         *_pairs(panel, level),
+        *(_of_ranks(panel, level) if panel.ranks else ()),
         *_accuracy(panel, level, rng),
     ]
 
@@ -127,16 +131,32 @@ def _drawn(
     ]
 
 
-def _pairs(panel: Panel, level: float) -> Iterator[Result]:
+def _pairs(panel: Panel, level: float, weights: Floats | None = None, **more: Any) -> Iterator[Result]:
     codes, q, raters = panel.codes, panel.n_categories, panel.raters
     for g, h in combinations(range(len(raters)), 2):
         pair = codes[:, [g, h]]
-        kappa = coefficient_interval(cohen_kappa(pair[:, 0], pair[:, 1], q, level=level), pair, q)
-        yield from _entry(panel, "cohen_kappa", [kappa], (raters[g], raters[h]))
+        kappa = cohen_kappa(pair[:, 0], pair[:, 1], q, weights=weights, level=level)
+        found = coefficient_interval(kappa, pair, q)
+        yield from _entry(panel, "cohen_kappa", [found], (raters[g], raters[h]), **more)
     if len(raters) > 2:
         for g, rater in enumerate(raters):
-            mean = coefficient_interval(light_kappa(codes, q, of=g, level=level), codes, q)
-            yield from _entry(panel, "mean_cohen_kappa", [mean], (rater,))
+            kappa = light_kappa(codes, q, of=g, weights=weights, level=level)
+            found = coefficient_interval(kappa, codes, q)
+            yield from _entry(panel, "mean_cohen_kappa", [found], (rater,), **more)
+
+
+def _of_ranks(panel: Panel, level: float) -> Iterator[Result]:
+    """What counts how far apart two labels are, beside alpha: weighted kappas, intraclass correlations."""
+    codes, q = panel.codes, panel.n_categories
+    for name, weights in (("linear", linear(q)), ("quadratic", quadratic(q))):
+        chosen = {"weights": name}
+        yield from _pairs(panel, level, weights, parameters=chosen)
+        for id, coefficient in (("light_kappa", light_kappa), ("conger_kappa", conger_kappa)):
+            plain = coefficient(codes, q, weights=weights, level=level)
+            yield from _entry(panel, id, _intervals(panel, id, plain, ()), parameters=chosen)
+    labels = np.where(codes >= 0, np.array([float(c) for c in panel.classes])[codes], np.nan)
+    for form in ICC_FORMS:
+        yield from _entry(panel, "icc", [icc(labels, form=form, level=level)], parameters={"form": form})
 
 
 def _accuracy(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[Result]:

@@ -21,6 +21,7 @@ from trustreport.performance.readers import (
     ReaderEndpoint,
     endpoints,
     place_of_task,
+    primary_first,
     reading_key,
 )
 from trustreport.performance.small_cells import closed, public_cell, suppressed
@@ -70,8 +71,9 @@ def _effect(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
     found = divisions(plan, readings.cases)
     by_attribute = {d.attribute: _measured(readings, arms, d, plan, place) for d in found}
     overall = {}
-    for endpoint in endpoints(readings, arms, level) if any(d.groups for d in found) else ():
-        overall[endpoint.name] = endpoint.whole.lead_difference(level)
+    if any(d.groups for d in found):
+        for endpoint in primary_first(endpoints(readings, arms, level), readings, arms, plan):
+            overall[endpoint.name] = endpoint.whole.lead_difference(level)
     unknown = {d.attribute: _unknown(readings.cases, d, plan, place) for d in found}
     return Effect(readings, arms, place, tuple(found), by_attribute, overall, unknown)
 

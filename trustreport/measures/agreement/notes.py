@@ -28,3 +28,6 @@ SINGLE_LABELS_ADD = (
 )
 NO_RESAMPLE = "the coefficient is undefined in nearly every resample"
 SOME_RESAMPLES = "resamples in which the coefficient is undefined are left out"
+NO_WHOLE_CASES = "fewer than two cases were labelled by every rater"
+INCOMPLETE_LEFT_OUT = "cases that a rater did not label are left out"
+NO_F_LIMITS = "cases or labels of a case do not differ enough for limits by the F distribution"

@@ -75,7 +75,7 @@ def propagated(
 
     if prevalence is None:
         value = float(formula(counts.tp, counts.fp, counts.fn, counts.tn))
-        search = _on_sphere
+        search = least_on_sphere
     else:
         value = float(formula(*weighed(counts, prevalence)))
         search = _on_circle
@@ -147,7 +147,7 @@ def _on_circle(values: Search) -> float:
     return least
 
 
-def _on_sphere(values: Search) -> float:
+def least_on_sphere(values: Search) -> float:
     """Least value over directions in space."""
     polar, turn = np.linspace(0, pi, GRID), np.linspace(-pi, pi, 2 * GRID)
     span = pi / (GRID - 1)

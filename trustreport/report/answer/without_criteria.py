@@ -99,8 +99,9 @@ def _readers(assessment: Assessment, say: Catalogue) -> list[Statement]:
 
 
 def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
-    """Errors with and without the aid, from counts alone."""
-    if _first(assessment, "decision_benefit.mean_benefit") is not None:
+    """Errors with and without the aid, unless the change in accuracy has said it."""
+    readers = _first(assessment, "decision_benefit.mean_benefit")
+    if readers is not None and readers.endpoint == "accuracy":
         return []
     arr = _first(assessment, "pragmatic_utility.arr")
     if arr is None:

@@ -1,0 +1,246 @@
+"""Estimates with sampling weights: for the population from which cases were drawn with unequal chances.
+
+A weight is the number of cases of the population that a case represents, up to a common factor (the inverse
+of its chance of being sampled). Standard errors are by linearisation, clusters (or cases) taken as sampled
+with replacement, in one stratum.
+"""
+
+from dataclasses import replace
+from math import exp, log, nan, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.cluster import Clusters, clustered_variance
+from trustreport.measures.mrmc.interval import quantile
+
+SHARE, RATIO, MEAN, AREA = "weighted_logit", "weighted_log", "weighted_t", "weighted_auc"
+NEGLIGIBLE = 1e-24
+NO_WEIGHT = "no case of the denominator has a weight above 0"
+ONE_UNIT = "fewer than two cases or clusters of the denominator: no interval"
+NO_SPREAD = "nothing varies between cases or clusters: no interval"
+NOTHING_EXPECTED = "the weighted sum of the scores is 0: the ratio is undefined"
+ONE_CLASS = "a class has no case with a weight above 0"
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def weighted_share(
+    values: NDArray[Any],
+    of: Mask,
+    weight: Floats,
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """The weighted mean of numbers from 0 to 1 among some cases, with a logit interval.
+
+    With w the weights, y the values, m the mean, over the cases of the denominator::
+
+        m = sum w y / sum w,   z_i = w_i (y_i - m) / sum w  (0 outside the denominator)
+        V = G / (G - 1) sum over clusters of (sum of z_i)^2
+        logit m +- t sqrt(V) / (m (1 - m))
+
+    Where m is 0 or 1 the limits are Wilson's, with (sum w)^2 / sum w^2 as the number of cases, at most the
+    number of clusters.
+    Estimand: the share (or mean) in the population that the weights represent.
+
+    Parameters
+    ----------
+    values : array, shape (n_cases,), within [0, 1]
+    of : bool array, shape (n_cases,)
+        The denominator.
+    weight : float array, shape (n_cases,)
+        0 or more.
+    cluster : int array, shape (n_cases,), optional
+    level : float in (0, 1)
+
+    Returns
+    -------
+    Estimate
+        `n` counts the cases of the denominator with a weight above 0; `df` their clusters less one; `details`
+        holds `effective`, their number after Kish. NaN with a note where there is none.
+
+    References
+    ----------
+    Binder (1983), Int. Stat. Rev. 51, 279-292 (linearisation). Kish (1965), Survey Sampling. Lumley (2010),
+    Complex Surveys, chapter 2.
+
+    Examples
+    --------
+    >>> called, weight = np.array([1, 1, 1, 0, 0]), np.array([1.0, 1, 2, 2, 4])
+    >>> print(weighted_share(called, np.ones(5, bool), weight))
+    0.40 (95% CI 0.03 to 0.93; n = 5)
+    """
+    check_level(level)
+    _check(weight, values)
+    used = of & (weight > 0)
+    n = int(np.count_nonzero(used))
+    if not n:
+        return undefined(0, NO_WEIGHT, level=level, method=SHARE)
+    w = np.where(used, weight / weight[used].max(), 0.0)
+    mean = float(w @ values / w.sum())
+    found = _bare(mean, n, w, SHARE, level)
+    if mean in (0.0, 1.0):
+        return _at_an_end(found, used, cluster)
+    se, df, note = _spread(w * (values - mean) / w.sum(), used, cluster)
+    if note:
+        return replace(found, note=note)
+    centre, half = log(mean / (1 - mean)), quantile(df, level) * se / (mean * (1 - mean))
+    return replace(found, low=float(expit(centre - half)), high=float(expit(centre + half)), se=se, df=df)
+
+
+def weighted_mean(
+    values: Floats, weight: Floats, *, cluster: Clusters | None = None, level: float = 0.95
+) -> Estimate:
+    """The weighted mean of any numbers, with a t interval; parameters and result as of `weighted_share`.
+
+    Examples
+    --------
+    >>> print(weighted_mean(np.array([1.0, 0, 0, -1]), np.array([2.0, 1, 1, 1])))
+    0.20 (95% CI -1.28 to 1.68; n = 4)
+    """
+    check_level(level)
+    _check(weight, values)
+    used = weight > 0
+    n = int(np.count_nonzero(used))
+    if not n:
+        return undefined(0, NO_WEIGHT, level=level, method=MEAN)
+    w = weight / weight.max()
+    mean = float(w @ values / w.sum())
+    found = _bare(mean, n, w, MEAN, level)
+    se, df, note = _spread(w * (values - mean) / w.sum(), used, cluster)
+    if note:
+        return replace(found, note=note)
+    half = quantile(df, level) * se
+    return replace(found, low=mean - half, high=mean + half, se=se, df=df)
+
+
+def weighted_oe(
+    truth: Mask, risk: Floats, weight: Floats, *, cluster: Clusters | None = None, level: float = 0.95
+) -> Estimate:
+    """Observed over expected events with weights, sum w y / sum w p, with a t interval of its logarithm.
+
+    Parameters and result as of `weighted_share`; `risk` (n_cases,) within [0, 1].
+
+    Examples
+    --------
+    >>> truth, risk = np.array([True, False, True, False]), np.array([0.8, 0.3, 0.6, 0.1])
+    >>> print(weighted_oe(truth, risk, np.array([1.0, 1, 2, 2])))
+    1.20 (95% CI 0.50 to 2.86; n = 4)
+    """
+    check_level(level)
+    _check(weight, risk)
+    used = weight > 0
+    n = int(np.count_nonzero(used))
+    if not n:
+        return undefined(0, NO_WEIGHT, level=level, method=RATIO)
+    w = weight / weight.max()
+    expected = float(w @ risk)
+    if not expected > 0:
+        return undefined(n, NOTHING_EXPECTED, level=level, method=RATIO)
+    value = float(w @ truth) / expected
+    found = _bare(value, n, w, RATIO, level)
+    se, df, note = _spread(w * (truth - value * risk) / expected, used, cluster)
+    if note or not value > 0:
+        return replace(found, note=note or NO_SPREAD)
+    half = quantile(df, level) * se / value
+    return replace(found, low=value * exp(-half), high=value * exp(half), se=se, df=df)
+
+
+def weighted_auc(
+    truth: Mask, score: Floats, weight: Floats, *, cluster: Clusters | None = None, level: float = 0.95
+) -> Estimate:
+    """The area under the ROC curve of the population that the weights represent, with a logit interval.
+
+    With x_i the weighted share of negatives that positive i outranks (ties a half), y_j that of positives
+    that outrank negative j, and A the area::
+
+        A = sum over positives of w_i x_i / sum w_i
+        z_i = w_i (x_i - A) / sum of w over its class  (negatives: y_j)
+
+    Parameters and result as of `weighted_share`; `df` counts the clusters of the class found in fewer.
+
+    References
+    ----------
+    Binder (1983), Int. Stat. Rev. 51, 279-292. DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845.
+
+    Examples
+    --------
+    >>> truth, score = np.array([1, 1, 1, 0, 0, 0], bool), np.array([0.9, 0.8, 0.3, 0.4, 0.2, 0.1])
+    >>> print(weighted_auc(truth, score, np.array([1.0, 1, 2, 2, 1, 1])))
+    0.75 (95% CI 0.01 to 1.00; n = 6)
+    """
+    check_level(level)
+    _check(weight, score)
+    used = weight > 0
+    n = int(np.count_nonzero(used))
+    w = weight / weight.max() if n else weight
+    ones, zeros = w * truth, w * ~truth
+    if not ones.sum() or not zeros.sum():
+        return undefined(n, ONE_CLASS, level=level, method=AREA)
+    above = _outranked(score, zeros) / zeros.sum()
+    below = 1 - _outranked(score, ones) / ones.sum()
+    area = min(max(float(ones @ above / ones.sum()), 0.0), 1.0)
+    found = _bare(area, n, w, AREA, level)
+    influence = ones * (above - area) / ones.sum() + zeros * (below - area) / zeros.sum()
+    if area in (0.0, 1.0):
+        return replace(found, note=NO_SPREAD)
+    scarcer = min((used & truth, used & ~truth), key=lambda of: _units(of, cluster))
+    se, df, note = _spread(influence, scarcer, cluster)
+    if note:
+        return replace(found, note=note)
+    centre, half = log(area / (1 - area)), quantile(df, level) * se / (area * (1 - area))
+    return replace(found, low=float(expit(centre - half)), high=float(expit(centre + half)), se=se, df=df)
+
+
+def _check(weight: Floats, *columns: NDArray[Any]) -> None:
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise ValueError("weights must be finite numbers, 0 or more.")
+    if any(column.shape != weight.shape for column in columns):
+        raise ValueError(f"weights must have one entry per case, got shape {weight.shape}.")
+
+
+def _bare(value: float, n: int, w: Floats, method: str, level: float) -> Estimate:
+    effective = float(w.sum() ** 2 / (w @ w))
+    return Estimate(value, nan, nan, n, level, method, details={"effective": effective})
+
+
+def _units(of: Mask, cluster: Clusters | None) -> int:
+    """Cases, or the clusters that hold one."""
+    return int(np.count_nonzero(of)) if cluster is None else len(np.unique(cluster[of]))
+
+
+def _spread(influence: Floats, of: Mask, cluster: Clusters | None) -> tuple[float, float, str]:
+    """Standard error and degrees of freedom, or why there are none."""
+    units = _units(of, cluster)
+    if units < 2:
+        return nan, nan, ONE_UNIT
+    own = np.arange(len(influence)) if cluster is None else cluster
+    variance, _ = clustered_variance(influence, own)
+    if not variance > NEGLIGIBLE:
+        return nan, nan, NO_SPREAD
+    return sqrt(variance), units - 1.0, ""
+
+
+def _at_an_end(e: Estimate, used: Mask, cluster: Clusters | None) -> Estimate:
+    """Wilson's limits of a share of 0 or 1 of so many cases as count."""
+    units = _units(used, cluster)
+    if units < 2:
+        return replace(e, note=ONE_UNIT)
+    n = min(e.details["effective"], float(units))
+    t = quantile(units - 1.0, e.level)
+    width = t * t / (n + t * t)
+    return replace(e, low=e.value * (1 - width), high=e.value + (1 - e.value) * width, df=units - 1.0)
+
+
+def _outranked(score: Floats, weight: Floats) -> Floats:
+    """The summed weight of the cases below each case, those of the same score by half, (n_cases,)."""
+    levels, at = np.unique(score, return_inverse=True)
+    of_level = np.bincount(at, weights=weight, minlength=len(levels))
+    below = np.cumsum(of_level) - of_level / 2
+    return np.asarray(below[at], np.float64)
