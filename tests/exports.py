@@ -1,7 +1,6 @@
-"""Tables in the form in which hospitals export them: the ten data sets of the first reports, written as found."""
+"""The ten data sets of the first reports, in the form in which hospitals export tables."""
 
 import csv
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -73,7 +72,9 @@ def heart(folder: Path) -> list[Path]:
     cover = [["Extraction 2024", "Cardiology"], ["Contact", "data office"]]
     table = [["Heart registry, export of 3 March 2024"], [], hungarian[0]]
     table += [[typed(c) for c in row] for row in hungarian[1:]]
-    write_workbook(folder / "hungarian.xlsx", {"Cover": cover, "Patients": table, "Codes": [["cp", "1 to 4"]]})
+    write_workbook(
+        folder / "hungarian.xlsx", {"Cover": cover, "Patients": table, "Codes": [["cp", "1 to 4"]]}
+    )
     swiss = rows(source / "heart_ext_switzerland.csv")
     swiss = [[comma(c) if c.replace(".", "").isdigit() else c for c in row] for row in swiss]
     write_csv(folder / "switzerland.csv", swap(swiss, "label", {"1": "oui", "0": "non"}), ";")
@@ -91,7 +92,9 @@ def kundel(folder: Path) -> list[Path]:
 def vandyke(folder: Path) -> list[Path]:
     """A French export of Windows: cp1252, semicolons, decimal commas."""
     table = rows(REFERENCE / "contract" / "vandyke" / "vandyke.csv")
-    table = swap(swap(table, "truth", {"1": "oui", "0": "non"}), "modality", {"1": "Écho simple", "2": "Ciné"})
+    table = swap(
+        swap(table, "truth", {"1": "oui", "0": "non"}), "modality", {"1": "Écho simple", "2": "Ciné"}
+    )
     table = [table[0], *([*row[:-1], f"{row[-1]},0"] for row in table[1:])]
     table = named(table, ["Lecteur", "Modalité", "Numéro de cas", "Vérité", "Note"])
     return [write_csv(folder / "lectures.csv", table, ";", "cp1252")]

@@ -32,8 +32,17 @@ def _head(proposal: Proposal, title: str) -> Iterator[str]:
         yield f"reference_standard: {{label_scale: ordinal}}{_mark(doubt('labels'))}"
     if proposal.baseline:
         yield f"vigilance: {{baseline_dataset: {yaml_word(proposal.baseline)}}}{_mark(doubt('baseline'))}"
-    if proposal.threshold:
-        yield f"# operating_point: {{threshold: {proposal.threshold}}}  # without it no score is a decision"
+    yield from _thresholds(proposal.thresholds)
+
+
+def _thresholds(found: Mapping[str, str]) -> Iterator[str]:
+    """Examples of thresholds, as comments: which one is right no table says."""
+    end = "  # example: without a threshold no score is a decision"
+    if "" in found:
+        yield f"# operating_point: {{threshold: {found['']}}}{end}"
+    own = [f"{{candidate: {yaml_word(n)}, threshold: {t}}}" for n, t in found.items() if n]
+    if own:
+        yield f"# candidates: [{', '.join(own)}]{end}"
 
 
 def _tables(proposal: Proposal) -> Iterator[str]:

@@ -34,8 +34,8 @@ class Entry:
 class Proposal:
     """A manifest in the making.
 
-    `about` are the doubts of lines that belong to no table, by key; `unread` says of files that are in none
-    why, and `notes` what else a reader of the manifest should know.
+    `thresholds` are examples, by candidate; `about` are the doubts of lines that belong to no table, by key;
+    `unread` says of files that are in none why, and `notes` what else a reader of the manifest should know.
     """
 
     kind: Kind
@@ -46,7 +46,7 @@ class Proposal:
     datasets: list[dict[str, Any]] = field(default_factory=list)
     baseline: str = ""
     groups: list[str] = field(default_factory=list)
-    threshold: str = ""
+    thresholds: dict[str, str] = field(default_factory=dict)
     about: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

@@ -389,9 +389,14 @@ class TableProposal:
                 question = f"{self._place}: which period is the baseline?"
                 self.made.baseline = self._of_all(Doubt(question, tuple(names), names[0]), "baseline")
         score = self.columns.get("score")
-        if score and "decision" not in self.columns and not isinstance(score, dict):
-            high = self.seen[score].largest
-            self.made.threshold = "0.5" if high <= 1 else "50" if high <= 100 else ""
+        if score and "decision" not in self.columns:
+            several = score if isinstance(score, dict) else {"": score}
+            self.made.thresholds |= {name: self._threshold(header) for name, header in several.items()}
+
+    def _threshold(self, header: str) -> str:
+        """Where a threshold could be: the middle of shares, or of percentages."""
+        high = self.seen[header].largest
+        return "0.5" if high <= 1 else "50" if high <= 100 else "0"
 
     def _days(self, column: str) -> dict[str, tuple[str, str]]:
         """The first and the last day of each data set, where its cases have dates."""
@@ -408,9 +413,11 @@ class TableProposal:
 
     def _role(self, name: str) -> tuple[str, dict[str, str]]:
         """The role that a data set's name gives it, and what is in doubt of it."""
-        for role, pattern in vocabulary()["roles"].items():
-            if re.search(pattern, squeezed(name)):
-                return role, {}
+        known = vocabulary()["roles"]
+        role = next((r for r, pattern in known.items() if re.search(pattern, squeezed(name))), "")
+        # Those who buy test on their own patients, whatever the file is called.
+        if role and not (role == "internal test" and self.made.kind == "procurement"):
+            return role, {}
         options = ("external", "internal test", "training", "tuning", "local", "period")
         likeliest = {"procurement": "local", "vigilance": "period"}.get(self.made.kind, "external")
         doubt = Doubt(f"what kind of data set is {name}?", options, likeliest)

