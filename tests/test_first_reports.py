@@ -196,7 +196,9 @@ def test_heart_at_four_hospitals(report: Callable[[str], Report]) -> None:
     assert checked == 4
     # The page is about the hospitals that the model has not seen, and names the one where it does worst.
     assert "cleveland" not in found.answer
-    assert found.answer.startswith("The lowest AUC outside the training data is 0.72 (0.51 to 0.87), at switz")
+    assert found.answer.startswith(
+        "The lowest AUC outside the training data is 0.72 (0.51 to 0.87), at switz"
+    )
     assert "On hungarian: area under the ROC curve 0.88" in found.answer
 
 

