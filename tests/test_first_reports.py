@@ -6,6 +6,8 @@ tests/reference/SOURCES.md.
 """
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -308,3 +310,22 @@ def test_three_classes(report: Callable[[str], Report]) -> None:
             expected["auc"][name]
         )
     assert not [u for u in found.results["unanswered"] if u["dimension"] == "advice_accuracy"]
+
+
+def test_the_pdf_of_a_first_report(tmp_path: Path) -> None:
+    """Two commands as a user types them: the page has the finding, and the words of the French export."""
+    files = exports.vandyke(tmp_path)
+    for command in (
+        ["init", "--from", *map(str, files)],
+        ["build", str(tmp_path), "-o", str(tmp_path / "out")],
+    ):
+        run = [sys.executable, "-m", "trustreport", *command]
+        subprocess.run(run, check=True, capture_output=True, cwd=exports.REFERENCE.parents[1])
+    first = ["pdftotext", "-l", "1", str(tmp_path / "out" / "report.pdf"), "-"]
+    page = subprocess.run(first, capture_output=True, check=True, text=True).stdout
+    page = " ".join(page.split())
+    assert "area under the ROC curve" in page
+    assert "+4.38" in page
+    assert "5 readers" in page
+    assert "114 cases, 45 with the condition" in page
+    assert "Écho simple, Ciné" in page

@@ -2,7 +2,8 @@
 
 More of them are tested where the code is: tests/ingest/test_cautions.py (percentages with a threshold of a
 share, weights, arms that share no reading, columns that enter nothing), tests/ingest/test_as_handed_in.py
-(columns that are not there, other sheets, codes, missing values, dates), tests/measures/test_several_classes.py.
+(columns that are not there, other sheets, codes, missing values, dates) and
+tests/measures/test_several_classes.py.
 """
 
 import html
@@ -247,3 +248,12 @@ def test_a_workbook_of_no_table_says_so_of_each_sheet(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["init", str(tmp_path / "study"), "--from", str(file)])
     assert done.exit_code == 1
     assert "sheet A: its columns (dish, price) are of no table that is known; sheet B" in done.stderr
+
+
+def test_numbers_with_a_decimal_comma_form_groups(tmp_path: Path) -> None:
+    table = [["truth", "score", "age"], *([str(i % 2), f"0,{i + 10}", f"{40 + i},5"] for i in range(40))]
+    edit: Edit = lambda text: text + 'subgroups: [{name: older, definition: "60 <= age < 75"}]\n'  # noqa: E731
+    proposed(tmp_path, [write_csv(tmp_path / "a.csv", table, ";")], edit=edit)
+    found = assess(*read_study(tmp_path))
+    unknown = [r.estimate.value for r in found.results if r.id == "subgroups.unknown"]
+    assert unknown == [0]

@@ -49,7 +49,7 @@ def unknown_attribute(evidence: Evidence) -> Iterator[Remark]:
     for r in evidence.results:
         if r.id == f"{DIMENSION}.unknown" and r.estimate.n and r.estimate.value == r.estimate.value:
             share, attribute = digits.share(r.estimate.value, r.estimate.n), r.parameters["attribute"]
-            if r.estimate.value == 1:
+            if r.estimate.value == r.estimate.n:
                 message = say("checks.P38.fired_never", attribute=attribute)
             else:
                 message = say("checks.P38.fired", attribute=attribute, share=share)

@@ -47,7 +47,7 @@ class TableProposal:
             self.seen = below
         self.entry = Entry(path, "")
         self.columns: dict[str, Any] = {}
-        self.periods = False  # the data sets are periods of time
+        self.labels: list[str] = []  # columns of labels, one for each rater
 
     @property
     def stem(self) -> str:
@@ -343,10 +343,10 @@ class TableProposal:
         """Arms that share no reader and case are parallel."""
         import pyarrow as pa
 
-        words = [self.columns.get(word) for word in ("reader", "case", "arm")]
-        if None in words or self.made.design or self.seen[words[2]].n_distinct < 2:
+        words = ("reader", "case", "arm")
+        if self.made.design or "arm" not in self.columns or self.seen[self.columns["arm"]].n_distinct == 1:
             return
-        table = pa.table([self._column(h) for h in words], names=["reader", "case", "arm"])
+        table = pa.table([self._column(self.columns[word]) for word in words], names=words)
         arms = table.group_by(["reader", "case"]).aggregate([("arm", "count_distinct")])["arm_count_distinct"]
         if max(arms.to_pylist(), default=0) == 1:
             question = "no reader has read a case in two arms; do the arms differ in readers or in cases?"
@@ -360,8 +360,7 @@ class TableProposal:
 
     def _ranks(self) -> None:
         """Labels that are whole numbers are probably ranks."""
-        unpivot = self.entry.form.get("unpivot")
-        headers = self.labels if unpivot else [self.columns["label"]]
+        headers = self.labels or [self.columns["label"]]
         cells = [self.seen[h] for h in headers]
         if all(c.is_whole for c in cells) and len({v for c in cells for v in c.distinct}) >= FEWEST_RANKS:
             question = f"{self._place}: are the labels ranks (ordinal) or names (nominal)?"
@@ -378,14 +377,14 @@ class TableProposal:
         else:
             self.entry.kind = "scores"
             self.made.entries.append(self.entry)
-            self.periods = has_word(column, "period")
+            periods = has_word(column, "period")
             days = self._days(column)
             names = sorted(self.seen[column].distinct, key=lambda name: days.get(name, ("", "")))
             for name in names:
-                role, about = ("period", {}) if self.periods else self._role(name)
+                role, about = ("period", {}) if periods else self._role(name)
                 dates = dict(zip(("start_date", "end_date"), days.get(name, ())))
                 self.made.datasets.append({"dataset": name, "role": role, **dates, "about": about})
-            if self.periods and self.made.kind == "vigilance" and len(names) > 1:
+            if periods and self.made.kind == "vigilance" and len(names) > 1:
                 question = f"{self._place}: which period is the baseline?"
                 self.made.baseline = self._of_all(Doubt(question, tuple(names), names[0]), "baseline")
         score = self.columns.get("score")
