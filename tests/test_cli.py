@@ -187,7 +187,10 @@ def test_check_imports_nothing_heavy() -> None:
 
 
 def test_check_costs_a_few_starts_of_numpy() -> None:
-    """Seconds of CPU, not of the clock, as a ratio of one run to another here and now."""
+    """Seconds of CPU, not of the clock, as a ratio of one run to another here and now.
+
+    It is 8 to 9; with scipy.stats imported it would be 14 to 17, with statsmodels 24 and more.
+    """
 
     def seconds(*command: str) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -196,8 +199,8 @@ def test_check_costs_a_few_starts_of_numpy() -> None:
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     bare = min(seconds("-c", "import numpy") for _ in range(3))
-    check = min(seconds("-m", "trustreport", "check", str(EXAMPLES / "knee-mri-readings")) for _ in range(2))
-    assert check / bare < 14
+    check = min(seconds("-m", "trustreport", "check", str(EXAMPLES / "knee-mri-readings")) for _ in range(3))
+    assert check / bare < 12
 
 
 def test_doctor_speaks_of_what_reports_need() -> None:

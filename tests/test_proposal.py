@@ -148,7 +148,8 @@ def test_three_models_on_the_same_cases(tmp_path: Path) -> None:
         *([i % 2, 0.01 * i, 0.5, 0.33 + 0.01 * i] for i in range(20)),
     ]
     manifest, _ = init(tmp_path / "study", put(tmp_path, "test.csv", rows), kind="procurement")
-    assert "role: internal test" in manifest
+    assert "role: local  # UNCERTAIN" in manifest  # a buyer's own patients
+    assert "# candidates: [{candidate: forest, threshold: 0.5}" in manifest
     assert set(studied(tmp_path / "study").datasets[0].scores) == {"forest", "svm", "logistic"}
 
 

@@ -106,6 +106,10 @@ def _init_from(paths: tuple[Path, ...], kind: "Kind") -> None:
             shutil.copyfile(table, folder / table.name)
     file.write_text(text(proposal, folder.resolve().name), encoding="utf-8")
     click.echo(file)
+    for note in proposal.notes:
+        click.echo(note, err=True)
+    for name, why in proposal.unread.items():
+        click.echo(f"{name} is not used: {why}", err=True)
     _say_what_remains(file)
 
 

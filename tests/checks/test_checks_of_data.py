@@ -401,7 +401,9 @@ def test_p38_groups_not_fixed_in_advance() -> None:
     given = declared({"name": "sex"}, {"name": "ward"})
     said = fired("P38", counted(F=(30, 12, 20, 60)), given, whole=True)
     assert "The groups sex and ward are not declared as pre-specified; their results are exploratory." in said
-    assert "The attribute ward is unknown for 100.0% of cases; results of its groups are exploratory." in said
+    assert any(
+        text.startswith("The attribute ward is known of no case: its column is missing") for text in said
+    )
 
 
 # ---------------------------------------------------------------- P50

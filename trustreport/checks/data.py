@@ -10,16 +10,28 @@ from numpy.typing import NDArray
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.measures.association import fisher_exact
 from trustreport.measures.duplicates import copies, nearest, repeats
+from trustreport.measures.roc.auc import logit_delong
 from trustreport.messages import Message, say
 from trustreport.performance.cases import place_of_set
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.readers import place_of_task
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import DatasetFacts, Plan
-from trustreport.study import DEVELOPMENT_ROLES, Binary, Cases, Coded, Dataset, Labels, Readings, Scores
+from trustreport.study import (
+    DEVELOPMENT_ROLES,
+    Binary,
+    Cases,
+    Coded,
+    Dataset,
+    Floats,
+    Labels,
+    Readings,
+    Scores,
+)
 
 INDEPENDENCE, REFERENCE = "potential_robustness", "source_reliability"
 Mask = NDArray[np.bool_]
+NO_DIFFERENCE = 0.5  # the area under the curve of two groups with the same scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,10 +285,36 @@ def verification(evidence: Evidence) -> Iterator[Remark]:
         # Who is too young for a reference lacks one whatever was decided.
         old = is_mature(dataset, evidence.study, evidence.plan)
         yield Remark(place, _partial(dataset.cases.truth[old], decision[old], alpha, "device"))
+    for place, dataset, score in _scores_alone(evidence):
+        old = is_mature(dataset, evidence.study, evidence.plan) & np.isfinite(score)
+        yield Remark(place, _by_score(dataset.cases.truth[old] >= 0, score[old], alpha))
     for readings in evidence.study.readings:
         if len(readings.cases.classes) == 2 and readings.decision is not None:
             place = place_of_task(readings, evidence.study)
             yield Remark(place, _partial(readings.cases.truth, _majority(readings), alpha, "readers"))
+
+
+def _scores_alone(evidence: Evidence) -> Iterator[tuple[Place, Dataset, Floats]]:
+    """Every candidate's scores on a data set of use, where they are no decisions."""
+    for dataset in evidence.study.datasets:
+        if dataset.role in DEVELOPMENT_ROLES or len(dataset.cases.classes) != 2:
+            continue
+        for name, scores in dataset.scores.items():
+            if scores.score is not None and decided(scores, evidence.plan, name) is None:
+                several = len(dataset.scores) > 1
+                yield place_of_set(dataset, name if several else None), dataset, scores.score
+
+
+def _by_score(verified: Mask, score: Floats, alpha: float) -> Message | None:
+    """Whether cases with a truth have other scores than those without, where that is not chance."""
+    n, known = len(verified), int(np.count_nonzero(verified))
+    if known in (0, n):
+        return None
+    area = logit_delong(verified, score, level=1 - alpha)
+    if not (area.low > NO_DIFFERENCE or area.high < NO_DIFFERENCE):
+        return None
+    key = "higher" if area.value > NO_DIFFERENCE else "lower"
+    return say(f"checks.P13.fired_{key}", known=known, n=n, without=n - known)
 
 
 def _majority(readings: Readings) -> Binary:

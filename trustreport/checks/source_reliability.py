@@ -39,7 +39,10 @@ def _agreement(evidence: Evidence, place: Place) -> Message | None:
         return None
     limit = evidence.limit("P14_agreement")
     e = alpha.estimate
-    best = _best(leading(evidence.results, f"{DIMENSION}.label_accuracy", set=None, **place.scope))
+    # What a perfect device could reach is that of labels that are the same or not: ranks are not.
+    by_rank = alpha.parameters.get("weights") == "ordinal"
+    label = leading(evidence.results, f"{DIMENSION}.label_accuracy", set=None, **place.scope)
+    best = say("checks.P14.ranks") if by_rank else _best(label)
     if isnan(e.low):
         return say("checks.P14.no_interval", reason=e.note, best=best) if not e.value >= limit else None
     if e.low >= limit:

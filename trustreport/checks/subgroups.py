@@ -48,8 +48,11 @@ def unknown_attribute(evidence: Evidence) -> Iterator[Remark]:
     limit = evidence.limit("P38_share")
     for r in evidence.results:
         if r.id == f"{DIMENSION}.unknown" and r.estimate.n and r.estimate.value == r.estimate.value:
-            share = digits.share(r.estimate.value, r.estimate.n)
-            message = say("checks.P38.fired", attribute=r.parameters["attribute"], share=share)
+            share, attribute = digits.share(r.estimate.value, r.estimate.n), r.parameters["attribute"]
+            if r.estimate.value == r.estimate.n:
+                message = say("checks.P38.fired_never", attribute=attribute)
+            else:
+                message = say("checks.P38.fired", attribute=attribute, share=share)
             yield Remark(r.place, message if share > limit else None)
     late = [group.name for group in evidence.plan.subgroups if group.prespecified is not True]
     if evidence.plan.subgroups:

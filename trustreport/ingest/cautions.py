@@ -10,13 +10,14 @@ from trustreport.definitions import columns_of, conditions
 from trustreport.ingest.columns import FEW_LEVELS, MappedTable
 from trustreport.ingest.contracts import CONTRACTS
 from trustreport.plan import Indicator, Plan
-from trustreport.study import Dataset, Readings, Scores, Study
+from trustreport.study import Dataset, Ratings, Readings, Scores, Study
 
 Caution = tuple[str, Mapping[str, Any]]
 
 MOST_NAMED = 8
 FEW_MISSING = 0.05  # of the cases; fewer without a feature are left out without a word
 FAR = 1.96  # standard errors between a declared rate and that of the baseline
+FEWEST_RANKS = 3  # labels that are whole numbers
 RATES = {"sensitivity": 1, "specificity": 0}
 WEIGHT = "weight"
 WEIGHTS = ("weight", "weights", "sampling_weight")
@@ -30,6 +31,8 @@ def cautions(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterato
         yield from _of_design(readings, plan)
         if WEIGHT in readings.cases.numbers:
             yield "weights_of_readings", {"task": readings.task}
+    for ratings in study.raters:
+        yield from _of_labels(ratings, plan)
     for dataset in study.datasets:
         if WEIGHT in dataset.cases.numbers:
             yield "weights_used", {"dataset": dataset.name}
@@ -80,6 +83,14 @@ def _of_design(readings: Readings, plan: Plan) -> Iterator[Caution]:
         yield "design_looks_parallel", {"arms": list(readings.arms)}
 
 
+def _of_labels(ratings: Ratings, plan: Plan) -> Iterator[Caution]:
+    """Labels that are probably ranks, though no scale is declared."""
+    whole = all(name.isdecimal() for name in ratings.classes)
+    if plan.reference_standard.label_scale is None and whole and len(ratings.classes) >= FEWEST_RANKS:
+        ranks = sorted(ratings.classes, key=int)[:MOST_NAMED]
+        yield "labels_look_like_ranks", {"names": ranks}
+
+
 def _of_scores(dataset: Dataset, plan: Plan) -> Iterator[Caution]:
     for candidate, scores in dataset.scores.items():
         values = {"dataset": dataset.name, "candidate": candidate}
@@ -125,8 +136,8 @@ def _of_subgroups(plan: Plan, study: Study) -> Iterator[Caution]:
     there |= {name.casefold() for d in study.datasets for name in d.feature_names}
     for group in plan.subgroups:
         if there.isdisjoint(columns_of(group)):
-            asked = [c.column for c in conditions(group.definition or "")] or [group.name]
-            yield "subgroup_without_column", {"name": group.name, "names": asked}
+            columns = [c.column for c in conditions(group.definition or "")] or [group.name]
+            yield "subgroup_without_column", {"name": group.name, "names": list(dict.fromkeys(columns))}
 
 
 def _of_baseline(plan: Plan, study: Study) -> Iterator[Caution]:

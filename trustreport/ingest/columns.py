@@ -475,7 +475,7 @@ def _keep_extra(table: MappedTable, reader: _Reader) -> None:
     raw = reader.raw
     rest = {h: i for i, h in reader.headers.rest()} | reader.renamed
     if reader.contract.extra == "groups":
-        table.extra = {h: values.text(raw.columns[i]) for h, i in rest.items()}
+        table.extra = {h: _group_cells(raw.columns[i], table.spec.layout.decimal) for h, i in rest.items()}
         return
     for name in table.spec.features:
         i = reader.renamed.get(name, reader.headers.index(name))
@@ -490,7 +490,18 @@ def _keep_extra(table: MappedTable, reader: _Reader) -> None:
     for name, i in rest.items():
         column = raw.columns[i]
         if name in reader.renamed or name in kept or name.casefold() in kept or _has_few_levels(column):
-            table.extra[name] = values.text(column)
+            table.extra[name] = _group_cells(column, table.spec.layout.decimal)
+
+
+def _group_cells(column: "Column", decimal: str | None) -> "Column":
+    """Cells of a group as text; numbers with a decimal comma get a point, so that they are numbers."""
+    import pyarrow.compute as pc
+
+    cells = values.text(column)
+    if decimal != ",":
+        return cells
+    number = pc.match_substring_regex(cells, r"^[+-]?[0-9]+(,[0-9]+)?$")
+    return pc.replace_substring(cells, ",", ".") if pc.all(number).as_py() else cells
 
 
 def _cluster_keys(manifest: Manifest) -> set[str]:

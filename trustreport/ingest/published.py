@@ -134,6 +134,8 @@ def confusion_of(
             if any(cells[w] is None for w in ("tp", "fp", "fn", "tn")):
                 continue
             name = _set_name(table, i)
+            if table.n_rows > 1 and not {"set", "dataset"} & table.names.keys():
+                name = f"{name} {i + 1}"  # without names, a row is a set
             if name in seen:
                 row = table.row(i)
                 problems.at(

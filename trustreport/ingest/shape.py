@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trustreport.ingest import values
+from trustreport.ingest.contracts import our_word
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import Problems, did_you_mean, listed, quoted
 from trustreport.ingest.tables import Raw, is_text
@@ -22,7 +23,19 @@ MOST_RECORDS = 100_000_000
 def shaped(raw: Raw, form: FileForm, path: KeyPath, manifest: Manifest, problems: Problems) -> Raw | None:
     """The records of a table; None where its repeated columns do not fit together (the problem is noted)."""
     raw = without_missing(raw, form.missing)
+    if form.unpivot and "case" not in form.columns:
+        raw = _with_cases(raw)
     return unpivoted(raw, form.unpivot, path, manifest, problems) if form.unpivot else raw
+
+
+def _with_cases(raw: Raw) -> Raw:
+    """The table with a column of cases: without one, a row of repeated columns is a case."""
+    import pyarrow as pa
+
+    if any(our_word(h.casefold()) == "case" for h in raw.header):
+        return raw
+    numbers = pa.array([str(i) for i in range(1, raw.n_rows + 1)], pa.string())
+    return replace(raw, header=(*raw.header, "case"), columns=(*raw.columns, numbers))
 
 
 def without_missing(raw: Raw, words: Sequence[str]) -> Raw:

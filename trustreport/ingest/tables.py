@@ -5,7 +5,7 @@ Nothing is interpreted here: cells keep their characters, so that a message can 
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,17 +136,26 @@ def _misplaced_header(header: Sequence[str], top: Sequence[Sequence[str]], wante
         raise Unreadable(found, "a header", mend, rows=(1,), header_row=best + 1)
 
 
-def find_header(path: Path, names: frozenset[str]) -> int | None:
-    """The row of a header that is not the first, by the names of columns that it has; None where it is."""
+def find_header(
+    path: Path,
+    names: frozenset[str],
+    sheet: str | None = None,
+    plain: Callable[[str], str] = str.casefold,
+) -> int | None:
+    """The row of a header that is not the first, by the names of columns that it has; None where it is.
+
+    `plain` writes a cell as `names` are written.
+    """
     try:
         with path.open("rb") as stream:
             magic = stream.read(4)
         if magic == b"PK\x03\x04":
-            top = read_sheet(path, None)[1]
+            top = read_sheet(path, sheet)[1]
         elif magic == b"PAR1":
             return None
         else:
             top = _top(_head(_utf8(path, None)[0]), None)
+        top = [[plain(cell) for cell in row] for row in top]
         _misplaced_header(top[0] if top else (), top, Wanted(names))
     except Unreadable as error:
         return error.header_row

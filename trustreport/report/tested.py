@@ -1,5 +1,7 @@
 """What was tested: device, readers, cases, arms, design, reference standard, lock of the criteria."""
 
+import numpy as np
+
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.plan import Plan
@@ -23,6 +25,7 @@ def tested(assessment: Assessment, say: Catalogue) -> list[tuple[str, str]]:
         ("device", _device(plan, say)),
         ("readers", _counted(study, "readers", say)),
         ("cases", _counted(study, "cases", say)),
+        ("raters", _raters(study, say)),
         ("arms", _arms(study, plan)),
         ("design", _design(plan, say)),
         ("datasets", _datasets(study, say)),
@@ -60,6 +63,15 @@ def _counted(study: Study, what: str, say: Catalogue) -> str:
         return texts[0] if texts else ""
     items = [say("report.tested.in_set", text=text, set=name) for text, name in found]
     return say("report.tested.list", items=items)
+
+
+def _raters(study: Study, say: Catalogue) -> str:
+    """Raters of each table of labels, and the cases that they labelled."""
+    texts = [
+        say("report.tested.n_raters", n=len(one.raters), cases=len(np.unique(one.case)))
+        for one in study.raters
+    ]
+    return say("report.tested.list", items=texts) if texts else ""
 
 
 def _arms(study: Study, plan: Plan) -> str:

@@ -51,7 +51,7 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
 def question(assessment: Assessment, say: Catalogue) -> str:
     """The question of this kind of report; of several candidates their names."""
     plan = assessment.plan
-    names = [one.candidate for one in plan.candidates]
+    names = without_criteria.candidates(assessment)
     if plan.report.kind == "procurement" and len(names) > 1:
         several = "several" if len(names) <= MOST_NAMED else "many"
         asked = "" if assessment.verdicts else "_open"

@@ -1,6 +1,6 @@
 """The answer of a periodic audit: what changed, since when, where errors concentrate, what is open."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
 
@@ -86,7 +86,8 @@ def courses(assessment: Assessment) -> list[Course]:
     plan = assessment.plan
     declared = {i.measure.rpartition(".")[2] for i in (plan.vigilance and plan.vigilance.indicators) or ()}
     endpoints = list(dict.fromkeys(r.endpoint for r in values))
-    followed = [e for e in endpoints if e in declared] or endpoints[:DEFAULT_ENDPOINTS]
+    known = [e for e in endpoints if any(r.endpoint == e and isfinite(r.estimate.value) for r in values)]
+    followed = [e for e in endpoints if e in declared] or (known or endpoints)[:DEFAULT_ENDPOINTS]
     baseline = (plan.vigilance and plan.vigilance.baseline_dataset) or BASELINE
     found = []
     for candidate in dict.fromkeys(r.place.candidate or "" for r in values):
@@ -121,8 +122,10 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], lis
     incidents, signals = open_incidents(assessment), [s for s in assessment.plan.signals if is_open(s)]
     charted = {r.endpoint for r in alerts}
     silent = [r for r in alerts if r.endpoint not in {c.endpoint for c in (*changed, *past)}]
+    never = _baseline_out_of_control(assessment)
+    shown = [r for r in alerts if r.endpoint not in never or r not in silent]
     serious = [i for i in incidents if is_serious(i)]
-    if changed or past or alerts or serious or signals:
+    if changed or past or shown or serious or signals:
         word = "yes"
     elif known:
         word = "no"
@@ -135,8 +138,8 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], lis
     if word == "no":
         sentences.append(_unchanged(known, say))
     if not changed and not past and alerts:
-        sentences += [_alerted(r, say) for r in silent[:MOST_SAID]]
-    if harmful or alerts or past:
+        sentences += [_alerted(r, never.get(r.endpoint), say) for r in silent[:MOST_SAID]]
+    if harmful or shown or past:
         sentences += _where(assessment, charted | {c.endpoint for c in (*harmful, *past)}, say)
     sentences += _open(incidents, signals, bool(changed or past or alerts), say)
     support = [_changed(c, say) for c in changed[MOST_SAID:]]
@@ -231,15 +234,33 @@ def _detail(r: Result, name: str) -> str:
     return str({**r.estimate.details, **r.details}.get(name, ""))
 
 
-def _alerted(r: Result, say: Catalogue) -> Statement:
-    return Statement(
-        say(
-            "answer.vigilance.alerted",
-            measure=say(endpoint_name(r.endpoint)),
-            period=month(_detail(r, "first_alert_period"), say),
-        ),
-        (r,),
-    )
+def _baseline_out_of_control(assessment: Assessment) -> dict[str, Mapping[str, object]]:
+    """Indicators whose declared rate the baseline misses in the direction of an alert; what was counted."""
+    declared = assessment.plan.vigilance
+    indicators = {i.measure: i for i in (declared and declared.indicators) or ()}
+    found: dict[str, Mapping[str, object]] = {}
+    for key, values in assessment.study.cautions:
+        one = indicators.get(str(values.get("measure"))) if key == "baseline_not_in_control" else None
+        if one is not None and one.in_control is not None and one.to_detect is not None:
+            alarming = (float(values["found"]) - one.in_control) * (one.to_detect - one.in_control)
+            if alarming > 0:
+                found[one.measure.rpartition(".")[2]] = values
+    return found
+
+
+def _alerted(r: Result, baseline: Mapping[str, object] | None, say: Catalogue) -> Statement:
+    """An alert without a difference; `baseline` is what was counted there where it is as bad itself."""
+    values = {
+        "measure": say(endpoint_name(r.endpoint)),
+        "period": month(_detail(r, "first_alert_period"), say),
+    }
+    if baseline is not None:
+        return Statement(say("answer.vigilance.alerted_as_baseline", **values, **_counts(baseline)), (r,))
+    return Statement(say("answer.vigilance.alerted", **values), (r,))
+
+
+def _counts(baseline: Mapping[str, object]) -> dict[str, object]:
+    return {name: baseline[name] for name in ("declared", "found", "k", "n")}
 
 
 def _first_alerts(alerts: Sequence[Result], assessment: Assessment, say: Catalogue) -> list[Statement]:

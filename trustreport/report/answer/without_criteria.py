@@ -1,13 +1,13 @@
 """The answer where no criteria were declared: the primary result of each kind of data that is there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isnan
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.place import Place
-from trustreport.report.answer.sentences import Statement, first_letter
+from trustreport.report.answer.sentences import Statement, first_letter, in_brackets
 from trustreport.report.answer.worst import of_data_sets, worst_data
 from trustreport.report.tables import in_words
 from trustreport.results import Result
@@ -15,6 +15,8 @@ from trustreport.study import DEVELOPMENT_ROLES
 from trustreport.verdicts.judge import amount
 
 MOST_PAIRS = 3
+PAIR = 2
+SCORED = ("candidates", "advice_accuracy")
 BY_SCALE = ("krippendorff_alpha",)  # primary on the scale of the labels that is declared
 
 
@@ -61,11 +63,17 @@ def _utility(assessment: Assessment, say: Catalogue) -> list[Statement]:
 
 
 def _readers(assessment: Assessment, say: Catalogue) -> list[Statement]:
-    """The change of the primary endpoint of the readers, and how many readers did better and worse."""
+    """The change of the primary endpoint of the readers, and how many readers did better and worse.
+
+    Where several pairs of arms are compared, each is named.
+    """
     task = _first(assessment, "decision_benefit.mean_benefit")
     if task is None:
         return []
-    e = task.estimate
+    pairs = _every(assessment, "decision_benefit.mean_benefit")
+    pairs = [r for r in pairs if r.endpoint == task.endpoint and r.place.task == task.place.task]
+    if len({r.place.arms for r in pairs}) > 1:
+        return [_change(r, say, named=True) for r in pairs[:MOST_PAIRS]]
     own = [
         r
         for r in assessment.results
@@ -75,27 +83,24 @@ def _readers(assessment: Assessment, say: Catalogue) -> list[Statement]:
         and r.place.task == task.place.task
         and not isnan(r.estimate.value)
     ]
-    measure = say(quantity_name(task.endpoint))
-    said = [
-        Statement(
-            say(
-                f"answer.open.readers_{_side(task)}",
-                measure=measure,
-                title=first_letter(measure),
-                change=in_words(task, say),
-                n=len(own),
-                level=e.level,
-            ),
-            (task,),
-        )
-    ]
+    found = [_change(task, say)]
     if own:
         better = sum(r.estimate.value > 0 for r in own)
         worse = sum(r.estimate.value < 0 for r in own)
-        said.append(
+        measure = say(quantity_name(task.endpoint))
+        found.append(
             Statement(say("answer.open.gained", better=better, worse=worse, n=len(own), measure=measure))
         )
-    return said
+    return found
+
+
+def _change(r: Result, say: Catalogue, *, named: bool = False) -> Statement:
+    """The change of an endpoint of the readers, with the names of the arms where there are several pairs."""
+    aided, unaided = r.place.arms or ("", "")
+    values = {"measure": say(quantity_name(r.endpoint)), "change": in_words(r, say)}
+    if named:
+        return Statement(say(f"answer.open.arms_{_side(r)}", aided=aided, unaided=unaided, **values), (r,))
+    return Statement(say(f"answer.open.readers_{_side(r)}", **values), (r,))
 
 
 def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
@@ -123,10 +128,11 @@ def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
 
 
 def _data_sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
-    """Area, sensitivity and specificity on test data, and the worst of several sets."""
+    """Area, sensitivity and specificity on test data; of several sets the worst comes first."""
     roles = {d.name: d.role for d in assessment.study.datasets}
-    if len(assessment.plan.candidates) > 1 or all(role in DEVELOPMENT_ROLES for role in roles.values()):
-        return _by_candidate(assessment, say)
+    names = candidates(assessment)
+    if len(names) > 1 or all(role in DEVELOPMENT_ROLES for role in roles.values()):
+        return _by_candidate(assessment, names, say)
     kinds = [of_data_sets(assessment, f"advice_accuracy.{m}") for m in ("auc", "sensitivity", "specificity")]
     sets = list(dict.fromkeys(r.place.dataset for own in kinds for r in own))
     said = []
@@ -135,23 +141,99 @@ def _data_sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
         parts = [_measured(r, say) for r in own]
         said.append(Statement(say("answer.open.on_data", data=name, measures=parts), tuple(own)))
     worst = worst_data(assessment, say)
-    return said + ([worst] if worst else [])
+    return ([worst] if worst else []) + said
 
 
-def _by_candidate(assessment: Assessment, say: Catalogue) -> list[Statement]:
+def candidates(assessment: Assessment) -> list[str]:
+    """The candidates as declared, then those that only the data name."""
+    scored = [r.place.candidate for r in assessment.results if r.dimension in SCORED and r.place.candidate]
+    return list(dict.fromkeys([*(c.candidate for c in assessment.plan.candidates), *scored]))
+
+
+def _by_candidate(assessment: Assessment, names: Sequence[str], say: Catalogue) -> list[Statement]:
+    """Each candidate, and how they differ in area where few are compared."""
+    areas = [
+        r
+        for name in names
+        for r in of_data_sets(assessment, "candidates.auc", name)
+        or of_data_sets(assessment, "advice_accuracy.auc", name)
+    ]
     said = []
-    for one in assessment.plan.candidates:
-        own = [
+    # On one data set the areas of all are one sentence.
+    together = len(names) > 1 and len({r.place.dataset for r in areas}) == 1 and len(areas) == len(names)
+    if together:
+        items = [
+            say("answer.open.measured", measure=r.place.candidate, estimate=in_words(r, say)) for r in areas
+        ]
+        values = {"measure": first_letter(say(quantity_name("auc"))), "data": areas[0].place.dataset}
+        said.append(Statement(say("answer.open.areas", items=items, **values), tuple(areas)))
+    for name in names:
+        own = [] if together else [r for r in areas if r.place.candidate == name]
+        own += [
             r
             for m in ("sensitivity", "specificity")
-            for r in of_data_sets(assessment, f"candidates.{m}", one.candidate)
-            or of_data_sets(assessment, f"advice_accuracy.{m}", one.candidate)
+            for r in of_data_sets(assessment, f"candidates.{m}", name)
+            or of_data_sets(assessment, f"advice_accuracy.{m}", name)
         ]
         if own:
             parts = [_measured(r, say) for r in own]
-            said.append(
-                Statement(say("answer.open.of_candidate", data=one.candidate, measures=parts), tuple(own))
-            )
+            said.append(Statement(say("answer.open.of_candidate", data=name, measures=parts), tuple(own)))
+    return said + _differences(assessment, say)
+
+
+def _differences(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """The differences in area of candidates on the same cases, where there are at most three pairs."""
+    for id in ("candidates.auc_difference", "advice_accuracy.auc_difference"):
+        found = [
+            r
+            for r in assessment.results
+            if r.id == id
+            and r.primary
+            and r.within(subgroup=None, site=None, parameters=None)
+            and len(r.place.candidates or ()) == PAIR
+            and not isnan(r.estimate.low)
+        ]
+        if 0 < len(found) <= MOST_PAIRS:
+            return [_difference(r, say) for r in found]
+    return []
+
+
+def _difference(r: Result, say: Catalogue) -> Statement:
+    one, other = r.place.candidates or ("", "")
+    differ = r.estimate.low > 0 or r.estimate.high < 0
+    measure = say(quantity_name("auc"))
+    key = f"answer.candidates.{'apart' if differ else 'alike'}"
+    return Statement(say(key, one=one, other=other, measure=measure, estimate=in_brackets(r, say)), (r,))
+
+
+def _sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """Sensitivity and specificity of published tables: of one, or between which two of several."""
+    kinds = {
+        m: [
+            r
+            for r in assessment.results
+            if r.id == f"advice_accuracy.{m}" and r.primary and r.place.set and not isnan(r.estimate.value)
+        ]
+        for m in ("sensitivity", "specificity")
+    }
+    names = dict.fromkeys(str(r.place.set) for own in kinds.values() for r in own)
+    if len(names) == 1:
+        own = [r for kind in kinds.values() for r in kind]
+        parts = [_measured(r, say) for r in own]
+        return [Statement(say("answer.open.on_data", data=next(iter(names)), measures=parts), tuple(own))]
+    said = []
+    for measure, own in kinds.items():
+        if len(own) > 1:
+            low, high = (pick(own, key=lambda r: r.estimate.value) for pick in (min, max))
+            values = {
+                "measure": say(quantity_name(measure)),
+                "n": len(own),
+                "low": in_words(low, say),
+                "high": in_words(high, say),
+                "first": low.place.set,
+                "last": high.place.set,
+            }
+            said.append(Statement(say("answer.open.over_sets", **values), (low, high)))
     return said
 
 
@@ -235,7 +317,13 @@ def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
     reached = _first(assessment, "source_reliability.actual_accuracy")
     said = []
     if agreement is not None:
-        said.append(Statement(say("answer.open.raters", estimate=in_words(agreement, say)), (agreement,)))
+        e = agreement.estimate
+        if isnan(e.low) and e.note:
+            value = amount(agreement, e.value)
+            said.append(Statement(say("answer.open.raters_value", value=value), (agreement,)))
+            said.append(Statement(say("answer.open.no_interval", reason=e.note)))
+        else:
+            said.append(Statement(say("answer.open.raters", estimate=in_words(agreement, say)), (agreement,)))
     if reached is not None:
         said.append(
             Statement(
@@ -247,16 +335,20 @@ def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
 
 def _first(assessment: Assessment, id: str) -> Result | None:
     """The first primary entry of an id that is of no part of the data."""
-    for r in assessment.results:
-        special = set(r.scope) & {
-            "subgroup",
-            "site",
-            "reader",
-            *(() if r.name in BY_SCALE else ("parameters",)),
-        }
-        if r.id == id and r.primary and not special and not isnan(r.estimate.value):
-            return r
-    return None
+    return next(iter(_every(assessment, id)), None)
+
+
+def _every(assessment: Assessment, id: str) -> list[Result]:
+    """The primary entries of an id that are of no part of the data."""
+    part = {"subgroup", "site", "reader"}
+    return [
+        r
+        for r in assessment.results
+        if r.id == id
+        and r.primary
+        and not set(r.scope) & (part | (set() if r.name in BY_SCALE else {"parameters"}))
+        and not isnan(r.estimate.value)
+    ]
 
 
 def _side(change: Result) -> str:
@@ -274,6 +366,7 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Statement]], ...] = (
     _data_sets,
     _classes,
     _at_horizon,
+    _sets,
     _published,
     _raters,
 )
