@@ -19,7 +19,7 @@ import reference
 from sphinx.cmd.build import build_main
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
+DOCS, CHANGELOG = ROOT / "docs", ROOT / "CHANGELOG.md"
 EXAMPLES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/study.yaml"))
 
 LINK = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<path>[^)#:]+)(?P<anchor>#[^)]*)?\)")
@@ -42,7 +42,7 @@ def main() -> int:
     kept = given.out.with_name(given.out.name + "-pictures")
     gallery = pictures.draw(ROOT, given.examples, kept, sources)
     generated = reference.pages() | {"gallery": gallery.page(), "notebook": notebook.page(sources)}
-    for file in [*DOCS.rglob("*.md"), ROOT / "CHANGELOG.md"]:
+    for file in [*DOCS.rglob("*.md"), CHANGELOG]:
         name = file.relative_to(DOCS) if file.is_relative_to(DOCS) else Path(file.name.lower())
         staged = sources / name
         staged.parent.mkdir(parents=True, exist_ok=True)
@@ -58,40 +58,44 @@ def filled(file: Path, gallery: pictures.Gallery, generated: dict[str, str], sou
     """A page of docs/ as the site has it.
 
     A comment `<!-- figure: EXAMPLE ID -->` becomes that figure, `<!-- page: EXAMPLE -->` the first page of
-    that report, and `<!-- generated: NAME -->` what is generated under this name. A link that leaves docs/
-    goes to the gallery (examples), to a copy of the file (schemas), or becomes the path in the source.
+    that report, and `<!-- generated: NAME -->` what is generated under this name.
     """
-    depth = len(file.relative_to(DOCS).parts) - 1 if file.is_relative_to(DOCS) else 0
-    up = "../" * depth
+    up = "../" * (len(file.relative_to(DOCS).parts) - 1) if file.is_relative_to(DOCS) else ""
 
     def marked(found: re.Match[str]) -> str:
         name = found["of"].strip()
-        if found["what"] == "generated":
-            return generated[name]
-        return gallery.shown(found["what"], name, up)
+        return generated[name] if found["what"] == "generated" else gallery.shown(found["what"], name, up)
 
     def linked(found: re.Match[str]) -> str:
         target = (file.parent / found["path"]).resolve().relative_to(ROOT)
-        if file.is_relative_to(DOCS) and target.is_relative_to("docs"):
-            return found[0]
-        if not (ROOT / target).exists():
-            raise FileNotFoundError(f"{file.name}: a link to {found['path']}, where nothing is")
-        if target.is_relative_to("docs"):
-            return f"[{found['words']}]({up}{target.relative_to('docs')}{found['anchor'] or ''})"
-        if target.parts[0] == "examples" and len(target.parts) == 2:
-            return f"[{found['words']}]({up}gallery.md#{target.parts[1]})"
-        if target.parts[0] == "schemas":
-            copied = sources / target
-            copied.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / target, copied)
-            return f"[{found['words']}]({up}{target})"
-        path = f"`{target}`"
-        return (
-            path if found["words"].strip("`") in str(target) else f"{found['words']} ({path} in the source)"
-        )
+        place = on_site(target, sources)
+        if place:
+            return f"[{found['words']}]({up}{place}{found['anchor'] or ''})"
+        words, path = found["words"], f"`{target}`"
+        return path if words.strip("`") in str(target) else f"{words} ({path} in the source)"
 
     text = file.read_text(encoding="utf-8").replace("```csv\n", "```text\n")  # the highlighter knows no CSV
     return MARK.sub(marked, LINK.sub(linked, text))
+
+
+def on_site(target: Path, sources: Path) -> str:
+    """Where the site has a file of the repository: a page, the gallery, a copy; empty where it has none.
+
+    Raises
+    ------
+    FileNotFoundError : the repository has no such file either
+    """
+    if not (ROOT / target).exists():
+        raise FileNotFoundError(f"a link to {target}, where nothing is")
+    if target == CHANGELOG.relative_to(ROOT):
+        return "changelog.md"
+    if target.parts[0] == "examples":
+        return f"gallery.md#{target.parts[1]}"
+    place = target.relative_to("docs") if target.is_relative_to("docs") else target
+    if target.suffix != ".md" and target.parts[0] in ("docs", "schemas"):
+        (sources / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / target, sources / place)
+    return str(place) if target.parts[0] in ("docs", "schemas") else ""
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Draw the reader study of the tutorial: invented readers and cases, in the form of an export.
 
-    python docs/tutorial/make.py      # writes reader-study.csv beside this file, the same bytes each time
+python docs/tutorial/make.py      # writes reader-study.csv beside this file, the same bytes each time
 """
 
 from pathlib import Path

@@ -156,11 +156,11 @@ def rows_of(data: bytes) -> list[dict[str, str]]:
 def test_a_locked_study_without_a_seed_gives_the_same_verdicts(tmp_path: Path) -> None:
     study = tmp_path / "study"
     shutil.copytree(EXAMPLE, study)
-    criterion = "\nendpoints:\n  - {endpoint: fewer, measure: pragmatic_utility.arr, hypothesis: superiority, alpha: 0.05}\n"
+    criterion = "{endpoint: fewer, measure: pragmatic_utility.arr, hypothesis: superiority, alpha: 0.05}"
     manifest = (EXAMPLE / "study.yaml").read_text("utf-8")
     assert "seed" not in manifest
     assert "endpoints" not in manifest
-    (study / "study.yaml").write_text(manifest + criterion, "utf-8")
+    (study / "study.yaml").write_text(f"{manifest}\nendpoints:\n  - {criterion}\n", "utf-8")
     assert run("lock", study)[0] == 0
     out = tmp_path / "out"
     write_report(assess(*read_study(study)), out, formats=("json",))
