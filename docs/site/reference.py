@@ -13,6 +13,7 @@ from trustreport.schemas import schema
 
 Schema = Mapping[str, Any]
 WIDTH = 96  # of the help of a command
+UNLIMITED = 1e12  # counts up to it say nothing to a reader
 
 
 def pages() -> dict[str, str]:
@@ -129,5 +130,6 @@ def _one_type(part: Schema, whole: Schema) -> str:
     high = part.get("maximum", part.get("exclusiveMaximum"))
     words = {"string": "text", "integer": "whole number", "boolean": "true or false"}
     word = {"date": "date", "date-time": "moment"}.get(part.get("format", ""), words.get(kind, kind))
-    limits = (f" from {low:g}" if low is not None else "") + (f" to {high:g}" if high is not None else "")
+    limits = f" from {low:g}" if low is not None else ""
+    limits += f" to {high:g}" if high is not None and high < UNLIMITED else ""
     return f"{word}{limits}"
