@@ -79,7 +79,7 @@ def test_the_catalogue(file: Path) -> None:
 
 PAGES = [
     *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "SECURITY")),
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
 
 

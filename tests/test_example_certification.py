@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from trustreport import lock
 from trustreport.api import assess, read_study, write_report
@@ -15,6 +16,7 @@ from trustreport.claims import claim_checks
 from trustreport.messages import catalogue
 from trustreport.plan import Plan
 from trustreport.report import acceptance, declared
+from trustreport.report.write import as_data
 from trustreport.results import leading
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "certification-dossier"
@@ -160,3 +162,13 @@ def test_a_second_report_is_the_same_bytes(tmp_path: Path) -> None:
         write_report(assess(*read_study(EXAMPLE)), tmp_path / name, formats=("json",))
     one, two = (tmp_path / name / "results.json" for name in ("one", "two"))
     assert one.read_bytes() == two.read_bytes()
+
+
+def test_the_picture_of_the_readme_shows_this_report(assessed: Assessment) -> None:
+    root = EXAMPLE.parent.parent
+    picture = root / "docs" / "report.png"
+    assert picture.stat().st_size < 250_000
+    answer = as_data(assessed)["answer"]["sentence"]
+    with Image.open(picture) as page:
+        assert page.info["Description"] == answer, "run python docs/readme_picture.py"
+    assert f"![Page 1 of a report: {answer}](docs/report.png)" in (root / "README.md").read_text("utf-8")

@@ -1,32 +1,106 @@
-"""The studies that docs/study.md shows are read as they stand there."""
+"""What the pages of docs/ show is read as it is there: studies, pieces of manifests, commands."""
 
+import csv
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
+from openpyxl import Workbook
+from ruamel.yaml import YAML
 
+from trustreport.cli import main
 from trustreport.ingest import read
+from trustreport.plan import Plan
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "study.md").read_text("utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
 HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\n"
-FILE = re.compile(r"^`([\w.-]+)`[^\n]*\n\n```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-WRONG = TEXT.index("## When something is wrong")
+# A file after its name; of a workbook the sheet is named too.
+FILE = re.compile(
+    r"^`(?P<name>[\w.-]+)`(?:, sheet `(?P<sheet>\w+)`)?[^\n]*\n\n```\w*\n(?P<content>.*?)^```", re.M | re.S
+)
+PIECE = re.compile(r"^```yaml\n(.*?)^```", re.M | re.S)
+COMMAND = re.compile(
+    r"^(?:\$ |    )?trustreport (?P<rest>[a-z].*)$|`trustreport (?P<inline>[a-z][^`]*)`", re.M
+)
+
+File = tuple[str, str | None, str]  # name, sheet, content
 
 
-def shown() -> list[dict[str, str]]:
+def readable(page: Path) -> str:
+    """A page up to the folder that is shown because it cannot be read."""
+    return page.read_text("utf-8").partition("## When something is wrong")[0]
+
+
+def shown() -> Iterator[Any]:
     """Each manifest with the tables that follow it."""
-    studies: list[dict[str, str]] = []
-    for name, content in FILE.findall(TEXT[:WRONG]):
-        if name == "study.yaml":
-            studies.append({})
-        studies[-1][name] = content
-    return [one for one in studies if len(one) > 1]
+    for page in PAGES:
+        studies: list[list[File]] = []
+        for found in FILE.finditer(readable(page)):
+            if found["name"] == "study.yaml":
+                studies.append([])
+            if studies:
+                studies[-1].append((found["name"], found["sheet"], found["content"]))
+        for study in studies:
+            if len(study) > 1:
+                yield pytest.param(study, id=f"{page.stem}-{study[1][0]}")
 
 
-@pytest.mark.parametrize("files", shown(), ids=lambda files: next(n for n in files if n != "study.yaml"))
-def test_it_is_read(files: dict[str, str], tmp_path: Path) -> None:
-    for name, content in files.items():
+@pytest.mark.parametrize("files", list(shown()))
+def test_a_study_is_read(files: list[File], tmp_path: Path) -> None:
+    for name, sheet, content in files:
+        if sheet is not None:
+            book = Workbook()
+            lines = book.create_sheet(sheet)  # behind the first, which is empty
+            for row in csv.reader(content.splitlines()):
+                lines.append(row)
+            book.save(tmp_path / name)
+            continue
         head = HEAD if name == "study.yaml" and "report:" not in content else ""
         (tmp_path / name).write_text(head + content, "utf-8")
     study, _ = read(tmp_path)
     assert study.readings or study.datasets or study.raters
+
+
+def pieces() -> Iterator[Any]:
+    """All YAML: manifests and parts of them."""
+    for page in PAGES:
+        for number, content in enumerate(PIECE.findall(readable(page))):
+            yield pytest.param(content, id=f"{page.stem}-{number}")
+
+
+@pytest.mark.parametrize("content", list(pieces()))
+def test_a_piece_of_a_manifest_is_one(content: str) -> None:
+    given = YAML(typ="safe").load(content)
+    plan = Plan.model_validate({"report": {"kind": "certification"}, "device": {}, **given})
+    assert plan
+
+
+def commands() -> Iterator[Any]:
+    """What readers are shown to type."""
+    for page in [*PAGES, ROOT / "README.md"]:
+        for found in COMMAND.finditer(page.read_text("utf-8")):
+            typed = (found["rest"] or found["inline"]).partition("#")[0]
+            if typed.startswith("criteria lock"):  # the name of a form of files
+                continue
+            yield pytest.param(typed.split(), id=f"{page.stem}-{typed.strip()}")
+
+
+@pytest.mark.parametrize("words", list(commands()))
+def test_a_command_exists_with_its_options(words: list[str]) -> None:
+    command: click.Command = main
+    while isinstance(command, click.Group):
+        assert words, command.name
+        if words[0].startswith("-") or words[0].isupper():
+            break
+        assert words[0] in command.commands, words
+        command, words = command.commands[words[0]], words[1:]
+    known = {
+        opt for p in command.params if isinstance(p, click.Option) for opt in (*p.opts, *p.secondary_opts)
+    }
+    used = {word.partition("=")[0].rstrip(",.;") for word in words if word.startswith("--")}
+    assert used <= known | {"--help"}, used - known

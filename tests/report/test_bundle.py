@@ -153,6 +153,22 @@ def rows_of(data: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(data.decode(), newline="")))
 
 
+def test_a_locked_study_without_a_seed_gives_the_same_verdicts(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    shutil.copytree(EXAMPLE, study)
+    criterion = "{endpoint: fewer, measure: pragmatic_utility.arr, hypothesis: superiority, alpha: 0.05}"
+    manifest = (EXAMPLE / "study.yaml").read_text("utf-8")
+    assert "seed" not in manifest
+    assert "endpoints" not in manifest
+    (study / "study.yaml").write_text(f"{manifest}\nendpoints:\n  - {criterion}\n", "utf-8")
+    assert run("lock", study)[0] == 0
+    out = tmp_path / "out"
+    write_report(assess(*read_study(study)), out, formats=("json",))
+    assert results(out)["criteria"]["state"] == "locked"
+    status, _, err = run("verify", out, "--study", study)
+    assert (status, err) == (0, "")
+
+
 def test_the_table_holds_every_number(made: Path) -> None:
     document = results(made)
     rows = rows_of((made / "results.csv").read_bytes())

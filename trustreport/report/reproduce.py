@@ -8,13 +8,20 @@ from trustreport.report.bundle import RESULTS
 from trustreport.report.compare import compare, lines
 from trustreport.report.document import canonical
 from trustreport.report.files import FileStatus
+from trustreport.seeds import DEFAULT
 
 MOST_NAMED = 3  # differences that are listed
 
 
 def as_built(plan: Plan, written: Mapping[str, Any]) -> Plan:
-    """The plan with kind, release and seed of the report, which may have been given to the build alone."""
+    """The plan with kind, release and seed of the report, which may have been given to the build alone.
+
+    A seed that the manifest leaves out stays out where the report drew with the default one: to declare it
+    would be a change since the lock.
+    """
     study, seed = written["study"], written["provenance"]["seed"]
+    if plan.similarity.seed is None and seed == DEFAULT:
+        seed = None
     of_report = {name: study[name] for name in ("kind", "release") if name in study}
     return plan.model_copy(
         update={
