@@ -38,7 +38,7 @@ def test_van_dyke_ratings_with_a_declared_cut_answer_with_the_area() -> None:
     first = answer(assessment, catalogue())
     # MRMCaov 0.3.0: 0.0438 (-0.0004 to 0.0880), by the jackknife
     assert "area under the ROC curve" in first.sentence
-    assert "+4.38 (−0.04 to +8.80) points" in first.sentence
+    assert "+0.0438 (−0.0004 to +0.0880)" in first.sentence
     assert "Five of five readers did better" in first.supporting
     # the errors at the cut stay, after it: 12.8% and 15.8% of 570 readings, counted in the table
     assert "12.8% with the aid, 15.8% without it" in first.supporting

@@ -1,6 +1,7 @@
 """Decision benefit: sentences, tables and figures of one task."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import isnan, nan
 from typing import Literal
 
@@ -73,12 +74,14 @@ def _sentences(
     if isnan(mean.value):
         yield say(f"{ID}.undefined", reason=mean.note)
         return
+    values = {"endpoint": endpoint_name(main.name), "readers": n}
+    words = f"{ID}.of_area" if endpoint_row(main.name).written == "area" else f"{ID}.of_share"
     if isnan(mean.low):
-        yield say(f"{ID}.no_interval", endpoint=endpoint_name(main.name), value=mean.value, reason=mean.note)
+        yield say(f"{words}.no_interval", value=mean.value, reason=mean.note, endpoint=values["endpoint"])
     else:
         way = side_of(mean, 0, "gain", "loss")
-        values = {"endpoint": endpoint_name(main.name), "readers": n}
-        yield say(f"{ID}.{way}", **values, **numbers(mean))
+        size = replace(mean, value=-mean.value, low=-mean.high, high=-mean.low) if way == "loss" else mean
+        yield say(f"{words}.{way}", **values, **numbers(size))
     yield from _by_class(results, main, arms)
     yield from _gains([b for b in main.benefits if not isnan(b.value)])
     counts = {

@@ -111,8 +111,8 @@ def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[
         if day is not None:
             plan_id = vigilance.plan_id or ""
             over = plan.report.date is not None and day < plan.report.date
-            key = f"{ID}.due.period_over" if over else f"{ID}.due.period"
-            what = say(key, name=plan_id) if plan_id else say(f"{key}_plain")
+            ends = f"{ID}.due.period_over" if over else f"{ID}.due.period"
+            what = say(ends, name=plan_id) if plan_id else say(f"{ends}_plain")
             add(what, plan_id, "period", None, day)
     return sorted(found, key=lambda d: (d.day or dt.date.max, str(d.name)))
 
