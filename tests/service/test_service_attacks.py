@@ -91,10 +91,14 @@ def test_v2_4_a_body_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatc
     async def send(message: Any) -> None:
         sent.append(message.get("status"))
 
+    async def is_known(scope: Any) -> bool:
+        return False
+
     scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
 
     def served() -> None:
-        asyncio.run(body.BodyLimit(app, lambda method, path: 10)(scope, receive, send))
+        limit = body.BodyLimit(app, lambda method, path: 10, lambda path: True, is_known)
+        asyncio.run(limit(scope, receive, send))
 
     thread = threading.Thread(target=served)  # a browser of other tests may hold the loop of this one
     thread.start()

@@ -18,8 +18,12 @@ from trustreport.service.settings import Settings
 from trustreport.service.web.body import BodyLimit
 from trustreport.service.web.envelope import Envelope
 from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails
+from trustreport.service.web.guard import is_known
 
 MOST_FIELDS = 50
+MOST_FORM = 1_000_000  # bytes of a request that brings no study
+# Whoever sends these has no account yet, or is not logged in.
+OPEN = frozenset({f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session")} | {*pages.OPEN})
 
 
 def create_app(
@@ -48,7 +52,12 @@ def create_app(
     app.add_exception_handler(Fault, _fault)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_middleware(BodyLimit, most=most_bytes(core.settings))
+    app.add_middleware(
+        BodyLimit,
+        most=most_bytes(core.settings),
+        is_open=OPEN.__contains__,
+        is_known=lambda scope: is_known(core, scope),
+    )
     app.add_middleware(Envelope, metrics=core.metrics, secure=core.settings.url.startswith("https:"))
     _document_errors(app)
     return app
@@ -60,8 +69,11 @@ def most_bytes(settings: Settings) -> Callable[[str, str], int]:
     def most(method: str, path: str) -> int:
         parts = path.removeprefix(PREFIX).split("/")
         uploads = method == "POST" and parts[1:2] == ["studies"] and parts[3:4] == ["versions"]
-        by_page = method == "POST" and pages.is_upload(path)
-        return settings.most_body if by_page or (uploads and parts[4:] != ["json"]) else settings.most_json
+        if method == "POST" and pages.is_upload(path):
+            return settings.most_body
+        if uploads:
+            return settings.most_json if parts[4:] == ["json"] else settings.most_body
+        return min(settings.most_json, MOST_FORM)
 
     return most
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tempfile
 import threading
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -44,6 +45,7 @@ def serve(settings: Settings) -> None:
             sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}\n")
             sys.stderr.flush()
         set_up_logs()
+        spool_on_the_data_volume(settings)
 
         def worker_context() -> AbstractContextManager[Any]:
             return Worker(core, settings.workers) if settings.workers else nullcontext()
@@ -83,6 +85,13 @@ def work(settings: Settings) -> None:
             log().info("stop", worker=worker.name)
     finally:
         core.close()
+
+
+def spool_on_the_data_volume(settings: Settings) -> None:
+    """Let uploads wait in the data folder: /tmp may be the machine's memory."""
+    spool = settings.data / "tmp"
+    spool.mkdir(mode=0o700, exist_ok=True)
+    tempfile.tempdir = str(spool)
 
 
 def setup_link(core: Core) -> str:

@@ -1,21 +1,42 @@
-"""No request sends more than it may: bytes are counted as they come."""
+"""No request sends more than it may: its sender is known before the first byte, and every byte is counted."""
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trustreport.service.web.faults import MEDIA, Fault
 
 IDLE_SECONDS = 60
+MOST_ANONYMOUS = 64_000  # bytes of a request without credentials: a password, a link
+
+
+def not_known() -> Fault:
+    """Why a request without valid credentials is refused."""
+    return Fault(
+        401, "Not known", "Log in, or send a valid API token.", headers={"WWW-Authenticate": "Bearer"}
+    )
 
 
 class BodyLimit:
-    """Refuses a body that is too large (413) or does not come (408), before anything has parsed it."""
+    """Refuses a body before anything has parsed it: of nobody known (401), too large (413), too slow (408).
 
-    def __init__(self, app: ASGIApp, most: Callable[[str, str], int]) -> None:
-        self.app, self.most = app, most
+    Parameters
+    ----------
+    most : bytes that a request may have, by its method and path
+    is_open : whether a path takes requests without credentials
+    is_known : whether the credentials of a request are somebody's; asked before the first byte is taken
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        most: Callable[[str, str], int],
+        is_open: Callable[[str], bool],
+        is_known: Callable[[Scope], Awaitable[bool]],
+    ) -> None:
+        self.app, self.most, self.is_open, self.is_known = app, most, is_open, is_known
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -26,12 +47,24 @@ class BodyLimit:
         if not declared.isdigit() or int(declared) > most:
             await _refuse(scope, send, _too_large(most) if declared.isdigit() else Fault(400, "Bad length"))
             return
-        seen, complete, begun, refused = 0, False, False, None
+        seen, complete, begun, known = 0, False, False, False
+        refused: Fault | None = None
+        broken: Exception | None = None
 
         async def counted() -> Message:
-            nonlocal seen, complete, refused
+            nonlocal seen, complete, refused, broken, most, known
             if complete:  # what comes now is the end of the connection, however long the answer takes
                 return await receive()
+            if not known:  # asked once, by whoever first wants the body
+                try:
+                    known = await self.is_known(scope)
+                except Exception as error:
+                    broken = error
+                    raise _Stop from None
+                if not known and not self.is_open(scope["path"]):
+                    refused = not_known()
+                    raise _Stop
+                most, known = most if known else min(most, MOST_ANONYMOUS), True
             try:
                 message = await asyncio.wait_for(receive(), IDLE_SECONDS)
             except TimeoutError:
@@ -46,7 +79,7 @@ class BodyLimit:
 
         async def tracked(message: Message) -> None:
             nonlocal begun
-            if refused is not None:
+            if refused is not None or broken is not None:
                 return  # what a handler made of the broken body
             begun = True
             await send(message)
@@ -54,8 +87,10 @@ class BodyLimit:
         try:
             await self.app(scope, counted, tracked)
         except Exception:
-            if refused is None:
+            if refused is None and broken is None:
                 raise
+        if broken is not None:
+            raise broken
         if refused is not None and not begun:
             await _refuse(scope, send, refused)
 
@@ -71,6 +106,7 @@ def _too_large(most: int) -> Fault:
 async def _refuse(scope: Scope, send: Send, fault: Fault) -> None:
     body = json.dumps(fault.body(scope.get("state", {}).get("request", ""))).encode()
     headers = [(b"content-type", MEDIA.encode()), (b"content-length", str(len(body)).encode())]
+    headers += [(name.lower().encode(), value.encode()) for name, value in fault.headers.items()]
     headers.append((b"connection", b"close"))  # the rest of the body is not read
     await send({"type": "http.response.start", "status": fault.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -5,7 +5,10 @@ from hmac import compare_digest
 from typing import Annotated
 
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
+from starlette.types import Scope
 
 from trustreport.service.access import principal as known
 from trustreport.service.access import secrets
@@ -14,6 +17,7 @@ from trustreport.service.access.roles import Permission
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Session, Token
 from trustreport.service.storage.store import now
+from trustreport.service.web.body import not_known
 from trustreport.service.web.faults import Fault
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -66,20 +70,33 @@ def asker(
 def admitted(request: Request, token: str | None, session: str | None) -> Principal:
     """Who a token or a session stands for, counted and noted; 401 where nobody is known."""
     core = core_of(request)
-    with core.store.read() as rows:
-        if token is not None:
-            who = known.by_token(rows, token)
-        else:
-            who = known.by_session(rows, session, core.settings) if session else None
+    who = _owner(core, token, session)
     if who is None:
         core.throttle.request(f"address {address_of(request)}")
-        raise Fault(
-            401, "Not known", "Log in, or send a valid API token.", headers={"WWW-Authenticate": "Bearer"}
-        )
+        raise not_known()
     core.throttle.request(f"{who.via} {who.credential}")
     _note(core, who)
     request.state.user, request.state.organisation = who.user, who.organisation
     return who
+
+
+async def is_known(core: Core, scope: Scope) -> bool:
+    """Whether the token or session of a request is somebody's; its body is not looked at."""
+    request = Request(scope)
+    scheme, token = get_authorization_scheme_param(request.headers.get("Authorization"))
+    by_token = token if scheme.lower() == "bearer" else None
+    session = request.cookies.get(COOKIE)
+    if by_token is None and not session:
+        return False
+    return await run_in_threadpool(_owner, core, by_token, session) is not None
+
+
+def _owner(core: Core, token: str | None, session: str | None) -> Principal | None:
+    """Whose a token is, or where there is none, whose a session is."""
+    with core.store.read() as rows:
+        if token is not None:
+            return known.by_token(rows, token)
+        return known.by_session(rows, session, core.settings) if session else None
 
 
 def needs(permission: Permission) -> Callable[[Principal], Principal]:
