@@ -25,7 +25,7 @@ def version(core: Core) -> str:
 def ask(core: Core, version: str, **wishes: object) -> str:
     with core.store.write() as rows:
         row = rows.get_one(Version, version)
-        return queue.enqueue(rows, row, row.created_by, "report", {**WISHES, **wishes})[0].id
+        return queue.enqueue(rows, row, row.created_by, "report", {**WISHES, **wishes}, core.settings)[0].id
 
 
 def take(core: Core, worker: str) -> Lease | None:

@@ -35,6 +35,9 @@ class Settings:
     most_unpacked: int = 2000 * MB  # of all files of a zip
     most_files: int = 500  # in one version of a study
 
+    jobs_waiting: int = 100  # of one organisation
+    storage: int = 200_000 * MB  # of the files of one organisation
+
     requests_a_minute: int = 600  # of one account or token
     logins_a_minute: int = 10  # failed ones, of one account and of one address
 

@@ -10,8 +10,10 @@ from trustreport.service import audit
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
 from trustreport.service.record import retention
+from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Audit, Job, Organisation, Schedule, StoredWorker, Version
 from trustreport.service.storage.store import now
+from trustreport.service.web.faults import Fault
 
 DAY = 86_400_000
 ACTOR = "schedule"
@@ -25,13 +27,16 @@ def tend(core: Core) -> None:
         daily = _daily_is_due(rows, at)
     for name in due:
         with core.store.write() as rows:
-            run_due(rows, name)
+            run_due(rows, name, core.settings)
     if daily:
         run_daily(core)
 
 
-def run_due(rows: Rows, name: str) -> None:
-    """Ask for the report of a schedule, if it is still due; unchanged inputs are a job done before."""
+def run_due(rows: Rows, name: str, settings: Settings) -> None:
+    """Ask for the report of a schedule, if it is still due; unchanged inputs are a job done before.
+
+    Where the organisation has too many jobs waiting, or no room, the audit stays due and is tried again.
+    """
     query = select(Schedule).where(Schedule.id == name).with_for_update(skip_locked=True)
     schedule = rows.scalar(query)
     at = now(rows)
@@ -41,7 +46,10 @@ def run_due(rows: Rows, name: str) -> None:
     version = rows.scalar(newest.order_by(Version.number.desc()).limit(1))
     asked: dict[str, Any] = {"job": None, "new": False}
     if version is not None:
-        job, new = queue.enqueue(rows, version, schedule.created_by, "report", schedule.wishes)
+        try:
+            job, new = queue.enqueue(rows, version, schedule.created_by, "report", schedule.wishes, settings)
+        except Fault:
+            return
         asked = {"job": job.id, "new": new}
     missed = (at - schedule.next_at) // (schedule.every_days * DAY)
     schedule.next_at += (missed + 1) * schedule.every_days * DAY

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from starlette.datastructures import FormData, UploadFile
 
 from trustreport.service.access.principal import Principal
+from trustreport.service.bounds import refuse_upload
 from trustreport.service.core import Core
 from trustreport.service.ids import ALPHABET, LENGTH
 from trustreport.service.intake import UploadedFile, checked_names, new_version
@@ -101,13 +102,14 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
 def _corrected(core: Core, who: Principal, version: str, new: dict[str, UploadFile]) -> str:
     """The name of a new version: the files of an old one, some replaced."""
     study, old = _files_of(core.store, who, version)
+    refuse_upload(core, who, (file.file for file in new.values()))
     handed = [UploadedFile(name, core.blobs.put(who.organisation, file.file)) for name, file in new.items()]
     handed += [UploadedFile(f.name, Blob(f.sha256, f.size)) for f in old if f.name not in new]
     if len(handed) > core.settings.most_files:
         raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
     with core.store.write() as rows:
         made = new_version(rows, who, study, handed)
-        queue.enqueue(rows, made, who.user, "check", {})
+        queue.enqueue(rows, made, who.user, "check", {}, core.settings)
         return made.id
 
 

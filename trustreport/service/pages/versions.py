@@ -60,7 +60,7 @@ def request_report(version: Name, request: Request, who: Author, core: TheCore, 
             row = who.one(rows, Version, version)
             if row.state != "valid":
                 raise Fault(409, "Not valid", "A report can be made once the check finds nothing wrong.")
-            job, _ = queue.enqueue(rows, row, who.user, "report", wanted.plain())
+            job, _ = queue.enqueue(rows, row, who.user, "report", wanted.plain(), core.settings)
             return see(f"/reports/{job.report}" if job.report else f"/jobs/{job.id}")
 
     return attempt(act, lambda fault: show(request, who, core, version, fault=fault, sent=typed(form)))

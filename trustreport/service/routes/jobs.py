@@ -44,7 +44,7 @@ def request_report(
         row = who.one(rows, Version, version)
         if row.state != "valid":
             raise Fault(409, "Not checked" if row.state == "checking" else "Not valid", f"It is {row.state}.")
-        job, new = queue.enqueue(rows, row, who.user, "report", asked.plain())
+        job, new = queue.enqueue(rows, row, who.user, "report", asked.plain(), core.settings)
         response.status_code = 201 if new else 200
         return to_response(job)
 

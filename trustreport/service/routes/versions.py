@@ -15,6 +15,7 @@ from sqlalchemy import select
 from starlette.datastructures import UploadFile as SentFile
 
 from trustreport.service.access.principal import Principal
+from trustreport.service.bounds import refuse_upload
 from trustreport.service.core import Core
 from trustreport.service.intake import UploadedFile, checked_names, new_version
 from trustreport.service.jobs import queue
@@ -200,10 +201,11 @@ def store_version(
     """Keep what was handed in, and ask for its check."""
     with core.store.read() as rows:
         who.one(rows, StoredStudy, study)  # before anything is written
+    refuse_upload(core, who, (stream for _, stream in streams))
     handed = [UploadedFile(name, core.blobs.put(who.organisation, s), archive) for name, s in streams]
     with core.store.write() as rows:
         version = new_version(rows, who, study, handed)
-        queue.enqueue(rows, version, who.user, "check", {})
+        queue.enqueue(rows, version, who.user, "check", {}, core.settings)
         return to_response(version)
 
 
