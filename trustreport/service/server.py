@@ -5,6 +5,7 @@ import signal
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -50,18 +51,10 @@ def serve(settings: Settings) -> None:
         def worker_context() -> AbstractContextManager[Any]:
             return Worker(core, settings.workers) if settings.workers else nullcontext()
 
-        config = uvicorn.Config(
-            create_app(core, worker_context),
-            host=settings.host,
-            port=settings.port,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=FINISH_SECONDS,
-            h11_max_incomplete_event_size=64_000,
-            timeout_keep_alive=30,
-        )
+        config = server_config(core, worker_context)
         log().info("start", url=settings.url, workers=settings.workers)
+        if settings.url.startswith("https:") and not settings.proxies:
+            log().warning("all users share the address of the proxy: set TRUSTREPORT_PROXIES")
         # The server stops by itself on these, then raises them again: that time they end nothing.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
@@ -69,6 +62,22 @@ def serve(settings: Settings) -> None:
         log().info("stop")
     finally:
         core.close()
+
+
+def server_config(core: Core, worker_context: Callable[[], AbstractContextManager[Any]]) -> uvicorn.Config:
+    """How the server listens."""
+    return uvicorn.Config(
+        create_app(core, worker_context),
+        host=core.settings.host,
+        port=core.settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # `guard.address_of` reads X-Forwarded-For, by the number of proxies
+        timeout_graceful_shutdown=FINISH_SECONDS,
+        h11_max_incomplete_event_size=64_000,
+        timeout_keep_alive=30,
+    )
 
 
 def work(settings: Settings) -> None:

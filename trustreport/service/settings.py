@@ -55,6 +55,7 @@ class Settings:
     job_output: int = 1000 * MB  # the largest file that a job may write
 
     metrics_token: str = ""  # asked of whoever reads /metrics; empty: loopback only
+    proxies: int = 0  # reverse proxies in front, each of which adds to X-Forwarded-For
     public_url: str = ""  # how the service is reached from outside, for links
 
     @property

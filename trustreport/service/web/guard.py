@@ -1,5 +1,7 @@
 """Dependencies of routes: the core, the one who asks, and what they may do."""
 
+import ipaddress
+import re
 from collections.abc import Callable
 from hmac import compare_digest
 from typing import Annotated
@@ -35,8 +37,32 @@ def core_of(request: Request) -> Core:
 
 
 def address_of(request: Request) -> str:
-    """Where a request comes from."""
-    return request.client.host if request.client else "?"
+    """Where a request comes from; of IPv6 the network of 64 bits, all of which one sender may have.
+
+    Each proxy adds the address that it saw to the right of X-Forwarded-For, so with `Settings.proxies`
+    of them the sender's is that many from the right; all to the left of it is what the sender wrote.
+    """
+    proxies = core_of(request).settings.proxies
+    peer = request.client.host if request.client else "?"
+    if proxies:
+        passed = ",".join(request.headers.getlist("X-Forwarded-For")).split(",")
+        claimed = passed[-proxies].strip() if len(passed) >= proxies else ""
+        return _network(claimed) or _network(peer) or peer
+    return _network(peer) or peer
+
+
+def _network(text: str) -> str:
+    """An address, with or without a port, as it is counted; empty where it is none."""
+    bare = re.sub(r"^\[(.*)\](:\d+)?$|^([\d.]+):\d+$", r"\1\3", text)
+    try:
+        address = ipaddress.ip_address(bare)
+    except ValueError:
+        return ""
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((address, 64), strict=False))
 
 
 def anybody(request: Request) -> None:
