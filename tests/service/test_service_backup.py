@@ -12,7 +12,7 @@ from sqlalchemy import text
 from trustreport.cli import main
 from trustreport.service.app import create_app
 from trustreport.service.core import Core, open_core
-from trustreport.service.record.backup import BackupError, backup, restore
+from trustreport.service.record.backup import LEFT_OUT, BackupError, backup, restore
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Base
 
@@ -31,7 +31,11 @@ def full(core: Core) -> Core:
 
 
 def rows_of(core: Core) -> dict[str, list[str]]:
-    kept = [t for t in Base.metadata.sorted_tables if t.name not in ("sessions", "links", "workers")]
+    kept = [
+        t
+        for t in Base.metadata.sorted_tables
+        if t.name not in ("sessions", "links", "known_browsers", "workers")
+    ]
     with core.store.read() as rows:
         return {t.name: sorted(str(dict(r)) for r in rows.execute(t.select()).mappings()) for t in kept}
 

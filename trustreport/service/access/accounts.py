@@ -6,7 +6,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
-from trustreport.service.access import secrets
+from trustreport.service.access import browsers, secrets
 from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Link, Organisation, Session, User
@@ -92,9 +92,10 @@ def add_user(
 
 
 def set_password(rows: Rows, user: User, password: str, actor: str) -> None:
-    """A new password; every session of the user ends."""
+    """A new password; every session of the user ends, and every browser is new again."""
     user.password = _hashed(password, user.email, user.name)
     rows.execute(delete(Session).where(Session.user == user.id))
+    browsers.forget(rows, user)
     audit.write(rows, user.organisation, actor, "user.password", user.id)
 
 

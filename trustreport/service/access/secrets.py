@@ -3,27 +3,54 @@
 import hashlib
 import hmac
 import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from trustreport.service.web.faults import Fault
+
 SHORTEST, LONGEST = 12, 256
+HASHES, WAITING = 4, 12  # hashes at a time, 64 MB each; requests that wait for one
 _hasher = PasswordHasher()
+_slots = threading.BoundedSemaphore(HASHES)
+_room = threading.BoundedSemaphore(HASHES + WAITING)
 # Compared with where there is no account, so that the answer takes as long.
 _NOBODY = _hasher.hash(secrets.token_urlsafe())
 
 
 def hash_password(password: str) -> str:
     """An argon2id hash with its parameters and salt."""
-    return _hasher.hash(password)
+    with _slot():
+        return _hasher.hash(password)
 
 
 def is_password(password: str, kept: str | None) -> bool:
-    """Whether a password is the one whose hash was kept; takes as long for an account that does not exist."""
+    """Whether a password is the one whose hash was kept; takes as long for an account that does not exist.
+
+    Raises
+    ------
+    Fault : too many are being tried (503)
+    """
     try:
-        return _hasher.verify(kept or _NOBODY, password) and bool(kept)
+        with _slot():
+            return _hasher.verify(kept or _NOBODY, password) and bool(kept)
     except (VerificationError, InvalidHashError):
         return False
+
+
+@contextmanager
+def _slot() -> Iterator[None]:
+    """A turn to hash: few at a time, and few that wait, so that guesses take neither memory nor threads."""
+    if not _room.acquire(blocking=False):
+        raise Fault(503, "Busy", "Many people log in. Try again in a moment.", headers={"Retry-After": "2"})
+    try:
+        with _slots:
+            yield
+    finally:
+        _room.release()
 
 
 def is_outdated(kept: str) -> bool:

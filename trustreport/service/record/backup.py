@@ -32,6 +32,7 @@ LEFT_OUT = (
     "alembic_version",
     "sessions",
     "links",
+    "known_browsers",
     "workers",
 )  # not taken along
 AT_A_TIME = 500

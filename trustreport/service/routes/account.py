@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
-from trustreport.service.access import accounts, secrets
+from trustreport.service.access import accounts, browsers, secrets
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission, Role
@@ -88,36 +88,47 @@ def log_in(asked: Login, core: TheCore, request: Request, response: Response) ->
 
 
 def log_in_by_password(core: Core, email: str, password: str, request: Request, response: Response) -> Me:
-    """Log in, or refuse in words and time that do not tell whether there is such an account."""
+    """Log in, or refuse in words and time that do not show whether there is such an account."""
     email = email.lower()
-    counted = (f"account {email}", f"address {address_of(request)}")
-    core.throttle.may_log_in(*counted)
     with core.store.read() as rows:
         kept = rows.scalar(select(User).where(User.email == email))
+        browser = request.cookies.get(browsers.COOKIE, "")
+        counters = browsers.counters(rows, kept, email, browser, address_of(request))
+    give_back = core.throttle.begin_login(counters)
     fine = secrets.is_password(password, kept.password if kept else None)
     if kept is None or not fine or kept.disabled_at is not None:
-        core.throttle.failed_login(*counted)
         core.metrics.refused.labels("login").inc()
         if kept is not None:
             with core.store.write() as rows:
                 audit.write(rows, kept.organisation, kept.id, "login.refused", kept.id)
         raise Fault(401, "Not known", "Address or password is wrong.")
+    give_back()
+    renewed = secrets.hash_password(password) if secrets.is_outdated(kept.password) else ""
     with core.store.write() as rows:
         user = rows.get_one(User, kept.id)
-        if secrets.is_outdated(user.password):
-            user.password = secrets.hash_password(password)
+        user.password = renewed or user.password
         return _log_in(core, rows, user, request, response)
 
 
 def _log_in(core: Core, rows: Rows, user: User, request: Request, response: Response) -> Me:
     secret = known.begin_session(rows, user, core.settings, replaces=request.cookies.get(COOKIE, ""))
     audit.write(rows, user.organisation, user.id, "login", user.id)
+    browser = browsers.remember(rows, user, request.cookies.get(browsers.COOKIE, ""))
     rows.flush()
     who = known.by_session(rows, secret, core.settings)
     if who is None:
         raise Fault(401, "Not known", "Address or password is wrong.")
     # The prefix makes browsers demand Secure and the path /, and refuse a Domain.
     response.set_cookie(COOKIE, secret, secure=True, httponly=True, samesite="strict", path="/")
+    response.set_cookie(
+        browsers.COOKIE,
+        browser,
+        max_age=browsers.KNOWN_DAYS * 86_400,
+        secure=True,
+        httponly=True,
+        samesite="strict",
+        path="/",
+    )
     return _me(who, secrets.csrf_token(secret))
 
 
@@ -146,20 +157,21 @@ def change_password(
     """Change one's own password; all other sessions end, and this one gets a new cookie."""
     if who.via == "token":
         raise Fault(403, "Not allowed", "A password is changed in a session.")
+    confirm(core, who, asked.old)
     with core.store.write() as rows:
-        user = confirmed(core, rows, who, asked.old)
+        user = rows.get_one(User, who.user)
         accounts.set_password(rows, user, asked.new, user.id)
         _log_in(core, rows, user, request, response)
 
 
-def confirmed(core: Core, rows: Rows, who: Principal, password: str) -> User:
-    """The user who asks, once their password is right; counted like a login."""
-    core.throttle.may_log_in(f"account {who.email}")
-    user = rows.get_one(User, who.user)
-    if not secrets.is_password(password, user.password):
-        core.throttle.failed_login(f"account {who.email}")
+def confirm(core: Core, who: Principal, password: str) -> None:
+    """Refuse whoever asks unless their password is right; counted for their session or token alone."""
+    give_back = core.throttle.begin_login({f"{who.via} {who.credential}": 1})
+    with core.store.read() as rows:
+        kept = rows.get_one(User, who.user).password
+    if not secrets.is_password(password, kept):
         raise Fault(403, "Password is wrong", "Your own password is needed for this.")
-    return user
+    give_back()
 
 
 def _me(who: Principal, csrf: str) -> Me:

@@ -67,6 +67,15 @@ class Session(Base):
     expires_at: Mapped[int]
 
 
+class KnownBrowser(Base):
+    """A browser that a user has logged in with; several users may share one."""
+
+    __tablename__ = "known_browsers"
+    hash: Mapped[str] = mapped_column(SHA, primary_key=True)
+    user: Mapped[str] = mapped_column(ID, ForeignKey("users.id"), primary_key=True)
+    expires_at: Mapped[int]
+
+
 class Token(Base):
     __tablename__ = "tokens"
     id: Mapped[str] = key()

@@ -12,8 +12,8 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 from fastapi.security.utils import get_authorization_scheme_param
 from starlette.types import Scope
 
+from trustreport.service.access import browsers, secrets
 from trustreport.service.access import principal as known
-from trustreport.service.access import secrets
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission
 from trustreport.service.core import Core
@@ -66,9 +66,19 @@ def _network(text: str) -> str:
 
 
 def anybody(request: Request) -> None:
-    """For routes without an account: counted by address, and not from a page of another site."""
-    core_of(request).throttle.request(f"address {address_of(request)}")
+    """For routes without an account: counted by browser or address, and not from a page of another site."""
+    count_anonymous(request)
     refuse_other_sites(request)
+
+
+def count_anonymous(request: Request) -> None:
+    """Count a request of nobody known: by its browser where somebody has logged in with it, else by address."""
+    core = core_of(request)
+    browser = request.cookies.get(browsers.COOKIE, "")
+    with core.store.read() as rows:
+        known_browser = browsers.is_known(rows, browser)
+    whose = f"browser {secrets.fingerprint(browser)}" if known_browser else f"address {address_of(request)}"
+    core.throttle.request(whose)
 
 
 def refuse_other_sites(request: Request) -> None:
@@ -98,7 +108,7 @@ def admitted(request: Request, token: str | None, session: str | None) -> Princi
     core = core_of(request)
     who = _owner(core, token, session)
     if who is None:
-        core.throttle.request(f"address {address_of(request)}")
+        count_anonymous(request)
         raise not_known()
     core.throttle.request(f"{who.via} {who.credential}")
     _note(core, who)
