@@ -31,11 +31,7 @@ def full(core: Core) -> Core:
 
 
 def rows_of(core: Core) -> dict[str, list[str]]:
-    kept = [
-        t
-        for t in Base.metadata.sorted_tables
-        if t.name not in ("sessions", "links", "known_browsers", "workers")
-    ]
+    kept = [t for t in Base.metadata.sorted_tables if t.name not in LEFT_OUT]
     with core.store.read() as rows:
         return {t.name: sorted(str(dict(r)) for r in rows.execute(t.select()).mappings()) for t in kept}
 

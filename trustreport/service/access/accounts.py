@@ -80,7 +80,7 @@ def add_user(
         organisation=organisation,
         email=email,
         name=name,
-        password=_hashed(password, email, name) if password else "",
+        password=_hashed(rows, password, organisation, email, name) if password else "",
         roles=sorted(roles),
         operator=operator,
         created_at=now(rows),
@@ -93,7 +93,7 @@ def add_user(
 
 def set_password(rows: Rows, user: User, password: str, actor: str) -> None:
     """A new password; every session of the user ends, and every browser is new again."""
-    user.password = _hashed(password, user.email, user.name)
+    user.password = _hashed(rows, password, user.organisation, user.email, user.name)
     rows.execute(delete(Session).where(Session.user == user.id))
     browsers.forget(rows, user)
     audit.write(rows, user.organisation, actor, "user.password", user.id)
@@ -110,7 +110,7 @@ def set_up(rows: Rows, organisation: str, *, email: str, name: str, password: st
     )
 
 
-def _hashed(password: str, *known: str) -> str:
-    if fault := secrets.weakness(password, *known):
+def _hashed(rows: Rows, password: str, organisation: str, *known: str) -> str:
+    if fault := secrets.weakness(password, *known, rows.get_one(Organisation, organisation).name):
         raise Fault(422, "Password refused", f"Choose another password: {fault}.", [Field("password", fault)])
     return secrets.hash_password(password)

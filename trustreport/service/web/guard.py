@@ -72,7 +72,7 @@ def anybody(request: Request) -> None:
 
 
 def count_anonymous(request: Request) -> None:
-    """Count a request of nobody known: by its browser where somebody has logged in with it, else by address."""
+    """Count a request of nobody known, by its browser if somebody has logged in with it, else by address."""
     core = core_of(request)
     browser = request.cookies.get(browsers.COOKIE, "")
     with core.store.read() as rows:
