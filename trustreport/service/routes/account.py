@@ -77,7 +77,7 @@ def accept_invitation(asked: Invitation, core: TheCore, request: Request, respon
         user = rows.get(User, link.user)
         if user is None or user.disabled_at is not None:
             raise Fault(403, "Link not valid", "This account is closed.")
-        accounts.set_password(rows, user, asked.password, user.id)
+        accounts.take_up(rows, user, link, asked.password)
         return _log_in(core, rows, user, request, response)
 
 

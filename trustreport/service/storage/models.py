@@ -45,6 +45,10 @@ class User(Base):
     operator: Mapped[bool] = mapped_column(Boolean)  # may found organisations
     created_at: Mapped[int]
     disabled_at: Mapped[int | None]
+    link_by: Mapped[str | None] = mapped_column(String(60))  # who made the link the password was chosen with
+    link_at: Mapped[int | None]
+    reset: Mapped[bool] = mapped_column(Boolean, default=False)  # that link replaced a password
+    confirmed_by: Mapped[str | None] = mapped_column(ID)  # who confirmed the account after that
 
 
 class Link(Base):
@@ -54,6 +58,7 @@ class Link(Base):
     hash: Mapped[str] = mapped_column(SHA, primary_key=True)
     purpose: Mapped[str] = mapped_column(String(20))
     user: Mapped[str | None] = mapped_column(ID, ForeignKey("users.id"))
+    made_by: Mapped[str] = mapped_column(String(60), default="")
     expires_at: Mapped[int]
     used_at: Mapped[int | None]
 
