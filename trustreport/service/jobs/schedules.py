@@ -11,7 +11,15 @@ from trustreport.service.core import Core
 from trustreport.service.jobs import queue
 from trustreport.service.record import retention
 from trustreport.service.settings import Settings
-from trustreport.service.storage.models import Audit, Job, Organisation, Schedule, StoredWorker, Version
+from trustreport.service.storage.models import (
+    Audit,
+    Job,
+    Organisation,
+    Removal,
+    Schedule,
+    StoredWorker,
+    Version,
+)
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 
@@ -25,11 +33,15 @@ def tend(core: Core) -> None:
         at = now(rows)
         due = rows.scalars(select(Schedule.id).where(Schedule.next_at <= at)).all()
         daily = _daily_is_due(rows, at)
+        files = rows.scalar(select(Removal.sha256).limit(1)) is not None
     for name in due:
         with core.store.write() as rows:
             run_due(rows, name, core.settings)
     if daily:
         run_daily(core)
+    if files:
+        with core.store.write() as rows:
+            retention.remove_files(rows, core.blobs, ACTOR)
 
 
 def run_due(rows: Rows, name: str, settings: Settings) -> None:

@@ -258,6 +258,14 @@ class ReportFile(Base):
     size: Mapped[int]
 
 
+class Removal(Base):
+    """A file of a removed study, to be removed from the disk unless another row names it."""
+
+    __tablename__ = "removals"
+    organisation: Mapped[str] = mapped_column(ID, primary_key=True)
+    sha256: Mapped[str] = mapped_column(SHA, primary_key=True)
+
+
 class Attestation(Base):
     """Who signed a report, with what meaning; the signed text and its signature lie in the blobs."""
 

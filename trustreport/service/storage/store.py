@@ -60,7 +60,7 @@ def connect(address: str) -> Engine:
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, record: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # transactions begin below, not where the driver guesses
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
