@@ -623,14 +623,32 @@ def audit_log() -> None:
 
 
 @audit_log.command(name="verify")
+@click.option(
+    "--heads",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File of log heads that was kept elsewhere; the log must contain them.",
+)
+@click.option(
+    "--write-heads",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write the heads of the log to, signed (FILE.sig); keep both elsewhere.",
+)
 @data_folder
 @database_address
-def verify_audit_log(data: Path, database: str | None) -> None:
-    """Verify the audit log. Exit status 1 if an entry has been changed or is missing."""
+def verify_audit_log(data: Path, database: str | None, heads: Path | None, write_heads: Path | None) -> None:
+    """Verify the audit log. Exit status 1 if an entry has been changed or is missing.
+
+    The log is compared with itself, the other tables, signed statements and the heads written every day.
+    """
     with service_settings(data, database=database, exists=True) as settings:
         from trustreport.service.server import verify_log
 
-        found = verify_log(settings)
+        try:
+            found = verify_log(settings, heads, write_heads)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from error
+    if not found:
+        raise click.ClickException("the log is empty: there is no organisation")
     print_chains(found)
 
 

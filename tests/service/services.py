@@ -7,7 +7,9 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from sqlalchemy.orm import Session as Rows
 
+from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
@@ -127,6 +129,18 @@ def zipped(files: dict[str, bytes | str]) -> bytes:
     return out.getvalue()
 
 
+def log_of(rows: Rows, client: Client, names: dict[str, str], results: str) -> None:
+    """What the log says of such rows."""
+    told: dict[str, tuple[str, dict[str, Any]]] = {
+        "study": ("study.add", {}),
+        "version": ("version.add", {"digest": "0" * 64}),
+        "report": ("report.made", {"results_sha256": results}),
+        "schedule": ("schedule.add", {"study": names["study"]}),
+    }
+    for kind, (action, details) in told.items():
+        audit.write(rows, client.me["organisation"], client.me["user"], action, names[kind], **details)
+
+
 def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     """One row of everything for the client's organisation, without computing; their names by kind."""
     me, at = client.me, 1_760_000_000_000
@@ -210,5 +224,6 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
         ):
             rows.add(row)
             rows.flush()
+        log_of(rows, client, names, blob.sha256)
     names["user"] = client.me["user"]
     return names

@@ -85,7 +85,9 @@ def test_a_backup_of_an_older_schema_comes_forward(tmp_path: Path) -> None:
         patch.setattr(module, "_named", lambda rows: [])
         module._write(core, out)
     store.close()
-    assert restore(Settings(tmp_path / "new"), archive) == []
+    found = {chain.chain: chain.faults for chain in restore(Settings(tmp_path / "new"), archive)}
+    assert set(found) == {"o", "service"}  # whose rows were written without a log
+    assert found["o"][0] == "the log of this organisation is missing"
     new = open_core(Settings(tmp_path / "new"))
     with new.store.read() as rows:
         assert rows.execute(text("SELECT name, retention FROM organisations")).all() == [("Old", "{}")]

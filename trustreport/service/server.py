@@ -12,12 +12,13 @@ from typing import Any
 
 import uvicorn
 
-from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.app import create_app
+from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
 from trustreport.service.jobs.worker import Worker
-from trustreport.service.record.signed_log_heads import signed_heads
+from trustreport.service.record import log_heads
+from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web.log import log, set_up_logs
 
@@ -125,11 +126,20 @@ def first_account(core: Core) -> None:
         accounts.set_up(rows, name, email=email, name=email.split("@")[0], password=password)
 
 
-def verify_log(settings: Settings) -> list[audit.Verified]:
-    """What became of every chain of the audit log, by itself and by what signed statements witnessed."""
+def verify_log(settings: Settings, heads: Path | None = None, write: Path | None = None) -> list[Verified]:
+    """What became of every chain of the audit log, by itself and by all that can contradict it.
+
+    Parameters
+    ----------
+    heads : a file of heads that was kept elsewhere
+    write : where to write the heads of now, signed
+    """
     core = open_core(settings)
     try:
         with core.store.read() as rows:
-            return list(audit.verify(rows, signed_heads(rows, core.blobs)))
+            found = verify_all(core, rows, heads)
+            if write is not None:
+                log_heads.write_signed(core, log_heads.statement(core, rows), write)
+            return found
     finally:
         core.close()

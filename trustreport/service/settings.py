@@ -54,6 +54,7 @@ class Settings:
     check_wall: int = 600
     job_output: int = 1000 * MB  # the largest file that a job may write
 
+    heads: str = ""  # folder for the signed heads of the log; empty: "heads" in the data folder
     metrics_token: str = ""  # asked of whoever reads /metrics; empty: loopback only
     proxies: int = 0  # reverse proxies in front, each of which adds to X-Forwarded-For
     public_url: str = ""  # how the service is reached from outside, for links

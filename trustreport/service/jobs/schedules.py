@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
-from trustreport.service.record import retention
+from trustreport.service.record import log_heads, retention
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import (
     Audit,
@@ -71,7 +71,7 @@ def run_due(rows: Rows, name: str, settings: Settings) -> None:
 
 
 def run_daily(core: Core) -> None:
-    """Retention of every organisation, then what no row names any more."""
+    """Retention of every organisation, what no row names any more, and the signed heads of the log."""
     with core.store.write() as rows:
         at = now(rows)
         if not _daily_is_due(rows, at):
@@ -84,6 +84,7 @@ def run_daily(core: Core) -> None:
             retention.purge(rows, organisation, ACTOR)
     retention.sweep(core.store, core.blobs)
     _sweep_work(core)
+    log_heads.write_daily(core, ACTOR)
 
 
 def _daily_is_due(rows: Rows, at: int) -> bool:

@@ -8,6 +8,7 @@ can sign: keep it like the data folder.
 import io
 import json
 import os
+import re
 import tarfile
 import tempfile
 from collections.abc import Iterator
@@ -17,9 +18,10 @@ from typing import Any
 from sqlalchemy import Connection, MetaData, Table, func, insert, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit
+from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
-from trustreport.service.record.signed_log_heads import signed_heads
+from trustreport.service.record import log_heads
+from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
 from trustreport.service.storage.migrate import current, migrate
@@ -36,6 +38,7 @@ LEFT_OUT = (
     "workers",
 )  # not taken along
 AT_A_TIME = 500
+HEADS = re.compile(r"heads-[0-9-]{10}\.json(\.sig)?")
 
 
 class BackupError(Exception):
@@ -84,12 +87,14 @@ def _write(core: Core, archive: tarfile.TarFile) -> dict[str, Any]:
                 )
             archive.add(path, f"blobs/{organisation}/{name}", filter=_plain)
             held["blobs"] += 1
+    for file in sorted(log_heads.folder_of(core.settings).glob("heads-*.json*")):
+        archive.add(file, f"heads/{file.name}", filter=_plain)
     archive.add(core.settings.data / "keys" / KEY_FILE, f"keys/{KEY_FILE}", filter=_plain)
     _add(archive, "backup.json", io.BytesIO(json.dumps(held).encode()))
     return held
 
 
-def restore(settings: Settings, source: Path) -> list[audit.Verified]:
+def restore(settings: Settings, source: Path) -> list[Verified]:
     """Restore a backup into an empty data folder and an empty database; what became of the audit chains.
 
     Raises
@@ -114,7 +119,7 @@ def restore(settings: Settings, source: Path) -> list[audit.Verified]:
     core = open_core(settings)
     try:
         with core.store.read() as rows:
-            return list(audit.verify(rows, signed_heads(rows, core.blobs)))
+            return verify_all(core, rows)
     finally:
         core.close()
 
@@ -136,6 +141,8 @@ def _read(settings: Settings, archive: tarfile.TarFile) -> None:
             if blobs.put(organisation, stream).sha256 != wanted:
                 raise BackupError(f"{name} is damaged")
             kept += 1
+        if kind == "heads":
+            _write_heads(settings, rest, _bytes(archive, member))
     if kept != held["blobs"]:
         raise BackupError(f"{kept} of {held['blobs']} blobs are there")
     keys = settings.data / "keys"
@@ -153,6 +160,14 @@ def _read(settings: Settings, archive: tarfile.TarFile) -> None:
                     raise BackupError(f"{n} of {held['tables'][table.name]} rows of {table.name} are there")
     finally:
         store.close()
+
+
+def _write_heads(settings: Settings, name: str, content: bytes) -> None:
+    if not HEADS.fullmatch(name):
+        raise BackupError(f"heads/{name} is no name of log heads")
+    folder = log_heads.folder_of(settings)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (folder / name).write_bytes(content)
 
 
 def _tables(connection: Connection) -> list[Table]:
