@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sqlalchemy import select
+from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
@@ -19,6 +20,7 @@ from trustreport.service.storage.models import Job, VersionFile
 from trustreport.service.web.log import log, place_of
 
 IDLE_SECONDS = 1.0
+AWAY = (OperationalError, InterfaceError, TimeoutError)  # the database cannot be reached
 
 
 class WorkerThread:
@@ -60,8 +62,15 @@ class WorkerThread:
         try:
             with core.store.read() as rows:
                 files = rows.scalars(select(VersionFile).where(VersionFile.version == job.version)).all()
-            outcome, asked = self._compute(job, lease, files, work)
-            state = self._settle(job, lease, outcome, asked, work)
+            try:
+                outcome, asked = self._compute(job, lease, files, work)
+                state = self._settle(job, lease, outcome, asked, work)
+            except AWAY:  # another worker has the job once the lease is over
+                raise
+            except Exception as error:  # ours: it would come again with every attempt
+                log().error("job", job=job.id, error=place_of(error))
+                broken = ChildOutcome("failed", reason=f"A fault of the program: {place_of(error)}.")
+                state = self._settle(job, lease, broken, "go on", work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
             seconds = time.monotonic() - began
@@ -92,6 +101,11 @@ class WorkerThread:
             task |= _lay_out(core, job, files, work)
         except FileNotFoundError:
             return ChildOutcome("failed", reason="A file of this version has been removed."), "go on"
+        except OSError as error:
+            reason = (
+                f"Its files cannot be laid out ({place_of(error)}). Their names may contradict each other."
+            )
+            return ChildOutcome("failed", reason=reason), "go on"
         heartbeat = _Heartbeat(core, lease, self._stop)
         outcome = run(
             task,

@@ -102,6 +102,7 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
 def _corrected(core: Core, who: Principal, version: str, new: dict[str, UploadFile]) -> str:
     """The name of a new version: the files of an old one, some replaced."""
     study, old = _files_of(core.store, who, version)
+    checked_names([*new, *(f.name for f in old if f.name not in new)])
     refuse_upload(core, who, (file.file for file in new.values()))
     handed = [UploadedFile(name, core.blobs.put(who.organisation, file.file)) for name, file in new.items()]
     handed += [UploadedFile(f.name, Blob(f.sha256, f.size)) for f in old if f.name not in new]
