@@ -66,7 +66,7 @@ def test_files_that_cannot_be_laid_out_end_the_job(light: Core, anna: Client) ->
     said = ended(light, anna, names["version"])
     assert (said["state"], said["attempts"]) == ("failed", 1)
     assert "Its files cannot be laid out" in said["reason"]
-    assert not [p for p in (light.settings.data / "work").iterdir()]
+    assert not list((light.settings.data / "work").iterdir())
 
 
 @pytest.mark.parametrize("where", ["run", "store_report"])

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sqlalchemy import select
-from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
@@ -17,10 +16,10 @@ from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.jobs.queue import Lease, Task
 from trustreport.service.jobs.store_results import store_check, store_report
 from trustreport.service.storage.models import Job, VersionFile
+from trustreport.service.storage.store import AWAY
 from trustreport.service.web.log import log, place_of
 
 IDLE_SECONDS = 1.0
-AWAY = (OperationalError, InterfaceError, TimeoutError)  # the database cannot be reached
 
 
 class WorkerThread:
@@ -43,7 +42,7 @@ class WorkerThread:
     def once(self, *tasks: Task) -> bool:
         """Do one job that waits; whether there was one."""
         with self.core.store.read() as rows:
-            if not queue.anything_waits(rows, tasks):
+            if not queue.anything_waits(rows, tasks, self.core.settings):
                 return False
         with self.core.store.write() as rows:
             job = queue.claim(rows, self.name, tasks, self.core.settings)
@@ -56,7 +55,8 @@ class WorkerThread:
         core, lease = self.core, queue.lease_of(job)
         began = time.monotonic()
         work = core.settings.data / "work" / f"{job.id}-{job.attempts}"
-        shutil.rmtree(work, ignore_errors=True)
+        for attempt in range(job.attempts + 1):  # those before ended with their workers
+            shutil.rmtree(work.with_name(f"{job.id}-{attempt}"), ignore_errors=True)
         work.mkdir(parents=True, mode=0o700)
         state = "lost"
         try:
@@ -102,9 +102,7 @@ class WorkerThread:
         except FileNotFoundError:
             return ChildOutcome("failed", reason="A file of this version has been removed."), "go on"
         except OSError as error:
-            reason = (
-                f"Its files cannot be laid out ({place_of(error)}). Their names may contradict each other."
-            )
+            reason = f"Its files cannot be laid out: {place_of(error)}. Do their names contradict?"
             return ChildOutcome("failed", reason=reason), "go on"
         heartbeat = _Heartbeat(core, lease, self._stop)
         outcome = run(

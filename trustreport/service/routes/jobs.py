@@ -79,7 +79,7 @@ def cancel(job: Name, who: Author, core: TheCore) -> JobResponse:
     """Ask that a job stops. One that has ended stays as it is."""
     with core.store.write() as rows:
         row = who.one(rows, Job, job)
-        queue.cancel(rows, row, who.user)
+        queue.cancel(rows, row, who.user, core.settings)
         return to_response(row)
 
 

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, select, text
+from sqlalchemy import Connection, Engine, create_engine, event, exc, select, text
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_SECONDS = 30
+AWAY = (exc.OperationalError, exc.InterfaceError, exc.TimeoutError)  # the database cannot be reached or used
 
 
 class Store:
