@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from fastapi.responses import JSONResponse
 from fastapi.testclient import TestClient
 from openpyxl import Workbook
 from services import API, MANIFEST, PASSWORD, Client, new_core, world, zipped
@@ -91,13 +92,18 @@ def test_v2_4_a_body_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatc
     async def send(message: Any) -> None:
         sent.append(message.get("status"))
 
+    def answered(scope: Any, fault: Any) -> JSONResponse:
+        return JSONResponse({}, fault.status)
+
     async def is_known(scope: Any) -> bool:
         return False
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
 
     def served() -> None:
-        limit = body.BodyLimit(app, lambda method, path: 10, lambda path: True, is_known)
+        limit = body.BodyLimit(
+            app, lambda method, path: 10, lambda path: True, is_known, lambda *given: None, answered
+        )
         asyncio.run(limit(scope, receive, send))
 
     thread = threading.Thread(target=served)  # a browser of other tests may hold the loop of this one

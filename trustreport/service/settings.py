@@ -38,6 +38,8 @@ class Settings:
     jobs_waiting: int = 100  # of one organisation
     storage: int = 200_000 * MB  # of the files of one organisation
 
+    least_free: int = 500 * MB  # of the disk; with less, no uploads are taken
+
     requests_a_minute: int = 600  # of one account or token
     logins_a_minute: int = 10  # failed ones, of one account and of one address
 

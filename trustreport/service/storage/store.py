@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_SECONDS = 30
+CONNECT_SECONDS = 10
 AWAY = (exc.OperationalError, exc.InterfaceError, exc.TimeoutError)  # the database cannot be reached or used
 
 
@@ -50,7 +51,14 @@ def now(session: Session) -> int:
 def connect(address: str) -> Engine:
     """An engine; SQLite in WAL mode, its writers waiting for each other instead of failing."""
     if not address.startswith("sqlite"):
-        return create_engine(address, pool_size=10, max_overflow=30, pool_pre_ping=True)
+        return create_engine(
+            address,
+            pool_size=10,
+            max_overflow=30,
+            pool_pre_ping=True,
+            pool_timeout=CONNECT_SECONDS,
+            connect_args={"connect_timeout": CONNECT_SECONDS},
+        )
     engine = create_engine(
         address,
         pool_size=10,

@@ -1,12 +1,12 @@
 """No request sends more than it may: its sender is known before the first byte, and every byte is counted."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trustreport.service.web.faults import MEDIA, Fault
+from trustreport.service.web.faults import Fault
 
 IDLE_SECONDS = 60
 MOST_ANONYMOUS = 64_000  # bytes of a request without credentials: a password, a link
@@ -27,6 +27,8 @@ class BodyLimit:
     most : bytes that a request may have, by its method and path
     is_open : whether a path takes requests without credentials
     is_known : whether the credentials of a request are somebody's; asked before the first byte is taken
+    admit : raises the fault for which a body of a known sender is refused, by its method and path
+    answer : makes a page or a problem of a fault, whichever is wanted
     """
 
     def __init__(
@@ -35,8 +37,11 @@ class BodyLimit:
         most: Callable[[str, str], int],
         is_open: Callable[[str], bool],
         is_known: Callable[[Scope], Awaitable[bool]],
+        admit: Callable[[str, str], None],
+        answer: Callable[[Scope, Fault], Response],
     ) -> None:
         self.app, self.most, self.is_open, self.is_known = app, most, is_open, is_known
+        self.admit, self.answer = admit, answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -45,7 +50,8 @@ class BodyLimit:
         most = self.most(scope["method"], scope["path"])
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > most:
-            await _refuse(scope, send, _too_large(most) if declared.isdigit() else Fault(400, "Bad length"))
+            fault = _too_large(most) if declared.isdigit() else Fault(400, "Bad length")
+            await self._refuse(scope, receive, send, fault)
             return
         seen, complete, begun, known = 0, False, False, False
         refused: Fault | None = None
@@ -58,6 +64,11 @@ class BodyLimit:
             if not known:  # asked once, by whoever first wants the body
                 try:
                     known = await self.is_known(scope)
+                    if known:
+                        self.admit(scope["method"], scope["path"])
+                except Fault as fault:
+                    refused = fault
+                    raise _Stop from None
                 except Exception as error:
                     broken = error
                     raise _Stop from None
@@ -92,7 +103,12 @@ class BodyLimit:
         if broken is not None:
             raise broken
         if refused is not None and not begun:
-            await _refuse(scope, send, refused)
+            await self._refuse(scope, receive, send, refused)
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, fault: Fault) -> None:
+        answer = self.answer(scope, fault)
+        answer.headers["Connection"] = "close"  # the rest of the body is not read
+        await answer(scope, receive, send)
 
 
 class _Stop(Exception):
@@ -101,12 +117,3 @@ class _Stop(Exception):
 
 def _too_large(most: int) -> Fault:
     return Fault(413, "Too large", f"A request of this kind may have {most} bytes.")
-
-
-async def _refuse(scope: Scope, send: Send, fault: Fault) -> None:
-    body = json.dumps(fault.body(scope.get("state", {}).get("request", ""))).encode()
-    headers = [(b"content-type", MEDIA.encode()), (b"content-length", str(len(body)).encode())]
-    headers += [(name.lower().encode(), value.encode()) for name, value in fault.headers.items()]
-    headers.append((b"connection", b"close"))  # the rest of the body is not read
-    await send({"type": "http.response.start", "status": fault.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
