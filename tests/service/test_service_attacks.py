@@ -95,15 +95,16 @@ def test_v2_4_a_body_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatc
     def answered(scope: Any, fault: Any) -> JSONResponse:
         return JSONResponse({}, fault.status)
 
+    def most(method: str, path: str) -> int:
+        return 10
+
     async def is_known(scope: Any) -> bool:
         return False
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
 
     def served() -> None:
-        limit = body.BodyLimit(
-            app, lambda method, path: 10, lambda path: True, is_known, lambda *given: None, answered
-        )
+        limit = body.BodyLimit(app, most, lambda path: True, is_known, lambda *given: None, answered)
         asyncio.run(limit(scope, receive, send))
 
     thread = threading.Thread(target=served)  # a browser of other tests may hold the loop of this one

@@ -21,6 +21,7 @@ from trustreport.service.record import log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web.log import log, set_up_logs
+from trustreport.service.web.slow_heads import HeadTimeout
 
 FINISH_SECONDS = 20  # for requests that run when the service stops
 ADMIN = ("TRUSTREPORT_ADMIN_EMAIL", "TRUSTREPORT_ADMIN_PASSWORD_FILE", "TRUSTREPORT_ORGANISATION")
@@ -71,6 +72,7 @@ def server_config(core: Core, worker_context: Callable[[], AbstractContextManage
         create_app(core, worker_context),
         host=core.settings.host,
         port=core.settings.port,
+        http=HeadTimeout,
         log_config=None,
         access_log=False,
         server_header=False,
