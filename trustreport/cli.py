@@ -654,28 +654,49 @@ def verify_audit_log(data: Path, database: str | None, heads: Path | None, write
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--recipient",
+    "recipients",
+    multiple=True,
+    metavar="AGE1...",
+    help="Public key of age to encrypt the backup for; may be repeated.",
+)
 @data_folder
 @database_address
-def backup(file: Path, data: Path, database: str | None) -> None:
-    """Back up all data of a service to FILE (.tar.gz). The service may be running."""
+def backup(file: Path, recipients: tuple[str, ...], data: Path, database: str | None) -> None:
+    """Back up all data of a service to FILE (.tar.gz, or .tar.gz.age with --recipient).
+
+    The service may be running. Whoever has an unencrypted backup has all data and the signing key.
+    """
     with service_settings(data, database=database, exists=True) as settings:
         from trustreport.service.record.backup import backup as write
 
-        held = write(settings, file)
+        held = write(settings, file, recipients)
     rows = sum(held["tables"].values())
-    click.echo(f"{file}: {rows} rows, {held['blobs']} files.")
+    how = "encrypted" if recipients else "not encrypted: keep it like the data folder"
+    click.echo(f"{file}: {rows} rows, {held['blobs']} files, {how}.")
 
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--identity",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File of the secret key of age, for an encrypted backup.",
+)
+@click.option(
+    "--keep-tokens",
+    is_flag=True,
+    help="Keep API tokens valid, also those revoked after the backup (default: revoke all).",
+)
 @data_folder
 @database_address
-def restore(file: Path, data: Path, database: str | None) -> None:
+def restore(file: Path, identity: Path | None, keep_tokens: bool, data: Path, database: str | None) -> None:
     """Restore a backup to an empty folder and verify its audit log."""
     with service_settings(data, database=database) as settings:
         from trustreport.service.record.backup import restore as read
 
-        found = read(settings, file)
+        found = read(settings, file, identity=identity, keep_tokens=keep_tokens)
     print_chains(found)
 
 
