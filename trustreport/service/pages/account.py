@@ -52,6 +52,13 @@ def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Respo
     return attempt(act, lambda fault: _show(request, who, core, fault))
 
 
+@router.post("/account/sessions/end")
+def end_sessions(who: Visitor, core: TheCore, form: Sent) -> Response:
+    """End all sessions but this one."""
+    api.end_other_sessions(who, core)
+    return see("/account?done=sessions")
+
+
 @router.post("/account/tokens")
 def make(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """A token; its secret is on this one page and nowhere else."""
@@ -96,12 +103,14 @@ def _show(
         own = rows.get_one(User, who.user)
         reset = rows.scalars(who.all(User).where(User.reset, User.confirmed_by.is_(None))).all()
         confirmable = [u for u in reset if accounts.may_confirm(own, u)] if who.may & users.CONFIRMS else []
+        sessions = api.live_sessions(rows, who)
         names = user_names(rows, who, {u.link_by or "" for u in reset})
         mine = PageRequest(limit=100, after=None).rows(rows, query, Token.id, lambda t: t)
     return page(
         request,
         "account",
         tokens=mine.items,
+        sessions=sessions,
         made=made,
         own=own,
         is_unconfirmed=accounts.is_unconfirmed(own),

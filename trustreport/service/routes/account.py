@@ -1,5 +1,6 @@
 """Coming in: the first setup, invitations, sessions, one's own password."""
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -13,8 +14,10 @@ from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission, Role
 from trustreport.service.core import Core
-from trustreport.service.routes.shapes import Email, Line, Password, RequestBody, ResponseBody
-from trustreport.service.storage.models import User
+from trustreport.service.routes.pagination import Page, RequestedPage
+from trustreport.service.routes.shapes import Email, Line, Password, RequestBody, ResponseBody, moment
+from trustreport.service.storage.models import Session, User
+from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Anyone, TheCore, address_of, anybody
 
@@ -56,6 +59,15 @@ class Me(ResponseBody):
     permissions: list[Permission]
     operator: bool = Field(description="may found organisations")
     csrf: str = Field(description="send as X-CSRF-Token with what changes anything; empty for API tokens")
+
+
+class SessionResponse(ResponseBody):
+    """A session of one's own."""
+
+    created_at: datetime
+    seen_at: datetime = Field(description="last use, to the minute")
+    expires_at: datetime
+    current: bool = Field(description="the one that asks")
 
 
 @router.post("/setup", status_code=201, dependencies=[Depends(anybody)])
@@ -148,6 +160,42 @@ def log_out(who: Anyone, core: TheCore, request: Request, response: Response) ->
         known.end_session(rows, request.cookies.get(COOKIE, ""))
         audit.write(rows, who.organisation, who.user, "logout", who.user)
     response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
+
+
+@router.get("/sessions")
+def sessions(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[SessionResponse]:
+    """One's own sessions that have not ended, the newest first."""
+    _in_a_session(who)
+    with core.store.read() as rows:
+        return turn.items(live_sessions(rows, who), lambda session: session)
+
+
+@router.delete("/sessions", status_code=204)
+def end_other_sessions(who: Anyone, core: TheCore) -> None:
+    """End all of one's sessions but this one."""
+    _in_a_session(who)
+    with core.store.write() as rows:
+        ended = known.end_others(rows, who)
+        audit.write(rows, who.organisation, who.user, "session.end", who.user, sessions=ended)
+
+
+def live_sessions(rows: Rows, who: Principal) -> list[SessionResponse]:
+    """The sessions of a user that have not ended, the newest first."""
+    query = select(Session).where(Session.user == who.user, Session.expires_at >= now(rows))
+    return [
+        SessionResponse(
+            created_at=moment(row.created_at),
+            seen_at=moment(row.seen_at),
+            expires_at=moment(row.expires_at),
+            current=row.hash == who.credential,
+        )
+        for row in rows.scalars(query.order_by(Session.created_at.desc()))
+    ]
+
+
+def _in_a_session(who: Principal) -> None:
+    if who.via == "token":
+        raise Fault(403, "Not allowed", "Sessions are seen and ended in a session.")
 
 
 @router.post("/account/password", status_code=204)

@@ -1,11 +1,12 @@
 """The database: one place that opens transactions."""
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, exc, select, text
+from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url, select, text
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -59,6 +60,9 @@ def connect(address: str) -> Engine:
             pool_timeout=CONNECT_SECONDS,
             connect_args={"connect_timeout": CONNECT_SECONDS},
         )
+    if file := make_url(address).database:
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        os.chmod(file, 0o600)  # its log beside it has the same
     engine = create_engine(
         address,
         pool_size=10,
