@@ -51,7 +51,9 @@ def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     def act() -> Response:
         wanted = request_from_form(api.StudyName, name=text(form, "name"))
         files = _files(form, "files")
-        checked_names(file.filename or "" for file in files)  # before there is a study without data
+        # Before there is a study without data.
+        checked_names(file.filename or "" for file in files)
+        refuse_upload(core, who, (file.file for file in files))
         study = api.begin(wanted, who, core)
         if not files:
             return see(f"/studies/{study.id}")

@@ -41,12 +41,7 @@ def attest(
     gives both review and approval.
     """
     user = rows.get_one(User, who.user)
-    accounts.refuse_unconfirmed(user)
-    if act != "rejection":
-        if who.user in preparers(rows, report):
-            raise Fault(403, "Not one's own", "Somebody else reviews and approves what you provided.")
-        if _has_signed(rows, report, who.user, "approval" if act == "review" else "review"):
-            raise Fault(403, "Two people", "Review and approval are given by different people.")
+    _refuse_signature(rows, user, report, act)
     at, name = now(rows), new_id()
     number, head = audit.head_of(rows, who.organisation)
     statement = canonical(
@@ -96,6 +91,16 @@ def attest(
         rows, who.organisation, who.user, f"report.{act}", report.id, attestation=name, sha256=blob.sha256
     )
     return row
+
+
+def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) -> None:
+    accounts.refuse_unconfirmed(user)
+    if act == "rejection":
+        return
+    if user.id in preparers(rows, report):
+        raise Fault(403, "Not one's own", "Somebody else reviews and approves what you provided.")
+    if _has_signed(rows, report, user.id, "approval" if act == "review" else "review"):
+        raise Fault(403, "Two people", "Review and approval are given by different people.")
 
 
 def preparers(rows: Rows, report: StoredReport) -> set[str]:

@@ -53,44 +53,33 @@ class BodyLimit:
             fault = _too_large(most) if declared.isdigit() else Fault(400, "Bad length")
             await self._refuse(scope, receive, send, fault)
             return
-        seen, complete, begun, known = 0, False, False, False
-        refused: Fault | None = None
-        broken: Exception | None = None
+        seen, complete, begun = 0, False, False
+        allowed: int | None = None
+        stopped: Exception | None = None
 
         async def counted() -> Message:
-            nonlocal seen, complete, refused, broken, most, known
+            nonlocal seen, complete, allowed, stopped
             if complete:  # what comes now is the end of the connection, however long the answer takes
                 return await receive()
-            if not known:  # asked once, by whoever first wants the body
-                try:
-                    known = await self.is_known(scope)
-                    if known:
-                        self.admit(scope["method"], scope["path"])
-                except Fault as fault:
-                    refused = fault
-                    raise _Stop from None
-                except Exception as error:
-                    broken = error
-                    raise _Stop from None
-                if not known and not self.is_open(scope["path"]):
-                    refused = not_known()
-                    raise _Stop
-                most, known = most if known else min(most, MOST_ANONYMOUS), True
             try:
+                if allowed is None:  # asked once, by whoever first wants the body
+                    allowed = await self._allowed(scope, most)
                 message = await asyncio.wait_for(receive(), IDLE_SECONDS)
+                complete = not message.get("more_body", False)
+                seen += len(message.get("body", b""))
+                if seen > allowed:
+                    raise _too_large(allowed)
             except TimeoutError:
-                refused = Fault(408, "Too slow", f"Nothing came for {IDLE_SECONDS} seconds.")
-                raise _Stop from None
-            complete = not message.get("more_body", False)
-            seen += len(message.get("body", b""))
-            if seen > most:
-                refused = _too_large(most)
+                stopped = Fault(408, "Too slow", f"Nothing came for {IDLE_SECONDS} seconds.")
+            except Exception as error:
+                stopped = error
+            if stopped is not None:
                 raise _Stop
             return message
 
         async def tracked(message: Message) -> None:
             nonlocal begun
-            if refused is not None or broken is not None:
+            if stopped is not None:
                 return  # what a handler made of the broken body
             begun = True
             await send(message)
@@ -98,12 +87,22 @@ class BodyLimit:
         try:
             await self.app(scope, counted, tracked)
         except Exception:
-            if refused is None and broken is None:
+            if stopped is None:
                 raise
-        if broken is not None:
-            raise broken
-        if refused is not None and not begun:
-            await self._refuse(scope, receive, send, refused)
+        if isinstance(stopped, Fault):
+            if not begun:
+                await self._refuse(scope, receive, send, stopped)
+        elif stopped is not None:
+            raise stopped
+
+    async def _allowed(self, scope: Scope, most: int) -> int:
+        """How many bytes the sender of a request may send; refuses who is not known where that is needed."""
+        if await self.is_known(scope):
+            self.admit(scope["method"], scope["path"])
+            return most
+        if not self.is_open(scope["path"]):
+            raise not_known()
+        return min(most, MOST_ANONYMOUS)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send, fault: Fault) -> None:
         answer = self.answer(scope, fault)
