@@ -63,7 +63,7 @@ MAY = {
         "interop",
         "service",
     ),
-    "service": ("api",),
+    "service": ("api", "proposal"),
     "__main__": ("cli",),
     "__init__": ("api",),
 }

@@ -627,41 +627,80 @@ def audit_log() -> None:
 
 
 @audit_log.command(name="verify")
+@click.option(
+    "--heads",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File of log heads that was kept elsewhere; the log must contain them.",
+)
+@click.option(
+    "--write-heads",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write the heads of the log to, signed (FILE.sig); keep both elsewhere.",
+)
 @data_folder
 @database_address
-def verify_audit_log(data: Path, database: str | None) -> None:
-    """Verify the audit log. Exit status 1 if an entry has been changed or is missing."""
+def verify_audit_log(data: Path, database: str | None, heads: Path | None, write_heads: Path | None) -> None:
+    """Verify the audit log. Exit status 1 if an entry has been changed or is missing.
+
+    The log is compared with itself, the other tables, signed statements and the heads written every day.
+    """
     with service_settings(data, database=database, exists=True) as settings:
         from trustreport.service.server import verify_log
 
-        found = verify_log(settings)
+        try:
+            found = verify_log(settings, heads, write_heads)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from error
+    if not found:
+        raise click.ClickException("the log is empty: there is no organisation")
     print_chains(found)
 
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--recipient",
+    "recipients",
+    multiple=True,
+    metavar="AGE1...",
+    help="Public key of age to encrypt the backup for; may be repeated.",
+)
 @data_folder
 @database_address
-def backup(file: Path, data: Path, database: str | None) -> None:
-    """Back up all data of a service to FILE (.tar.gz). The service may be running."""
+def backup(file: Path, recipients: tuple[str, ...], data: Path, database: str | None) -> None:
+    """Back up all data of a service to FILE (.tar.gz, or .tar.gz.age with --recipient).
+
+    The service may be running. Whoever has an unencrypted backup has all data and the signing key.
+    """
     with service_settings(data, database=database, exists=True) as settings:
         from trustreport.service.record.backup import backup as write
 
-        held = write(settings, file)
+        held = write(settings, file, recipients)
     rows = sum(held["tables"].values())
-    click.echo(f"{file}: {rows} rows, {held['blobs']} files.")
+    how = "encrypted" if recipients else "not encrypted: keep it like the data folder"
+    click.echo(f"{file}: {rows} rows, {held['blobs']} files, {how}.")
 
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--identity",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File of the secret key of age, for an encrypted backup.",
+)
+@click.option(
+    "--keep-tokens",
+    is_flag=True,
+    help="Keep API tokens valid, also those revoked after the backup (default: revoke all).",
+)
 @data_folder
 @database_address
-def restore(file: Path, data: Path, database: str | None) -> None:
+def restore(file: Path, identity: Path | None, keep_tokens: bool, data: Path, database: str | None) -> None:
     """Restore a backup to an empty folder and verify its audit log."""
     with service_settings(data, database=database) as settings:
         from trustreport.service.record.backup import restore as read
 
-        found = read(settings, file)
+        found = read(settings, file, identity=identity, keep_tokens=keep_tokens)
     print_chains(found)
 
 

@@ -24,6 +24,7 @@ from pydantic import (
 KINDS = {"C": "certification", "P": "procurement", "V": "vigilance"}
 Kind = Literal["certification", "procurement", "vigilance"]
 NOT_DECLARED = "NOT DECLARED"
+FIRST_YEAR, LAST_YEAR = 1900, 2200  # of the dates in a manifest
 # Lists that say something when they are empty: no case was excluded.
 EMPTY_IS_SAID = ("exclusions", "competing")
 
@@ -39,6 +40,13 @@ def as_date(value: Any) -> Any:
     """A date as text; a bare number is refused, since it could be read as seconds since 1970."""
     if isinstance(value, int | float) or (isinstance(value, str) and value.strip().isdigit()):
         raise ValueError("a date as YYYY-MM-DD")
+    return value
+
+
+def in_this_age(value: dt.date) -> dt.date:
+    """A date that somebody may mean; year 1 and year 9999 are what programs write for "none"."""
+    if not FIRST_YEAR <= value.year <= LAST_YEAR:
+        raise ValueError(f"a date from {FIRST_YEAR}-01-01 to {LAST_YEAR}-12-31")
     return value
 
 
@@ -67,8 +75,8 @@ def as_question(value: Any) -> Any:
 
 Text = Annotated[str, BeforeValidator(as_typed)]
 GroupName = Annotated[str, BeforeValidator(as_group)]
-Date = Annotated[dt.date, BeforeValidator(as_date)]
-Moment = Annotated[dt.datetime | dt.date, BeforeValidator(as_date)]
+Date = Annotated[dt.date, BeforeValidator(as_date), AfterValidator(in_this_age)]
+Moment = Annotated[dt.datetime | dt.date, BeforeValidator(as_date), AfterValidator(in_this_age)]
 Count = Annotated[int, Field(ge=0, le=10**15)]
 Asks = Literal["estimate", "claim", "comparison", "requirements"]
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -274,6 +274,25 @@ def test_parquet(tmp_path: Path) -> None:
     assert dict(study.sources[1].dropped) == {"empty row": 1}
 
 
+def test_a_parquet_file_that_is_too_large_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from trustreport.ingest.tables import Unreadable, _parquet
+
+    pq.write_table(pa.table({"reader": ["R1"] * 3}), tmp_path / "r.parquet")
+
+    def full(file: pq.ParquetFile) -> None:
+        raise pa.ArrowMemoryError("malloc of size 480000000 failed")
+
+    monkeypatch.setattr(pq.ParquetFile, "read", full)
+    with pytest.raises(Unreadable) as caught:
+        _parquet(tmp_path / "r.parquet", "r.parquet")
+    assert "3 rows, which need more memory than there is" in str(vars(caught.value))
+
+
 def test_numbers_as_names_in_parquet(tmp_path: Path) -> None:
     folder = put(tmp_path, "tables: {raters: {file: r.parquet}}\n")
     pd.DataFrame({"case": [1.0, 2.0, 10.0], "rater": [1, 1, 1], "label": [0.5, 2.0, 1e15]}).to_parquet(

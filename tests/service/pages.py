@@ -142,6 +142,9 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     names["device"] = anna.get(f"{API}/reports/{names['report0']}").json()["device"]
     signing = {"act": "approval", "meaning": "Complete.", "password": PASSWORD}
     assert carl.post(f"{API}/reports/{names['report1']}/attestations", json=signing).status_code == 201
+    Client.logged_in(anna.app, "anna@hospital.test")  # type: ignore[arg-type]  # another session
+    dora = anna.invite("dora@hospital.test", "admin")
+    anna.accept(dora.post(f"{API}/users/{carl.me['user']}/invitation").json()["invitation"])
     anna.post(f"{API}/schedules", json={"study": study, "every_days": 90, "first": "2027-01-01T00:00:00Z"})
     anna.post(f"{API}/tokens", json={"name": "Nightly", "scopes": ["read"]})
     wrong = anna.study("With faults")

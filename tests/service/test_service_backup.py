@@ -12,9 +12,9 @@ from sqlalchemy import text
 from trustreport.cli import main
 from trustreport.service.app import create_app
 from trustreport.service.core import Core, open_core
-from trustreport.service.record.backup import BackupError, backup, restore
+from trustreport.service.record.backup import LEFT_OUT, BackupError, backup, restore
 from trustreport.service.settings import Settings
-from trustreport.service.storage.models import Base
+from trustreport.service.storage.models import Base, Token
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def full(core: Core) -> Core:
 
 
 def rows_of(core: Core) -> dict[str, list[str]]:
-    kept = [t for t in Base.metadata.sorted_tables if t.name not in ("sessions", "links", "workers")]
+    kept = [t for t in Base.metadata.sorted_tables if t.name not in LEFT_OUT]
     with core.store.read() as rows:
         return {t.name: sorted(str(dict(r)) for r in rows.execute(t.select()).mappings()) for t in kept}
 
@@ -47,7 +47,7 @@ def test_a_backup_holds_everything(
     assert held["tables"]["attestations"] == 1
     assert (tmp_path / "b.tar.gz").stat().st_mode & 0o077 == 0
     settings = Settings(tmp_path / "restored", database=target)
-    assert all(not chain.faults for chain in restore(settings, tmp_path / "b.tar.gz"))
+    assert all(not c.faults for c in restore(settings, tmp_path / "b.tar.gz", keep_tokens=True))
 
     again = open_core(settings)
     assert rows_of(again) == rows_of(full)
@@ -85,7 +85,9 @@ def test_a_backup_of_an_older_schema_comes_forward(tmp_path: Path) -> None:
         patch.setattr(module, "_named", lambda rows: [])
         module._write(core, out)
     store.close()
-    assert restore(Settings(tmp_path / "new"), archive) == []
+    found = {chain.chain: chain.faults for chain in restore(Settings(tmp_path / "new"), archive)}
+    assert set(found) == {"o", "service"}  # whose rows were written without a log
+    assert found["o"][0] == "the log of this organisation is missing"
     new = open_core(Settings(tmp_path / "new"))
     with new.store.read() as rows:
         assert rows.execute(text("SELECT name, retention FROM organisations")).all() == [("Old", "{}")]
@@ -135,3 +137,72 @@ def test_the_commands_tell_what_they_did(tmp_path: Path) -> None:
     assert (done.exit_code, "entry 1 was changed" in done.output) == (1, True), done.output
     assert run(main, ["audit-log", "verify", "--data", str(tmp_path / "none")]).exit_code == 2
     core.close()
+
+
+def test_an_encrypted_backup_opens_with_its_key_alone(tmp_path: Path) -> None:
+    from pyrage import x25519
+
+    core = new_core(tmp_path / "data")
+    anna = Client.set_up(create_app(core), core)
+    world(core, anna)
+    core.close()
+    keys = [x25519.Identity.generate() for _ in range(3)]
+    files = [tmp_path / f"key{i}" for i in range(3)]
+    for file, key in zip(files, keys):
+        file.write_text(f"# created: today\n# public key: {key.to_public()}\n{key}\n")
+    target = tmp_path / "b.tar.gz.age"
+    run = CliRunner().invoke
+    words = [w for key in keys[:2] for w in ("--recipient", str(key.to_public()))]
+    done = run(main, ["backup", str(target), "--data", str(core.settings.data), *words])
+    assert (done.exit_code, "encrypted." in done.output) == (0, True), done.output
+    assert target.stat().st_mode & 0o077 == 0
+    content = target.read_bytes()
+    assert content.startswith(b"age-encryption.org/v1\n")
+    assert content[:2] != b"\x1f\x8b"
+    for i, file in enumerate(files):
+        folder = tmp_path / f"restored{i}"
+        done = run(main, ["restore", str(target), "--identity", str(file), "--data", str(folder)])
+        assert (done.exit_code == 0) == (i < 2), done.output
+    assert "cannot be decrypted" in done.output
+    assert rows_of(open_and_close(tmp_path / "restored0")) == rows_of(open_and_close(tmp_path / "restored1"))
+    (tmp_path / "no key").write_text("nothing")
+    for wrong, said in (
+        ([], "is encrypted"),
+        (["--identity", str(tmp_path / "no key")], "holds no secret key"),
+    ):
+        done = run(main, ["restore", str(target), *wrong, "--data", str(tmp_path / "no")])
+        assert (done.exit_code, said in done.output) == (1, True), done.output
+    to_nobody = ["--data", str(core.settings.data), "--recipient", "age1x"]
+    done = run(main, ["backup", str(tmp_path / "x"), *to_nobody])
+    assert (done.exit_code, "no public key of age" in done.output) == (1, True), done.output
+    assert not (tmp_path / "x").exists()
+    # One bit of it changed, or its end cut off.
+    for damaged in (content[:-500], content[:3000] + bytes([content[3000] ^ 1]) + content[3001:]):
+        (tmp_path / "bad").write_bytes(damaged)
+        with pytest.raises(BackupError, match="cannot be decrypted"):
+            restore(Settings(tmp_path / "bad restored"), tmp_path / "bad", identity=files[0])
+
+
+def open_and_close(data: Path) -> Core:
+    core = open_core(Settings(data))
+    core.close()
+    return core
+
+
+def test_tokens_are_revoked_by_a_restore(tmp_path: Path) -> None:
+    core = new_core(tmp_path / "data")
+    anna = Client.set_up(create_app(core), core)
+    secret = anna.post(f"{API}/tokens", json={"name": "t", "scopes": ["read"]}).json()["secret"]
+    backup(core.settings, tmp_path / "b.tar.gz")
+    with core.store.read() as rows:  # revoked after the backup
+        name = rows.query(Token).one().id
+    assert anna.delete(f"{API}/tokens/{name}").status_code == 204
+    core.close()
+    for keep, status in ((False, 401), (True, 200)):
+        settings = Settings(tmp_path / f"restored {keep}")
+        assert all(not c.faults for c in restore(settings, tmp_path / "b.tar.gz", keep_tokens=keep))
+        again = open_core(settings)
+        robot = Client.on(create_app(again))
+        answer = robot.get(f"{API}/studies", headers={"Authorization": f"Bearer {secret}"})
+        assert answer.status_code == status
+        again.close()

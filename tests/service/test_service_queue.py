@@ -10,7 +10,7 @@ from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue, schedules
 from trustreport.service.jobs.queue import Lease
-from trustreport.service.storage.models import Audit, Job, Schedule, Version
+from trustreport.service.storage.models import Audit, Job, Schedule, StoredWorker, Version
 from trustreport.service.storage.store import now
 
 WISHES = {"kind": None, "formats": ["json"], "release": None, "seed": None}
@@ -25,7 +25,7 @@ def version(core: Core) -> str:
 def ask(core: Core, version: str, **wishes: object) -> str:
     with core.store.write() as rows:
         row = rows.get_one(Version, version)
-        return queue.enqueue(rows, row, row.created_by, "report", {**WISHES, **wishes})[0].id
+        return queue.enqueue(rows, row, row.created_by, "report", {**WISHES, **wishes}, core.settings)[0].id
 
 
 def take(core: Core, worker: str) -> Lease | None:
@@ -137,14 +137,16 @@ def test_what_a_worker_gives_back_counts_as_no_attempt(core: Core, version: str)
 def test_a_job_is_cancelled_while_it_waits_or_at_the_next_sign_of_life(core: Core, version: str) -> None:
     waiting, running = ask(core, version, seed=2), ask(core, version, seed=1)
     with core.store.write() as rows:
-        queue.cancel(rows, rows.get_one(Job, waiting), "anna")
+        queue.cancel(rows, rows.get_one(Job, waiting), "anna", core.settings)
     assert job(core, waiting).state == "cancelled"
-    lease = take(core, "w")
+    lease = take(core, "w-0")
     assert lease is not None
     assert lease.job == running
     with core.store.write() as rows:
+        at = now(rows)
+        rows.add(StoredWorker(id="w", code="1", started_at=at, seen_at=at))
         assert queue.renew(rows, lease, core.settings, "read", 0.1) == "go on"
-        queue.cancel(rows, rows.get_one(Job, running), "anna")
+        queue.cancel(rows, rows.get_one(Job, running), "anna", core.settings)
         assert queue.renew(rows, lease, core.settings, "read", 0.2) == "cancel"
     lapse(core)  # its worker dies before it heard
     assert take(core, "other") is None

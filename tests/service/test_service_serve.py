@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,14 @@ def test_a_container_gets_its_first_account_from_the_environment(
     server.first_account(core)
     assert server.setup_link(core) == ""
     core.close()
+
+
+def test_uploads_wait_on_the_data_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not in /tmp, which the packaging keeps in memory."""
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    server.spool_on_the_data_volume(Settings(tmp_path))
+    assert tempfile.gettempdir() == str(tmp_path / "tmp")
+    assert (tmp_path / "tmp").stat().st_mode & 0o077 == 0
 
 
 def test_wrong_settings_are_wrong_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -215,7 +215,14 @@ def _parquet(path: Path, name: str) -> Raw:
         file = pq.ParquetFile(path)
         if file.metadata.num_columns > MOST_COLUMNS:
             raise Unreadable(f"{file.metadata.num_columns:,} columns", f"at most {MOST_COLUMNS:,}")
-        table = file.read()
+        try:
+            table = file.read()
+        except MemoryError:  # Arrow's own is one
+            raise Unreadable(
+                f"{file.metadata.num_rows:,} rows, which need more memory than there is",
+                "a table that can be read as a whole",
+                "Leave out rows and columns that the study does not use.",
+            ) from None
     except (pa.ArrowException, OSError, MemoryError, OverflowError):
         raise Unreadable("a damaged Parquet file", "Parquet, CSV or XLSX", "Write it again.") from None
     columns, typed, nested = [], set(), set()

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 import trustreport
 from trustreport.service import pages
@@ -18,8 +19,13 @@ from trustreport.service.settings import Settings
 from trustreport.service.web.body import BodyLimit
 from trustreport.service.web.envelope import Envelope
 from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails
+from trustreport.service.web.guard import is_known
+from trustreport.service.web.unavailable import disk_full, has_room
 
 MOST_FIELDS = 50
+MOST_FORM = 1_000_000  # bytes of a request that brings no study
+# Whoever sends these has no account yet, or is not logged in.
+OPEN = frozenset({f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session")} | {*pages.OPEN})
 
 
 def create_app(
@@ -48,8 +54,20 @@ def create_app(
     app.add_exception_handler(Fault, _fault)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_middleware(BodyLimit, most=most_bytes(core.settings))
-    app.add_middleware(Envelope, metrics=core.metrics, secure=core.settings.url.startswith("https:"))
+    app.add_middleware(
+        BodyLimit,
+        most=most_bytes(core.settings),
+        is_open=OPEN.__contains__,
+        is_known=lambda scope: is_known(core, scope),
+        admit=lambda method, path: _admit(core.settings, method, path),
+        answer=_answer_scope,
+    )
+    app.add_middleware(
+        Envelope,
+        metrics=core.metrics,
+        answer=_answer_scope,
+        secure=core.settings.url.startswith("https:"),
+    )
     _document_errors(app)
     return app
 
@@ -58,12 +76,28 @@ def most_bytes(settings: Settings) -> Callable[[str, str], int]:
     """How many bytes a request may have, by its method and path."""
 
     def most(method: str, path: str) -> int:
-        parts = path.removeprefix(PREFIX).split("/")
-        uploads = method == "POST" and parts[1:2] == ["studies"] and parts[3:4] == ["versions"]
-        by_page = method == "POST" and pages.is_upload(path)
-        return settings.most_body if by_page or (uploads and parts[4:] != ["json"]) else settings.most_json
+        if not _is_upload(method, path):
+            return min(settings.most_json, MOST_FORM)
+        return settings.most_json if path.endswith("/versions/json") else settings.most_body
 
     return most
+
+
+def _is_upload(method: str, path: str) -> bool:
+    """Whether a request may bring files."""
+    parts = path.removeprefix(PREFIX).split("/")
+    by_api = parts[1:2] == ["studies"] and parts[3:4] == ["versions"]
+    return method == "POST" and (by_api or pages.is_upload(path))
+
+
+def _admit(settings: Settings, method: str, path: str) -> None:
+    """Refuse files (507) where the disk is nearly full: what is left is for what goes on already."""
+    if _is_upload(method, path) and not has_room(settings.data, settings.least_free):
+        raise disk_full()
+
+
+def _answer_scope(scope: Scope, fault: Fault) -> Response:
+    return _answer(Request(scope), fault)
 
 
 def _answer(request: Request, fault: Fault) -> Response:

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import PurePosixPath
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
@@ -18,6 +19,8 @@ from trustreport.service.storage.types import canonical
 from trustreport.service.web.faults import Fault, Field
 
 LONGEST_NAME = 200
+# Invisible signs by which a name reads otherwise than it is.
+TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 MANIFESTS = ("study.yaml", "study.yml", "study.json")
 
 
@@ -37,6 +40,8 @@ def safe_name(name: str) -> str:
         raise BadName(f"a name has 1 to {LONGEST_NAME} bytes")
     if any(ord(c) < 32 or ord(c) == 127 or "\ud800" <= c <= "\udfff" for c in name):
         raise BadName("a name has no control characters")
+    if any(c in TURNING for c in name):
+        raise BadName("a name has no signs that change the direction of writing")
     if "\\" in name or ":" in name:
         raise BadName("a name has forward slashes and no drive")
     parts = name.split("/")
@@ -69,6 +74,8 @@ def checked_names(names: Iterable[str]) -> list[str]:
         if safe in fine:
             wrong.append(Field(safe, "the name appears twice"))
         fine.append(safe)
+    folders = {parent.as_posix() for name in fine for parent in PurePosixPath(name).parents}
+    wrong += [Field(name, "the name is also a folder of other files") for name in fine if name in folders]
     if wrong:
         raise Fault(422, "Names of files refused", "Nothing was saved.", wrong)
     return fine

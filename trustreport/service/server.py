@@ -3,21 +3,25 @@
 import os
 import signal
 import sys
+import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 
-from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.app import create_app
+from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
 from trustreport.service.jobs.worker import Worker
-from trustreport.service.record.signed_log_heads import signed_heads
+from trustreport.service.record import log_heads
+from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web.log import log, set_up_logs
+from trustreport.service.web.slow_heads import HeadTimeout
 
 FINISH_SECONDS = 20  # for requests that run when the service stops
 ADMIN = ("TRUSTREPORT_ADMIN_EMAIL", "TRUSTREPORT_ADMIN_PASSWORD_FILE", "TRUSTREPORT_ORGANISATION")
@@ -44,22 +48,15 @@ def serve(settings: Settings) -> None:
             sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}\n")
             sys.stderr.flush()
         set_up_logs()
+        spool_on_the_data_volume(settings)
 
         def worker_context() -> AbstractContextManager[Any]:
             return Worker(core, settings.workers) if settings.workers else nullcontext()
 
-        config = uvicorn.Config(
-            create_app(core, worker_context),
-            host=settings.host,
-            port=settings.port,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=FINISH_SECONDS,
-            h11_max_incomplete_event_size=64_000,
-            timeout_keep_alive=30,
-        )
+        config = server_config(core, worker_context)
         log().info("start", url=settings.url, workers=settings.workers)
+        if settings.url.startswith("https:") and not settings.proxies:
+            log().warning("all users share the address of the proxy: set TRUSTREPORT_PROXIES")
         # The server stops by itself on these, then raises them again: that time they end nothing.
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
@@ -67,6 +64,23 @@ def serve(settings: Settings) -> None:
         log().info("stop")
     finally:
         core.close()
+
+
+def server_config(core: Core, worker_context: Callable[[], AbstractContextManager[Any]]) -> uvicorn.Config:
+    """How the server listens."""
+    return uvicorn.Config(
+        create_app(core, worker_context),
+        host=core.settings.host,
+        port=core.settings.port,
+        http=HeadTimeout,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # `guard.address_of` reads X-Forwarded-For, by the number of proxies
+        timeout_graceful_shutdown=FINISH_SECONDS,
+        h11_max_incomplete_event_size=64_000,
+        timeout_keep_alive=30,
+    )
 
 
 def work(settings: Settings) -> None:
@@ -83,6 +97,13 @@ def work(settings: Settings) -> None:
             log().info("stop", worker=worker.name)
     finally:
         core.close()
+
+
+def spool_on_the_data_volume(settings: Settings) -> None:
+    """Let uploads wait in the data folder: /tmp may be the machine's memory."""
+    spool = settings.data / "tmp"
+    spool.mkdir(mode=0o700, exist_ok=True)
+    tempfile.tempdir = str(spool)
 
 
 def setup_link(core: Core) -> str:
@@ -107,11 +128,20 @@ def first_account(core: Core) -> None:
         accounts.set_up(rows, name, email=email, name=email.split("@")[0], password=password)
 
 
-def verify_log(settings: Settings) -> list[audit.Verified]:
-    """What became of every chain of the audit log, by itself and by what signed statements witnessed."""
+def verify_log(settings: Settings, heads: Path | None = None, write: Path | None = None) -> list[Verified]:
+    """What became of every chain of the audit log, by itself and by all that can contradict it.
+
+    Parameters
+    ----------
+    heads : a file of heads that was kept elsewhere
+    write : where to write the heads of now, signed
+    """
     core = open_core(settings)
     try:
         with core.store.read() as rows:
-            return list(audit.verify(rows, signed_heads(rows, core.blobs)))
+            found = verify_all(core, rows, heads)
+            if write is not None:
+                log_heads.write_signed(core, log_heads.statement(core, rows), write)
+            return found
     finally:
         core.close()

@@ -35,6 +35,11 @@ class Settings:
     most_unpacked: int = 2000 * MB  # of all files of a zip
     most_files: int = 500  # in one version of a study
 
+    jobs_waiting: int = 100  # of one organisation
+    storage: int = 200_000 * MB  # of the files of one organisation
+
+    least_free: int = 500 * MB  # of the disk; with less, no uploads are taken
+
     requests_a_minute: int = 600  # of one account or token
     logins_a_minute: int = 10  # failed ones, of one account and of one address
 
@@ -51,7 +56,9 @@ class Settings:
     check_wall: int = 600
     job_output: int = 1000 * MB  # the largest file that a job may write
 
+    heads: str = ""  # folder for the signed heads of the log; empty: "heads" in the data folder
     metrics_token: str = ""  # asked of whoever reads /metrics; empty: loopback only
+    proxies: int = 0  # reverse proxies in front, each of which adds to X-Forwarded-For
     public_url: str = ""  # how the service is reached from outside, for links
 
     @property

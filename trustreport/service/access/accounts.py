@@ -6,7 +6,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
-from trustreport.service.access import secrets
+from trustreport.service.access import browsers, secrets
 from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Link, Organisation, Session, User
@@ -21,7 +21,9 @@ def any_account(rows: Rows) -> bool:
     return rows.scalar(select(User.id).limit(1)) is not None
 
 
-def new_link(rows: Rows, purpose: str, settings: Settings, user: str | None = None) -> str:
+def new_link(
+    rows: Rows, purpose: str, settings: Settings, user: str | None = None, *, made_by: str = "setup"
+) -> str:
     """A secret that works once and not for long; earlier ones for the same end work no more."""
     rows.execute(delete(Link).where(Link.purpose == purpose, Link.user == user))
     secret = secrets.new_secret()
@@ -30,6 +32,7 @@ def new_link(rows: Rows, purpose: str, settings: Settings, user: str | None = No
             hash=secrets.fingerprint(secret),
             purpose=purpose,
             user=user,
+            made_by=made_by,
             expires_at=now(rows) + round(settings.link_hours * HOUR),
         )
     )
@@ -80,7 +83,7 @@ def add_user(
         organisation=organisation,
         email=email,
         name=name,
-        password=_hashed(password, email, name) if password else "",
+        password=_hashed(rows, password, organisation, email, name) if password else "",
         roles=sorted(roles),
         operator=operator,
         created_at=now(rows),
@@ -91,11 +94,41 @@ def add_user(
     return user
 
 
-def set_password(rows: Rows, user: User, password: str, actor: str) -> None:
-    """A new password; every session of the user ends."""
-    user.password = _hashed(password, user.email, user.name)
+def set_password(rows: Rows, user: User, password: str, actor: str, **how: Any) -> None:
+    """A new password; every session of the user ends, and every browser is new again."""
+    user.password = _hashed(rows, password, user.organisation, user.email, user.name)
     rows.execute(delete(Session).where(Session.user == user.id))
-    audit.write(rows, user.organisation, actor, "user.password", user.id)
+    browsers.forget(rows, user)
+    audit.write(rows, user.organisation, actor, "user.password", user.id, **how)
+
+
+def take_up(rows: Rows, user: User, link: Link, password: str) -> None:
+    """A password chosen with a link; where there was one before, others have yet to confirm the account."""
+    user.reset, user.confirmed_by = user.reset or bool(user.password), None
+    user.link_by, user.link_at = link.made_by, now(rows)
+    set_password(rows, user, password, user.id, link_by=link.made_by)
+
+
+def is_unconfirmed(user: User) -> bool:
+    """Whether the password was replaced by whoever had a link, and nobody else has confirmed who that was."""
+    return user.reset and user.confirmed_by is None
+
+
+def may_confirm(by: User, user: User) -> bool:
+    """Whether one user may confirm another: not who made the link, nor who came in by one after that."""
+    came_before = by.link_at is None or user.link_at is None or by.link_at < user.link_at
+    return by.id not in (user.id, user.link_by) and came_before and not is_unconfirmed(by)
+
+
+def refuse_unconfirmed(user: User) -> None:
+    """Refuse whoever uses an account that nobody has confirmed since its password was reset."""
+    if is_unconfirmed(user):
+        raise Fault(
+            403,
+            "Not confirmed",
+            "The password of this account was reset. Before it signs or invites, somebody who did not make "
+            "the link must confirm on their account page that the right person has it.",
+        )
 
 
 def set_up(rows: Rows, organisation: str, *, email: str, name: str, password: str) -> User:
@@ -109,7 +142,7 @@ def set_up(rows: Rows, organisation: str, *, email: str, name: str, password: st
     )
 
 
-def _hashed(password: str, *known: str) -> str:
-    if fault := secrets.weakness(password, *known):
+def _hashed(rows: Rows, password: str, organisation: str, *known: str) -> str:
+    if fault := secrets.weakness(password, *known, rows.get_one(Organisation, organisation).name):
         raise Fault(422, "Password refused", f"Choose another password: {fault}.", [Field("password", fault)])
     return secrets.hash_password(password)

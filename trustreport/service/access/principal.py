@@ -78,6 +78,15 @@ def end_session(rows: Rows, secret: str) -> None:
     rows.execute(delete(Session).where(Session.hash == secrets.fingerprint(secret)))
 
 
+def end_others(rows: Rows, who: Principal) -> int:
+    """End every session of a user but the one that asks; how many."""
+    others = select(Session).where(Session.user == who.user, Session.hash != who.credential)
+    found = rows.scalars(others).all()
+    for session in found:
+        rows.delete(session)
+    return len(found)
+
+
 def by_session(rows: Rows, secret: str, settings: Settings) -> Principal | None:
     """Who a session's cookie stands for; None where it is unknown, expired or was idle too long."""
     kept = rows.get(Session, secrets.fingerprint(secret))

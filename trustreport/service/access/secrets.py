@@ -2,28 +2,59 @@
 
 import hashlib
 import hmac
+import re
 import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from trustreport.service.web.faults import Fault
+
 SHORTEST, LONGEST = 12, 256
+LOOKED_AT = 72  # characters that are tried against words and patterns, which takes longer the more there are
+GUESSES = 1e8  # fewer (score 2 or less of zxcvbn) are few for whoever has stolen a hash
+OURS = ("trustreport", "trust report")
+HASHES, WAITING = 4, 12  # hashes at a time, 64 MB each; requests that wait for one
 _hasher = PasswordHasher()
+_slots = threading.BoundedSemaphore(HASHES)
+_room = threading.BoundedSemaphore(HASHES + WAITING)
 # Compared with where there is no account, so that the answer takes as long.
 _NOBODY = _hasher.hash(secrets.token_urlsafe())
 
 
 def hash_password(password: str) -> str:
     """An argon2id hash with its parameters and salt."""
-    return _hasher.hash(password)
+    with _slot():
+        return _hasher.hash(password)
 
 
 def is_password(password: str, kept: str | None) -> bool:
-    """Whether a password is the one whose hash was kept; takes as long for an account that does not exist."""
+    """Whether a password is the one whose hash was kept; takes as long for an account that does not exist.
+
+    Raises
+    ------
+    Fault : too many are being tried (503)
+    """
     try:
-        return _hasher.verify(kept or _NOBODY, password) and bool(kept)
+        with _slot():
+            return _hasher.verify(kept or _NOBODY, password) and bool(kept)
     except (VerificationError, InvalidHashError):
         return False
+
+
+@contextmanager
+def _slot() -> Iterator[None]:
+    """A turn to hash: few at a time, and few that wait, so that guesses take neither memory nor threads."""
+    if not _room.acquire(blocking=False):
+        raise Fault(503, "Busy", "Many people log in. Try again in a moment.", headers={"Retry-After": "2"})
+    try:
+        with _slots:
+            yield
+    finally:
+        _room.release()
 
 
 def is_outdated(kept: str) -> bool:
@@ -32,13 +63,23 @@ def is_outdated(kept: str) -> bool:
 
 
 def weakness(password: str, *known: str) -> str:
-    """Why a password cannot be taken, or nothing. `known` are texts that it may not be (name, email)."""
+    """Why a password cannot be taken, or nothing.
+
+    Parameters
+    ----------
+    known : what others know of the account: its address, the names of its user and organisation; their words
+        are the first that are guessed
+    """
+    from zxcvbn import zxcvbn  # its lists of words take a tenth of a second to load
+
     if not SHORTEST <= len(password) <= LONGEST:
         return f"a password has {SHORTEST} to {LONGEST} characters"
-    if len(set(password)) < 5:
-        return "a password has at least 5 different characters"
-    if password.lower() in {word.lower() for word in known}:
-        return "a password is not a name or an address"
+    words = [word for text in known for word in re.split(r"\W+", text) if len(word) > 2]
+    joined = [re.sub(r"\W+", "", text) for text in known]
+    guessed = zxcvbn(password[:LOOKED_AT], user_inputs=[*known, *words, *joined, *OURS])
+    if guessed["guesses"] < GUESSES:
+        hint = guessed["feedback"]["warning"].rstrip(".")
+        return "it is easily guessed" + (f" ({hint[:1].lower()}{hint[1:]})" if hint else "")
     return ""
 
 

@@ -10,21 +10,22 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
 
-from sqlalchemy import Select, and_, or_, select, update
+from sqlalchemy import Select, and_, case, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service import audit
+from trustreport.service import audit, bounds
 from trustreport.service.ids import new_id
 from trustreport.service.jobs.code import code_version
 from trustreport.service.settings import Settings
-from trustreport.service.storage.models import Job, Version
+from trustreport.service.storage.models import Job, StoredWorker, Version
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
 
 Task = Literal["check", "report"]
 LIVE = ("queued", "running", "done")
 ENDED = ("done", "failed", "cancelled")
+FAR_AHEAD = 2  # leases from now, beyond which the end of one is no end of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,16 @@ class Lease:
     attempt: int
 
 
-def enqueue(rows: Rows, version: Version, user: str, task: Task, wishes: dict[str, Any]) -> tuple[Job, bool]:
+def enqueue(
+    rows: Rows, version: Version, user: str, task: Task, wishes: dict[str, Any], settings: Settings
+) -> tuple[Job, bool]:
     """A job, and whether it is new: the same inputs, wishes and code are the same job.
 
     One that failed or was cancelled does not count; the work is then tried anew.
+
+    Raises
+    ------
+    Fault : too many jobs of the organisation wait (429), or it has no room for another report (507)
     """
     code = code_version()
     # The inputs are the version's own files for `check`, what they turned out to be for `report`.
@@ -50,6 +57,9 @@ def enqueue(rows: Rows, version: Version, user: str, task: Task, wishes: dict[st
     same = select(Job).where(Job.key == key, Job.state.in_(LIVE))
     if found := rows.scalar(same):
         return found, False
+    bounds.refuse_more_jobs(rows, version.organisation, settings)
+    if task == "report":
+        bounds.refuse_more_bytes(rows, version.organisation, settings, needed=1)
     job = Job(
         id=new_id(),
         organisation=version.organisation,
@@ -81,15 +91,19 @@ def enqueue(rows: Rows, version: Version, user: str, task: Task, wishes: dict[st
     return job, True
 
 
-def anything_waits(rows: Rows, tasks: Sequence[Task]) -> bool:
+def anything_waits(rows: Rows, tasks: Sequence[Task], settings: Settings) -> bool:
     """Whether there is something to claim; asked first, since it takes no lock."""
-    return rows.scalar(_waiting(rows, tasks).with_only_columns(Job.id)) is not None
+    return rows.scalar(select(Job.id).where(*_is_free(rows, tasks, settings)).limit(1)) is not None
 
 
 def claim(rows: Rows, worker: str, tasks: Sequence[Task], settings: Settings) -> Job | None:
-    """Take the oldest job that waits, or whose worker gave no sign of life; None where there is none."""
+    """Take a job that waits, or whose worker gave no sign of life; None where there is none.
+
+    Organisations take turns: next is the one with the fewest jobs at work, then the one whose last job began
+    longest ago, and of its jobs the oldest.
+    """
     at = now(rows)
-    while job := rows.scalar(_waiting(rows, tasks).with_for_update(skip_locked=True)):
+    while job := rows.scalar(_waiting(rows, tasks, settings).with_for_update(skip_locked=True, of=Job)):
         if job.cancel_asked:
             end(rows, job, "cancelled", "Cancelled on request.")
         elif job.attempts >= settings.attempts:
@@ -156,21 +170,53 @@ def end(rows: Rows, job: Job, state: Literal["done", "failed", "cancelled"], rea
     )
 
 
-def cancel(rows: Rows, job: Job, user: str) -> None:
-    """Ask that a job stops: at once if it waits, at its worker's next sign of life otherwise."""
+def cancel(rows: Rows, job: Job, user: str, settings: Settings) -> None:
+    """Ask that a job stops: at its worker's next sign of life, at once if it waits or its worker is gone."""
     rows.refresh(job, with_for_update=True)
-    if job.state in ENDED or job.cancel_asked:
+    if job.state in ENDED:
         return
-    job.cancel_asked = True
-    audit.write(rows, job.organisation, user, "job.cancel", job.id)
-    if job.state == "queued":
+    if not job.cancel_asked:
+        job.cancel_asked = True
+        audit.write(rows, job.organisation, user, "job.cancel", job.id)
+    if job.state == "queued" or not _is_alive(rows, job, settings):
         end(rows, job, "cancelled", "Cancelled on request.")
 
 
-def _waiting(rows: Rows, tasks: Sequence[Task]) -> Select[Job]:
-    """The oldest job that is free: it waits, or its lease is over."""
-    free = or_(Job.state == "queued", and_(Job.state == "running", Job.lease_until < now(rows)))
-    return select(Job).where(free, Job.task.in_(tasks)).order_by(Job.created_at, Job.id).limit(1)
+def _is_alive(rows: Rows, job: Job, settings: Settings) -> bool:
+    """Whether the worker of a job renews its lease and was seen lately."""
+    at, lease = now(rows), round(settings.lease * 1000)
+    row = rows.get(StoredWorker, job.worker.rpartition("-")[0])
+    seen = row is not None and abs(row.seen_at - at) <= lease
+    return seen and at <= job.lease_until <= at + FAR_AHEAD * lease
+
+
+def _waiting(rows: Rows, tasks: Sequence[Task], settings: Settings) -> Select[Job]:
+    """The job that is next: free, and of the organisation whose turn it is."""
+    at_work = case((and_(Job.state == "running", Job.lease_until >= now(rows)), 1), else_=0)
+    turns = (
+        select(
+            Job.organisation,
+            func.sum(at_work).label("at_work"),
+            func.coalesce(func.max(Job.started_at), 0).label("began"),
+        )
+        .where(Job.task.in_(tasks))
+        .group_by(Job.organisation)
+        .subquery()
+    )
+    free = (
+        select(Job)
+        .join(turns, turns.c.organisation == Job.organisation)
+        .where(*_is_free(rows, tasks, settings))
+    )
+    return free.order_by(turns.c.at_work, turns.c.began, Job.created_at, Job.id).limit(1)
+
+
+def _is_free(rows: Rows, tasks: Sequence[Task], settings: Settings) -> tuple[Any, ...]:
+    """It waits, or its lease is over; one that ends further ahead than any does shows a clock set back."""
+    at = now(rows)
+    far = at + round(FAR_AHEAD * settings.lease * 1000)
+    lapsed = and_(Job.state == "running", or_(Job.lease_until < at, Job.lease_until > far))
+    return (or_(Job.state == "queued", lapsed), Job.task.in_(tasks))
 
 
 def _is_leased(lease: Lease) -> tuple[Any, ...]:

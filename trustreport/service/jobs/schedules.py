@@ -9,11 +9,21 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
-from trustreport.service.record import retention
-from trustreport.service.storage.models import Audit, Job, Organisation, Schedule, StoredWorker, Version
+from trustreport.service.record import log_heads, retention
+from trustreport.service.settings import Settings
+from trustreport.service.storage.models import (
+    Audit,
+    Job,
+    Organisation,
+    Removal,
+    Schedule,
+    StoredWorker,
+    Version,
+)
 from trustreport.service.storage.store import now
+from trustreport.service.web.faults import Fault
 
-DAY = 86_400_000
+DAY, HOUR = 86_400_000, 3_600_000
 ACTOR = "schedule"
 
 
@@ -22,16 +32,24 @@ def tend(core: Core) -> None:
     with core.store.read() as rows:
         at = now(rows)
         due = rows.scalars(select(Schedule.id).where(Schedule.next_at <= at)).all()
-        daily = _daily_is_due(rows, at)
+        daily = is_daily_due(rows, at)
+        files = rows.scalar(select(Removal.sha256).limit(1)) is not None
     for name in due:
         with core.store.write() as rows:
-            run_due(rows, name)
+            run_due(rows, name, core.settings)
     if daily:
         run_daily(core)
+    sweep_work(core)
+    if files:
+        with core.store.write() as rows:
+            retention.remove_files(rows, core.blobs, ACTOR)
 
 
-def run_due(rows: Rows, name: str) -> None:
-    """Ask for the report of a schedule, if it is still due; unchanged inputs are a job done before."""
+def run_due(rows: Rows, name: str, settings: Settings) -> None:
+    """Ask for the report of a schedule, if it is still due; unchanged inputs are a job done before.
+
+    Where the organisation has too many jobs waiting, or no room, the audit stays due and is tried again.
+    """
     query = select(Schedule).where(Schedule.id == name).with_for_update(skip_locked=True)
     schedule = rows.scalar(query)
     at = now(rows)
@@ -41,7 +59,10 @@ def run_due(rows: Rows, name: str) -> None:
     version = rows.scalar(newest.order_by(Version.number.desc()).limit(1))
     asked: dict[str, Any] = {"job": None, "new": False}
     if version is not None:
-        job, new = queue.enqueue(rows, version, schedule.created_by, "report", schedule.wishes)
+        try:
+            job, new = queue.enqueue(rows, version, schedule.created_by, "report", schedule.wishes, settings)
+        except Fault:
+            return
         asked = {"job": job.id, "new": new}
     missed = (at - schedule.next_at) // (schedule.every_days * DAY)
     schedule.next_at += (missed + 1) * schedule.every_days * DAY
@@ -51,10 +72,10 @@ def run_due(rows: Rows, name: str) -> None:
 
 
 def run_daily(core: Core) -> None:
-    """Retention of every organisation, then what no row names any more."""
+    """Retention of every organisation, what no row names any more, and the signed heads of the log."""
     with core.store.write() as rows:
         at = now(rows)
-        if not _daily_is_due(rows, at):
+        if not is_daily_due(rows, at):
             return
         audit.write(rows, audit.SERVICE, ACTOR, "retention.daily")
         rows.query(StoredWorker).where(StoredWorker.seen_at < at - DAY).delete()
@@ -63,20 +84,25 @@ def run_daily(core: Core) -> None:
         with core.store.write() as rows:
             retention.purge(rows, organisation, ACTOR)
     retention.sweep(core.store, core.blobs)
-    _sweep_work(core)
+    log_heads.write_daily(core, ACTOR)
 
 
-def _daily_is_due(rows: Rows, at: int) -> bool:
+def is_daily_due(rows: Rows, at: int) -> bool:
+    """Whether the day's work was not done within a day of this time, in milliseconds since 1970."""
     query = select(Audit.at).where(Audit.chain == audit.SERVICE, Audit.action == "retention.daily")
     last = rows.scalar(query.order_by(Audit.number.desc()).limit(1))
-    return last is None or last < at - DAY
+    return last is None or not at - DAY <= last <= at + HOUR  # further ahead: a clock was set back
 
 
-def _sweep_work(core: Core) -> None:
-    """Folders of jobs that no worker works in any more."""
+def sweep_work(core: Core) -> None:
+    """Remove the folders of jobs that no worker works in any more."""
+    # Listed first: the folder of a job that is taken after this is not among them.
+    folders = list((core.settings.data / "work").glob("*"))
+    if not folders:
+        return
     with core.store.read() as rows:
         running = select(Job).where(Job.state == "running")
         busy = {f"{job.id}-{job.attempts}" for job in rows.scalars(running)}
-    for folder in (core.settings.data / "work").glob("*"):
+    for folder in folders:
         if folder.name not in busy:
             shutil.rmtree(folder, ignore_errors=True)

@@ -14,6 +14,14 @@ from trustreport.service.jobs.unpack import Refused, unpack
 OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
 MOST_PRIMARY = 20
+MOST_PROPOSED = 50_000  # characters of a manifest
+TABLES = (".csv", ".parquet", ".xlsx")
+NO_MANIFEST = Problem(
+    "",
+    "tables without a manifest",
+    "study.yaml, study.yml or study.json with the tables",
+    "Complete the manifest that is proposed from the tables, and add it.",
+)
 READ_UNTIL = 0.1  # shares of the work, as the command line tells them
 ASSESSED_UNTIL = 0.4
 
@@ -38,8 +46,26 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
     try:
         _, plan = read(study)
     except StudyError as error:
+        if proposed := _proposed(study):
+            return {"problems": _problems([NO_MANIFEST]), "facts": {"proposal": proposed}, "unpacked": True}
         return {"problems": _problems(error.problems), "unpacked": True}
     return {"problems": [], "facts": facts_of(plan), "device": device_of(plan), "unpacked": True}
+
+
+def _proposed(study: Path) -> str:
+    """A manifest proposed from the tables of a folder that has none; empty where nothing can be proposed."""
+    from trustreport.ingest.manifest import found_in
+    from trustreport.proposal import propose, text
+
+    tables = sorted(p for p in study.iterdir() if p.suffix.lower() in TABLES) if study.is_dir() else []
+    if found_in(study) or not tables:
+        return ""
+    try:
+        proposal = propose(tables, "certification")
+    except (ValueError, LookupError, OSError):  # a table that nothing can be made of
+        return ""
+    made = text(proposal, "") if proposal.entries or proposal.datasets else ""
+    return made if len(made) <= MOST_PROPOSED else ""
 
 
 def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:

@@ -41,7 +41,8 @@ class Worker:
         self.stop()
 
     def start(self) -> None:
-        """Begin to work."""
+        """Begin to work, once what dead workers left is gone."""
+        schedules.sweep_work(self.core)
         for thread in self._threads:
             thread.start()
 

@@ -16,6 +16,7 @@ from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.jobs.queue import Lease, Task
 from trustreport.service.jobs.store_results import store_check, store_report
 from trustreport.service.storage.models import Job, VersionFile
+from trustreport.service.storage.store import AWAY
 from trustreport.service.web.log import log, place_of
 
 IDLE_SECONDS = 1.0
@@ -41,7 +42,7 @@ class WorkerThread:
     def once(self, *tasks: Task) -> bool:
         """Do one job that waits; whether there was one."""
         with self.core.store.read() as rows:
-            if not queue.anything_waits(rows, tasks):
+            if not queue.anything_waits(rows, tasks, self.core.settings):
                 return False
         with self.core.store.write() as rows:
             job = queue.claim(rows, self.name, tasks, self.core.settings)
@@ -54,14 +55,22 @@ class WorkerThread:
         core, lease = self.core, queue.lease_of(job)
         began = time.monotonic()
         work = core.settings.data / "work" / f"{job.id}-{job.attempts}"
-        shutil.rmtree(work, ignore_errors=True)
+        for attempt in range(job.attempts + 1):  # those before ended with their workers
+            shutil.rmtree(work.with_name(f"{job.id}-{attempt}"), ignore_errors=True)
         work.mkdir(parents=True, mode=0o700)
         state = "lost"
         try:
             with core.store.read() as rows:
                 files = rows.scalars(select(VersionFile).where(VersionFile.version == job.version)).all()
-            outcome, asked = self._compute(job, lease, files, work)
-            state = self._settle(job, lease, outcome, asked, work)
+            try:
+                outcome, asked = self._compute(job, lease, files, work)
+                state = self._settle(job, lease, outcome, asked, work)
+            except AWAY:  # another worker has the job once the lease is over
+                raise
+            except Exception as error:  # ours: it would come again with every attempt
+                log().error("job", job=job.id, error=place_of(error))
+                broken = ChildOutcome("failed", reason=f"A fault of the program: {place_of(error)}.")
+                state = self._settle(job, lease, broken, "go on", work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
             seconds = time.monotonic() - began
@@ -92,6 +101,9 @@ class WorkerThread:
             task |= _lay_out(core, job, files, work)
         except FileNotFoundError:
             return ChildOutcome("failed", reason="A file of this version has been removed."), "go on"
+        except OSError as error:
+            reason = f"Its files cannot be laid out: {place_of(error)}. Do their names contradict?"
+            return ChildOutcome("failed", reason=reason), "go on"
         heartbeat = _Heartbeat(core, lease, self._stop)
         outcome = run(
             task,

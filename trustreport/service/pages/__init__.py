@@ -4,7 +4,8 @@ They work without JavaScript; with it, uploads show how far they are, and what i
 """
 
 from trustreport.service.pages.all_pages import router
+from trustreport.service.pages.login import OPEN
 from trustreport.service.pages.refusals import is_wanted, refused
 from trustreport.service.pages.uploads import is_upload
 
-__all__ = ["is_upload", "is_wanted", "refused", "router"]
+__all__ = ["OPEN", "is_upload", "is_wanted", "refused", "router"]

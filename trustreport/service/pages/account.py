@@ -4,8 +4,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import FormData
 
+from trustreport.service.access import accounts
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
+from trustreport.service.pages.names import user_names
 from trustreport.service.pages.page_context import (
     Sent,
     Visitor,
@@ -18,9 +20,9 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import page
 from trustreport.service.routes import account as api
-from trustreport.service.routes import tokens
+from trustreport.service.routes import tokens, users
 from trustreport.service.routes.pagination import Name, PageRequest
-from trustreport.service.storage.models import Token
+from trustreport.service.storage.models import Token, User
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 
@@ -50,6 +52,13 @@ def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Respo
     return attempt(act, lambda fault: _show(request, who, core, fault))
 
 
+@router.post("/account/sessions/end")
+def end_sessions(who: Visitor, core: TheCore, form: Sent) -> Response:
+    """End all sessions but this one."""
+    api.end_other_sessions(who, core)
+    return see("/account?done=sessions")
+
+
 @router.post("/account/tokens")
 def make(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
     """A token; its secret is on this one page and nowhere else."""
@@ -61,6 +70,17 @@ def make(request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
         return _show(request, who, core, made=tokens.make(wanted, who, core))
 
     return attempt(act, lambda fault: _show(request, who, core, fault, form))
+
+
+@router.post("/users/{user}/confirmation")
+def confirm_account(user: Name, request: Request, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """Confirm that the right person has an account whose password was reset."""
+
+    def act() -> Response:
+        users.confirm_account(user, who, core)
+        return see("/account?done=confirmed")
+
+    return attempt(act, lambda fault: _show(request, who, core, fault))
 
 
 @router.post("/tokens/{token}/revocation")
@@ -80,12 +100,22 @@ def _show(
 ) -> Response:
     query = who.all(Token).where(Token.user == who.user)
     with core.store.read() as rows:
+        own = rows.get_one(User, who.user)
+        reset = rows.scalars(who.all(User).where(User.reset, User.confirmed_by.is_(None))).all()
+        confirmable = [u for u in reset if accounts.may_confirm(own, u)] if who.may & users.CONFIRMS else []
+        sessions = api.live_sessions(rows, who)
+        names = user_names(rows, who, {u.link_by or "" for u in reset})
         mine = PageRequest(limit=100, after=None).rows(rows, query, Token.id, lambda t: t)
     return page(
         request,
         "account",
         tokens=mine.items,
+        sessions=sessions,
         made=made,
+        own=own,
+        is_unconfirmed=accounts.is_unconfirmed(own),
+        confirmable=confirmable,
+        people=names,
         most_days=core.settings.token_days,
         fault=fault,
         typed=typed(form) if form else None,

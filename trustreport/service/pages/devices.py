@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.plan import FIRST_YEAR, LAST_YEAR
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.pages.names import pairs, signed_acts
@@ -32,6 +33,7 @@ from trustreport.service.web.guard import TheCore
 
 REPORTS = 50
 MOST_BARS = 12
+FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 
 router = APIRouter(prefix="/devices")
 
@@ -169,14 +171,15 @@ def _studies(rows: Rows, device: StoredDevice) -> list[StoredStudy]:
 def drawing(reports: list[StoredReport], due: datetime | None) -> TimelineDrawing | None:
     """The periods that reports speak of, oldest first; nothing to draw where none declares one."""
     spans = [
-        (date.fromisoformat(r.facts["period_start"]), date.fromisoformat(r.facts["period_end"]), r)
+        (_in_this_age(r.facts["period_start"]), _in_this_age(r.facts["period_end"]), r)
         for r in reports
         if r.facts.get("period_start") and r.facts.get("period_end")
     ]
     spans = sorted(spans, key=lambda s: (s[0], s[1], s[2].id))[-MOST_BARS:]
     if not spans:
         return None
-    ends = [end for _, end, _ in spans] + ([due.date()] if due else [])
+    next_due = min(due.date(), LAST_DAY) if due else None
+    ends = [end for _, end, _ in spans] + ([next_due] if next_due else [])
     first, last = min(s[0] for s in spans), max(ends) + timedelta(days=1)
     days = max((last - first).days, 1)
 
@@ -184,11 +187,20 @@ def drawing(reports: list[StoredReport], due: datetime | None) -> TimelineDrawin
         return round(100 * (day - first).days / days, 2)
 
     bars = tuple(
-        Bar(f"{start} to {end}", at(start), max(round(at(end) - at(start), 2), 0.8), report.id)
+        Bar(_period(report), at(start), max(round(at(end) - at(start), 2), 0.8), report.id)
         for start, end, report in spans
     )
     ticks = tuple((at(day), text) for day, text in _ticks(first, last))
-    return TimelineDrawing(bars, ticks, at(due.date()) if due else None)
+    return TimelineDrawing(bars, ticks, at(next_due) if next_due else None)
+
+
+def _period(report: StoredReport) -> str:
+    return f"{report.facts['period_start']} to {report.facts['period_end']}"
+
+
+def _in_this_age(text: str) -> date:
+    """A date as it is drawn: manifests from before their dates were bounded may say anything."""
+    return min(max(date.fromisoformat(text), FIRST_DAY), LAST_DAY)
 
 
 def _ticks(first: date, last: date) -> list[tuple[date, str]]:

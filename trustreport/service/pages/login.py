@@ -24,6 +24,8 @@ from trustreport.service.routes import account as api
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore, anybody
 
+OPEN = ("/setup", "/invitation", "/sign-in")  # forms of those who are not signed in
+
 router = APIRouter()
 Secret = Annotated[str, Query(max_length=100)]
 Next = Annotated[str, Query(max_length=2000)]

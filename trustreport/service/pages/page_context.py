@@ -16,7 +16,7 @@ from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission
 from trustreport.service.pages.render import FORM_COOKIE
 from trustreport.service.web.faults import Fault, Field
-from trustreport.service.web.guard import SAFE, admitted, anybody, refuse_other_sites
+from trustreport.service.web.guard import SAFE, admitted, anybody, core_of, refuse_other_sites
 
 M = TypeVar("M", bound=BaseModel)
 LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")  # an address of this service and no other
@@ -78,7 +78,16 @@ async def _form(request: Request, secret: str) -> AsyncIterator[FormData]:
     async with request.form(max_files=MOST_FIELDS, max_fields=MOST_FIELDS) as form:
         token = form.get("csrf")
         fine = isinstance(token, str) and compare_digest(token.encode(), secrets.csrf_token(secret).encode())
-        if not (secret and fine):
+        if not secret:
+            url = core_of(request).settings.public_url
+            raise Fault(
+                403,
+                "No cookie came back",
+                "Your browser did not send the cookie of this page. It does so over HTTPS only"
+                + (f": open {url}" if url else ", or on the service's own machine")
+                + ", and with cookies switched on.",
+            )
+        if not fine:
             raise Fault(403, "Not from this page", "The page has expired. Reload it and try again.")
         yield form
 

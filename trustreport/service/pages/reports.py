@@ -24,6 +24,7 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import page
 from trustreport.service.pages.studies import A_PAGE, After, Search
+from trustreport.service.record.attest import preparers
 from trustreport.service.routes import attestations as api
 from trustreport.service.routes.blob_responses import SANDBOX, send_blob
 from trustreport.service.routes.pagination import Name, PageRequest
@@ -170,6 +171,7 @@ def show(
             files=[f for f in files if f.name not in LEADING],
             has_document=DOCUMENT in by_name,
             signatures=signatures,
+            own=who.user in preparers(rows, row),
             signed=frozenset(s.act for s in signatures),
             others=others,
             outcome=outcome,

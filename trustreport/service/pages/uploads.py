@@ -1,13 +1,16 @@
 """Files that are handed in: a new study, a new version, a corrected file."""
 
+import io
 import re
 from collections.abc import Sequence
+from typing import BinaryIO
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 from starlette.datastructures import FormData, UploadFile
 
 from trustreport.service.access.principal import Principal
+from trustreport.service.bounds import refuse_upload
 from trustreport.service.core import Core
 from trustreport.service.ids import ALPHABET, LENGTH
 from trustreport.service.intake import UploadedFile, checked_names, new_version
@@ -48,7 +51,9 @@ def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     def act() -> Response:
         wanted = request_from_form(api.StudyName, name=text(form, "name"))
         files = _files(form, "files")
-        checked_names(file.filename or "" for file in files)  # before there is a study without data
+        # Before there is a study without data.
+        checked_names(file.filename or "" for file in files)
+        refuse_upload(core, who, (file.file for file in files))
         study = api.begin(wanted, who, core)
         if not files:
             return see(f"/studies/{study.id}")
@@ -90,24 +95,28 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
         }
         more = _files(form, "files")
         names = checked_names([*sent, *(file.filename or "" for file in more)])
-        if not names:
+        new: dict[str, BinaryIO] = dict(zip(names, (file.file for file in [*sent.values(), *more])))
+        if manifest := text(form, "manifest").strip():
+            new.setdefault("study.yaml", io.BytesIO(manifest.encode() + b"\n"))
+        if not new:
             raise Fault(422, "No file came", "Choose a corrected file for at least one of those named here.")
-        new = dict(zip(names, [*sent.values(), *more]))
         return see(f"/versions/{_corrected(core, who, version, new)}")
 
     return attempt(act, lambda fault: versions.show(request, who, core, version, fault=fault))
 
 
-def _corrected(core: Core, who: Principal, version: str, new: dict[str, UploadFile]) -> str:
+def _corrected(core: Core, who: Principal, version: str, new: dict[str, BinaryIO]) -> str:
     """The name of a new version: the files of an old one, some replaced."""
     study, old = _files_of(core.store, who, version)
-    handed = [UploadedFile(name, core.blobs.put(who.organisation, file.file)) for name, file in new.items()]
+    checked_names([*new, *(f.name for f in old if f.name not in new)])
+    refuse_upload(core, who, new.values())
+    handed = [UploadedFile(name, core.blobs.put(who.organisation, file)) for name, file in new.items()]
     handed += [UploadedFile(f.name, Blob(f.sha256, f.size)) for f in old if f.name not in new]
     if len(handed) > core.settings.most_files:
         raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
     with core.store.write() as rows:
         made = new_version(rows, who, study, handed)
-        queue.enqueue(rows, made, who.user, "check", {})
+        queue.enqueue(rows, made, who.user, "check", {}, core.settings)
         return made.id
 
 

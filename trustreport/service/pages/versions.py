@@ -1,5 +1,6 @@
 """A version of a study: what its check found, its files, and the reports asked of it."""
 
+from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -28,6 +29,7 @@ from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 
 PROBLEMS_A_PAGE = 100
+REPLACEABLE = (".csv", ".parquet", ".xlsx", ".json", ".yaml", ".yml")  # also where the file is missing
 MOST_PARTS = 50  # files that the form takes in place of others
 From = Annotated[int, Query(ge=0, lt=1_000_000)]
 
@@ -60,7 +62,7 @@ def request_report(version: Name, request: Request, who: Author, core: TheCore, 
             row = who.one(rows, Version, version)
             if row.state != "valid":
                 raise Fault(409, "Not valid", "A report can be made once the check finds nothing wrong.")
-            job, _ = queue.enqueue(rows, row, who.user, "report", wanted.plain())
+            job, _ = queue.enqueue(rows, row, who.user, "report", wanted.plain(), core.settings)
             return see(f"/reports/{job.report}" if job.report else f"/jobs/{job.id}")
 
     return attempt(act, lambda fault: show(request, who, core, version, fault=fault, sent=typed(form)))
@@ -103,7 +105,8 @@ def show(
             study=study,
             files=files,
             unpacked=unpacked,
-            faulty=faulty(row.problems)[:MOST_PARTS] if unpacked else [],
+            faulty=faulty(row.problems, {f.name for f in files})[:MOST_PARTS] if unpacked else [],
+            proposal=row.facts.get("proposal", ""),
             problems=row.problems[start : start + PROBLEMS_A_PAGE],
             start=start,
             next=start + PROBLEMS_A_PAGE if start + PROBLEMS_A_PAGE < len(row.problems) else None,
@@ -119,10 +122,10 @@ def show(
         )
 
 
-def faulty(problems: list[dict[str, Any]]) -> list[tuple[str, int]]:
-    """Each file that has problems, in their order, and how many."""
+def faulty(problems: list[dict[str, Any]], files: set[str]) -> list[tuple[str, int]]:
+    """Each file that has problems, in their order, and how many; the folder as a whole is none to replace."""
     counted: dict[str, int] = {}
     for problem in problems:
-        if problem["file"]:
+        if problem["file"] in files or PurePosixPath(problem["file"]).suffix.lower() in REPLACEABLE:
             counted[problem["file"]] = counted.get(problem["file"], 0) + 1
     return list(counted.items())

@@ -13,10 +13,18 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
+from trustreport.service.access import accounts
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
-from trustreport.service.storage.models import Attestation, Organisation, ReportFile, StoredReport
+from trustreport.service.storage.models import (
+    Attestation,
+    Organisation,
+    ReportFile,
+    StoredReport,
+    User,
+    Version,
+)
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
 from trustreport.service.web.faults import Fault
@@ -27,9 +35,13 @@ FORMAT = "trustreport attestation 1"
 def attest(
     core: Core, rows: Rows, who: Principal, report: StoredReport, act: str, meaning: str
 ) -> Attestation:
-    """Sign a report. Whoever asked for it may reject it, but neither review nor approve it."""
-    if act != "rejection" and report.created_by == who.user:
-        raise Fault(403, "Not one's own", "Somebody else reviews and approves what you wrote.")
+    """Sign a report, from an account that is confirmed where its password was reset.
+
+    Whoever asked for it or provided its data may reject it, but neither review nor approve it, and nobody
+    gives both review and approval.
+    """
+    user = rows.get_one(User, who.user)
+    _refuse_signature(rows, user, report, act)
     at, name = now(rows), new_id()
     number, head = audit.head_of(rows, who.organisation)
     statement = canonical(
@@ -39,6 +51,13 @@ def attest(
             "act": act,
             "meaning": meaning,
             "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
+            # How its password came to be: who had the link, and who vouched for the person after a reset.
+            "account": {
+                "link_by": user.link_by,
+                "link_at": user.link_at,
+                "reset": user.reset,
+                "confirmed_by": user.confirmed_by,
+            },
             "organisation": rows.get_one(Organisation, who.organisation).name,
             "at": at,
             "report": {
@@ -72,6 +91,28 @@ def attest(
         rows, who.organisation, who.user, f"report.{act}", report.id, attestation=name, sha256=blob.sha256
     )
     return row
+
+
+def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) -> None:
+    accounts.refuse_unconfirmed(user)
+    if act == "rejection":
+        return
+    if user.id in preparers(rows, report):
+        raise Fault(403, "Not one's own", "Somebody else reviews and approves what you provided.")
+    if _has_signed(rows, report, user.id, "approval" if act == "review" else "review"):
+        raise Fault(403, "Two people", "Review and approval are given by different people.")
+
+
+def preparers(rows: Rows, report: StoredReport) -> set[str]:
+    """Who asked for a report, and who provided its data."""
+    return {report.created_by, rows.get_one(Version, report.version).created_by}
+
+
+def _has_signed(rows: Rows, report: StoredReport, user: str, act: str) -> bool:
+    query = select(Attestation.id).where(
+        Attestation.report == report.id, Attestation.user == user, Attestation.act == act
+    )
+    return rows.scalar(query.limit(1)) is not None
 
 
 def _files(rows: Rows, report: StoredReport) -> dict[str, Any]:

@@ -2,29 +2,34 @@
 
 A tar (gzip) of ``backup.json``, the rows of every table as JSON lines, the blobs and the signing key. It is
 read from one transaction, so it holds one moment, while the service goes on. Whoever has it has all data and
-can sign: keep it like the data folder.
+can sign: encrypt it (`recipients`), or keep it like the data folder.
 """
 
+import gzip
 import io
 import json
 import os
+import re
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from sqlalchemy import Connection, MetaData, Table, func, insert, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
+from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
-from trustreport.service.record.signed_log_heads import signed_heads
+from trustreport.service.record import encryption, log_heads
+from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
 from trustreport.service.storage.migrate import current, migrate
-from trustreport.service.storage.models import Attestation, ReportFile, VersionFile
-from trustreport.service.storage.store import Store
+from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
+from trustreport.service.storage.store import Store, now
 from trustreport.signing import FILE as KEY_FILE
 
 FORMAT = "trustreport backup 1"
@@ -32,27 +37,42 @@ LEFT_OUT = (
     "alembic_version",
     "sessions",
     "links",
+    "known_browsers",
     "workers",
 )  # not taken along
 AT_A_TIME = 500
+HEADS = re.compile(r"heads-[0-9-]{10}\.json(\.sig)?")
 
 
 class BackupError(Exception):
     """The backup cannot be made or restored; the message says why."""
 
 
-def backup(settings: Settings, target: Path) -> dict[str, Any]:
+def backup(settings: Settings, target: Path, recipients: Sequence[str] = ()) -> dict[str, Any]:
     """Write a backup; what it holds.
+
+    Parameters
+    ----------
+    recipients : public keys of age; with any, the backup is encrypted for them and for nobody else
 
     Raises
     ------
-    BackupError : the file exists, or a blob that a row names is gone
+    BackupError : the file exists, a blob that a row names is gone, or a recipient is none
     """
+    try:
+        keys = encryption.recipients_of(recipients) if recipients else []
+    except encryption.NoKey as error:
+        raise BackupError(str(error)) from None
     handle = _new(target)
     core = open_core(settings)
     try:
-        with open(handle, "wb") as out, tarfile.open(fileobj=out, mode="w:gz", compresslevel=1) as archive:
-            held = _write(core, archive)
+        with open(handle, "wb") as out:
+            with (
+                encryption.encrypted(out, keys) if keys else nullcontext(out) as stream,
+                gzip.GzipFile(fileobj=stream, mode="wb", compresslevel=1) as packed,
+                tarfile.open(fileobj=packed, mode="w") as archive,
+            ):
+                held = _write(core, archive)
             out.flush()
             os.fsync(out.fileno())
     except BaseException:
@@ -83,13 +103,23 @@ def _write(core: Core, archive: tarfile.TarFile) -> dict[str, Any]:
                 )
             archive.add(path, f"blobs/{organisation}/{name}", filter=_plain)
             held["blobs"] += 1
+    for file in sorted(log_heads.folder_of(core.settings).glob("heads-*.json*")):
+        archive.add(file, f"heads/{file.name}", filter=_plain)
     archive.add(core.settings.data / "keys" / KEY_FILE, f"keys/{KEY_FILE}", filter=_plain)
     _add(archive, "backup.json", io.BytesIO(json.dumps(held).encode()))
     return held
 
 
-def restore(settings: Settings, source: Path) -> list[audit.Verified]:
+def restore(
+    settings: Settings, source: Path, *, identity: Path | None = None, keep_tokens: bool = False
+) -> list[Verified]:
     """Restore a backup into an empty data folder and an empty database; what became of the audit chains.
+
+    Parameters
+    ----------
+    identity : file of the secret key of age that an encrypted backup is for
+    keep_tokens : leave API tokens as they were; otherwise all are revoked, since one that was revoked after
+        the backup would be valid again
 
     Raises
     ------
@@ -106,16 +136,44 @@ def restore(settings: Settings, source: Path) -> list[audit.Verified]:
             raise BackupError("the database holds data already; name an empty one")
     settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        with tarfile.open(source, "r:gz") as archive:
+        with (
+            _opened(settings, source, identity) as stream,
+            tarfile.open(fileobj=stream, mode="r:gz") as archive,
+        ):
             _read(settings, archive)
+    except encryption.NoKey as error:
+        raise BackupError(f"{source}: {error}") from None
     except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
         raise BackupError(f"{source} cannot be restored: {type(error).__name__}") from error
     core = open_core(settings)
     try:
+        if not keep_tokens:
+            with core.store.write() as rows:
+                _revoke_tokens(rows)
         with core.store.read() as rows:
-            return list(audit.verify(rows, signed_heads(rows, core.blobs)))
+            return verify_all(core, rows)
     finally:
         core.close()
+
+
+@contextmanager
+def _opened(settings: Settings, source: Path, identity: Path | None) -> Iterator[IO[bytes]]:
+    """The archive, decrypted where it is encrypted, into a nameless file of the new data folder."""
+    with source.open("rb") as stream:
+        if not encryption.is_encrypted(stream):
+            yield stream
+            return
+        if identity is None:
+            raise BackupError(f"{source} is encrypted; name the file of its secret key by --identity")
+        with tempfile.TemporaryFile(dir=settings.data) as plain:
+            encryption.decrypt(stream, plain, encryption.identities_of(identity))
+            yield plain
+
+
+def _revoke_tokens(rows: Rows) -> None:
+    for token in rows.scalars(select(Token).where(Token.revoked_at.is_(None))).all():
+        token.revoked_at = now(rows)
+        audit.write(rows, token.organisation, "restore", "token.revoke", token.id)
 
 
 def _read(settings: Settings, archive: tarfile.TarFile) -> None:
@@ -135,6 +193,8 @@ def _read(settings: Settings, archive: tarfile.TarFile) -> None:
             if blobs.put(organisation, stream).sha256 != wanted:
                 raise BackupError(f"{name} is damaged")
             kept += 1
+        if kind == "heads":
+            _write_heads(settings, rest, _bytes(archive, member))
     if kept != held["blobs"]:
         raise BackupError(f"{kept} of {held['blobs']} blobs are there")
     keys = settings.data / "keys"
@@ -152,6 +212,14 @@ def _read(settings: Settings, archive: tarfile.TarFile) -> None:
                     raise BackupError(f"{n} of {held['tables'][table.name]} rows of {table.name} are there")
     finally:
         store.close()
+
+
+def _write_heads(settings: Settings, name: str, content: bytes) -> None:
+    if not HEADS.fullmatch(name):
+        raise BackupError(f"heads/{name} is no name of log heads")
+    folder = log_heads.folder_of(settings)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (folder / name).write_bytes(content)
 
 
 def _tables(connection: Connection) -> list[Table]:

@@ -1,5 +1,6 @@
 """Data are kept as long as the organisation says; what goes leaves a tombstone in the audit log."""
 
+from collections import Counter
 from typing import Any
 
 from sqlalchemy import delete, func, select
@@ -11,6 +12,7 @@ from trustreport.service.storage.models import (
     Attestation,
     Job,
     Organisation,
+    Removal,
     ReportFile,
     Schedule,
     StoredDevice,
@@ -23,6 +25,7 @@ from trustreport.service.storage.store import Store, now
 
 DAY = 86_400_000
 GRACE_SECONDS = 600.0  # a file is kept before its row is written
+MOST_AT_ONCE = 1000  # files removed in one transaction
 
 
 def purge(rows: Rows, organisation: str, actor: str) -> list[str]:
@@ -54,11 +57,13 @@ def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
         "reports": [{"id": r.id, "results_sha256": r.results_sha256} for r in reports],
     }
     in_reports = [r.id for r in reports]
+    in_versions = [v.id for v in versions]
+    _note_files(rows, study.organisation, in_versions, in_reports)
     rows.execute(delete(Attestation).where(Attestation.report.in_(in_reports)))
     rows.execute(delete(ReportFile).where(ReportFile.report.in_(in_reports)))
     for model in (StoredReport, Job, Schedule):
         rows.execute(delete(model).where(model.study == study.id))
-    rows.execute(delete(VersionFile).where(VersionFile.version.in_([v.id for v in versions])))
+    rows.execute(delete(VersionFile).where(VersionFile.version.in_(in_versions)))
     rows.execute(delete(Version).where(Version.study == study.id))
     rows.execute(delete(StoredStudy).where(StoredStudy.id == study.id))
     used = select(Version.device).where(Version.device.is_not(None))
@@ -68,6 +73,43 @@ def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
         )
     )
     audit.write(rows, study.organisation, actor, "study.remove", study.id, **tombstone, **why)
+
+
+def _note_files(rows: Rows, organisation: str, versions: list[str], reports: list[str]) -> None:
+    """Note every file of these versions and reports, to be removed once their rows are gone."""
+    files = {
+        *rows.scalars(select(VersionFile.sha256).where(VersionFile.version.in_(versions))),
+        *rows.scalars(select(ReportFile.sha256).where(ReportFile.report.in_(reports))),
+        *rows.scalars(select(Attestation.sha256).where(Attestation.report.in_(reports))),
+    }
+    for sha256 in files:
+        rows.merge(Removal(organisation=organisation, sha256=sha256))
+
+
+def remove_files(rows: Rows, blobs: Blobs, actor: str) -> int:
+    """Remove the files of removed studies that no other row names; how many.
+
+    One that was stored in the last minutes stays for the next time: a row that names it may be on its way.
+    """
+    gone: Counter[str] = Counter()
+    for noted in rows.scalars(select(Removal).limit(MOST_AT_ONCE)).all():
+        named = _is_named(rows, noted.organisation, noted.sha256)
+        if not named and not blobs.remove(noted.organisation, noted.sha256, older=GRACE_SECONDS):
+            continue
+        gone[noted.organisation] += not named
+        rows.delete(noted)
+    for organisation, n in gone.items():
+        if n:
+            audit.write(rows, organisation, actor, "files.remove", organisation, files=n)
+    return gone.total()
+
+
+def _is_named(rows: Rows, organisation: str, sha256: str) -> bool:
+    for model in (VersionFile, ReportFile, Attestation):
+        query = select(model.sha256).where(model.organisation == organisation, model.sha256 == sha256)
+        if rows.scalar(query.limit(1)) is not None:
+            return True
+    return False
 
 
 def sweep(store: Store, blobs: Blobs, *, older: float = GRACE_SECONDS) -> int:

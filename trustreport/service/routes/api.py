@@ -20,7 +20,7 @@ from trustreport.service.routes import (
 from trustreport.service.web.faults import MEDIA, ProblemDetails
 
 PREFIX = "/api/v1"
-REFUSALS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429)
+REFUSALS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 503, 507)
 
 api = APIRouter(
     prefix=PREFIX,

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from trustreport.service.record.attest import attest
-from trustreport.service.routes.account import confirmed
+from trustreport.service.routes.account import confirm
 from trustreport.service.routes.blob_responses import send_blob
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import Password, RequestBody, ResponseBody, Words, moment
@@ -60,9 +60,11 @@ def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore) -> Attestat
     """Review, approve or reject a report."""
     if asked.act == "approval":
         who.need("approve")
+    with core.store.read() as rows:
+        who.one(rows, StoredReport, report)
+    confirm(core, who, asked.password)  # outside of the transaction: a hash takes long
     with core.store.write() as rows:
         row = who.one(rows, StoredReport, report)
-        confirmed(core, rows, who, asked.password)
         return _to_response(attest(core, rows, who, row, asked.act, asked.meaning))
 
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from sqlalchemy import select
 
-from trustreport.service import audit
-from trustreport.service.record.signed_log_heads import signed_heads
+from trustreport.service.record.verification import verify_organisation
 from trustreport.service.routes.pagination import Page, RequestedPage
 from trustreport.service.routes.shapes import ResponseBody, moment
 from trustreport.service.storage.models import Audit
@@ -60,11 +59,9 @@ def entries(
 
 @router.get("/verification")
 def verification(who: Admin, core: TheCore) -> Verification:
-    """Recompute every hash of the log, and compare with what signed statements witnessed."""
+    """Recompute every hash of the log, and compare with the other tables and with all that was signed."""
     with core.store.read() as rows:
-        found = audit.verify_one(
-            rows, who.organisation, signed_heads(rows, core.blobs).get(who.organisation, {})
-        )
+        found = verify_organisation(core, rows, who.organisation)
     return Verification(entries=found.entries, head=found.head, faults=list(found.faults))
 
 

@@ -25,7 +25,7 @@ def send_blob(
     """A file, or 304 where the one who asks has it. `ours`: made here, so it may be shown, not only saved."""
     headers = {
         "ETag": f'"{sha256}"',
-        "Cache-Control": "private, no-cache",
+        "Cache-Control": "no-store",  # of browsers; a program that has the file may ask with its ETag
         "Content-Security-Policy": SANDBOX,
     }
     known = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]

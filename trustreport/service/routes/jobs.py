@@ -44,7 +44,7 @@ def request_report(
         row = who.one(rows, Version, version)
         if row.state != "valid":
             raise Fault(409, "Not checked" if row.state == "checking" else "Not valid", f"It is {row.state}.")
-        job, new = queue.enqueue(rows, row, who.user, "report", asked.plain())
+        job, new = queue.enqueue(rows, row, who.user, "report", asked.plain(), core.settings)
         response.status_code = 201 if new else 200
         return to_response(job)
 
@@ -79,7 +79,7 @@ def cancel(job: Name, who: Author, core: TheCore) -> JobResponse:
     """Ask that a job stops. One that has ended stays as it is."""
     with core.store.write() as rows:
         row = who.one(rows, Job, job)
-        queue.cancel(rows, row, who.user)
+        queue.cancel(rows, row, who.user, core.settings)
         return to_response(row)
 
 

@@ -1,19 +1,24 @@
 """For whoever runs the service: is it alive, can it work, how much does it do."""
 
+import os
 from hmac import compare_digest
+from pathlib import Path
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
+from trustreport.service.ids import new_id
 from trustreport.service.storage import migrate
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 from trustreport.service.web.log import log, place_of
+from trustreport.service.web.unavailable import has_room
 
 router = APIRouter(tags=["operations"])
+PROBE_BYTES = 65_536
 
 
 class Health(BaseModel):
@@ -38,20 +43,34 @@ def health() -> Health:
 
 @router.get("/ready", responses={503: {"model": Readiness, "description": "Not ready"}})
 def ready(core: TheCore, response: Response) -> Readiness:
-    """Whether the database answers, has today's schema, and files can be written."""
+    """Whether the database answers, has today's schema, and the disk takes files and has room for uploads."""
     database = current = storage = False
     try:
         with core.store.read() as rows:
+            connection = rows.connection()  # a session alone has asked nothing
             database = True
-            current = migrate.current(rows.connection()) == migrate.head()
-        probe = core.settings.data / ".ready"
-        probe.write_bytes(b"")
-        storage = True
+            current = migrate.current(connection) == migrate.head()
     except Exception as error:  # whatever it is, the answer is "no"
+        log().warning("not ready", error=place_of(error))
+    try:
+        _write_probe(core.settings.data / f".ready-{new_id()}")
+        storage = has_room(core.settings.data, core.settings.least_free)
+    except OSError as error:
         log().warning("not ready", error=place_of(error))
     if not (database and current and storage):
         response.status_code = 503
     return Readiness(database=database, schema_current=current, storage=storage)
+
+
+def _write_probe(probe: Path) -> None:
+    """Write and remove as much as shows that the disk takes more than a name."""
+    try:
+        with probe.open("wb") as out:
+            out.write(bytes(PROBE_BYTES))
+            out.flush()
+            os.fsync(out.fileno())
+    finally:
+        probe.unlink(missing_ok=True)
 
 
 @router.get("/metrics", response_class=Response)

@@ -57,7 +57,7 @@ def create(asked: NewOrganisation, who: Anyone, core: TheCore) -> CreatedOrganis
         user = accounts.add_user(
             rows, founded.id, "operator", email=asked.admin_email, name=asked.admin_name, roles=["admin"]
         )
-        link = accounts.new_link(rows, "invitation", core.settings, user.id)
+        link = accounts.new_link(rows, "invitation", core.settings, user.id, made_by="operator")
         return CreatedOrganisation(organisation=_to_response(founded), invitation=link)
 
 

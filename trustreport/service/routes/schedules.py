@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from trustreport.plan import LAST_YEAR
 from trustreport.service import audit
 from trustreport.service.ids import PATTERN, new_id
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
@@ -20,7 +21,16 @@ router = APIRouter(prefix="/schedules", tags=["schedules"])
 class NewSchedule(ReportOptions):
     study: str = Field(pattern=PATTERN)
     every_days: int = Field(ge=1, le=3660)
-    first: datetime | None = Field(default=None, description="when the first one is due; now where left out")
+    first: datetime | None = Field(
+        default=None, description="when the first one is due, from 1970 to 2200; now where left out"
+    )
+
+    @field_validator("first")
+    @classmethod
+    def _in_this_age(cls, value: datetime | None) -> datetime | None:
+        if value is not None and not 1970 <= value.year <= LAST_YEAR:
+            raise ValueError(f"a date from 1970-01-01 to {LAST_YEAR}-12-31")
+        return value
 
 
 class ScheduleResponse(ResponseBody):
@@ -88,7 +98,7 @@ def stop(schedule: Name, who: Author, core: TheCore) -> None:
 
 def _milliseconds(at: datetime) -> int:
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return min(max(round(at.timestamp() * 1000), 0), 253_370_764_800_000)  # to the year 9999
+    return round(at.timestamp() * 1000)
 
 
 def _to_response(row: Schedule) -> ScheduleResponse:

@@ -8,15 +8,16 @@ from sqlalchemy import delete
 
 from trustreport.service import audit
 from trustreport.service.access import accounts
-from trustreport.service.access.roles import Role
+from trustreport.service.access.roles import Permission, Role
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import Email, Line, RequestBody, ResponseBody, maybe, moment
 from trustreport.service.storage.models import Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.guard import Admin, TheCore
+from trustreport.service.web.guard import Admin, Anyone, TheCore
 
 router = APIRouter(prefix="/users", tags=["users"])
+CONFIRMS: frozenset[Permission] = frozenset({"review", "approve", "manage"})
 
 
 class NewUser(RequestBody):
@@ -59,12 +60,12 @@ def users(who: Admin, core: TheCore, turn: RequestedPage) -> Page[UserResponse]:
 def add(asked: NewUser, who: Admin, core: TheCore) -> Invited:
     """Add a user, who gets in by an invitation."""
     with core.store.write() as rows:
+        accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         user = accounts.add_user(
             rows, who.organisation, who.user, email=asked.email, name=asked.name, roles=list(set(asked.roles))
         )
-        return Invited(
-            user=_to_response(user), invitation=accounts.new_link(rows, "invitation", core.settings, user.id)
-        )
+        link = accounts.new_link(rows, "invitation", core.settings, user.id, made_by=who.user)
+        return Invited(user=_to_response(user), invitation=link)
 
 
 @router.get("/{user}")
@@ -96,13 +97,31 @@ def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResp
 
 @router.post("/{user}/invitation", status_code=201)
 def invite(user: Name, who: Admin, core: TheCore) -> Invited:
-    """A new invitation, also for who forgot a password; earlier ones work no more."""
+    """A new invitation, also for who forgot a password; earlier ones work no more.
+
+    An account whose password is replaced by it signs and invites nobody until somebody else confirms it.
+    """
     with core.store.write() as rows:
+        accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         row = who.one(rows, User, user)
         audit.write(rows, who.organisation, who.user, "user.invite", row.id)
-        return Invited(
-            user=_to_response(row), invitation=accounts.new_link(rows, "invitation", core.settings, row.id)
-        )
+        link = accounts.new_link(rows, "invitation", core.settings, row.id, made_by=who.user)
+        return Invited(user=_to_response(row), invitation=link)
+
+
+@router.post("/{user}/confirmation", status_code=204)
+def confirm_account(user: Name, who: Anyone, core: TheCore) -> None:
+    """Confirm that the right person has an account whose password was reset; not by who made the link."""
+    if who.via == "token" or not who.may & CONFIRMS:
+        raise Fault(403, "Not allowed", "A reviewer, approver or administrator confirms, in a session.")
+    with core.store.write() as rows:
+        row = who.one(rows, User, user)
+        if not accounts.may_confirm(rows.get_one(User, who.user), row):
+            raise Fault(403, "Not allowed", "Somebody confirms who neither made the link nor came in later.")
+        if not accounts.is_unconfirmed(row):
+            raise Fault(409, "Nothing to confirm", "The password of this account was not reset by a link.")
+        row.confirmed_by = who.user
+        audit.write(rows, who.organisation, who.user, "user.confirm", row.id, link_by=row.link_by)
 
 
 def _to_response(row: User) -> UserResponse:

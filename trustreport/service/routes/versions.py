@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, BinaryIO, Literal, cast
 
-from fastapi import APIRouter, File, Path, Request, UploadFile
+from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from pydantic import Field
+from pydantic import Field, ValidationError
 from sqlalchemy import select
 from starlette.datastructures import UploadFile as SentFile
 
 from trustreport.service.access.principal import Principal
+from trustreport.service.bounds import refuse_upload
 from trustreport.service.core import Core
 from trustreport.service.intake import UploadedFile, checked_names, new_version
 from trustreport.service.jobs import queue
@@ -28,12 +30,6 @@ from trustreport.service.web.guard import Author, Reader, TheCore
 router = APIRouter(tags=["versions"])
 ZIP = b"PK\x03\x04"
 IN_MEMORY = 1_000_000
-UNPACKED_LATER = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
 
 
 class AsJson(RequestBody):
@@ -41,6 +37,24 @@ class AsJson(RequestBody):
 
     manifest: dict[str, Any]
     tables: dict[str, Annotated[str, Field(max_length=10_000_000)]] = Field(default={}, max_length=100)
+
+
+def _body(media: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """What the document says of a body that a route reads by itself, once it knows who sends it."""
+    return {"requestBody": {"required": True, "content": {media: {"schema": schema}}}}
+
+
+BYTES = {"type": "string", "format": "binary"}
+AS_ZIP = _body("application/zip", BYTES)
+AS_JSON = _body("application/json", AsJson.model_json_schema())
+AS_FILES = _body(
+    "multipart/form-data",
+    {
+        "type": "object",
+        "required": ["files"],
+        "properties": {"files": {"type": "array", "items": BYTES, "minItems": 1}},
+    },
+)
 
 
 class VersionResponse(ResponseBody):
@@ -84,12 +98,16 @@ def versions(study: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Pa
         return turn.rows(rows, who.all(Version).where(Version.study == row.id), Version.id, to_response)
 
 
-@router.post("/studies/{study}/versions", status_code=202)
-def upload_files(
-    study: Name, files: Annotated[list[UploadFile], File(min_length=1)], who: Author, core: TheCore
-) -> VersionResponse:
-    """Hand in the files of a study: the manifest and its tables, or one zip with all of them."""
-    return store_files(core, who, study, files)
+@router.post("/studies/{study}/versions", status_code=202, openapi_extra=AS_FILES)
+async def upload_files(study: Name, who: Author, core: TheCore, request: Request) -> VersionResponse:
+    """Upload the files of a study: the manifest and its tables, or one zip with all of them."""
+    most = core.settings.most_files
+    async with request.form(max_files=most + 1, max_fields=most) as form:
+        files = [file for file in form.getlist("files") if isinstance(file, SentFile)]
+        if not files:
+            missing = {"type": "missing", "loc": ("body", "files"), "msg": "Field required"}
+            raise RequestValidationError([missing])
+        return await run_in_threadpool(store_files, core, who, study, files)
 
 
 def store_files(core: Core, who: Principal, study: str, files: Sequence[SentFile]) -> VersionResponse:
@@ -102,9 +120,9 @@ def store_files(core: Core, who: Principal, study: str, files: Sequence[SentFile
     return store_version(core, who, study, [(n, f.file) for n, f in zip(names, files, strict=True)])
 
 
-@router.post("/studies/{study}/versions/zip", status_code=202, openapi_extra=UNPACKED_LATER)
+@router.post("/studies/{study}/versions/zip", status_code=202, openapi_extra=AS_ZIP)
 async def upload_zip(study: Name, who: Author, core: TheCore, request: Request) -> VersionResponse:
-    """Hand in a zip of the study folder as the body of the request."""
+    """Upload a zip of the study folder as the body of the request."""
     with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
         async for block in request.stream():
             await run_in_threadpool(spool.write, block)
@@ -115,9 +133,20 @@ async def upload_zip(study: Name, who: Author, core: TheCore, request: Request) 
         return await run_in_threadpool(store_version, core, who, study, [("study.zip", stream)], archive=True)
 
 
-@router.post("/studies/{study}/versions/json", status_code=202)
-def upload_json(study: Name, asked: AsJson, who: Author, core: TheCore) -> VersionResponse:
-    """Hand in a study as JSON."""
+@router.post("/studies/{study}/versions/json", status_code=202, openapi_extra=AS_JSON)
+async def upload_json(study: Name, who: Author, core: TheCore, request: Request) -> VersionResponse:
+    """Upload a study as JSON."""
+    # Parsed in a thread: megabytes of JSON would hold up every other request.
+    return await run_in_threadpool(_store_json, core, who, study, await request.body())
+
+
+def _store_json(core: Core, who: Principal, study: str, body: bytes) -> VersionResponse:
+    try:
+        asked = AsJson.model_validate_json(body)
+    except ValidationError as error:
+        raise RequestValidationError(
+            [{**e, "loc": ("body", *e["loc"])} for e in error.errors(include_input=False)]
+        ) from None
     names = checked_names(asked.tables)
     try:
         texts = [canonical(asked.manifest).encode(), *(text.encode() for text in asked.tables.values())]
@@ -172,10 +201,11 @@ def store_version(
     """Keep what was handed in, and ask for its check."""
     with core.store.read() as rows:
         who.one(rows, StoredStudy, study)  # before anything is written
+    refuse_upload(core, who, (stream for _, stream in streams))
     handed = [UploadedFile(name, core.blobs.put(who.organisation, s), archive) for name, s in streams]
     with core.store.write() as rows:
         version = new_version(rows, who, study, handed)
-        queue.enqueue(rows, version, who.user, "check", {})
+        queue.enqueue(rows, version, who.user, "check", {}, core.settings)
         return to_response(version)
 
 

@@ -71,6 +71,25 @@ class Blobs:
             if SHA.fullmatch(path.name):
                 yield path.parent.parent.name, path.name, path
 
+    def remove(self, organisation: str, sha256: str, *, older: float) -> bool:
+        """Remove a blob that no row names; whether it is gone. One stored within `older` seconds stays.
+
+        It is moved aside first: whoever stores the same content at that moment has it put back.
+        """
+        path = self.path(organisation, sha256)
+        aside = path.with_name(f".old-{sha256}")
+        try:
+            if path.stat().st_mtime > time.time() - older:
+                return False
+            os.rename(path, aside)
+            if aside.stat().st_mtime > time.time() - older:
+                os.replace(aside, path)
+                return False
+        except FileNotFoundError:
+            return True
+        aside.unlink(missing_ok=True)
+        return True
+
     def sweep(self, wanted: Set[tuple[str, str]], *, older: float) -> list[tuple[str, str]]:
         """Remove what no row names, and what uploads that broke off left; younger than `older` seconds stay.
 
@@ -79,10 +98,11 @@ class Blobs:
         limit = time.time() - older
         swept = []
         for organisation, sha256, path in self.all():
-            if (organisation, sha256) not in wanted and path.stat().st_mtime <= limit:
-                path.unlink(missing_ok=True)
+            if (organisation, sha256) in wanted or path.stat().st_mtime > limit:
+                continue
+            if self.remove(organisation, sha256, older=older):
                 swept.append((organisation, sha256))
-        for left in self.folder.glob("*/.new-*"):
+        for left in (*self.folder.glob("*/.new-*"), *self.folder.glob("*/*/.old-*")):
             if left.stat().st_mtime <= limit:
                 left.unlink(missing_ok=True)
         return swept

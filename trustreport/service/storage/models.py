@@ -45,6 +45,10 @@ class User(Base):
     operator: Mapped[bool] = mapped_column(Boolean)  # may found organisations
     created_at: Mapped[int]
     disabled_at: Mapped[int | None]
+    link_by: Mapped[str | None] = mapped_column(String(60))  # who made the link the password was chosen with
+    link_at: Mapped[int | None]
+    reset: Mapped[bool] = mapped_column(Boolean, default=False)  # that link replaced a password
+    confirmed_by: Mapped[str | None] = mapped_column(ID)  # who confirmed the account after that
 
 
 class Link(Base):
@@ -54,6 +58,7 @@ class Link(Base):
     hash: Mapped[str] = mapped_column(SHA, primary_key=True)
     purpose: Mapped[str] = mapped_column(String(20))
     user: Mapped[str | None] = mapped_column(ID, ForeignKey("users.id"))
+    made_by: Mapped[str] = mapped_column(String(60), default="")
     expires_at: Mapped[int]
     used_at: Mapped[int | None]
 
@@ -64,6 +69,15 @@ class Session(Base):
     user: Mapped[str] = of("users")
     created_at: Mapped[int]
     seen_at: Mapped[int]
+    expires_at: Mapped[int]
+
+
+class KnownBrowser(Base):
+    """A browser that a user has logged in with; several users may share one."""
+
+    __tablename__ = "known_browsers"
+    hash: Mapped[str] = mapped_column(SHA, primary_key=True)
+    user: Mapped[str] = mapped_column(ID, ForeignKey("users.id"), primary_key=True)
     expires_at: Mapped[int]
 
 
@@ -242,6 +256,14 @@ class ReportFile(Base):
     organisation: Mapped[str] = of("organisations")
     sha256: Mapped[str] = mapped_column(SHA, index=True)
     size: Mapped[int]
+
+
+class Removal(Base):
+    """A file of a removed study, to be removed from the disk unless another row names it."""
+
+    __tablename__ = "removals"
+    organisation: Mapped[str] = mapped_column(ID, primary_key=True)
+    sha256: Mapped[str] = mapped_column(SHA, primary_key=True)
 
 
 class Attestation(Base):

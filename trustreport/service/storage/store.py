@@ -1,15 +1,18 @@
 """The database: one place that opens transactions."""
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, select, text
+from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url, select, text
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_SECONDS = 30
+CONNECT_SECONDS = 10
+AWAY = (exc.OperationalError, exc.InterfaceError, exc.TimeoutError)  # the database cannot be reached or used
 
 
 class Store:
@@ -49,7 +52,17 @@ def now(session: Session) -> int:
 def connect(address: str) -> Engine:
     """An engine; SQLite in WAL mode, its writers waiting for each other instead of failing."""
     if not address.startswith("sqlite"):
-        return create_engine(address, pool_size=10, max_overflow=30, pool_pre_ping=True)
+        return create_engine(
+            address,
+            pool_size=10,
+            max_overflow=30,
+            pool_pre_ping=True,
+            pool_timeout=CONNECT_SECONDS,
+            connect_args={"connect_timeout": CONNECT_SECONDS},
+        )
+    if file := make_url(address).database:
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        os.chmod(file, 0o600)  # its log beside it has the same
     engine = create_engine(
         address,
         pool_size=10,
@@ -60,7 +73,7 @@ def connect(address: str) -> Engine:
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, record: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # transactions begin below, not where the driver guesses
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")

@@ -1,21 +1,47 @@
-"""No request sends more than it may: bytes are counted as they come."""
+"""No request sends more than it may: its sender is known before the first byte, and every byte is counted."""
 
 import asyncio
-import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trustreport.service.web.faults import MEDIA, Fault
+from trustreport.service.web.faults import Fault
 
 IDLE_SECONDS = 60
+MOST_ANONYMOUS = 64_000  # bytes of a request without credentials: a password, a link
+
+
+def not_known() -> Fault:
+    """Why a request without valid credentials is refused."""
+    return Fault(
+        401, "Not known", "Log in, or send a valid API token.", headers={"WWW-Authenticate": "Bearer"}
+    )
 
 
 class BodyLimit:
-    """Refuses a body that is too large (413) or does not come (408), before anything has parsed it."""
+    """Refuses a body before anything has parsed it: of nobody known (401), too large (413), too slow (408).
 
-    def __init__(self, app: ASGIApp, most: Callable[[str, str], int]) -> None:
-        self.app, self.most = app, most
+    Parameters
+    ----------
+    most : bytes that a request may have, by its method and path
+    is_open : whether a path takes requests without credentials
+    is_known : whether the credentials of a request are somebody's; asked before the first byte is taken
+    admit : raises the fault for which a body of a known sender is refused, by its method and path
+    answer : makes a page or a problem of a fault, whichever is wanted
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        most: Callable[[str, str], int],
+        is_open: Callable[[str], bool],
+        is_known: Callable[[Scope], Awaitable[bool]],
+        admit: Callable[[str, str], None],
+        answer: Callable[[Scope, Fault], Response],
+    ) -> None:
+        self.app, self.most, self.is_open, self.is_known = app, most, is_open, is_known
+        self.admit, self.answer = admit, answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -24,29 +50,36 @@ class BodyLimit:
         most = self.most(scope["method"], scope["path"])
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > most:
-            await _refuse(scope, send, _too_large(most) if declared.isdigit() else Fault(400, "Bad length"))
+            fault = _too_large(most) if declared.isdigit() else Fault(400, "Bad length")
+            await self._refuse(scope, receive, send, fault)
             return
-        seen, complete, begun, refused = 0, False, False, None
+        seen, complete, begun = 0, False, False
+        allowed: int | None = None
+        stopped: Exception | None = None
 
         async def counted() -> Message:
-            nonlocal seen, complete, refused
+            nonlocal seen, complete, allowed, stopped
             if complete:  # what comes now is the end of the connection, however long the answer takes
                 return await receive()
             try:
+                if allowed is None:  # asked once, by whoever first wants the body
+                    allowed = await self._allowed(scope, most)
                 message = await asyncio.wait_for(receive(), IDLE_SECONDS)
+                complete = not message.get("more_body", False)
+                seen += len(message.get("body", b""))
+                if seen > allowed:
+                    raise _too_large(allowed)
             except TimeoutError:
-                refused = Fault(408, "Too slow", f"Nothing came for {IDLE_SECONDS} seconds.")
-                raise _Stop from None
-            complete = not message.get("more_body", False)
-            seen += len(message.get("body", b""))
-            if seen > most:
-                refused = _too_large(most)
+                stopped = Fault(408, "Too slow", f"Nothing came for {IDLE_SECONDS} seconds.")
+            except Exception as error:
+                stopped = error
+            if stopped is not None:
                 raise _Stop
             return message
 
         async def tracked(message: Message) -> None:
             nonlocal begun
-            if refused is not None:
+            if stopped is not None:
                 return  # what a handler made of the broken body
             begun = True
             await send(message)
@@ -54,10 +87,27 @@ class BodyLimit:
         try:
             await self.app(scope, counted, tracked)
         except Exception:
-            if refused is None:
+            if stopped is None:
                 raise
-        if refused is not None and not begun:
-            await _refuse(scope, send, refused)
+        if isinstance(stopped, Fault):
+            if not begun:
+                await self._refuse(scope, receive, send, stopped)
+        elif stopped is not None:
+            raise stopped
+
+    async def _allowed(self, scope: Scope, most: int) -> int:
+        """How many bytes the sender of a request may send; refuses who is not known where that is needed."""
+        if await self.is_known(scope):
+            self.admit(scope["method"], scope["path"])
+            return most
+        if not self.is_open(scope["path"]):
+            raise not_known()
+        return min(most, MOST_ANONYMOUS)
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, fault: Fault) -> None:
+        answer = self.answer(scope, fault)
+        answer.headers["Connection"] = "close"  # the rest of the body is not read
+        await answer(scope, receive, send)
 
 
 class _Stop(Exception):
@@ -66,11 +116,3 @@ class _Stop(Exception):
 
 def _too_large(most: int) -> Fault:
     return Fault(413, "Too large", f"A request of this kind may have {most} bytes.")
-
-
-async def _refuse(scope: Scope, send: Send, fault: Fault) -> None:
-    body = json.dumps(fault.body(scope.get("state", {}).get("request", ""))).encode()
-    headers = [(b"content-type", MEDIA.encode()), (b"content-length", str(len(body)).encode())]
-    headers.append((b"connection", b"close"))  # the rest of the body is not read
-    await send({"type": "http.response.start", "status": fault.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

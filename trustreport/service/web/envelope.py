@@ -1,16 +1,18 @@
 """The outermost layer: each request gets a name, a line in the log, its numbers and the headers of safety."""
 
-import json
 import secrets
 import time
+from collections.abc import Callable
 
 import structlog
 from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trustreport.service.web.faults import MEDIA, Fault
+from trustreport.service.web.faults import Fault
 from trustreport.service.web.log import log, place_of
 from trustreport.service.web.metrics import Metrics
+from trustreport.service.web.unavailable import fault_of
 
 QUIET = ("/health", "/ready", "/metrics")
 HEADERS = {
@@ -28,11 +30,14 @@ HEADERS = {
 }
 
 
-class Envelope:
-    """Wraps every request."""
+Answer = Callable[[Scope, Fault], Response]
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, *, secure: bool) -> None:
-        self.app, self.metrics, self.secure = app, metrics, secure
+
+class Envelope:
+    """Wraps every request; `answer` makes a page or a problem of a fault, whichever is wanted."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, answer: Answer, *, secure: bool) -> None:
+        self.app, self.metrics, self.answer, self.secure = app, metrics, answer, secure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,10 +64,14 @@ class Envelope:
         error: BaseException | None = None
         try:
             await self.app(scope, receive, dressed)
-        except Exception as caught:  # ours: the log knows the place, the answer only the request's name
-            error, status = caught, 500
+        except Exception as caught:  # the log knows the place, the answer only the request's name
+            error = caught
+            fault = fault_of(caught) or Fault(
+                500, "Broken", f"This is a fault of the service; its log has the details under {name}."
+            )
+            status = fault.status
             if not begun:
-                await _broken(name, dressed)
+                await self.answer(scope, fault)(scope, receive, dressed)
         finally:
             seconds = time.perf_counter() - start
             # The route's pattern: a path may hold names of files.
@@ -82,10 +91,3 @@ class Envelope:
                     organisation=state.get("organisation", ""),
                     **({"error": place_of(error)} if error else {}),
                 )
-
-
-async def _broken(name: str, send: Send) -> None:
-    fault = Fault(500, "Broken", "This is a fault of the service; its log has the details.")
-    headers = [(b"content-type", MEDIA.encode())]
-    await send({"type": "http.response.start", "status": 500, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(fault.body(name)).encode()})

@@ -1,19 +1,25 @@
 """Dependencies of routes: the core, the one who asks, and what they may do."""
 
+import ipaddress
+import re
 from collections.abc import Callable
 from hmac import compare_digest
 from typing import Annotated
 
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
+from starlette.types import Scope
 
+from trustreport.service.access import browsers, secrets
 from trustreport.service.access import principal as known
-from trustreport.service.access import secrets
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Session, Token
 from trustreport.service.storage.store import now
+from trustreport.service.web.body import not_known
 from trustreport.service.web.faults import Fault
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -31,14 +37,48 @@ def core_of(request: Request) -> Core:
 
 
 def address_of(request: Request) -> str:
-    """Where a request comes from."""
-    return request.client.host if request.client else "?"
+    """Where a request comes from; of IPv6 the network of 64 bits, all of which one sender may have.
+
+    Each proxy adds the address that it saw to the right of X-Forwarded-For, so with `Settings.proxies`
+    of them the sender's is that many from the right; all to the left of it is what the sender wrote.
+    """
+    proxies = core_of(request).settings.proxies
+    peer = request.client.host if request.client else "?"
+    if proxies:
+        passed = ",".join(request.headers.getlist("X-Forwarded-For")).split(",")
+        claimed = passed[-proxies].strip() if len(passed) >= proxies else ""
+        return _network(claimed) or _network(peer) or peer
+    return _network(peer) or peer
+
+
+def _network(text: str) -> str:
+    """An address, with or without a port, as it is counted; empty where it is none."""
+    bare = re.sub(r"^\[(.*)\](:\d+)?$|^([\d.]+):\d+$", r"\1\3", text)
+    try:
+        address = ipaddress.ip_address(bare)
+    except ValueError:
+        return ""
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((address, 64), strict=False))
 
 
 def anybody(request: Request) -> None:
-    """For routes without an account: counted by address, and not from a page of another site."""
-    core_of(request).throttle.request(f"address {address_of(request)}")
+    """For routes without an account: counted by browser or address, and not from a page of another site."""
+    count_anonymous(request)
     refuse_other_sites(request)
+
+
+def count_anonymous(request: Request) -> None:
+    """Count a request of nobody known, by its browser if somebody has logged in with it, else by address."""
+    core = core_of(request)
+    browser = request.cookies.get(browsers.COOKIE, "")
+    with core.store.read() as rows:
+        known_browser = browsers.is_known(rows, browser)
+    whose = f"browser {secrets.fingerprint(browser)}" if known_browser else f"address {address_of(request)}"
+    core.throttle.request(whose)
 
 
 def refuse_other_sites(request: Request) -> None:
@@ -66,20 +106,33 @@ def asker(
 def admitted(request: Request, token: str | None, session: str | None) -> Principal:
     """Who a token or a session stands for, counted and noted; 401 where nobody is known."""
     core = core_of(request)
-    with core.store.read() as rows:
-        if token is not None:
-            who = known.by_token(rows, token)
-        else:
-            who = known.by_session(rows, session, core.settings) if session else None
+    who = _owner(core, token, session)
     if who is None:
-        core.throttle.request(f"address {address_of(request)}")
-        raise Fault(
-            401, "Not known", "Log in, or send a valid API token.", headers={"WWW-Authenticate": "Bearer"}
-        )
+        count_anonymous(request)
+        raise not_known()
     core.throttle.request(f"{who.via} {who.credential}")
     _note(core, who)
     request.state.user, request.state.organisation = who.user, who.organisation
     return who
+
+
+async def is_known(core: Core, scope: Scope) -> bool:
+    """Whether the token or session of a request is somebody's; its body is not looked at."""
+    request = Request(scope)
+    scheme, token = get_authorization_scheme_param(request.headers.get("Authorization"))
+    by_token = token if scheme.lower() == "bearer" else None
+    session = request.cookies.get(COOKIE)
+    if by_token is None and not session:
+        return False
+    return await run_in_threadpool(_owner, core, by_token, session) is not None
+
+
+def _owner(core: Core, token: str | None, session: str | None) -> Principal | None:
+    """Whose a token is, or where there is none, whose a session is."""
+    with core.store.read() as rows:
+        if token is not None:
+            return known.by_token(rows, token)
+        return known.by_session(rows, session, core.settings) if session else None
 
 
 def needs(permission: Permission) -> Callable[[Principal], Principal]:

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable, Mapping
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
@@ -10,32 +11,51 @@ from limits.strategies import MovingWindowRateLimiter
 from trustreport.service.settings import Settings
 from trustreport.service.web.faults import Fault
 
+MINUTE = 60
+
 
 class Throttle:
     """Counts what each account, token and address does; refuses with 429 and the seconds to wait."""
 
     def __init__(self, settings: Settings) -> None:
-        self._windows = MovingWindowRateLimiter(MemoryStorage())
+        self._storage = MemoryStorage()
+        self._windows = MovingWindowRateLimiter(self._storage)
         self._requests = RateLimitItemPerMinute(settings.requests_a_minute, namespace="requests")
-        self._logins = RateLimitItemPerMinute(settings.logins_a_minute, namespace="logins")
+        self._logins = settings.logins_a_minute
 
     def request(self, whose: str) -> None:
         """Count a request."""
         if not self._windows.hit(self._requests, whose):
-            self._refuse(self._requests, whose, "Too many requests")
+            reset = self._windows.get_window_stats(self._requests, whose).reset_time
+            raise _refusal("Too many requests", reset)
 
-    def may_log_in(self, *whose: str) -> None:
-        """Refuse where too many passwords were wrong lately."""
-        for name in whose:
-            if not self._windows.test(self._logins, name):
-                self._refuse(self._logins, name, "Too many failed logins")
+    def begin_login(self, counters: Mapping[str, int]) -> Callable[[], None]:
+        """Count a password in each counter before it is tried; what to call once it was right.
 
-    def failed_login(self, *whose: str) -> None:
-        """Count a wrong password."""
-        for name in whose:
-            self._windows.hit(self._logins, name)
+        Parameters
+        ----------
+        counters : names, each with how many times `Settings.logins_a_minute` may be wrong there in a minute
 
-    def _refuse(self, item: RateLimitItemPerMinute, name: str, title: str) -> None:
-        reset = self._windows.get_window_stats(item, name).reset_time
-        wait = max(1, math.ceil(reset - time.time()))
-        raise Fault(429, title, f"Try again in {wait} seconds.", headers={"Retry-After": str(wait)})
+        Raises
+        ------
+        Fault : too many were wrong lately, or are being tried (429)
+        """
+        counted: list[str] = []
+
+        def give_back() -> None:
+            for name in counted:
+                self._storage.decr(name)
+
+        for name, times in counters.items():
+            key = f"logins {name}"
+            counted.append(key)
+            if self._storage.incr(key, MINUTE) > self._logins * times:
+                reset = self._storage.get_expiry(key)
+                give_back()
+                raise _refusal("Too many failed logins", reset)
+        return give_back
+
+
+def _refusal(title: str, reset: float) -> Fault:
+    wait = max(1, math.ceil(reset - time.time()))
+    return Fault(429, title, f"Try again in {wait} seconds.", headers={"Retry-After": str(wait)})

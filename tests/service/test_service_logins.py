@@ -1,0 +1,158 @@
+"""Guessing passwords is slow for whoever guesses, and for nobody else."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from services import API, PASSWORD, Client, new_core, world
+
+from trustreport.service.access import secrets
+from trustreport.service.app import create_app
+from trustreport.service.core import Core
+from trustreport.service.storage.models import KnownBrowser
+
+LIMIT = 4
+ANNA = "anna@hospital.test"
+WRONG = "wrong, wrong, wrong"
+HOME, NAT, ELSEWHERE = "203.0.113.1", "203.0.113.2", "203.0.113.3"
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Iterator[Core]:
+    """A service that lets few passwords be tried in a minute, behind one proxy."""
+    core = new_core(tmp_path / "data", logins_a_minute=LIMIT, proxies=1)
+    yield core
+    core.close()
+
+
+@pytest.fixture
+def guarded(slow: Core) -> FastAPI:
+    app = create_app(slow)
+    Client.set_up(app, slow)
+    return app
+
+
+def tried(app: FastAPI, email: str, password: str, address: str, client: Client | None = None) -> int:
+    asked = {"email": email, "password": password}
+    client = client or Client.on(app)
+    return client.post(f"{API}/session", json=asked, headers={"X-Forwarded-For": address}).status_code
+
+
+def test_guesses_are_counted_before_they_are_tried(guarded: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OWASP ASVS 5.0, V6.3.1: guesses sent at once are not more guesses than one after the other."""
+    hashing = threading.Lock()
+    at_once, most, done = 0, 0, 0
+    verify = secrets._hasher.verify
+
+    class Slow:
+        def verify(self, *given: Any) -> bool:
+            nonlocal at_once, most, done
+            with hashing:
+                at_once, done = at_once + 1, done + 1
+                most = max(most, at_once)
+            time.sleep(0.05)
+            with hashing:
+                at_once -= 1
+            return bool(verify(*given))
+
+    monkeypatch.setattr(secrets, "_hasher", Slow())
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(lambda _: tried(guarded, ANNA, WRONG, HOME), range(20)))
+    assert sorted(set(answers)) == [401, 429]
+    assert (answers.count(401), done) == (LIMIT, LIMIT)
+    # Other accounts, other addresses: no more hashes at once than there are slots.
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(lambda i: tried(guarded, f"u{i}@h.test", WRONG, f"198.51.100.{i}"), range(12)))
+    assert most <= secrets.HASHES
+
+
+def test_too_many_hashes_at_once_are_refused_in_words(monkeypatch: pytest.MonkeyPatch, anna: Client) -> None:
+    taken = [secrets._room.acquire(blocking=False) for _ in range(secrets.HASHES + secrets.WAITING)]
+    try:
+        answer = Client.on(anna.app).post(f"{API}/session", json={"email": ANNA, "password": WRONG})  # type: ignore[arg-type]
+    finally:
+        for _ in taken:
+            secrets._room.release()
+    assert (answer.status_code, answer.json()["title"]) == (503, "Busy")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+def test_successes_are_not_counted(guarded: FastAPI) -> None:
+    assert {tried(guarded, ANNA, PASSWORD, HOME) for _ in range(3 * LIMIT)} == {201}
+
+
+def test_an_owner_is_not_locked_out_by_guesses_from_elsewhere(guarded: FastAPI) -> None:
+    known = Client.on(guarded)
+    assert tried(guarded, ANNA, PASSWORD, HOME, known) == 201
+    assert [tried(guarded, ANNA, WRONG, ELSEWHERE) for _ in range(LIMIT + 1)] == [401] * LIMIT + [429]
+    assert tried(guarded, ANNA, PASSWORD, HOME) == 201  # a new browser at another address
+    assert tried(guarded, ANNA, PASSWORD, ELSEWHERE) == 429  # where the guesses came from
+    assert tried(guarded, ANNA, PASSWORD, ELSEWHERE, known) == 201
+    # From ever new addresses, the account closes to browsers that it has never seen, and to no other.
+    guesses = [tried(guarded, ANNA, WRONG, f"198.51.100.{i}") for i in range(11 * LIMIT)]
+    assert guesses.count(401) < 10 * LIMIT
+    assert tried(guarded, ANNA, PASSWORD, HOME) == 429
+    assert tried(guarded, ANNA, PASSWORD, HOME, known) == 201
+
+
+def test_a_known_browser_may_not_guess_either(guarded: FastAPI) -> None:
+    known = Client.on(guarded)
+    assert tried(guarded, ANNA, PASSWORD, HOME, known) == 201
+    assert [tried(guarded, ANNA, WRONG, HOME, known) for _ in range(LIMIT + 1)] == [401] * LIMIT + [429]
+    assert tried(guarded, "other@hospital.test", WRONG, HOME, known) == 401  # known to one account alone
+
+
+def test_one_person_does_not_lock_out_everybody_behind_the_same_address(slow: Core, guarded: FastAPI) -> None:
+    anna = Client.logged_in(guarded, ANNA)
+    user = anna.invite("user@hospital.test", "viewer")
+    for i in range(3 * LIMIT):
+        assert tried(guarded, f"nobody{i}@hospital.test", WRONG, NAT) == 401
+    assert tried(guarded, "user@hospital.test", PASSWORD, NAT) == 201
+    for i in range(8 * LIMIT):  # somebody who goes on and on
+        last = tried(guarded, f"someone{i}@hospital.test", WRONG, NAT)
+    assert last == 429
+    assert tried(guarded, "user@hospital.test", PASSWORD, NAT) == 429  # a browser that nobody knows
+    assert tried(guarded, "user@hospital.test", PASSWORD, NAT, user) == 201
+    with slow.store.write() as rows:  # a known browser is that for half a year
+        rows.query(KnownBrowser).update({KnownBrowser.expires_at: 1})
+    assert tried(guarded, "user@hospital.test", PASSWORD, NAT, user) == 429
+
+
+def test_guesses_of_others_do_not_keep_one_from_signing(slow: Core, guarded: FastAPI) -> None:
+    anna = Client.logged_in(guarded, ANNA)
+    names = world(slow, anna)
+    for i in range(11 * LIMIT):
+        tried(guarded, ANNA, WRONG, f"198.51.100.{i}")
+    signing = {"act": "rejection", "meaning": "No.", "password": PASSWORD}
+    path = f"{API}/reports/{names['report']}/attestations"
+    assert anna.post(path, json=signing).status_code == 201
+    wrong = [anna.post(path, json={**signing, "password": WRONG}).status_code for _ in range(LIMIT + 1)]
+    assert wrong == [403] * LIMIT + [429]
+
+
+def test_a_flood_from_one_address_leaves_the_page_to_known_browsers(tmp_path: Path) -> None:
+    core = new_core(tmp_path / "data", requests_a_minute=30, proxies=1)
+    app = create_app(core)
+    Client.set_up(app, core)
+    known = Client.logged_in(app, ANNA)
+    known.delete(f"{API}/session")
+    from_nat = {"X-Forwarded-For": NAT, "Accept": "text/html"}
+    stranger = Client.on(app)
+    assert {stranger.get("/sign-in", headers=from_nat).status_code for _ in range(40)} == {200, 429}
+    assert known.get("/sign-in", headers=from_nat).status_code == 200
+    core.close()
+
+
+def test_a_new_password_forgets_the_browsers(slow: Core, guarded: FastAPI) -> None:
+    other = Client.logged_in(guarded, ANNA)
+    anna = Client.logged_in(guarded, ANNA)
+    new = "another horse battery"
+    assert anna.post(f"{API}/account/password", json={"old": PASSWORD, "new": new}).status_code == 204
+    with slow.store.read() as rows:
+        assert rows.query(KnownBrowser).count() == 1
+    assert other.get(f"{API}/session").status_code == 401

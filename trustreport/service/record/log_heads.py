@@ -1,0 +1,116 @@
+"""Heads of the log, signed and written every day: a log that is cut off or made anew contradicts them.
+
+A file ``heads-2026-11-22.json`` names the last entry of every chain at its moment; ``.sig`` beside it is the
+Ed25519 signature by the service's key (64 bytes). Copies elsewhere are what counts: whoever owns the database
+owns this folder as well, unless `Settings.heads` puts it out of their reach.
+"""
+
+import base64
+import json
+import os
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.core import Core
+from trustreport.service.settings import Settings
+from trustreport.service.storage.models import Audit, AuditHead
+from trustreport.service.storage.store import now
+from trustreport.service.storage.types import canonical
+from trustreport.service.web.log import log
+from trustreport.signing import is_signed
+
+FORMAT = "trustreport log heads 1"
+NAME = "heads-{:%Y-%m-%d}.json"
+SIGNATURE = ".sig"
+ACTION = "log.heads"
+
+Heads = Mapping[str, Mapping[int, str]]
+
+
+def folder_of(settings: Settings) -> Path:
+    """Where the heads of each day are written."""
+    return Path(settings.heads) if settings.heads else settings.data / "heads"
+
+
+def statement(core: Core, rows: Rows) -> bytes:
+    """The last entry of every chain, as canonical JSON."""
+    heads = {h.chain: {"number": h.number, "hash": h.hash} for h in rows.scalars(select(AuditHead))}
+    return canonical(
+        {
+            "format": FORMAT,
+            "at": now(rows),
+            "heads": heads,
+            "key": core.signer.name,
+            "public_key": base64.b64encode(core.signer.public).decode(),
+        }
+    ).encode()
+
+
+def write_signed(core: Core, text: bytes, file: Path) -> None:
+    """Write heads and their signature, whole or not at all."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    signature = base64.b64decode(core.signer.sign(text))
+    for target, content in ((file.with_name(file.name + SIGNATURE), signature), (file, text)):
+        new = target.with_name(f".{target.name}.{os.getpid()}")
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(new, target)
+
+
+def write_daily(core: Core, actor: str) -> None:
+    """Write today's heads; the log says with which hash, and the process's own log says them too."""
+    with core.store.read() as rows:
+        text = statement(core, rows)
+    said = json.loads(text)
+    file = folder_of(core.settings) / NAME.format(datetime.fromtimestamp(said["at"] / 1000, UTC))
+    write_signed(core, text, file)
+    with core.store.write() as rows:
+        audit.write(rows, audit.SERVICE, actor, ACTION, file.name, sha256=sha256(text).hexdigest())
+    log().info("log heads", heads={chain: head["hash"] for chain, head in said["heads"].items()})
+
+
+def read(file: Path) -> Heads:
+    """The heads that a file names.
+
+    Raises
+    ------
+    ValueError : it is none of ours
+    """
+    try:
+        said = json.loads(file.read_bytes())
+        if said["format"] != FORMAT:
+            raise ValueError
+        return {str(c): {int(h["number"]): str(h["hash"])} for c, h in said["heads"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+        raise ValueError(f"{file} is no file of log heads") from None
+
+
+def kept(core: Core, rows: Rows) -> Iterator[tuple[Heads, str]]:
+    """The heads of each day that is kept here, or what is wrong with its file."""
+    folder = folder_of(core.settings)
+    last: dict[str, Any] = {
+        e.subject: e.details.get("sha256")
+        for e in rows.scalars(select(Audit).where(Audit.action == ACTION).order_by(Audit.number))
+    }
+    names = {p.name for p in folder.glob("heads-*.json")}
+    names |= {p.name.removesuffix(SIGNATURE) for p in folder.glob(f"heads-*.json{SIGNATURE}")}
+    for name in sorted(names | set(last)):
+        file, signature = folder / name, folder / f"{name}{SIGNATURE}"
+        if not file.is_file():
+            yield {}, f"{name}, the heads of a day, is a signature without its file, or is missing"
+            continue
+        text = file.read_bytes()
+        fine = signature.is_file() and is_signed(core.signer.public, text, signature.read_bytes())
+        if not fine:
+            yield {}, f"{name} is not what was signed"
+            continue
+        yield read(file), ""
