@@ -197,6 +197,13 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("class_auc", better="up", written_as="area", clustered="auc_logit_obuchowski"),
     *_rows("macro_sensitivity", better="up", clustered="class_delta"),
     *_rows("macro_ppv macro_f1 weighted_f1", better="up", by_prevalence=True, clustered="class_delta"),
+    # localisation: several lesions a case
+    *_rows(
+        "wafroc_auc afroc_auc inferred_roc_auc", better="up", written_as="area", clustered="lesion_area_logit"
+    ),
+    *_rows("froc_sensitivity froc_mean_sensitivity", better="up", clustered="froc_bootstrap_score"),
+    *_rows("lesion_sensitivity", better="up", **_OF_SHARE),
+    *_rows("false_marks_per_case", "score", "down", low=0.0, decimals=2),
     # candidates, for local patients
     *_rows("alarm_rate", counts_decisions=True, by_prevalence=True),
     *_rows(

@@ -142,6 +142,7 @@ UNIT = ColumnCheck(
 )
 A_SHARE = ColumnCheck(lambda x: ~np.isfinite(x) | ((x >= 0) & (x <= 1)), "a number from 0 to 1", fix_number)
 POSITIVE = ColumnCheck(lambda x: ~np.isfinite(x) | (x >= 0), "0 or more")
+ABOVE_ZERO = ColumnCheck(lambda x: ~np.isfinite(x) | (x > 0), "a number above 0")
 COUNT = ColumnCheck(lambda x: ~np.isfinite(x) | _whole(x), "a count: 0, 1, 2 ...")
 DATE = ColumnCheck(
     lambda x: (x >= np.datetime64("1800-01-01", "s")) & (x < np.datetime64("2200-01-01", "s")),
@@ -205,6 +206,10 @@ WORDS: Mapping[str, Word] = {
     "positives": COUNTED,
     "negatives": COUNTED,
     "total": COUNTED,
+    "lesion": NAME,
+    "rating": NUMBER,
+    "weight": Word("number", (FINITE, ABOVE_ZERO)),
+    **dict.fromkeys(("x", "y", "z"), NUMBER),
 }
 
 PER_ARM = (
@@ -216,6 +221,7 @@ CASE_NUMBERS = (
     "reference_days",
 )
 OF_CASE = ("truth", "patient", "site", "date", "complexity", "content_hash", *CASE_NUMBERS)
+COORDINATES = ("x", "y", "z")
 KNOWN_OF_COUNTS = ("readers", "cases", "paired")
 
 CONTRACTS: Mapping[str, Contract] = {
@@ -248,6 +254,8 @@ CONTRACTS: Mapping[str, Contract] = {
     ),
     "features": Contract(("case",), ("dataset",), extra="features"),
     "raters": Contract(("case", "rater", "label"), ("confidence", "truth")),
+    "lesions": Contract(("case", "lesion"), ("dataset", "weight", *COORDINATES)),
+    "marks": Contract(("case", "rating"), ("dataset", "reader", "candidate", "arm", "lesion", *COORDINATES)),
     "counts": Contract(("arm", "errors", "correct"), ("set", "dataset", *KNOWN_OF_COUNTS)),
     "confusion": Contract(("tp", "fp", "fn", "tn"), ("set", "dataset", *KNOWN_OF_COUNTS)),
     "reported": Contract(("set", "metric", "value"), ("positives", "negatives", "total", "rounding")),
@@ -258,7 +266,7 @@ MUST_BE_NAMED = ("case", "reader", "rater", "arm", "dataset", "candidate", "set"
 SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "truth": ("reference",),
     "read_at": ("timestamp",),
-    **{w: (f"{w}_id",) for w in (*MUST_BE_NAMED, "patient", "site")},
+    **{w: (f"{w}_id",) for w in (*MUST_BE_NAMED, "patient", "site", "lesion")},
 }
 
 

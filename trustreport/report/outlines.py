@@ -9,7 +9,7 @@ from trustreport.plan import Kind
 REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "certification": {
         "claims": ("matrix", "E34"),
-        "accuracy": ("advice_accuracy", "advice_value", "reported", "source_reliability"),
+        "accuracy": ("advice_accuracy", "localisation", "advice_value", "reported", "source_reliability"),
         "external": ("potential_robustness",),
         "readers": ("pragmatic_utility", "decision_benefit", "reliance"),
         "groups": ("group_differences", "where"),
@@ -18,7 +18,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "procurement": {
         "grid": ("grid",),
         "questions": ("questions",),
-        "candidates": ("candidate_table", "candidates", "advice_accuracy", "reported"),
+        "candidates": ("candidate_table", "candidates", "advice_accuracy", "localisation", "reported"),
         "claims": ("E34",),
         "workload": ("E35",),
         "readers": ("pragmatic_utility", "decision_benefit", "reliance"),
@@ -28,7 +28,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "vigilance": {
         "since": ("since",),
         "where": ("where", "group_differences"),
-        "charts": ("vigilance", "E39"),
+        "charts": ("vigilance", "localisation", "E39"),
         "incidents": ("E42", "E43"),
         "reliance": ("E41", "reliance"),
         "limits": ("found",),
@@ -43,6 +43,7 @@ PRINTED = (
     *("source_reliability_labels_*",),
     *("external_performance_*", "potential_robustness_performance_*"),
     *("calibration_*", "advice_value_sets"),
+    *("localisation_*", "froc_*"),
     *("error_rates_*", "pragmatic_utility_[0-9]*"),
     *("benefit_*", "decision_benefit_readers_*", "decision_benefit_few_*"),
     *("trust_*", "reliance_flow_*", "reliance_[0-9]*"),
@@ -70,7 +71,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "device": ("E01", "E02"),
         "prespecification": ("E05", "E44"),
         "data": ("E03", "E06", "E07", "E08", "source_reliability", "E09", "E10", "E11"),
-        "technical": ("advice_accuracy", "reported", "advice_value", "candidates", "E22"),
+        "technical": ("advice_accuracy", "localisation", "reported", "advice_value", "candidates", "E22"),
         "external": ("potential_robustness", "vigilance"),
         "readers": ("E04", "E24", "pragmatic_utility", "decision_benefit", "reliance"),
         "groups": ("subgroups", "E23"),
@@ -80,7 +81,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     },
     "procurement": {
         "fit": ("E01", "E02", "E07"),
-        "claims": ("E34", "advice_accuracy", "reported", "advice_value"),
+        "claims": ("E34", "advice_accuracy", "localisation", "reported", "advice_value"),
         "candidates": ("candidates", "E09"),
         "readers": ("local_readers", "E04", "E24", "pragmatic_utility", "decision_benefit", "reliance"),
         "groups": ("subgroups", "potential_robustness", "E23"),
@@ -97,6 +98,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
             "E31",
             "E34",
             "advice_accuracy",
+            "localisation",
             "reported",
             "advice_value",
             "candidates",

@@ -131,8 +131,8 @@ def lesion_area(marked: Marked, of: Area = "wafroc_auc", *, level: float = 0.95)
         V = G1 / (G1 - 1) sum u_g^2 + G0 / (G0 - 1) sum v_g^2 + 2 G / (G - 1) sum u_g v_g
         logit A +- t sqrt(max(V, H)) / (A (1 - A)),  turned back
 
-    with min(G1, G0) - 1 degrees of freedom, H the variance of the area with exponential ratings of G1 and G0
-    independent cases (Hanley, McNeil). At 0 and 1 the limits are Newcombe's with G1 and G0 cases. With one
+    with min(G1, G0) - 1 degrees of freedom, H the variance of the area with exponential ratings of as many
+    independent cases with and without lesion (Hanley, McNeil). At 0 and 1 the limits are Newcombe's with G1 and G0 cases. With one
     case a patient V is the variance of a U-statistic of two samples of cases: lesions of a case are never
     taken as independent.
 
@@ -175,7 +175,9 @@ def lesion_area(marked: Marked, of: Area = "wafroc_auc", *, level: float = 0.95)
         return Estimate(
             a, max(low, 0.0), high, n, level, NEWCOMBE, notes.AT_THE_END, df=df, p=p, details=details
         )
-    se = sqrt(max(_variance(*pairs.residuals(), g1, g0), exponential_variance(a, g1, g0)))
+    with_lesion = int(marked.with_lesion.sum())
+    independent = exponential_variance(a, with_lesion, n - with_lesion)
+    se = sqrt(max(_variance(*pairs.residuals(), g1, g0), independent))
     low, high, p = on_logit_scale(a, se, df, level)
     return Estimate(a, low, high, n, level, METHOD, se=se, df=df, p=p, details=details)
 
@@ -226,6 +228,4 @@ def _why_undefined(marked: Marked) -> str:
 
 def _variance(up: Floats, down: Floats, g1: int, g0: int) -> float:
     g = len(up)
-    return float(
-        g1 / (g1 - 1) * (up @ up) + g0 / (g0 - 1) * (down @ down) + 2 * g / (g - 1) * (up @ down)
-    )
+    return float(g1 / (g1 - 1) * (up @ up) + g0 / (g0 - 1) * (down @ down) + 2 * g / (g - 1) * (up @ down))
