@@ -101,6 +101,7 @@ LIMITS = (
         "P56_shrink",
         "P57_rate",
         "P59_cell",
+        "P63_share",
     ),
     "power_difference",
 )

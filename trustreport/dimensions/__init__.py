@@ -21,9 +21,10 @@ __all__ = ["DIMENSIONS", "Dimension"]
 DIMENSIONS: tuple[Dimension, ...] = (
     source_reliability.DIMENSION,
     advice_accuracy.DIMENSION,
+    localisation.DIMENSION,
     pragmatic_utility.DIMENSION,
     decision_benefit.DIMENSION,
-    localisation.DIMENSION,
+    localisation.READERS,
     reliance.DIMENSION,
     advice_value.DIMENSION,
     candidates.DIMENSION,

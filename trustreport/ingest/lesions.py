@@ -410,9 +410,10 @@ class Parts:
 
 def _joined(parts: Parts, plan: Plan, problems: Problems, **of: object) -> Localisation | None:
     """The localisation, with the lesion that each mark hit and one mark a lesion."""
-    lesion = _hits(parts, plan, problems)
-    if lesion is None:
+    found = _hits(parts, plan, problems)
+    if found is None:
         return None
+    lesion, distance = found
     marked = ~np.isnan(parts.made.rating)
     for i in np.flatnonzero(~marked & (lesion >= 0))[:VALUES]:
         table, row = parts.made.row(int(i))
@@ -439,12 +440,13 @@ def _joined(parts: Parts, plan: Plan, problems: Problems, **of: object) -> Local
         *columns,
         merged=int(again.sum()),
         radius=plan.localisation.acceptance_radius,
+        distance=None if distance is None else distance[marked][keep],
         **of,  # type: ignore[arg-type]
     )
 
 
-def _hits(parts: Parts, plan: Plan, problems: Problems) -> Codes | None:
-    """The lesion of each mark, -1 where none was hit; None where that cannot be known."""
+def _hits(parts: Parts, plan: Plan, problems: Problems) -> tuple[Codes, Floats | None] | None:
+    """The lesion of each mark, -1 where none was hit, and its distance; None where that cannot be known."""
     radius, named = plan.localisation.acceptance_radius, [t for t in parts.made.tables if "lesion" in t.names]
     for table in named if radius is not None else ():
         found = "a column lesion, and an acceptance radius is declared"
@@ -469,7 +471,7 @@ def _hits(parts: Parts, plan: Plan, problems: Problems) -> Codes | None:
         else:
             found_at[i] = at
     _no_such_lesion(lost, parts, [said[int(code[i])] for i in lost], problems)
-    return found_at
+    return found_at, None
 
 
 def _no_such_lesion(lost: list[int], parts: Parts, names: list[str], problems: Problems) -> None:
@@ -490,8 +492,9 @@ def _no_such_lesion(lost: list[int], parts: Parts, names: list[str], problems: P
         problems.at(table.file, f"{len(lost) - VALUES:,} more marks hit a lesion that there is not")
 
 
-def _nearest(parts: Parts, radius: float, problems: Problems) -> Codes | None:
-    """The nearest lesion of the case within the radius, the first of the table where two are as near."""
+def _nearest(parts: Parts, radius: float, problems: Problems) -> tuple[Codes, Floats] | None:
+    """The nearest lesion of the case within the radius, the first of the table where two are as near; and how
+    far the nearest one is, whether within the radius or not."""
     places = parts.lesions.place
     if places is None:
         return None
@@ -505,13 +508,14 @@ def _nearest(parts: Parts, radius: float, problems: Problems) -> Codes | None:
         axes = [w for w, is_given in zip(COORDINATES, given) if is_given]
         what = f"{len(own)} marks without {listed(axes)}"
         problems.at(table.file, what, "coordinates as the lesions have them", rows=table.row(own))
-    found = np.full(len(spot), -1, np.int32)
+    found, nearest = np.full(len(spot), -1, np.int32), np.full(len(spot), np.inf)
     for rows, lesions in _by_case(np.where(marked, parts.made.case, -1), parts.lesions.case):
         away = np.sqrt(((spot[rows][:, None, given] - places[lesions][None, :, given]) ** 2).sum(axis=2))
         near = np.nan_to_num(away, nan=np.inf).argmin(axis=1)
-        inside = away[np.arange(len(rows)), near] <= radius
+        nearest[rows] = np.nan_to_num(away, nan=np.inf)[np.arange(len(rows)), near]
+        inside = nearest[rows] <= radius
         found[rows[inside]] = lesions[near[inside]]
-    return found
+    return found, nearest
 
 
 def _by_case(case: Codes, lesion_case: Codes) -> Iterator[tuple[Rows, Rows]]:

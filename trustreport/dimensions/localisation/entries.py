@@ -15,7 +15,7 @@ from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.seeds import generator
 
-ID = "localisation"
+ID, READERS_ID = "localisation", "reader_localisation"
 # With more candidates than this each is compared with the first only.
 ALL_PAIRS_UP_TO = 5
 OF_READERS: tuple[ReaderMeasure, ...] = (*AREAS, "lesion_sensitivity", "false_marks_per_case")
@@ -29,7 +29,7 @@ def candidate_results(one: MarkedCases, plan: Plan) -> list[Result]:
         entry = partial(Result, place=place, primary=True, cases=one.key)
         for name in AREAS:
             results.append(entry(f"{ID}.{name}", estimate=lesion_area(marked, name, level=level)))
-        rng = generator(plan.similarity.seed, ID, "froc", one.of.name, one.makers[maker])
+        rng = generator(plan.similarity.seed, ID, "froc", str(maker))
         found = froc_sensitivity(marked, rates, rng=rng, level=level)
         for rate, e in zip(rates, found.at):
             at = {"false_marks_per_case": rate}
@@ -74,7 +74,7 @@ def reader_results(one: MarkedCases, plan: Plan) -> list[Result]:
             for a, arm in enumerate(one.arms):
                 e = estimate_of_reader(one.marked(a, j), name, level)
                 own = one.place.at(reader=reader, arm=arm)
-                results.append(Result(f"{ID}.reader_estimate", own, e, primary=True, **of))
+                results.append(Result(f"{READERS_ID}.reader_estimate", own, e, primary=True, **of))
         every = [[one.marked(a, j) for j in range(len(one.makers))] for a in range(len(one.arms))]
         for a, arm in enumerate(one.arms):
             means = mean_of_readers([every[a]], name)
@@ -90,8 +90,8 @@ def reader_results(one: MarkedCases, plan: Plan) -> list[Result]:
 def _entries(kind: str, place: Any, found: MeanOfReaders | str, level: float, **of: Any) -> Iterator[Result]:
     """An entry of each analysis, the primary one first; one without a value where there is no fit."""
     if isinstance(found, str):
-        yield Result(f"{ID}.{kind}", place, undefined(0, found, level=level), primary=True, **of)
+        yield Result(f"{READERS_ID}.{kind}", place, undefined(0, found, level=level), primary=True, **of)
         return
     by_analysis = found.mean(level) if kind == "arm_mean" else found.difference(level)
     for i, (analysis, e) in enumerate(by_analysis.items()):
-        yield Result(f"{ID}.{kind}", place, e, analysis=analysis, primary=i == 0, **of)
+        yield Result(f"{READERS_ID}.{kind}", place, e, analysis=analysis, primary=i == 0, **of)

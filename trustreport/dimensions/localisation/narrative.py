@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from trustreport.dimensions.localisation.entries import ID, OF_READERS
+from trustreport.dimensions.localisation.entries import ID, OF_READERS, READERS_ID
 from trustreport.dimensions.localisation.plots import froc_figure
 from trustreport.finding import Column, EstimateRow, EstimateTable, Part, PlainTable
 from trustreport.messages import Message, say
@@ -19,8 +19,10 @@ LEAD = "wafroc_auc"
 def candidate_part(one: MarkedCases, results: list[Result], plan: Plan, number: int) -> Part:
     """Candidates on a data set: what was marked, the areas, the curve."""
     sentences = [_counts(one)]
-    for maker in range(len(one.makers)):
-        sentences += _of_candidate(one, results, maker)
+    if len(one.makers) == 1:
+        sentences += _of_candidate(one, results, 0)
+    else:
+        sentences += _of_several(one, results)
     sentences += _of_differences(results)
     tables = [_table(one, results, maker, number) for maker in range(len(one.makers))]
     compared = [r for r in results if r.place.candidates]
@@ -34,16 +36,18 @@ def candidate_part(one: MarkedCases, results: list[Result], plan: Plan, number: 
 def reader_part(one: MarkedCases, results: list[Result], plan: Plan, number: int) -> Part:
     """Readers of a task: the change of each measure, each reader, the curves."""
     sentences = [_counts(one), *_of_changes(one, results)]
-    means = [r for r in results if r.primary and r.id in (f"{ID}.arm_mean", f"{ID}.arm_difference")]
+    means = [
+        r for r in results if r.primary and r.id in (f"{READERS_ID}.arm_mean", f"{READERS_ID}.arm_difference")
+    ]
     rows = tuple(
         EstimateRow(_reader_label(r), r, r.endpoint == LEAD and bool(r.place.arms))
         for name in OF_READERS
         for r in means
         if r.endpoint == name
     )
-    caption = say(f"{ID}.table_readers", readers=len(one.makers))
+    caption = say(f"{ID}.table_readers", n=len(one.makers))
     tables: list[EstimateTable | PlainTable] = [
-        EstimateTable(f"localisation_means_{number}", caption, rows),
+        EstimateTable(f"reader_localisation_{number}", caption, rows),
         _each_reader(one, results, number),
     ]
     return _part(one, sentences, tables, results, plan, number)
@@ -97,7 +101,21 @@ def _of_candidate(one: MarkedCases, results: Sequence[Result], maker: int) -> It
             for r in results
             if r.place == place and r.name == "froc_sensitivity"
         ]
-        yield say(f"{ID}.mean", **numbers(mean), low_rate=min(rates), high_rate=max(rates))
+        yield say(f"{ID}.mean", **numbers(mean), low_rate=f"{min(rates):g}", high_rate=f"{max(rates):g}")
+
+
+def _of_several(one: MarkedCases, results: Sequence[Result]) -> Iterator[Message]:
+    """The areas of all candidates in one sentence, or why there are none."""
+    areas = [r for r in results if r.name == LEAD]
+    if all(isnan(r.estimate.low) for r in areas):
+        yield say(f"{ID}.no_area", name=one.of.name, reason=areas[0].estimate.note)
+        return
+    items = [
+        say(f"{ID}.area_of", name=r.place.candidate, **numbers(r.estimate))
+        for r in areas
+        if not isnan(r.estimate.low)
+    ]
+    yield say(f"{ID}.areas", items=items)
 
 
 def _of_differences(results: Sequence[Result]) -> Iterator[Message]:
@@ -117,7 +135,7 @@ def _pair_label(r: Result) -> Message:
 
 def _label(r: Result) -> Message:
     if r.name == "froc_sensitivity":
-        return say(f"{ID}.at_rate", rate=float(r.parameters["false_marks_per_case"]))
+        return say(f"{ID}.at_rate", rate=f"{r.parameters['false_marks_per_case']:g}")
     return quantity_name(r.name)
 
 
@@ -137,7 +155,7 @@ def _of_changes(one: MarkedCases, results: Sequence[Result]) -> Iterator[Message
     pairs = dict.fromkeys(r.place.arms for r in results if r.place.arms)
     for arms in pairs:
         for name in (LEAD, "lesion_sensitivity", "false_marks_per_case"):
-            r = leading(results, f"{ID}.arm_difference", endpoint=name, arms=list(arms or ()))
+            r = leading(results, f"{READERS_ID}.arm_difference", endpoint=name, arms=list(arms or ()))
             if r is None:
                 continue
             e = r.estimate
@@ -166,7 +184,7 @@ def _each_reader(one: MarkedCases, results: Sequence[Result], number: int) -> Pl
     found = {
         (r.endpoint, r.place.reader, r.place.arm): r.estimate
         for r in results
-        if r.id == f"{ID}.reader_estimate"
+        if r.id == f"{READERS_ID}.reader_estimate"
     }
     heads = [
         Column(
@@ -180,4 +198,6 @@ def _each_reader(one: MarkedCases, results: Sequence[Result], number: int) -> Pl
     )
     level = next(iter(found.values())).level
     columns = (Column(say(f"{ID}.reader")), *heads)
-    return PlainTable(f"localisation_readers_{number}", say(f"{ID}.table_each", level=level), columns, rows)
+    return PlainTable(
+        f"reader_localisation_each_{number}", say(f"{ID}.table_each", level=level), columns, rows
+    )

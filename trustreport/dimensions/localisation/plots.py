@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trustreport.dimensions.localisation.entries import ID
+from trustreport.dimensions.localisation.entries import ID, READERS_ID
 from trustreport.figures.curves import MOST_POINTS, Points, thinned
 from trustreport.figures.froc import AIR, FrocArm, FrocFigure, FrocLine
 from trustreport.finding import Figure
@@ -32,9 +32,12 @@ def froc_figure(one: MarkedCases, results: Sequence[Result], plan: Plan, number:
     names = list(one.makers) if len(one.makers) > 1 else []
     alt = {"n": len(one.makers), "names": names, "name": one.of.name, "arms": list(one.arms)}
     key = "readers" if one.by_readers else "candidates"
-    caption = say(f"{ID}.figure.{key}", name=one.of.name)
+    caption = say(f"{ID}.figure.{key}", name=one.of.name, n=len(one.makers))
     return Figure(
-        f"froc_{number}", FrocFigure(lines, readers, most), caption, say(f"{ID}.figure.{key}_alt", **alt)
+        f"reader_froc_{number}" if one.by_readers else f"froc_{number}",
+        FrocFigure(lines, readers, most),
+        caption,
+        say(f"{ID}.figure.{key}_alt", **alt),
     )
 
 
@@ -74,7 +77,9 @@ def _arms(
     for a, arm in enumerate(one.arms):
         wanted = {"arm": arm, "endpoint": "wafroc_auc"}
         area = next(
-            r.estimate for r in results if r.id == f"{ID}.arm_mean" and r.primary and r.within(**wanted)
+            r.estimate
+            for r in results
+            if r.id == f"{READERS_ID}.arm_mean" and r.primary and r.within(**wanted)
         )
         readers = tuple(
             (reader, _cut(curve, most, FEWER_POINTS)) for reader, curve in zip(one.makers, shown[a])

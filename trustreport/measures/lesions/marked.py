@@ -57,7 +57,7 @@ class Marked:
 
     def __post_init__(self) -> None:
         for name, of in (("lesion", self.lesion_case), ("false mark", self.false_case)):
-            if len(of) and not (0 <= of.min() and of.max() < self.n_cases):
+            if len(of) and not (of.min() >= 0 and of.max() < self.n_cases):
                 raise ValueError(f"the case of a {name} must be 0 to {self.n_cases - 1}.")
         if np.isnan(self.lesion_rating).any() or not np.isfinite(self.false_rating).all():
             raise ValueError("a rating is missing: a lesion without a mark has -inf, a false mark a number.")
