@@ -499,7 +499,7 @@ class Utility(Group):
 
 
 class LocalisationFacts(Group):
-    """How marks are matched with lesions, and the rates of false marks a case at which sensitivity is given."""
+    """How marks are matched with lesions, and at which rates of false marks a case sensitivity is given."""
 
     acceptance_radius: float | None = Field(default=None, gt=0)
     false_marks_per_case: tuple[Annotated[float, Field(gt=0)], ...] | None = Field(

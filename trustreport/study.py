@@ -214,8 +214,9 @@ class Localisation:
 
     Marks, (n_marks,) each: `arm` indexes `arms`, `maker` indexes `makers`, `case`, `rating`, and `lesion`
     indexes the lesions, -1 where none was hit. Of several marks of one maker on one lesion only the highest
-    is here; `merged` counts the others. Where hits were found by coordinates `radius` is the greatest distance
-    of one, and `distance` (n_marks,) that of each mark to the nearest lesion of its case, infinite without any.
+    is here; `merged` counts the others. Where hits were found by coordinates `radius` is the greatest
+    distance of one, and `distance` (n_marks,) that of each mark to the nearest lesion of its case, infinite
+    without any.
     """
 
     cases: Cases

@@ -202,7 +202,7 @@ def _of_cases(cases: Cases, names: _Names) -> Cases:
     return replace(cases, labels=hidden, site=_of_coded(cases.site, names, "S"), groups=groups)
 
 
-def _of_people(readers: Readers, names: _Names) -> tuple[Readers, NDArray[np.int32]]:
+def _of_reader_group(readers: Readers, names: _Names) -> tuple[Readers, NDArray[np.int32]]:
     """Readers under pseudonyms in the order of their letters, and where each now stands (-1 stays)."""
     labels, place = _relabelled(readers.labels, names, "R")
     order = np.argsort(place[:-1], kind="stable")
@@ -218,12 +218,12 @@ def _of_localisation(one: Localisation, names: _Names, text: "_Texts") -> Locali
     made = replace(one, cases=_of_cases(one.cases, names), dataset=text(one.dataset))
     if one.readers is None:
         return made
-    readers, place = _of_people(one.readers, names)
+    readers, place = _of_reader_group(one.readers, names)
     return replace(made, readers=readers, makers=readers.labels, maker=place[one.maker])
 
 
 def _of_readings(readings: Readings, names: _Names) -> Readings:
-    readers, place = _of_people(readings.readers, names)
+    readers, place = _of_reader_group(readings.readers, names)
     reader = place[readings.reader]
     rows = np.lexsort((readings.case, reader, readings.arm))
     columns: dict[str, Any] = {}
@@ -254,7 +254,8 @@ class _Texts:
     """
 
     def __init__(self, study: Study, names: _Names) -> None:
-        tasks = {r.task for r in (*study.readings, *study.raters, *study.localisations)}
+        tasks = {r.task for r in study.readings} | {r.task for r in study.raters}
+        tasks |= {one.task for one in study.localisations}
         candidates = {name for dataset in study.datasets for name in dataset.scores}
         kept = {*study.arms, *tasks, *candidates}
         self._new = {

@@ -1,7 +1,7 @@
 """Tables of lesions and of marks to localisations: whose marks, on which cases, which lesion each hit."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from trustreport.ingest import cases, values
 from trustreport.ingest.arms import USUAL, Arms
-from trustreport.ingest.cases import CaseRecords, Rows, person
+from trustreport.ingest.cases import CaseRecords, person
 from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.contracts import COORDINATES
+from trustreport.ingest.hits import Found, Made, Parts, joined
 from trustreport.ingest.manifest import Manifest
 from trustreport.ingest.problems import VALUES, Problems, listed
 from trustreport.ingest.readings import readers_of
@@ -21,66 +22,7 @@ from trustreport.study import Cases, Codes, Dataset, Floats, Labels, Localisatio
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK = 1_000_000  # distances that are held at a time
-RADIUS = "localisation: {acceptance_radius: <number>}"
 EVERY_CASE = "Add a table of cases: one row for every case, with and without lesions, marked or not."
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The lesions of one data set or task: `case` (n_lesions,) sorted, their names and places."""
-
-    case: Codes
-    names: tuple[tuple[int, str], ...]
-    weight: Floats | None
-    place: Floats | None
-    files: str
-
-
-@dataclass(frozen=True, eq=False)
-class Made:
-    """The marks of some tables, (n_marks,) each; `table` and `record` say where each stands."""
-
-    table: NDArray[np.int64]
-    record: Rows
-    case: Codes
-    rating: Floats
-    tables: tuple[MappedTable, ...]
-
-    def at(self, keep: NDArray[np.bool_]) -> "Made":
-        """Some of the marks."""
-        own = (one[keep] for one in (self.table, self.record, self.case, self.rating))
-        return Made(*own, self.tables)  # type: ignore[arg-type]
-
-    def row(self, i: int) -> tuple[MappedTable, int]:
-        """The table of a mark, and its row there."""
-        table = self.tables[int(self.table[i])]
-        return table, int(table.row(int(self.record[i]))[0])
-
-    def names(self, word: str) -> "tuple[Codes, pa.Array]":
-        """A column of names over all tables; -1 where a table has none, or the cell is empty."""
-        import pyarrow as pa
-
-        from trustreport.ingest.columns import Names
-
-        none = Names(np.empty(0, np.int32), pa.array([], pa.string()))
-        held = [t.names.get(word, none) for t in self.tables]
-        coded, every = cases.united(held)
-        codes = np.full(len(self.record), -1, np.int32)
-        for i, column in enumerate(coded):
-            own = self.table == i
-            if len(column):
-                codes[own] = column[self.record[own]]
-        return codes, every
-
-    def numbers(self, word: str) -> Floats:
-        """A column of numbers over all tables, NaN where there is none."""
-        found = np.full(len(self.record), np.nan)
-        for i, table in enumerate(self.tables):
-            if word in table.numbers:
-                own = self.table == i
-                found[own] = table.numbers[word][self.record[own]]
-        return found
 
 
 def localised(
@@ -111,10 +53,10 @@ def localised(
         if name is not None:
             own.setdefault(name, []).append(table)
     for name, of_set in own.items():
-        found = _of_set(by_name[name], of_set, lesions, plan, problems)
-        if found is not None:
-            by_name[name] = replace(by_name[name], cases=found.cases)
-            made.append(found)
+        one_set = _of_set(by_name[name], of_set, lesions, plan, problems)
+        if one_set is not None:
+            by_name[name] = replace(by_name[name], cases=one_set.cases)
+            made.append(one_set)
     return tuple(by_name[d.name] for d in datasets), tuple(made)
 
 
@@ -181,7 +123,7 @@ def _of_set(
     maker, makers = values.sorted_codes(*values.used_only(maker, makers))
     own = replace(dataset.cases, truth=_truth(dataset.cases, found, marks[0], problems))
     parts = Parts(own, found, made, np.zeros(len(maker), np.int32), maker, values.labels_of(makers))
-    return _joined(parts, plan, problems, dataset=dataset.name)
+    return joined(parts, plan, problems, dataset=dataset.name)
 
 
 def _no_arms(marks: Sequence[MappedTable], problems: Problems) -> None:
@@ -250,7 +192,7 @@ def _of_task(
     place[used] = np.arange(len(used))
     of_marks = Parts(built, found_lesions, made, place[arm], reader, readers.labels)
     names_of = tuple(arms.names[i] for i in used)
-    return _joined(of_marks, plan, problems, arms=names_of, task=task, readers=readers)
+    return joined(of_marks, plan, problems, arms=names_of, task=task, readers=readers)
 
 
 def _arms(made: Made, arms: Arms, problems: Problems) -> Codes | None:
@@ -277,7 +219,7 @@ def _crossed(
     table: MappedTable,
     problems: Problems,
 ) -> None:
-    """Every reader has a row in every arm: no row at all says that nothing was read, not that nothing was seen."""
+    """Every reader has a row in every arm: without any, nobody knows whether the cases were read there."""
     lacking = [
         f"{person(labels[j])} in arm {arms.names[i]}"
         for i in used
@@ -389,144 +331,5 @@ def _marks(tables: Sequence[MappedTable], known: "pa.Array", problems: Problems)
         rating.append(table.numbers["rating"][keep])
     if not sum(map(len, record)):
         return None
-    held = (np.concatenate(part) for part in (which, record, case, rating))
-    return Made(*held, tuple(tables))  # type: ignore[arg-type]
-
-
-# ---------------------------------------------------------------- which mark hit which lesion
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """What a localisation is joined from; `arm` and `maker` (n_marks,) as in `Localisation`."""
-
-    cases: Cases
-    lesions: Found
-    made: Made
-    arm: Codes
-    maker: Codes
-    makers: Labels
-
-
-def _joined(parts: Parts, plan: Plan, problems: Problems, **of: object) -> Localisation | None:
-    """The localisation, with the lesion that each mark hit and one mark a lesion."""
-    found = _hits(parts, plan, problems)
-    if found is None:
-        return None
-    lesion, distance = found
-    marked = ~np.isnan(parts.made.rating)
-    for i in np.flatnonzero(~marked & (lesion >= 0))[:VALUES]:
-        table, row = parts.made.row(int(i))
-        found, mend = (
-            "a mark on a lesion without a rating",
-            "Add the rating, or empty the cell of the lesion.",
-        )
-        problems.at(table.file, found, "a number", mend, rows=(row,), column=table.headers["rating"])
-    arm, maker, case = (c[marked] for c in (parts.arm, parts.maker, parts.made.case))
-    rating, lesion = parts.made.rating[marked], lesion[marked]
-    # The highest mark of a maker on a lesion counts; marks that hit none are all kept.
-    own = np.where(lesion >= 0, lesion, -1 - np.arange(len(lesion)))
-    order = np.lexsort((-rating, own, maker, arm))
-    again = np.zeros(len(order), bool)
-    ordered = np.stack([arm[order], maker[order], own[order]])
-    again[order[1:]] = (ordered[:, 1:] == ordered[:, :-1]).all(axis=0)
-    keep = np.flatnonzero(~again)
-    keep = keep[np.lexsort((-rating[keep], lesion[keep], case[keep], maker[keep], arm[keep]))]
-    columns = (parts.makers, arm[keep], maker[keep], case[keep], rating[keep], lesion[keep].astype(np.int32))
-    return Localisation(
-        parts.cases,
-        parts.lesions.case,
-        parts.lesions.weight,
-        *columns,
-        merged=int(again.sum()),
-        radius=plan.localisation.acceptance_radius,
-        distance=None if distance is None else distance[marked][keep],
-        **of,  # type: ignore[arg-type]
-    )
-
-
-def _hits(parts: Parts, plan: Plan, problems: Problems) -> tuple[Codes, Floats | None] | None:
-    """The lesion of each mark, -1 where none was hit, and its distance; None where that cannot be known."""
-    radius, named = plan.localisation.acceptance_radius, [t for t in parts.made.tables if "lesion" in t.names]
-    for table in named if radius is not None else ():
-        found = "a column lesion, and an acceptance radius is declared"
-        mend = "Leave out localisation.acceptance_radius where the column says which lesion was hit."
-        problems.at(table.file, found, "one of them", mend, rows=(1,), column=table.headers["lesion"])
-    if radius is not None:
-        return None if named else _nearest(parts, radius, problems)
-    if len(named) < len(parts.made.tables):
-        table = next(t for t in parts.made.tables if t not in named)
-        mend = f"Add it (empty for a mark that hit none), or x, y of marks and lesions with {RADIUS}."
-        problems.at(table.file, 'no column "lesion"', "the lesion that each mark hit", mend, rows=(1,))
-        return None
-    place = {key: i for i, key in enumerate(parts.lesions.names)}
-    code, names = parts.made.names("lesion")
-    said = names.to_pylist()
-    found_at = np.full(len(code), -1, np.int32)
-    lost: list[int] = []
-    for i in np.flatnonzero(code >= 0):
-        at = place.get((int(parts.made.case[i]), said[int(code[i])]))
-        if at is None:
-            lost.append(int(i))
-        else:
-            found_at[i] = at
-    _no_such_lesion(lost, parts, [said[int(code[i])] for i in lost], problems)
-    return found_at, None
-
-
-def _no_such_lesion(lost: list[int], parts: Parts, names: list[str], problems: Problems) -> None:
-    of_case: dict[int, list[str]] = {}
-    for case, lesion in parts.lesions.names:
-        of_case.setdefault(case, []).append(lesion)
-    for i, name in list(zip(lost, names))[:VALUES]:
-        table, row = parts.made.row(i)
-        case = int(parts.made.case[i])
-        there = of_case.get(case, [])
-        has = f"it has {listed(there)}" if there else "it has none"
-        found = f"lesion {person(name)} of case {person(parts.cases.labels[case])}"
-        mend = "Leave the cell empty where the mark hit no lesion."
-        expected = f"a lesion of that case in {parts.lesions.files}: {has}"
-        problems.at(table.file, f"found {found}", expected, mend, rows=(row,), column=table.headers["lesion"])
-    if len(lost) > VALUES:
-        table, _ = parts.made.row(lost[VALUES])
-        problems.at(table.file, f"{len(lost) - VALUES:,} more marks hit a lesion that there is not")
-
-
-def _nearest(parts: Parts, radius: float, problems: Problems) -> tuple[Codes, Floats] | None:
-    """The nearest lesion of the case within the radius, the first of the table where two are as near; and how
-    far the nearest one is, whether within the radius or not."""
-    places = parts.lesions.place
-    if places is None:
-        return None
-    given = ~np.isnan(places).all(axis=0)
-    spot = np.stack([parts.made.numbers(w) for w in COORDINATES], axis=1)
-    marked = ~np.isnan(parts.made.rating)
-    lacking = np.flatnonzero(marked & np.isnan(spot[:, given]).any(axis=1))
-    for i in lacking[:1]:
-        table, _ = parts.made.row(int(i))
-        own = parts.made.record[lacking[parts.made.table[lacking] == parts.made.table[i]]]
-        axes = [w for w, is_given in zip(COORDINATES, given) if is_given]
-        what = f"{len(own)} marks without {listed(axes)}"
-        problems.at(table.file, what, "coordinates as the lesions have them", rows=table.row(own))
-    found, nearest = np.full(len(spot), -1, np.int32), np.full(len(spot), np.inf)
-    for rows, lesions in _by_case(np.where(marked, parts.made.case, -1), parts.lesions.case):
-        away = np.sqrt(((spot[rows][:, None, given] - places[lesions][None, :, given]) ** 2).sum(axis=2))
-        near = np.nan_to_num(away, nan=np.inf).argmin(axis=1)
-        nearest[rows] = np.nan_to_num(away, nan=np.inf)[np.arange(len(rows)), near]
-        inside = nearest[rows] <= radius
-        found[rows[inside]] = lesions[near[inside]]
-    return found, nearest
-
-
-def _by_case(case: Codes, lesion_case: Codes) -> Iterator[tuple[Rows, Rows]]:
-    """Marks and lesions of each case that has both."""
-    order = np.argsort(case, kind="stable")
-    ordered = case[order]
-    for one in np.intersect1d(case, lesion_case):
-        first, last = np.searchsorted(ordered, (one, one + 1))
-        rows = order[first:last]
-        start, stop = np.searchsorted(lesion_case, (one, one + 1))
-        lesions = np.arange(start, stop)
-        step = max(1, BLOCK // len(lesions))
-        for i in range(0, len(rows), step):
-            yield rows[i : i + step], lesions
+    every = np.concatenate(which), np.concatenate(record), np.concatenate(case), np.concatenate(rating)
+    return Made(*every, tuple(tables))

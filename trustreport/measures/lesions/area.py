@@ -75,7 +75,7 @@ class Pairs:
         """The area without each patient in turn, (n_patients,); NaN where nothing would be left."""
         won = self.won_up.sum() - self.won_up - self.won_down + self.own
         left = (self.weight - self.weight_up) * (self.n0 - self.count_down)
-        return np.divide(won, left, out=np.full(len(won), np.nan), where=left > NEGLIGIBLE)
+        return np.asarray(np.divide(won, left, out=np.full(len(won), np.nan), where=left > NEGLIGIBLE))
 
 
 def pairs_of(marked: Marked, of: Area) -> Pairs:
@@ -102,9 +102,9 @@ def pairs_of(marked: Marked, of: Area) -> Pairs:
     first, last = (np.searchsorted(up[by_rank], down, side) for side in ("left", "right"))
     lost_to = heavier[-1] - (heavier[first] + heavier[last]) / 2
     return Pairs(
-        np.bincount(item_of, weight * beaten, n),
-        np.bincount(item_of, weight, n),
-        np.bincount(other_of, lost_to, n),
+        np.bincount(item_of, weight * beaten, n).astype(np.float64),
+        np.bincount(item_of, weight, n).astype(np.float64),
+        np.bincount(other_of, lost_to, n).astype(np.float64),
         np.bincount(other_of, minlength=n).astype(np.float64),
         _own(up, weight, item_of, down, other_of, n),
     )
@@ -132,9 +132,9 @@ def lesion_area(marked: Marked, of: Area = "wafroc_auc", *, level: float = 0.95)
         logit A +- t sqrt(max(V, H)) / (A (1 - A)),  turned back
 
     with min(G1, G0) - 1 degrees of freedom, H the variance of the area with exponential ratings of as many
-    independent cases with and without lesion (Hanley, McNeil). At 0 and 1 the limits are Newcombe's with G1 and G0 cases. With one
-    case a patient V is the variance of a U-statistic of two samples of cases: lesions of a case are never
-    taken as independent.
+    independent cases with and without lesion (Hanley, McNeil). At 0 and 1 the limits are Newcombe's with
+    G1 and G0 cases. With one case a patient V is the variance of a U-statistic of two samples of cases:
+    lesions of a case are never taken as independent.
 
     Estimand: ``wafroc_auc``, ``afroc_auc`` or ``inferred_roc_auc`` in the populations of patients with and
     without lesion from which these were sampled.

@@ -85,8 +85,8 @@ def froc_sensitivity(
         effective n = min(s (1 - s) / V, L)
         limits: the two p with |s - p| = t sqrt(p (1 - p) / effective n),  t with G1 - 1 df
 
-    At 0 and 1, and where nothing varies, effective n is G1. At the rates .125 to 8 the mean is the competition
-    performance metric.
+    At 0 and 1, and where nothing varies, effective n is G1. At the rates .125 to 8 the mean is the
+    competition performance metric.
 
     Estimand: the sensitivity in the population of patients at the threshold that gives so many false marks
     there; that the threshold is estimated is part of V.

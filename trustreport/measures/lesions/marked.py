@@ -1,4 +1,4 @@
-"""What one candidate, or one reader in one arm, marked on all cases: ratings of lesions and of false marks."""
+"""What one candidate, or one reader in one arm, marked: ratings of lesions and of false marks."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -123,6 +123,6 @@ class Marked:
 
 def ranks(*ratings: NDArray[Any]) -> list[Floats]:
     """Ratings as ranks among all of them, -inf included, so that all are finite."""
-    every, index = np.unique(np.concatenate(ratings), return_inverse=True)
+    _, index = np.unique(np.concatenate(ratings), return_inverse=True)
     ends = np.cumsum([len(one) for one in ratings])[:-1]
     return [part.astype(np.float64) for part in np.split(index, ends)]

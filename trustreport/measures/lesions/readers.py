@@ -1,6 +1,6 @@
 """Several readers who mark the same cases: Obuchowski-Rockette with measures of localisation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +15,7 @@ from trustreport.measures.mrmc.in_range import change_of_areas, difference_in_ra
 from trustreport.measures.mrmc.interval import NEGLIGIBLE
 from trustreport.measures.mrmc.obuchowski_rockette import (
     MODES,
+    Mode,
     ObuchowskiRockette,
     leading,
     obuchowski_rockette,
@@ -139,11 +140,11 @@ class MeanOfReaders:
             lead = difference_in_range(lead)
         return _first(lead, found)
 
-    def _lead(self, found: dict[str, Estimate]) -> Estimate:
+    def _lead(self, found: Mapping[Mode, Estimate]) -> Estimate:
         return leading(found["or_rrrc"], found["or_frrc"], self.fit.n_readers)
 
 
-def _first(lead: Estimate, found: dict[str, Estimate]) -> dict[str, Estimate]:
+def _first(lead: Estimate, found: Mapping[Mode, Estimate]) -> dict[str, Estimate]:
     """The estimates by analysis, the primary one first under its own method."""
     named = {f"{mode}_{COVARIANCE}": e for mode, e in found.items()}
     first = f"{lead.method}_{COVARIANCE}"
