@@ -7,6 +7,7 @@ each quantity. Where outcomes are few (shares, small tables) they are enumerated
 from collections.abc import Callable, Iterator, Mapping
 
 from regimes.of_cases import areas, candidates, groups, periods, sets, shares, sites
+from regimes.of_lesions import lesion_readers, lesions
 from regimes.of_readers import counts, device_and_readers, gains, one_reader, raters, readers
 from regimes.regime import Regime
 
@@ -24,4 +25,6 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "device": device_and_readers,
     "gains": gains,
     "sites": sites,
+    "lesions": lesions,
+    "lesion readers": lesion_readers,
 }

@@ -217,13 +217,14 @@ class _Steps:
 
 def _at(false: Floats, found: Floats, rates: Floats) -> Floats:
     """The height of each curve at each rate, (n_curves, n_rates); of a vertical step its upper end."""
-    heights = np.empty((len(false), len(rates)))
-    for i, (x, y) in enumerate(zip(false, found)):
-        j = np.searchsorted(x, rates, "right") - 1
-        k = np.minimum(j + 1, len(x) - 1)
-        wide = x[k] - x[j]
-        share = np.divide(rates - x[j], wide, out=np.zeros(len(rates)), where=wide > 0)
-        heights[i] = y[j] + share * (y[k] - y[j])
+    heights, every, end = np.empty((len(false), len(rates))), np.arange(len(false)), false.shape[1] - 1
+    for i, rate in enumerate(rates):
+        j = (false <= rate).sum(axis=1) - 1
+        k = np.minimum(j + 1, end)
+        x, y = false[every, j], found[every, j]
+        wide = false[every, k] - x
+        share = np.divide(rate - x, wide, out=np.zeros(len(every)), where=wide > 0)
+        heights[:, i] = y + share * (found[every, k] - y)
     return heights
 
 

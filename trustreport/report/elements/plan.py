@@ -17,7 +17,7 @@ GROUPS = {
     "E01": ("device",),
     "E02": ("intended_use", "operating_point"),
     "E04": ("study", "arms", "reading"),
-    "E05": ("endpoints", "utility", "precision_targets", "similarity", "internal_splits", "limits"),
+    "E05": ("endpoints", "utility", "precision_targets", "similarity", "localisation", "internal_splits", "limits"),
     "E08": ("reference_standard",),
     "E24": ("readers",),
     "E44": ("amendments",),
