@@ -42,7 +42,7 @@ def of_readers(n: int = 60, readers: int = 5, seed: int = 1, task: str = "") -> 
     lesion_case = np.sort(np.concatenate([np.arange(n // 2), np.arange(0, n // 2, 3)])).astype(np.int32)
     skill = rng.normal(0, 0.2, readers)
     pairs = [(a, j) for a in range(2) for j in range(readers)]
-    rows = [_marks(rng, n, lesion_case, 1.4 + 0.7 * a + skill[j]) for a, j in pairs]
+    rows = [_marks(rng, n, lesion_case, 1.0 + 1.5 * a + skill[j]) for a, j in pairs]
     of = _localisation(rows, [a for a, _ in pairs], [j for _, j in pairs])
     names = Labels(tuple(f"R{j + 1}" for j in range(readers)))
     one = Localisation(

@@ -29,4 +29,4 @@ def test_it_is_read(files: dict[str, str], tmp_path: Path) -> None:
         head = HEAD if name == "study.yaml" and "report:" not in content else ""
         (tmp_path / name).write_text(head + content, "utf-8")
     study, _ = read(tmp_path)
-    assert study.readings or study.datasets or study.raters
+    assert study.readings or study.datasets or study.raters or study.localisations
