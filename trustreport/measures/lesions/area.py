@@ -15,6 +15,7 @@ from trustreport.measures.roc.auc import exponential_variance, newcombe_limits, 
 
 Area = Literal["wafroc_auc", "afroc_auc", "inferred_roc_auc"]
 AREAS: tuple[Area, ...] = ("wafroc_auc", "afroc_auc", "inferred_roc_auc")
+PAIRS = 5_000_000  # of items and comparison cases of a patient that are held at a time
 METHOD, NEWCOMBE, PAIRED = "lesion_area_logit", "lesion_area_newcombe", "lesion_area_paired"
 
 
@@ -115,10 +116,17 @@ def _own(
 ) -> Floats:
     """Sum of w psi within each patient, for those who have both kinds of cases."""
     found = np.zeros(n)
-    for patient in np.intersect1d(item_of, other_of):
-        x, w, y = up[item_of == patient], weight[item_of == patient], down[other_of == patient]
-        psi = (x[:, None] > y) + 0.5 * (x[:, None] == y)
-        found[patient] = float((w @ psi).sum())
+    order = np.argsort(other_of, kind="stable")
+    first = np.searchsorted(other_of[order], np.arange(n + 1))
+    beside = first[item_of + 1] - first[item_of]  # comparison cases of the patient of each item
+    items = np.flatnonzero(beside)
+    blocks = np.cumsum(beside[items]) // PAIRS
+    for some in np.split(items, np.flatnonzero(np.diff(blocks)) + 1):
+        item = np.repeat(some, beside[some])
+        within = np.arange(len(item)) - np.repeat(np.cumsum(beside[some]) - beside[some], beside[some])
+        other = order[first[item_of[item]] + within]
+        psi = (up[item] > down[other]) + 0.5 * (up[item] == down[other])
+        found += np.bincount(item_of[item], weight[item] * psi, n)
     return found
 
 

@@ -19,8 +19,8 @@ from trustreport.measures.proportion import normal_quantile
 CUSTOMARY = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # false marks a case, of the competition metric
 RESAMPLES = 2_000
 LEAST_RESAMPLES = 200
-CELLS = 20_000_000  # of a block of resamples by marks
-MOST_CELLS = 400_000_000  # of all blocks: with more marks there are fewer resamples
+CELLS = 2_000_000  # of a block of resamples by marks
+MOST_CELLS = 200_000_000  # of all blocks: with more marks there are fewer resamples
 METHOD, RATE = "froc_bootstrap_score", "false_marks_log"
 
 
