@@ -114,6 +114,7 @@ LIMITS = (
         "P63_share",
         "P64_p",
         "P64_gap",
+        "P66_share",
     ),
     "power_difference",
 )
@@ -576,6 +577,22 @@ class Utility(Group):
     matrices: tuple[UtilityMatrix, ...] = ()
 
 
+class LocalisationFacts(Group):
+    """How marks are matched with lesions, and at which rates of false marks a case sensitivity is given."""
+
+    acceptance_radius: float | None = Field(default=None, gt=0)
+    false_marks_per_case: tuple[Annotated[float, Field(gt=0)], ...] | None = Field(
+        default=None, min_length=1, max_length=20
+    )
+
+    @field_validator("false_marks_per_case")
+    @classmethod
+    def _upwards(cls, value: Any) -> Any:
+        if value and any(low >= high for low, high in pairwise(value)):
+            raise ValueError("numbers of false marks a case, the lowest first")
+        return value
+
+
 class Similarity(Group):
     standardise: Literal["training", "pooled", "none"] = "pooled"
     metric: Literal["euclidean", "cityblock"] = "euclidean"
@@ -837,6 +854,7 @@ class Plan(Group):
     subgroups: tuple[Subgroup, ...] = ()
     utility: Utility = Utility()
     similarity: Similarity = Similarity()
+    localisation: LocalisationFacts = LocalisationFacts()
     internal_splits: InternalSplits | None = None
     precision_targets: dict[str, PrecisionTarget] = Field(default_factory=dict)
     candidates: tuple[Candidate, ...] = Field((), json_schema_extra={"maxItems": MOST_CANDIDATES})

@@ -231,6 +231,13 @@ ROWS: tuple[Quantity, ...] = (
         by_prevalence=True,
         clustered="ipcw_wilson",
     ),
+    # localisation: several lesions a case
+    *_rows(
+        "wafroc_auc afroc_auc inferred_roc_auc", better="up", written_as="area", clustered="lesion_area_logit"
+    ),
+    *_rows("froc_sensitivity froc_mean_sensitivity", better="up", clustered="froc_bootstrap_score"),
+    *_rows("lesion_sensitivity", better="up", **_OF_SHARE),
+    *_rows("false_marks_per_case", "score", "down", low=0.0, decimals=2),
     # candidates, for local patients
     *_rows("alarm_rate", counts_decisions=True, by_prevalence=True),
     *_rows(

@@ -209,6 +209,45 @@ class Ratings:
     confidence: Floats | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Localisation:
+    """Lesions of cases, and the marks that readers or candidates made on them.
+
+    Of readers `task` and `readers` are set, and every reader saw every case in every arm; of candidates
+    `dataset` is set and there is one arm without a name. `cases` are all cases, with and without lesions,
+    marked or not; their truth is whether they have a lesion. `lesion_case` (n_lesions,) indexes them, sorted;
+    `weight` (n_lesions,) is in sum 1 for each case, None where none is given.
+
+    Marks, (n_marks,) each: `arm` indexes `arms`, `maker` indexes `makers`, `case`, `rating`, and `lesion`
+    indexes the lesions, -1 where none was hit. Of several marks of one maker on one lesion only the highest
+    is here; `merged` counts the others. Where hits were found by coordinates `radius` is the greatest
+    distance of one, and `distance` (n_marks,) that of each mark to the nearest lesion of its case, infinite
+    without any.
+    """
+
+    cases: Cases
+    lesion_case: Codes
+    weight: Floats | None
+    makers: Labels
+    arm: Codes
+    maker: Codes
+    case: Codes
+    rating: Floats
+    lesion: Codes
+    arms: tuple[str, ...] = ("",)
+    dataset: str = ""
+    task: str = ""
+    readers: Readers | None = None
+    merged: int = 0
+    radius: float | None = None
+    distance: Floats | None = None
+
+    @property
+    def name(self) -> str:
+        """The data set or the task, empty where that has no name."""
+        return self.dataset or self.task
+
+
 @dataclass(frozen=True, slots=True)
 class ArmCounts:
     """Errors and right decisions of one arm of a published table."""
@@ -264,6 +303,7 @@ class Study:
     readings: tuple[Readings, ...] = ()
     datasets: tuple[Dataset, ...] = ()
     raters: tuple[Ratings, ...] = ()
+    localisations: tuple[Localisation, ...] = ()
     counts: tuple[CountsSet, ...] = ()
     paired_counts: tuple[Any, ...] = ()
     confusion: tuple[Any, ...] = ()

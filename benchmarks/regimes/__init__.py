@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from regimes.of_cases import areas, candidates, groups, periods, sets, shares, sites
 from regimes.of_follow_up import time_to_event
+from regimes.of_lesions import lesion_readers, lesions
 from regimes.of_readers import counts, device_and_readers, gains, one_reader, raters, readers
 from regimes.regime import Regime
 
@@ -26,4 +27,6 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "gains": gains,
     "sites": sites,
     "time to event": time_to_event,
+    "lesions": lesions,
+    "lesion readers": lesion_readers,
 }

@@ -25,6 +25,7 @@ from tests.checks import test_vigilance_checks as watched
 from tests.dimensions import test_candidates as chosen
 from tests.dimensions.test_subgroups import cases, counted, declared, scored
 from tests.identity.test_identity import study as read_by
+from tests.marked import by_radius
 from tests.studies import counts, plan, readings
 from trustreport.assessment import assess
 from trustreport.checks import CHECKS, Evidence
@@ -317,6 +318,11 @@ PAIRS: dict[str, Pair] = {
     "P63": lambda: (followed.evidence(censoring=3.0), followed.evidence(censoring=0.3)),
     "P64": lambda: (followed.evidence(by_score=3.0), followed.evidence(censoring=0.3)),
     "P65": lambda: (followed.evidence(competing=None), followed.evidence(competing=())),
+    "P66": lambda: (alone(by_radius(4.0)), alone(by_radius(0.1))),
+    "P67": lambda: (
+        alone(by_radius(0.1)),
+        alone(by_radius(0.1), plan(localisation={"false_marks_per_case": [0.25, 0.5]})),
+    ),
 }
 
 
@@ -325,7 +331,7 @@ def run(check: str, evidence: Evidence) -> list[CheckOutcome]:
 
 
 def test_the_register_is_whole_and_every_check_has_its_pair() -> None:
-    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 66)]
+    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 68)]
     assert set(PAIRS) == set(BY_ID)
 
 

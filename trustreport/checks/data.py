@@ -14,6 +14,7 @@ from trustreport.measures.roc.auc import logit_delong
 from trustreport.messages import Message, say
 from trustreport.performance.cases import place_of_set
 from trustreport.performance.follow_up import is_mature
+from trustreport.performance.lesions import marked_cases
 from trustreport.performance.readers import place_of_task
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import DatasetFacts, Plan
@@ -49,6 +50,9 @@ def tested(evidence: Evidence) -> Iterator[TestedCases]:
             yield TestedCases(Place(dataset=dataset.name), dataset.cases)
     for readings in evidence.study.readings:
         yield TestedCases(place_of_task(readings, evidence.study), readings.cases)
+    for one in marked_cases(evidence.study, evidence.plan):
+        if one.by_readers:
+            yield TestedCases(one.place, one.of.cases)
 
 
 def of_making(evidence: Evidence) -> list[Dataset]:

@@ -5,6 +5,7 @@ from trustreport.dimensions import (
     advice_value,
     candidates,
     decision_benefit,
+    localisation,
     potential_robustness,
     pragmatic_utility,
     reliance,
@@ -20,8 +21,10 @@ __all__ = ["DIMENSIONS", "Dimension"]
 DIMENSIONS: tuple[Dimension, ...] = (
     source_reliability.DIMENSION,
     advice_accuracy.DIMENSION,
+    localisation.DIMENSION,
     pragmatic_utility.DIMENSION,
     decision_benefit.DIMENSION,
+    localisation.READERS,
     reliance.DIMENSION,
     advice_value.DIMENSION,
     candidates.DIMENSION,

@@ -60,7 +60,9 @@ class Errors:
 
 def case_mixes(study: Study) -> tuple[CaseMix, ...]:
     """The mix of every set of cases that a study holds."""
+    by_readers = [one for one in study.localisations if one.readers is not None]
     found = [case_mix(r.task, "", r.cases) for r in study.readings]
+    found += [case_mix(one.task, "", one.cases) for one in by_readers]
     for dataset in study.datasets:
         statuses: dict[str, int] = {}
         for scores in dataset.scores.values():

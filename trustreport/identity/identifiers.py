@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from trustreport.study import Cases, Labels, Study
+from trustreport.study import Cases, Labels, Readers, Study
 
 # Headers that hold who somebody is, in small letters and without what stands between words.
 OF_PERSON = ("", "patient", "reader", "rater", "full", "contact", "participant", "subject")
@@ -107,6 +107,7 @@ def is_personal(name: str) -> bool:
 def _labels_of_persons(study: Study, kind: Kind) -> Iterator[Labels]:
     if kind == "reader":
         yield from (readings.readers.labels for readings in study.readings)
+        yield from (one.makers for one in study.localisations if one.readers is not None)
     elif kind == "rater":
         yield from (ratings.raters for ratings in study.raters)
     else:
@@ -120,13 +121,13 @@ def _texts(study: Study) -> Iterator[tuple[str, Labels]]:
     for cases in cases_of(study):
         yield "case", cases.labels
         yield from ((name, column.labels) for name, column in cases.groups.items())
-    for readings in study.readings:
-        yield from ((name, column.labels) for name, column in readings.readers.strata.items())
+    for readers in readers_in(study):
+        yield from ((name, column.labels) for name, column in readers.strata.items())
 
 
 def _column_names(study: Study) -> Iterator[tuple[str, str]]:
-    for readings in study.readings:
-        yield from (("readers", name) for name in readings.readers.strata)
+    for readers in readers_in(study):
+        yield from (("readers", name) for name in readers.strata)
     for cases in cases_of(study):
         yield from (("cases", name) for name in cases.groups)
     for dataset in study.datasets:
@@ -137,6 +138,13 @@ def cases_of(study: Study) -> Iterator[Cases]:
     """The cases of every task, of the raters, and of every data set."""
     for held in (study.readings, study.raters, study.datasets):
         yield from (one.cases for one in held)
+    yield from (one.cases for one in study.localisations if one.readers is not None)
+
+
+def readers_in(study: Study) -> Iterator[Readers]:
+    """The readers of every task, of readings and of marks."""
+    yield from (readings.readers for readings in study.readings)
+    yield from (one.readers for one in study.localisations if one.readers is not None)
 
 
 def _some(labels: Labels) -> Iterator[str]:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from trustreport import lock
-from trustreport.identity.identifiers import MOST_NAMES, cases_of
+from trustreport.identity.identifiers import MOST_NAMES, cases_of, readers_in
 from trustreport.plan import Plan
-from trustreport.study import Cases, Coded, Dataset, Labels, Ratings, Readings, Study
+from trustreport.study import Cases, Coded, Dataset, Labels, Localisation, Ratings, Readers, Readings, Study
 
 DIGITS = 6
 MOST_CASES = 1_000_000  # of more cases the names are counted, since nothing shows them
@@ -64,6 +64,7 @@ def pseudonymised(study: Study, plan: Plan) -> tuple[Study, Plan]:
         readings=tuple(_of_readings(one, names) for one in study.readings),
         raters=tuple(_of_ratings(one, names) for one in study.raters),
         datasets=tuple(_of_dataset(one, names, text) for one in study.datasets),
+        localisations=tuple(_of_localisation(one, names, text) for one in study.localisations),
         sources=tuple(replace(s, file=text(s.file), columns=()) for s in study.sources),
         manifest=b"",
         lock_status=_of_lock(found, names, text),
@@ -115,6 +116,9 @@ def _salt(study: Study) -> bytes:
             for name in ("score", "decision", "class_scores"):
                 _add(digest, getattr(scores, name))
         _add(digest, dataset.features)
+    for one in study.localisations:
+        for name in ("arm", "maker", "case", "rating", "lesion"):
+            _add(digest, getattr(one, name))
     for cases in cases_of(study):
         _add(digest, cases.truth)
         for i in range(min(len(cases.labels), MOST_NAMES)):
@@ -128,8 +132,8 @@ def _add(digest: Any, column: Any) -> None:
 
 
 def _readers(study: Study) -> Iterator[str]:
-    for readings in study.readings:
-        yield from readings.readers.labels
+    for readers in readers_in(study):
+        yield from readers.labels
 
 
 def _raters(study: Study) -> Iterator[str]:
@@ -142,8 +146,8 @@ def _sites(study: Study, plan: Plan) -> Iterator[str]:
         if cases.site is not None:
             yield from cases.site.labels
         yield from _of_sites(cases.groups)
-    for readings in study.readings:
-        yield from _of_sites(readings.readers.strata)
+    for readers in readers_in(study):
+        yield from _of_sites(readers.strata)
     yield from (reader.site for reader in plan.readers if reader.site)
     yield from (site for facts in plan.datasets for site in facts.sites or ())
 
@@ -198,14 +202,28 @@ def _of_cases(cases: Cases, names: _Names) -> Cases:
     return replace(cases, labels=hidden, site=_of_coded(cases.site, names, "S"), groups=groups)
 
 
-def _of_readings(readings: Readings, names: _Names) -> Readings:
-    labels, place = _relabelled(readings.readers.labels, names, "R")
+def _of_reader_group(readers: Readers, names: _Names) -> tuple[Readers, NDArray[np.int32]]:
+    """Readers under pseudonyms in the order of their letters, and where each now stands (-1 stays)."""
+    labels, place = _relabelled(readers.labels, names, "R")
     order = np.argsort(place[:-1], kind="stable")
     strata = {
         name: Coded(found.codes[order], found.labels)
-        for name, column in readings.readers.strata.items()
+        for name, column in readers.strata.items()
         if (found := _of_coded(column, names, "S") if name.casefold() in SITES else column)
     }
+    return replace(readers, labels=labels, strata=strata), place
+
+
+def _of_localisation(one: Localisation, names: _Names, text: "_Texts") -> Localisation:
+    made = replace(one, cases=_of_cases(one.cases, names), dataset=text(one.dataset))
+    if one.readers is None:
+        return made
+    readers, place = _of_reader_group(one.readers, names)
+    return replace(made, readers=readers, makers=readers.labels, maker=place[one.maker])
+
+
+def _of_readings(readings: Readings, names: _Names) -> Readings:
+    readers, place = _of_reader_group(readings.readers, names)
     reader = place[readings.reader]
     rows = np.lexsort((readings.case, reader, readings.arm))
     columns: dict[str, Any] = {}
@@ -216,7 +234,7 @@ def _of_readings(readings: Readings, names: _Names) -> Readings:
         elif isinstance(held, Mapping) and one.init:  # what was made of the readings is made again
             columns[one.name] = {name: column[rows] for name, column in held.items()}
     columns["reader"] = reader[rows]
-    columns["readers"] = replace(readings.readers, labels=labels, strata=strata)
+    columns["readers"] = readers
     columns["cases"] = _of_cases(readings.cases, names)
     return replace(readings, **columns)
 
@@ -237,6 +255,7 @@ class _Texts:
 
     def __init__(self, study: Study, names: _Names) -> None:
         tasks = {r.task for r in study.readings} | {r.task for r in study.raters}
+        tasks |= {one.task for one in study.localisations}
         candidates = {name for dataset in study.datasets for name in dataset.scores}
         kept = {*study.arms, *tasks, *candidates}
         self._new = {

@@ -8,6 +8,7 @@ from trustreport.ingest.arms import Arms, arms_of
 from trustreport.ingest.cautions import cautions
 from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.datasets import datasets_of
+from trustreport.ingest.lesions import localised
 from trustreport.ingest.manifest import Manifest
 from trustreport.ingest.problems import Problems
 from trustreport.ingest.readings import ratings_of, readings_of
@@ -22,11 +23,14 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, prob
     rules.spelled_alike(tables, problems)
     published.sets_are_unique(plan, manifest, problems)
     arms = arms_of(plan, tables, manifest, problems)
+    datasets = datasets_of(plan, tables, manifest, problems)
+    datasets, localisations = localised(plan, tables, arms, datasets, manifest, problems)
     study = Study(
         arms.names,
         tuple(_readings(plan, tables, arms, problems)),
-        datasets_of(plan, tables, manifest, problems),
+        datasets,
         tuple(_ratings(tables, problems)),
+        localisations,
         published.counts_of(plan, tables, arms, manifest, problems),
         plan.paired_counts,
         published.confusion_of(plan, tables, manifest, problems),

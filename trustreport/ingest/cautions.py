@@ -39,6 +39,10 @@ def cautions(plan: Plan, tables: Sequence[MappedTable], study: Study) -> Iterato
         yield from _of_scores(dataset, plan)
         yield from _of_features(dataset)
         yield from _of_follow_up(dataset, plan)
+    for one in study.localisations:
+        if one.merged:
+            names = [t.file for t in tables if t.kind == "marks"]
+            yield "marks_merged", {"name": one.name or names[0], "n": one.merged}
     yield from _of_subgroups(plan, study)
     yield from _of_baseline(plan, study)
 

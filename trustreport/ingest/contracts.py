@@ -155,6 +155,7 @@ EVENT = ColumnCheck(
     "0 (censored), 1 (the event) or the number of a competing event",
     fix_event,
 )
+ABOVE_ZERO = ColumnCheck(lambda x: ~np.isfinite(x) | (x > 0), "a number above 0")
 COUNT = ColumnCheck(lambda x: ~np.isfinite(x) | _whole(x), "a count: 0, 1, 2 ...")
 DATE = ColumnCheck(
     lambda x: (x >= np.datetime64("1800-01-01", "s")) & (x < np.datetime64("2200-01-01", "s")),
@@ -221,6 +222,10 @@ WORDS: Mapping[str, Word] = {
     "positives": COUNTED,
     "negatives": COUNTED,
     "total": COUNTED,
+    "lesion": NAME,
+    "rating": NUMBER,
+    "lesion_weight": Word("number", (FINITE, ABOVE_ZERO)),
+    **dict.fromkeys(("x", "y", "z"), NUMBER),
 }
 
 PER_ARM = (
@@ -235,6 +240,7 @@ CASE_NUMBERS = (
 OF_CASE = ("truth", "patient", "site", "date", "complexity", "content_hash", *CASE_NUMBERS)
 # Headers such as "event" and "weight" mean many things: these are taken where the manifest maps them.
 ONLY_MAPPED_OF_CASE = ("follow_up", "event", "weight")
+COORDINATES = ("x", "y", "z")
 KNOWN_OF_COUNTS = ("readers", "cases", "paired")
 
 CONTRACTS: Mapping[str, Contract] = {
@@ -269,6 +275,8 @@ CONTRACTS: Mapping[str, Contract] = {
     ),
     "features": Contract(("case",), ("dataset",), extra="features"),
     "raters": Contract(("case", "rater", "label"), ("confidence", "truth")),
+    "lesions": Contract(("case", "lesion"), ("dataset", "lesion_weight", *COORDINATES)),
+    "marks": Contract(("case", "rating"), ("dataset", "reader", "candidate", "arm", "lesion", *COORDINATES)),
     "counts": Contract(("arm", "errors", "correct"), ("set", "dataset", *KNOWN_OF_COUNTS)),
     "confusion": Contract(("tp", "fp", "fn", "tn"), ("set", "dataset", *KNOWN_OF_COUNTS)),
     "reported": Contract(("set", "metric", "value"), ("positives", "negatives", "total", "rounding")),
@@ -280,7 +288,8 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "truth": ("reference",),
     "read_at": ("timestamp",),
     "weight": ("weights", "sampling_weight"),
-    **{w: (f"{w}_id",) for w in (*MUST_BE_NAMED, "patient", "site")},
+    "lesion_weight": ("weight",),
+    **{w: (f"{w}_id",) for w in (*MUST_BE_NAMED, "patient", "site", "lesion")},
 }
 
 

@@ -132,7 +132,8 @@ def _places_cases(table: MappedTable, tables: Sequence[MappedTable], places: Pla
         return bool(places.declared or scored)
     if table.spec.task is not None or len(places.declared) > 1:
         return False
-    return any("case" in t.names and "truth" not in t.headers for t in scored)
+    marked = any(t.kind == "marks" and "reader" not in t.names for t in tables)
+    return marked or any("case" in t.names and "truth" not in t.headers for t in scored)
 
 
 def _dataset(

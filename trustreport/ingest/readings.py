@@ -72,7 +72,7 @@ def readings_of(
     return Readings(
         task,
         arms.names,
-        _readers(reader_names, people, plan, tables, problems),
+        readers_of(reader_names, people, plan, tables, problems),
         cases.build(values.labels_of(case_names), parts, problems),
         arm[order],
         reader[order],
@@ -379,7 +379,7 @@ def listed_files(tables: Sequence[MappedTable]) -> str:
     return " or ".join(dict.fromkeys(t.file for t in tables))
 
 
-def _readers(
+def readers_of(
     names: "pa.Array",
     people: Sequence[MappedTable],
     plan: Plan,

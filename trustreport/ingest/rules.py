@@ -102,6 +102,8 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
     """Endpoints, claims and vigilance name arms and data sets that there are."""
     datasets = {d.dataset for d in plan.datasets} | {d.name for d in study.datasets}
     candidates = {c.candidate for c in plan.candidates} | {c for d in study.datasets for c in d.scores}
+    marking = {name for one in study.localisations if one.readers is None for name in one.makers}
+    candidates |= marking
     armed = set(arms.known) | {a for c in study.counts for a in c.arms}
     for i, endpoint in enumerate(plan.endpoints):
         said = endpoint.arm_or_contrast
@@ -134,7 +136,11 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
     if baseline is not None:
         _known(baseline, datasets, "a data set", ("vigilance", "baseline_dataset"), manifest, problems)
     declared = {c.candidate for c in plan.candidates}
-    for name in sorted({n for d in study.datasets for n in d.scores if n} - declared) if declared else ():
+    for name in (
+        sorted({n for d in study.datasets for n in d.scores if n} | marking - {""} - declared)
+        if declared
+        else ()
+    ):
         _known(name, declared, "a candidate", ("candidates",), manifest, problems)
 
 

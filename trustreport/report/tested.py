@@ -52,6 +52,13 @@ def _counted(study: Study, what: str, say: Catalogue) -> str:
             positive = int((readings.cases.truth > 0).sum())
             text = say("report.tested.n_cases_positive", n=len(readings.cases), positive=positive)
         found.append((text, readings.task))
+    for marks in (one for one in study.localisations if one.readers is not None):
+        if what == "readers":
+            text = say("report.tested.n_readers", n=len(marks.makers))
+        else:
+            positive = int((marks.cases.truth > 0).sum())
+            text = say("report.tested.n_cases_positive", n=len(marks.cases), positive=positive)
+        found.append((text, marks.task))
     for group in (study.counts, study.paired_counts, study.confusion):
         for one in group:
             n = getattr(one, what, None)

@@ -295,6 +295,52 @@ def _at_horizon(assessment: Assessment, say: Catalogue) -> list[Statement]:
     return said
 
 
+def _lesions(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """How well candidates find lesions: the weighted area and the lesions found, of each on its test data."""
+    roles = {d.name: d.role for d in assessment.study.datasets}
+    areas = [r for r in assessment.results if r.id == "localisation.wafroc_auc" and r.primary]
+    said = []
+    for area in [r for r in areas if roles.get(str(r.place.dataset)) not in DEVELOPMENT_ROLES][:MOST_PAIRS]:
+        names = ("lesion_sensitivity", "false_marks_per_case")
+        own = {
+            r.name: r for r in assessment.results if r.place == area.place and r.dimension == area.dimension
+        }
+        found, false = (own[name] for name in names)
+        shown = [area] if not isnan(area.estimate.value) else []
+        if isnan(found.estimate.value):
+            continue
+        text = say(
+            "answer.open.lesions" if shown else "answer.open.lesions_found",
+            data=area.place.data_name,
+            area=in_words(area, say) if shown else "",
+            found=in_words(found, say),
+            false=false.estimate.value,
+        )
+        said.append(Statement(text, (*shown, found, false)))
+    return said
+
+
+def _reader_lesions(assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """The change of the weighted area of the readers."""
+    found = [
+        r
+        for r in assessment.results
+        if r.id == "reader_localisation.arm_difference" and r.primary and r.endpoint == "wafroc_auc"
+    ]
+    said = []
+    for r in [r for r in found if not isnan(r.estimate.low)][:MOST_PAIRS]:
+        e, (compared, baseline) = r.estimate, r.place.arms or ("", "")
+        text = say(
+            f"answer.open.reader_lesions_{_side(r)}",
+            change=in_words(r, say),
+            compared=compared,
+            baseline=baseline,
+            level=e.level,
+        )
+        said.append(Statement(text, (r,)))
+    return said
+
+
 def _published(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Declared figures that contradict each other, and those that the counts do not bear out."""
     own = [r for r in assessment.results if r.id == "reported.conflict"]
@@ -362,11 +408,13 @@ def _side(change: Result) -> str:
 SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Statement]], ...] = (
     _utility,
     _readers,
+    _reader_lesions,
     _errors,
     _data_sets,
     _classes,
     _at_horizon,
     _sets,
+    _lesions,
     _published,
     _raters,
 )
