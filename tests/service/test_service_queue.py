@@ -2,13 +2,14 @@
 
 import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from services import Client, world
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
-from trustreport.service.jobs import queue, schedules
+from trustreport.service.jobs import queue, schedules, store_results
 from trustreport.service.jobs.queue import Lease
 from trustreport.service.storage.models import Audit, Job, Schedule, StoredWorker, Version
 from trustreport.service.storage.store import now
@@ -177,6 +178,36 @@ def test_a_due_audit_asks_once_and_unchanged_data_make_no_new_report(core: Core,
         assert rows.query(Job).filter(Job.state == "queued").count() == 0
         due = rows.query(Audit).filter(Audit.action == "schedule.due").order_by(Audit.number).all()
         assert [entry.details["new"] for entry in due] == [True, False]
+
+
+def test_workers_that_meet_a_device_at_the_same_time_store_it_once(core: Core, version: str) -> None:
+    """Both look for it before either has stored it, as two checks of one device's versions do."""
+    named = {"key": "k" * 64, "basic_udi_di": "", "trade_name": "New", "manufacturer": "M"}
+    looked, found = threading.Barrier(2), []
+    name = ask(core, version)
+
+    def meet() -> None:
+        with core.store.write() as rows:
+            row = rows.get_one(Job, name)
+            if not core.store.is_sqlite:  # whose writers come one after the other
+                scalar = rows.scalar
+
+                def wait(query: Any) -> Any:
+                    seen = scalar(query)
+                    rows.scalar = scalar  # type: ignore[method-assign]
+                    looked.wait(20)
+                    return seen
+
+                rows.scalar = wait  # type: ignore[method-assign]
+            found.append(store_results._device(rows, row, named))
+
+    threads = [threading.Thread(target=meet) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 2
+    assert len(set(found)) == 1
 
 
 def test_a_lost_database_does_not_end_a_lane(light: Core, monkeypatch: pytest.MonkeyPatch) -> None:

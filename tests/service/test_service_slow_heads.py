@@ -15,7 +15,8 @@ from trustreport.service.core import Core
 from trustreport.service.server import server_config
 from trustreport.service.web import slow_heads
 
-GET = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+HALF = b"GET /health HTTP/1.1\r\nHost: x\r\n"
+GET = HALF + b"\r\n"
 
 
 @pytest.fixture
@@ -34,15 +35,17 @@ def port(light: Core, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     thread.join(20)
 
 
-@pytest.mark.parametrize("begun", [b"", b"GET /health HTTP/1.1\r\nHost: x\r\n", GET + b"GET /hea"])
-def test_half_a_head_is_given_up(port: int, begun: bytes) -> None:
+@pytest.mark.parametrize("first, begun", [(b"", b""), (b"", HALF), (GET, HALF)])
+def test_half_a_head_is_given_up(port: int, first: bytes, begun: bytes) -> None:
     """OWASP ASVS 5.0, V2.4: connections that do nothing are not kept for ever."""
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
-        client.sendall(begun)
+    with socket.create_connection(("127.0.0.1", port), timeout=25) as client:
+        client.sendall(first)
         received = b""
-        while block := client.recv(1000):  # ends when the server closes, or by the timeout
-            received += block
-    assert (b"200 OK" in received) == begun.startswith(GET)
+        while first and b'"ok"' not in received:
+            received += client.recv(1000)
+        client.sendall(begun)
+        while client.recv(1000):  # ends when the server closes
+            pass
 
 
 def test_a_connection_that_asks_is_kept(port: int) -> None:

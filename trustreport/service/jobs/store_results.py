@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
@@ -103,7 +104,12 @@ def _device(rows: Rows, job: Job, named: Mapping[str, str] | None) -> str | None
     )
     device = rows.scalar(of_key)
     if device is None:
-        device = StoredDevice(id=new_id(), organisation=job.organisation, created_at=now(rows), **named)
-        rows.add(device)
-        rows.flush()
+        try:
+            with rows.begin_nested():
+                device = StoredDevice(
+                    id=new_id(), organisation=job.organisation, created_at=now(rows), **named
+                )
+                rows.add(device)
+        except IntegrityError:  # another worker met it at the same time
+            device = rows.scalars(of_key).one()
     return device.id

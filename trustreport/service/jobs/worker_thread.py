@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
@@ -64,7 +65,10 @@ class WorkerThread:
                 files = rows.scalars(select(VersionFile).where(VersionFile.version == job.version)).all()
             try:
                 outcome, asked = self._compute(job, lease, files, work)
-                state = self._settle(job, lease, outcome, asked, work)
+                try:
+                    state = self._settle(job, lease, outcome, asked, work)
+                except IntegrityError:  # somebody stored the same row at this moment
+                    state = self._settle(job, lease, outcome, asked, work)
             except AWAY:  # another worker has the job once the lease is over
                 raise
             except Exception as error:  # ours: it would come again with every attempt
