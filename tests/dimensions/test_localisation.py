@@ -89,7 +89,7 @@ def test_the_section_has_sentences_a_table_and_the_curve() -> None:
     assert texts[0].startswith("60 cases, 30 of them with a lesion; 40 lesions in all.")
     assert any("area under the weighted AFROC curve was" in text for text in texts)
     first = answer(assessment, EN).sentence
-    assert first.startswith("On north the area under the weighted AFROC curve was 0.")
+    assert first.startswith("north: the area under the weighted AFROC curve was 0.")
     assert "of the lesions were found" in first
 
 
@@ -118,7 +118,7 @@ def test_without_a_case_without_lesions_areas_say_why() -> None:
     assert "every case has a lesion" in area.note
     assert not isnan(one(results, "localisation.froc_mean_sensitivity").estimate.low)
     assert any("not estimable" in text for text in said(assessment, "localisation"))
-    assert answer(assessment, EN).sentence.startswith("On north ")
+    assert answer(assessment, EN).sentence.startswith("north: ")
 
 
 def test_cases_too_young_for_a_truth_are_left_out() -> None:
