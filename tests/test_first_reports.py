@@ -201,7 +201,7 @@ def test_heart_at_four_hospitals(report: Callable[[str], Report]) -> None:
     assert found.answer.startswith(
         "The lowest AUC outside the training data is 0.72 (0.51 to 0.87), at switz"
     )
-    assert "On hungarian: area under the ROC curve 0.88" in found.answer
+    assert "hungarian: area under the ROC curve 0.88" in found.answer
 
 
 def areas(report: Report, reader_scope: str = "arm") -> dict[str, float]:
