@@ -325,7 +325,7 @@ def test_the_pdf_of_a_first_report(tmp_path: Path) -> None:
     page = subprocess.run(first, capture_output=True, check=True, text=True).stdout
     page = " ".join(page.split())
     assert "area under the ROC curve" in page
-    assert "+4.38" in page
+    assert "+0.0438" in page
     assert "5 readers" in page
     assert "114 cases, 45 with the condition" in page
     assert "Écho simple, Ciné" in page

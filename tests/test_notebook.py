@@ -94,7 +94,7 @@ def test_a_figure_by_its_id(dossier: Assessed) -> None:
 
 def test_the_output_of_a_cell_is_the_answer_with_the_verdicts(dossier: Assessed) -> None:
     shown = dossier._repr_html_()
-    assert "Neither of the two criteria is met." in shown
+    assert "Neither of the two criteria has been shown to be met." in shown
     assert shown.count("<svg") == len(dossier.verdicts)
     assert len(shown) < 20_000
     assert repr(dossier).startswith("<Assessed: ")

@@ -180,7 +180,7 @@ def test_every_caption_and_alt_text_can_be_said() -> None:
         ({"sensitivity": "0.80"}, "The declared figure of the advice alone agrees with the one recomputed."),
         (
             {"sensitivity": "0.85", "specificity": "0.75"},
-            "differ from those recomputed: sensitivity 0.85 (recomputed 0.800).",
+            "could not be reproduced: sensitivity 0.85 (recomputed 0.800).",
         ),
         (
             {"sensitivity": "0.1", "specificity": "0.1", "accuracy": "0.1", "ppv": "0.1"},

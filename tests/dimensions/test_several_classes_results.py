@@ -44,7 +44,7 @@ def test_every_measure_of_every_class_is_a_result(tmp_path: Path) -> None:
 def test_the_page_says_how_often_and_where_least(tmp_path: Path) -> None:
     assessment = study(tmp_path)
     said = answer(assessment, EN)
-    assert said.sentence.startswith("On clinic the class was right in ")
+    assert said.sentence.startswith("clinic: the class was right in ")
     assert "sensitivity was lowest for " in said.sentence
     (part,) = [
         p for p in assessment.findings[0].parts if p.title and EN(p.title) == "Several classes: clinic"

@@ -249,7 +249,7 @@ def test_a_few_sets_are_told_one_by_one_with_assumption_and_bounds() -> None:
     assert "s0: measured accuracy is 90.0%. A weighted concordance of 0.57 means that 87.7% of" in said
     assert "is 80.2% if the device agrees with correct and incorrect labels equally often" in said
     assert "Without this assumption it is between 77.7% and 97.7%" in said
-    assert "enters no verdict" in said
+    assert "No verdict uses the actual accuracy" in said
     figure = finding.parts[0].figures[0].drawing
     assert isinstance(figure, NomogramFigure)
     assert figure.points[0].actual == one(finding, "actual_accuracy", set="s0").estimate.value

@@ -314,7 +314,7 @@ def test_the_largest_difference_of_all_sets_is_named_first() -> None:
     assert said[0].startswith(
         "The largest difference between groups is in sensitivity, site: "
         "23.3 points lower for sex: F than for M "
-        f"(95% CI {-100 * wanted.high:.1f} to {-100 * wanted.low:.1f}; adjusted p"
+        f"(95% CI {-100 * wanted.high:.1f} to {-100 * wanted.low:.1f}, unadjusted; adjusted p"
     )
     rows = [[EN(c) if isinstance(c, Message) else c for c in row] for row in first.tables[0].rows]
     sizes = [abs(row[3].value) for row in rows]

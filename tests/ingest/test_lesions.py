@@ -89,7 +89,7 @@ def test_marks_of_readers_know_every_case_and_arm(tmp_path: Path) -> None:
 
 
 def test_weights_are_in_sum_one_for_each_case(tmp_path: Path) -> None:
-    _, one = made(tmp_path, lesions="case,lesion,weight\nC1,a,3\nC1,b,1\nC2,a,7\n")
+    _, one = made(tmp_path, lesions="case,lesion,lesion_weight\nC1,a,3\nC1,b,1\nC2,a,7\n")
     assert one.weight is not None
     assert one.weight.tolist() == [0.75, 0.25, 1.0]
 
@@ -131,8 +131,12 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, str], str]] = {
     "a lesion twice": ((), {"lesions": LESIONS + "C2,a\n"}, "lesion a of case C2 appears twice"),
     "a lesion without name": ((), {"lesions": LESIONS + "C3,\n"}, "a lesion without a name"),
     "a hit without rating": ((), {"marks": MARKS + "C1,,b\n"}, "a mark on a lesion without a rating"),
-    "some weights": ((), {"lesions": "case,lesion,weight\nC1,a,1\nC1,b,\n"}, "1 of 2 lesions have no weight"),
-    "a weight of 0": ((), {"lesions": "case,lesion,weight\nC1,a,0\nC1,b,1\n"}, "a number above 0"),
+    "some weights": (
+        (),
+        {"lesions": "case,lesion,lesion_weight\nC1,a,1\nC1,b,\n"},
+        "1 of 2 lesions have no weight",
+    ),
+    "a weight of 0": ((), {"lesions": "case,lesion,lesion_weight\nC1,a,0\nC1,b,1\n"}, "a number above 0"),
     "truth against lesions": ((), {"cases": "case,truth\nC1,0\nC2,1\nC3,0\nC4,0\n"}, "truth 0 and a lesion"),
     "no lesion column": ((), {"marks": "case,rating\nC1,3\n"}, "acceptance_radius"),
     "radius and column": (

@@ -18,8 +18,8 @@ def table(rows: int, text: str) -> NumberedTable:
 def test_a_table_stays_whole_by_the_room_that_it_takes() -> None:
     assert table(SHORT_TABLE, "yes").short
     assert not table(SHORT_TABLE + 1, "yes").short
-    assert table(3, "A reason of several lines. " * 12).short
-    assert not table(8, "A reason of several lines. " * 12).short
+    assert table(2, "A reason of several lines. " * 12).short
+    assert not table(5, "A reason of several lines. " * 12).short
 
 
 @pytest.mark.pdf

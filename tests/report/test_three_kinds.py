@@ -5,6 +5,7 @@ import re
 import subprocess
 from html import unescape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import page as conformance
@@ -81,9 +82,9 @@ def conforms(out: Path, name: str) -> None:
 
 def page_pictures(file: Path) -> list[np.ndarray]:
     """The pages of a PDF in grey, a pixel a millimetre."""
-    prefix = file.with_suffix("")
-    subprocess.run(["pdftoppm", "-r", "25.4", "-gray", str(file), str(prefix)], check=True)
-    return [np.asarray(Image.open(one)) for one in sorted(file.parent.glob(f"{prefix.name}-*.pgm"))]
+    with TemporaryDirectory() as folder:
+        subprocess.run(["pdftoppm", "-r", "25.4", "-gray", str(file), f"{folder}/page"], check=True)
+        return [np.array(Image.open(one)) for one in sorted(Path(folder).iterdir())]
 
 
 def body(page: np.ndarray) -> np.ndarray:

@@ -288,7 +288,6 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "truth": ("reference",),
     "read_at": ("timestamp",),
     "weight": ("weights", "sampling_weight"),
-    "lesion_weight": ("weight",),
     **{w: (f"{w}_id",) for w in (*MUST_BE_NAMED, "patient", "site", "lesion")},
 }
 

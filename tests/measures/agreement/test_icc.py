@@ -115,6 +115,15 @@ def test_limits_enclose_the_value_or_are_not_given(table: np.ndarray) -> None:
             assert e.low <= e.value <= e.high <= 1
 
 
+def test_cases_that_do_not_differ_have_no_limits() -> None:
+    """Rows of one mean: the limits would have no width, at the least value that four raters allow."""
+    table = np.array([[1, 2, 3, 4], [4, 3, 2, 1], [2, 1, 4, 3.0]])
+    e = icc(table, form="1")
+    assert e.value == pytest.approx(-1 / 3)
+    assert isnan(e.low)
+    assert e.note
+
+
 def test_units_and_order_do_not_matter() -> None:
     e = icc(ANXIETY)
     for other in (10 * ANXIETY + 3, ANXIETY[::-1], ANXIETY[:, ::-1], ANXIETY + 1e9):

@@ -77,7 +77,9 @@ def icc(values: NDArray[np.floating[Any]], *, form: Form = "A,1", level: float =
     value = _value(form, n, k, *squares)
     if isnan(value):
         return undefined(n, notes.ONE_CATEGORY, level=level, method=METHOD)
-    low, high = (nan, nan) if value == 1 else _limits(form, n, k, *squares, level)
+    # Cases that do not differ at all, or labels of a case that do not, leave limits of no width.
+    bare = value == 1 or squares[0] == 0
+    low, high = (nan, nan) if bare else _limits(form, n, k, *squares, level)
     without = notes.NO_VARIATION if value == 1 else notes.NO_F_LIMITS if isnan(low) else ""
     note = "; ".join(filter(None, (notes.INCOMPLETE_LEFT_OUT if left_out else "", without)))
     details = {"raters": float(k), "left_out": float(left_out)}
