@@ -6,9 +6,11 @@ owns this folder as well, unless `Settings.heads` puts it out of their reach.
 """
 
 import base64
+import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -66,13 +68,32 @@ def write_signed(core: Core, text: bytes, file: Path) -> None:
         os.replace(new, target)
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Nobody else in here at the same time, in whichever thread or process of this machine."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
 def write_daily(core: Core, actor: str) -> None:
-    """Write today's heads; the log says with which hash, and the process's own log says them too."""
-    with core.store.read() as rows:
-        text = statement(core, rows)
-    said = json.loads(text)
-    file = folder_of(core.settings) / NAME.format(datetime.fromtimestamp(said["at"] / 1000, UTC))
-    write_signed(core, text, file)
+    """Write today's heads; the log says with which hash, and the process's own log says them too.
+
+    Of workers that do so at the same time one does: a text has its own signature beside it.
+    """
+    folder = folder_of(core.settings)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _alone(folder):
+        with core.store.read() as rows:
+            text = statement(core, rows)
+        said = json.loads(text)
+        file = folder / NAME.format(datetime.fromtimestamp(said["at"] / 1000, UTC))
+        if file.exists():
+            return
+        write_signed(core, text, file)
     with core.store.write() as rows:
         audit.write(rows, audit.SERVICE, actor, ACTION, file.name, sha256=sha256(text).hexdigest())
     log().info("log heads", heads={chain: head["hash"] for chain, head in said["heads"].items()})
