@@ -216,6 +216,8 @@ def _sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
         ]
         for m in ("sensitivity", "specificity")
     }
+    alike = _decided_alike(kinds["sensitivity"], kinds["specificity"])
+    kinds = {m: [r for r in own if r.place.set not in alike] for m, own in kinds.items()}
     names = dict.fromkeys(str(r.place.set) for own in kinds.values() for r in own)
     if len(names) == 1:
         own = [r for kind in kinds.values() for r in kind]
@@ -235,6 +237,12 @@ def _sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
             }
             said.append(Statement(say("answer.open.over_sets", **values), (low, high)))
     return said
+
+
+def _decided_alike(sensitivities: list[Result], specificities: list[Result]) -> set[str | None]:
+    """Sets whose decisions are all positive or all negative: no table of a test that decides."""
+    of = {r.place.set: r.estimate.value for r in specificities}
+    return {r.place.set for r in sensitivities if (r.estimate.value, of.get(r.place.set)) in ((0, 1), (1, 0))}
 
 
 def _measured(r: Result, say: Catalogue) -> str:
@@ -413,8 +421,8 @@ SPEAKERS: tuple[Callable[[Assessment, Catalogue], list[Statement]], ...] = (
     _data_sets,
     _classes,
     _at_horizon,
-    _sets,
     _lesions,
     _published,
+    _sets,
     _raters,
 )
