@@ -1,15 +1,17 @@
 """What figures of curves share: panels in rows, thinned lines, strokes that differ without colour, a key."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from math import ceil, hypot
+from math import ceil, hypot, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trustreport.figures import style
+from trustreport.estimate import Estimate
+from trustreport.figures import numbers, style
+from trustreport.messages import Catalogue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,6 +131,33 @@ class AxisLabels:
 
     x: str
     y: str
+
+
+def line_sample(how: Mapping[str, Any]) -> Sample:
+    """A piece of a line drawn so, for the key."""
+
+    def draw(sheet: "Axes", x: float, y: float) -> None:
+        sheet.plot([x, x + SAMPLE - 1.4], [y, y], **how)
+
+    return draw
+
+
+def mark_sample(how: Mapping[str, Any]) -> Sample:
+    """A mark drawn so, for the key."""
+
+    def draw(sheet: "Axes", x: float, y: float) -> None:
+        sheet.plot([x + SAMPLE / 2 - 1.0], [y], ls="none", **how)
+
+    return draw
+
+
+def area_text(say: Catalogue, e: Estimate, kind: str) -> str:
+    """The area under a curve of a kind (``roc``, ``froc``) with its interval, where it has one."""
+    if not (isfinite(e.value) and isfinite(e.low) and isfinite(e.high)):
+        return say(f"figure.{kind}.area", number=numbers.estimate(say, e, "number"))
+    value, low, high = numbers.parts(say, e, "number")
+    level = numbers.plain(say, round(100 * e.level, 6))
+    return say(f"figure.{kind}.area_interval", value=value, low=low, high=high, level=level)
 
 
 def lay_out(

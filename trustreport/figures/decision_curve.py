@@ -194,8 +194,8 @@ class DecisionCurves:
         if any(line.declared for panel in self.panels for line in panel.lines):
             text = say("figure.decision_curve.declared", level=level)
             entries.append(curves.LegendEntry(_declared, text))
-        entries.append(curves.LegendEntry(_sample(ALL), say("figure.decision_curve.treat_all")))
-        entries.append(curves.LegendEntry(_sample(NONE), say("figure.decision_curve.treat_none")))
+        entries.append(curves.LegendEntry(curves.line_sample(ALL), say("figure.decision_curve.treat_all")))
+        entries.append(curves.LegendEntry(curves.line_sample(NONE), say("figure.decision_curve.treat_none")))
         return entries
 
     def _numbers(self, say: Catalogue, line: DecisionLine) -> tuple[str, ...]:
@@ -213,13 +213,6 @@ class DecisionCurves:
 def _within(points: Sequence[BenefitPoint]) -> list[float]:
     """Upper limits, where the line itself lies above zero."""
     return [p.high for p in points if p.value > 0]
-
-
-def _sample(how: dict[str, Any]) -> curves.Sample:
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x, x + curves.SAMPLE - 2.0], [y, y], **how)
-
-    return draw
 
 
 def _declared(sheet: "Axes", x: float, y: float) -> None:

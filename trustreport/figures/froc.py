@@ -133,38 +133,21 @@ class FrocFigure:
         entries = []
         for i, line in enumerate(self.lines):
             text = style.label_text(say, line.label) or say("figure.froc.curve")
-            area = _area(say, line.area)
+            area = curves.area_text(say, line.area, "froc")
             entries.append(curves.LegendEntry(curves.stroke(i), text, (area,), leads=not i))
         if any(line.at for line in self.lines):
             key = "figure.froc.points_interval" if len(self.lines) == 1 else "figure.froc.points"
             level = next(e.level for line in self.lines for _, e in line.at)
             shown = numbers.plain(say, round(100 * level, 6))
-            entries.append(curves.LegendEntry(_marker, say(key, level=shown)))
+            entries.append(
+                curves.LegendEntry(curves.mark_sample({"mfc": style.TEAL, **POINT}), say(key, level=shown))
+            )
         for arm in self.arms:
             text = say("figure.reader_roc.mean", arm=style.label_text(say, arm.label))
-            area = _area(say, arm.area)
-            entries.append(curves.LegendEntry(_sample(MEAN[arm.aided]), text, (area,), arm.aided))
+            area = curves.area_text(say, arm.area, "froc")
+            entries.append(curves.LegendEntry(curves.line_sample(MEAN[arm.aided]), text, (area,), arm.aided))
         for arm in self.arms:
             name, n = style.label_text(say, arm.label), len(arm.readers)
             text = say("figure.reader_roc.readers", n=n, arm=name)
-            entries.append(curves.LegendEntry(_sample(READER[arm.aided]), text))
+            entries.append(curves.LegendEntry(curves.line_sample(READER[arm.aided]), text))
         return entries
-
-
-def _area(say: Catalogue, e: Estimate) -> str:
-    if not (isfinite(e.value) and isfinite(e.low) and isfinite(e.high)):
-        return say("figure.froc.area", number=numbers.estimate(say, e, "number"))
-    value, low, high = numbers.parts(say, e, "number")
-    level = numbers.plain(say, round(100 * e.level, 6))
-    return say("figure.froc.area_interval", value=value, low=low, high=high, level=level)
-
-
-def _sample(how: dict[str, Any]) -> curves.Sample:
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x, x + curves.SAMPLE - 1.4], [y, y], **how)
-
-    return draw
-
-
-def _marker(sheet: "Axes", x: float, y: float) -> None:
-    sheet.plot([x + curves.SAMPLE / 2 - 1.0], [y], ls="none", mfc=style.TEAL, **POINT)

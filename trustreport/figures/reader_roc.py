@@ -1,7 +1,6 @@
 """ROC curves of readers without and with the aid: a thin line for each, a heavy one for their mean."""
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
@@ -118,18 +117,18 @@ class ReaderRoc:
         entries = []
         for arm in self.arms:
             text = say("figure.reader_roc.mean", arm=style.label_text(say, arm.label))
-            area = _area(say, arm.auc)
-            entries.append(curves.LegendEntry(_stroke(MEAN[arm.aided]), text, (area,), arm.aided))
+            area = curves.area_text(say, arm.auc, "roc")
+            entries.append(curves.LegendEntry(curves.line_sample(MEAN[arm.aided]), text, (area,), arm.aided))
         for arm in self.arms:
             name, n = style.label_text(say, arm.label), sum(bool(reader.points) for reader in arm.readers)
             text = say("figure.reader_roc.readers", n=n, arm=name)
-            entries.append(curves.LegendEntry(_stroke(self._thin(arm)), text))
+            entries.append(curves.LegendEntry(curves.line_sample(self._thin(arm)), text))
         for arm in self.arms:
             if any(reader.decisions for reader in arm.readers):
                 text = say("figure.reader_roc.points", arm=style.label_text(say, arm.label))
-                entries.append(curves.LegendEntry(_marker(POINT[arm.aided]), text))
+                entries.append(curves.LegendEntry(curves.mark_sample({"mew": 1.1, **POINT[arm.aided]}), text))
         chance = {"color": style.FAINT, "lw": style.THIN}
-        return [*entries, curves.LegendEntry(_stroke(chance), say("figure.roc.chance"))]
+        return [*entries, curves.LegendEntry(curves.line_sample(chance), say("figure.roc.chance"))]
 
 
 def _frame(say: Catalogue, plot: "Axes") -> None:
@@ -141,25 +140,3 @@ def _frame(say: Catalogue, plot: "Axes") -> None:
     plot.set_yticks(ends, labels)
     plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
     plot.plot([0, 1], [0, 1], color=style.FAINT, lw=style.THIN, zorder=1, gid="chance")
-
-
-def _area(say: Catalogue, e: Estimate) -> str:
-    if not (isfinite(e.value) and isfinite(e.low) and isfinite(e.high)):
-        return say("figure.roc.auc", number=numbers.estimate(say, e, "number"))
-    value, low, high = numbers.parts(say, e, "number")
-    level = numbers.plain(say, round(100 * e.level, 6))
-    return say("figure.roc.auc_interval", value=value, low=low, high=high, level=level)
-
-
-def _stroke(how: dict[str, Any]) -> curves.Sample:
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x, x + curves.SAMPLE - 1.4], [y, y], **how)
-
-    return draw
-
-
-def _marker(how: dict[str, Any]) -> curves.Sample:
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x + curves.SAMPLE / 2 - 1.0], [y], ls="none", **{"mew": 1.1, **how})
-
-    return draw

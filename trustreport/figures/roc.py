@@ -202,10 +202,10 @@ class RocFigure:
         alone = len(self.panels) == 1
         e = line.auc
         if isnan(e.value) or isnan(e.low) or isnan(e.high):
-            return say("figure.roc.auc", number=numbers.estimate(say, e, "number"))
+            return say("figure.roc.area", number=numbers.estimate(say, e, "number"))
         value, low, high = numbers.parts(say, e, "number")
         level = numbers.plain(say, round(100 * e.level, 6))
-        key = "figure.roc.auc_interval" if alone else "figure.roc.auc_short"
+        key = "figure.roc.area_interval" if alone else "figure.roc.auc_short"
         return say(key, value=value, low=low, high=high, level=level)
 
     def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
@@ -229,7 +229,7 @@ class RocFigure:
             n = sum(reader.aided == aided for panel in self.panels for reader in panel.readers)
             if n:
                 text = say("figure.roc.readers_aided" if aided else "figure.roc.readers_unaided", n=n)
-                entries.append(curves.LegendEntry(_marker(how), text))
+                entries.append(curves.LegendEntry(curves.mark_sample(how), text))
         return [*entries, curves.LegendEntry(_chance, say("figure.roc.chance"))]
 
     def _numbers(self, say: Catalogue, line: RocLine) -> tuple[str, ...]:
@@ -266,10 +266,3 @@ def _cross(sheet: "Axes", x: float, y: float) -> None:
     sheet.plot([middle - 2.4, middle + 2.4], [y, y], color=style.TEAL, lw=style.LINE)
     sheet.plot([middle, middle], [y - 1.5, y + 1.5], color=style.TEAL, lw=style.LINE)
     sheet.plot([middle], [y], ls="none", mfc=style.TEAL, **POINT)
-
-
-def _marker(how: dict[str, Any]) -> curves.Sample:
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x + curves.SAMPLE / 2 - 1.0], [y], ls="none", **how)
-
-    return draw

@@ -144,13 +144,15 @@ class Trend:
 
     def _key(self, say: Catalogue) -> list[curves.LegendEntry]:
         entries = (
-            [curves.LegendEntry(_marker(BASELINE), say("figure.trend.baseline"))] if self.baseline else []
+            [curves.LegendEntry(curves.mark_sample(BASELINE), say("figure.trend.baseline"))]
+            if self.baseline
+            else []
         )
-        entries.append(curves.LegendEntry(_marker(PERIOD), say("figure.trend.period")))
-        entries.append(curves.LegendEntry(_marker(LATEST), say("figure.trend.latest"), leads=True))
+        entries.append(curves.LegendEntry(curves.mark_sample(PERIOD), say("figure.trend.period")))
+        entries.append(curves.LegendEntry(curves.mark_sample(LATEST), say("figure.trend.latest"), leads=True))
         for name, how in (("in_control", IN_CONTROL), ("to_detect", TO_DETECT)):
             if any(isfinite(getattr(panel, name)) for panel in self.panels):
-                entries.append(curves.LegendEntry(_stroke(how), say(f"figure.trend.{name}")))
+                entries.append(curves.LegendEntry(curves.line_sample(how), say(f"figure.trend.{name}")))
         if any(isnan(e.value) for panel in self.panels for e in panel.estimates):
             entries.append(curves.LegendEntry(_cross, say("figure.not_estimable")))
         for letter, (_, label) in zip(LETTERS, self.events):
@@ -172,20 +174,6 @@ def axis_range(
         low, high = max(low, 0.0) if min(found) >= 0 else low, min(high, 1.0) if max(found) <= 1 else high
         low, high = (low - 0.01, high + 0.01) if low == high else (low, high)
     return low, high
-
-
-def _marker(how: dict[str, Any]) -> curves.Sample:
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x + curves.SAMPLE / 2 - 1.0], [y], ls="none", **how)
-
-    return draw
-
-
-def _stroke(how: dict[str, Any]) -> curves.Sample:
-    def draw(sheet: "Axes", x: float, y: float) -> None:
-        sheet.plot([x, x + curves.SAMPLE - 1.4], [y, y], **how)
-
-    return draw
 
 
 def _upright(sheet: "Axes", x: float, y: float) -> None:

@@ -77,12 +77,9 @@ def weighted_share(
     0.40 (95% CI 0.03 to 0.93; n = 5)
     """
     check_level(level)
-    _check(weight, values)
-    used = of & (weight > 0)
-    n = int(np.count_nonzero(used))
+    w, used, n = _entering(weight, values, of=of)
     if not n:
         return undefined(0, NO_WEIGHT, level=level, method=SHARE)
-    w = np.where(used, weight / weight[used].max(), 0.0)
     mean = float(w @ values / w.sum())
     found = _bare(mean, n, w, SHARE, level)
     if mean in (0.0, 1.0):
@@ -90,8 +87,7 @@ def weighted_share(
     se, df, note = _spread(w * (values - mean) / w.sum(), used, cluster)
     if note:
         return replace(found, note=note)
-    centre, half = log(mean / (1 - mean)), quantile(df, level) * se / (mean * (1 - mean))
-    return replace(found, low=float(expit(centre - half)), high=float(expit(centre + half)), se=se, df=df)
+    return _with_logit_limits(found, se, df)
 
 
 def weighted_mean(
@@ -105,12 +101,9 @@ def weighted_mean(
     0.20 (95% CI -1.28 to 1.68; n = 4)
     """
     check_level(level)
-    _check(weight, values)
-    used = weight > 0
-    n = int(np.count_nonzero(used))
+    w, used, n = _entering(weight, values)
     if not n:
         return undefined(0, NO_WEIGHT, level=level, method=MEAN)
-    w = weight / weight.max()
     mean = float(w @ values / w.sum())
     found = _bare(mean, n, w, MEAN, level)
     se, df, note = _spread(w * (values - mean) / w.sum(), used, cluster)
@@ -134,12 +127,9 @@ def weighted_oe(
     1.20 (95% CI 0.50 to 2.86; n = 4)
     """
     check_level(level)
-    _check(weight, risk)
-    used = weight > 0
-    n = int(np.count_nonzero(used))
+    w, used, n = _entering(weight, risk)
     if not n:
         return undefined(0, NO_WEIGHT, level=level, method=RATIO)
-    w = weight / weight.max()
     expected = float(w @ risk)
     if not expected > 0:
         return undefined(n, NOTHING_EXPECTED, level=level, method=RATIO)
@@ -176,10 +166,7 @@ def weighted_auc(
     0.75 (95% CI 0.01 to 1.00; n = 6)
     """
     check_level(level)
-    _check(weight, score)
-    used = weight > 0
-    n = int(np.count_nonzero(used))
-    w = weight / weight.max() if n else weight
+    w, used, n = _entering(weight, score)
     ones, zeros = w * truth, w * ~truth
     if not ones.sum() or not zeros.sum():
         return undefined(n, ONE_CLASS, level=level, method=AREA)
@@ -194,15 +181,24 @@ def weighted_auc(
     se, df, note = _spread(influence, scarcer, cluster)
     if note:
         return replace(found, note=note)
-    centre, half = log(area / (1 - area)), quantile(df, level) * se / (area * (1 - area))
-    return replace(found, low=float(expit(centre - half)), high=float(expit(centre + half)), se=se, df=df)
+    return _with_logit_limits(found, se, df)
 
 
-def _check(weight: Floats, *columns: NDArray[Any]) -> None:
+def _entering(weight: Floats, column: NDArray[Any], of: Mask | None = None) -> tuple[Floats, Mask, int]:
+    """Weights of at most 1, 0 for cases that do not enter; which cases do, (n_cases,); and how many."""
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise ValueError("weights must be finite numbers, 0 or more.")
-    if any(column.shape != weight.shape for column in columns):
+    if column.shape != weight.shape:
         raise ValueError(f"weights must have one entry per case, got shape {weight.shape}.")
+    used = weight > 0 if of is None else of & (weight > 0)
+    n = int(np.count_nonzero(used))
+    return (np.where(used, weight / weight[used].max(), 0.0) if n else weight), used, n
+
+
+def _with_logit_limits(found: Estimate, se: float, df: float) -> Estimate:
+    share = found.value
+    centre, half = log(share / (1 - share)), quantile(df, found.level) * se / (share * (1 - share))
+    return replace(found, low=float(expit(centre - half)), high=float(expit(centre + half)), se=se, df=df)
 
 
 def _bare(value: float, n: int, w: Floats, method: str, level: float) -> Estimate:
