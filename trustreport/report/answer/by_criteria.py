@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
-from trustreport.report.acceptance import locked_bound
+from trustreport.report.acceptance import bound_text, locked_bound
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
@@ -141,7 +141,8 @@ def _only_as_amended(
     for v in verdicts:
         if v.word == "pass" and v.locked is not None and v.locked.word != "pass":
             word = say(f"answer.would.{v.locked.word.replace(' ', '_')}")
-            values = {"title": title(v, assessment, say), "bound": locked_bound(v, say), "word": word}
+            bounds = {"bound": locked_bound(v, say), "now": bound_text(v, say)}
+            values = {"title": title(v, assessment, say), "word": word, **bounds}
             yield Statement(say("answer.criteria.locked", **values), results_of([v]))
 
 

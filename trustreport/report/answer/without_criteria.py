@@ -12,6 +12,7 @@ from trustreport.report.answer.worst import of_data_sets, worst_data
 from trustreport.report.tables import in_words
 from trustreport.results import Result
 from trustreport.study import DEVELOPMENT_ROLES
+from trustreport.verdicts.blocks import concerns
 from trustreport.verdicts.judge import amount
 
 MOST_PAIRS = 3
@@ -208,11 +209,13 @@ def _difference(r: Result, say: Catalogue) -> Statement:
 
 def _sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Sensitivity and specificity of published tables: of one, or between which two of several."""
+    blocks = [c for c in assessment.checks if c.status == "fired" and c.severity == "B"]
     kinds = {
         m: [
             r
             for r in assessment.results
             if r.id == f"advice_accuracy.{m}" and r.primary and r.place.set and not isnan(r.estimate.value)
+            if not any(concerns(block, r) for block in blocks)
         ]
         for m in ("sensitivity", "specificity")
     }
@@ -381,7 +384,13 @@ def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
     if reached is not None:
         said.append(
             Statement(
-                say("answer.open.actual_accuracy", value=amount(reached, reached.estimate.value)), (reached,)
+                say(
+                    "answer.open.actual_accuracy_alone"
+                    if isnan(reached.estimate.low)
+                    else "answer.open.actual_accuracy",
+                    value=amount(reached, reached.estimate.value),
+                ),
+                (reached,),
             )
         )
     return said
