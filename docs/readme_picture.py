@@ -18,7 +18,7 @@ from trustreport.report.write import as_data
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parent / "examples" / "certification-dossier"
 PICTURE = HERE / "report.png"
-COLOURS = 64  # of a page in black, grey and five colours
+COLOURS = 64  # of a page in black, grey and five colours; chosen to cover the rare ones, red among them
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
         written = write_report(assessment, Path(folder) / "out", formats=("pdf",))
         page = Path(folder) / "page.png"
         first_page(written.folder / "report.pdf", page)
-        small = Image.open(page).quantize(COLOURS, dither=Image.Dither.NONE)
+        small = Image.open(page).quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
         small.save(PICTURE, optimize=True, pnginfo=described)
 
 
