@@ -197,6 +197,113 @@ def test_tables_of_the_examples_give_a_study_of_the_same_data(name: str, tmp_pat
     assert sizes[0] == sizes[1]
 
 
+def followed(n: int = 60) -> list[list[object]]:
+    """Follow-up in days, with a risk that foretells it somewhat."""
+    return [
+        [
+            f"F{i}",
+            round(0.1 + 0.8 * ((i * 37) % n) / n, 3),
+            200 + (i * 53) % 2500,
+            ("alive", "relapse", "died")[i % 3],
+        ]
+        for i in range(n)
+    ]
+
+
+def test_follow_up_in_place_of_a_truth(tmp_path: Path) -> None:
+    rows = [[*row[:3], {"alive": 0, "relapse": 1, "died": 2}[str(row[3])]] for row in followed()]
+    file = put(tmp_path, "external.csv", [["id", "risk", "days", "status"], *rows])
+    manifest, _ = init(tmp_path / "study", file)
+    # Half of the cases are followed for 1,450 days and more: 3 years are reached, 5 are not.
+    assert 'time_to_event: {horizon: "3 years", unit: days, competing: [2]}  # UNCERTAIN' in manifest
+    assert "columns: {case: id, score: risk, follow_up: days, event: status}" in manifest
+    (dataset,) = studied(tmp_path / "study").datasets
+    assert dataset.cases.followed
+    assert len(dataset.cases.labels) == 60
+
+
+def test_words_for_how_a_follow_up_ended(tmp_path: Path) -> None:
+    file = put(tmp_path, "external.csv", [["id", "risk", "survival_time", "vital_status"], *followed()])
+    manifest, _ = init(tmp_path / "study", file)
+    assert 'values: {event: {alive: 0, relapse: 1, died: "2"}}  # UNCERTAIN: ' in manifest
+    assert "competing: [2]" in manifest
+    assert studied(tmp_path / "study").datasets[0].cases.followed
+
+
+def test_a_time_and_a_status_of_readings_are_no_follow_up(tmp_path: Path) -> None:
+    head = ["reader", "case", "arm", "truth", "decision", "date"]
+    rows = [[*row, 12 + i % 40] for i, row in enumerate(readings(["unaided", "aided"], "1", "0"))]
+    manifest, _ = init(tmp_path / "study", put(tmp_path, "readings.csv", [[*head, "time"], *rows]))
+    assert "seconds: time" in manifest
+    assert "time_to_event" not in manifest
+
+
+CASES = [["case", "patient"], *([f"C{i}", f"P{i}"] for i in range(1, 21))]
+
+
+def test_lesions_and_marks_that_name_them(tmp_path: Path) -> None:
+    lesions = [["case", "nodule"], *([f"C{i}", "left"] for i in range(1, 11))]
+    marks = [
+        ["candidate", "case", "rating", "nodule"],
+        *(["A", f"C{i}", f"0.{10 + i}", "left" if i < 9 else ""] for i in range(1, 15)),
+    ]
+    files = [
+        put(tmp_path, "everyone.csv", CASES),
+        put(tmp_path, "lesions.csv", lesions),
+        put(tmp_path, "marks.csv", marks),
+    ]
+    manifest, _ = init(tmp_path / "study", *files)
+    for name in ("everyone", "lesions", "marks"):
+        assert f"file: {name}.csv" in manifest
+    assert "acceptance_radius" not in manifest
+    assert "role: external  # UNCERTAIN: what kind of data set are these cases?" in manifest
+    assert sum(len(one.rating) for one in studied(tmp_path / "study").localisations) == 14
+
+
+def test_marks_of_readers_by_their_place(tmp_path: Path) -> None:
+    lesions = [["case", "lesion", "x", "y"], *([f"C{i}", "a", 40 * i, 300] for i in range(1, 11))]
+    marks = [
+        ["reader", "arm", "case", "rating", "x", "y"],
+        *(
+            [f"R{r}", arm, f"C{i}", 1 + (i + r) % 5, 40 * i + 3, 300]
+            for r in (1, 2)
+            for arm in ("unaided", "aided")
+            for i in range(1, 13)
+        ),
+    ]
+    files = [
+        put(tmp_path, "cases.csv", CASES),
+        put(tmp_path, "l.csv", lesions),
+        put(tmp_path, "m.csv", marks),
+    ]
+    manifest, _ = init(tmp_path / "study", *files)
+    # A guess of one in twenty of the largest coordinate, 483.
+    assert "localisation: {acceptance_radius: 24}  # UNCERTAIN: m.csv: at most how far" in manifest
+    assert "datasets:" not in manifest
+    studied(tmp_path / "study")
+
+
+def test_marks_without_a_table_of_cases_say_what_lacks(tmp_path: Path) -> None:
+    marks = [["candidate", "case", "rating", "lesion"], ["A", "C1", "0.9", "a"], ["A", "C2", "0.2", ""]]
+    file = put(tmp_path, "marks.csv", marks)
+    CliRunner().invoke(main, ["init", str(tmp_path / "study"), "--from", str(file)])
+    proposed = text(propose([file], "certification"), "x")
+    assert "# marks need a table of all cases, with and without lesions: tables: cases" in proposed
+
+
+def test_columns_that_two_data_sets_share_are_offered_as_features(tmp_path: Path) -> None:
+    head = ["case", "score", "truth", "age", "bmi", "sex"]
+    files = [
+        put(tmp_path, f"{name}.csv", [head[:width], *(row[:width] for row in rows)])
+        for name, width in (("training", 6), ("external", 4))
+        for rows in [[[f"{name}{i}", i / 40, i % 2, 30 + i, 20 + i / 10, "mf"[i % 2]] for i in range(40)]]
+    ]
+    manifest, _ = init(tmp_path / "study", *files)
+    assert manifest.count("    # features: [age]  # ") == 2
+    (tmp_path / "study" / "study.yaml").write_text(manifest.replace("# features", "features"))
+    assert [d.feature_names for d in studied(tmp_path / "study").datasets] == [("age",), ("age",)]
+
+
 def test_words_of_headers() -> None:
     assert squeezed("Vérité (0/1)") == "verite_0_1"
     assert squeezed("readerID") == "reader_id"

@@ -7,6 +7,7 @@ from trustreport.ingest.problems import Problems
 from trustreport.ingest.sheet import Unreadable, read_sheet
 from trustreport.ingest.tables import Layout, Raw, find_header, read_table
 from trustreport.plan import Kind
+from trustreport.proposal import lesions
 from trustreport.proposal.parts import Choose, Proposal
 from trustreport.proposal.table import TableProposal
 from trustreport.proposal.words import spellings, squeezed, vocabulary
@@ -19,7 +20,7 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
     ----------
     choose : answers a doubt; without it the likeliest answer is taken and marked as uncertain
     """
-    made = Proposal(kind)
+    made, others = Proposal(kind), list[TableProposal]()
     for path in files:
         sheets = _sheets(path)
         if len(sheets) > 1:
@@ -34,7 +35,9 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
         if table.recognise():
             table.take()
         else:
-            made.unread[path.name] = table.unknown()
+            others.append(table)
+    for table in lesions.complete(made, others):
+        made.unread[table.path.name] = table.unknown()
     return made
 
 

@@ -32,6 +32,11 @@ def _head(proposal: Proposal, title: str) -> Iterator[str]:
         yield f"reference_standard: {{label_scale: ordinal}}{_mark(doubt('labels'))}"
     if proposal.baseline:
         yield f"vigilance: {{baseline_dataset: {yaml_word(proposal.baseline)}}}{_mark(doubt('baseline'))}"
+    if proposal.time_to_event:
+        yield f"time_to_event: {_flow(proposal.time_to_event)}{_mark(doubt('time_to_event'))}"
+    if proposal.acceptance_radius:
+        radius = proposal.acceptance_radius
+        yield f"localisation: {{acceptance_radius: {radius}}}{_mark(doubt('localisation'))}"
     yield from _thresholds(proposal.thresholds)
 
 
@@ -75,6 +80,10 @@ def _datasets(proposal: Proposal) -> Iterator[str]:
     if not proposal.datasets:
         return
     yield "datasets:"
+    shared, end = (
+        _shared_features(proposal),
+        "  # declared in each data set, they show how alike the sets are",
+    )
     for one in proposal.datasets:
         about = one["about"]
         yield f"  - dataset: {yaml_word(one['dataset'])}"
@@ -83,6 +92,14 @@ def _datasets(proposal: Proposal) -> Iterator[str]:
             yield f"    file: {yaml_word(one['file'].name)}"
         rest = {k: v for k, v in one.items() if k not in ("dataset", "role", "file", "about")}
         yield from _form(rest, about, "    ")
+        if one["dataset"] in proposal.features and shared:
+            yield f"    # features: [{', '.join(map(yaml_word, shared))}]{end}"
+
+
+def _shared_features(proposal: Proposal) -> list[str]:
+    """Columns of numbers that every data set with a file has; none where there is one such set."""
+    first, *others = proposal.features.values() or [[]]
+    return [h for h in first if others and all(h in own for own in others)]
 
 
 def _form(form: Mapping[str, Any], about: Mapping[str, str], indent: str) -> Iterator[str]:

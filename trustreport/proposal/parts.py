@@ -35,7 +35,8 @@ class Proposal:
     """A manifest in the making.
 
     `thresholds` are examples, by candidate; `about` are the doubts of lines that belong to no table, by key;
-    `unread` says of files that are in none why, and `notes` what else a reader of the manifest should know.
+    `features` are columns of numbers that nothing else uses, by data set; `unread` says of files that are in
+    none why, and `notes` what else a reader of the manifest should know.
     """
 
     kind: Kind
@@ -45,7 +46,11 @@ class Proposal:
     label_scale: str = ""
     datasets: list[dict[str, Any]] = field(default_factory=list)
     baseline: str = ""
+    time_to_event: dict[str, Any] = field(default_factory=dict)
+    acceptance_radius: str = ""
+    marks_need_a_dataset: bool = False
     groups: list[str] = field(default_factory=list)
+    features: dict[str, list[str]] = field(default_factory=dict)
     thresholds: dict[str, str] = field(default_factory=dict)
     about: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)

@@ -9,6 +9,7 @@ import numpy as np
 
 from trustreport.ingest import contracts
 from trustreport.ingest.tables import Raw
+from trustreport.proposal import follow_up, lesions
 from trustreport.proposal.cells import GLANCE, Cells, day
 from trustreport.proposal.parts import Choose, Doubt, Entry, Proposal
 from trustreport.proposal.words import has_word, is_group, spellings, squeezed, vocabulary
@@ -74,17 +75,33 @@ class TableProposal:
         if renamed:
             self.entry.form["columns"] = renamed
         kind = self.entry.kind
+        if "follow_up" in self.columns:
+            follow_up.settle(self)
+        if kind == "marks":
+            lesions.settle(self)
         if kind == "dataset":
             self._dataset()
         else:
             self.made.entries.append(self.entry)
-        if kind == "readings":
+        if kind == "readings" or (kind == "marks" and "reader" in self.columns):
             self._arms()
+        if kind == "readings":
             self._design()
         if kind == "raters":
             self._ranks()
         known = {h for h in self.headers if is_group(h)}
         self.made.groups += [h for h in self.headers if h in known and h not in self.made.groups]
+        if self.made.datasets and self.made.datasets[-1].get("file") == self.path:
+            self.made.features[self.stem] = self._features()
+
+    def _features(self) -> list[str]:
+        """Columns of numbers that the manifest has no other use for: data sets may be compared by them."""
+        used = {
+            h
+            for c in self.columns.values()
+            for h in (c.values() if isinstance(c, dict) else c if isinstance(c, list) else [c])
+        }
+        return [h for h in self.headers if h not in used and self.seen[h].numeric and not is_group(h)]
 
     def _form(self) -> None:
         """How the file was written: sheet, header, words for missing values, decimals."""
@@ -120,6 +137,7 @@ class TableProposal:
                     break
         self._per_arm(taken)
         self._by_words(taken)
+        follow_up.find(self, taken)
         self._truth(taken)
         self._scores(taken)
         patient = self.columns.get("patient", "")
@@ -129,10 +147,12 @@ class TableProposal:
 
     def _may_be(self, word: str, header: str) -> bool:
         cells = self.seen[header]
+        if word == "truth" and squeezed(header) == "y" and "x" in map(squeezed, self.headers):
+            return False  # a place, not an outcome
         if word in CODED:
             several = word == "truth" and cells.n_distinct <= FEW and not cells.numeric
             return cells.n_distinct <= 2 or bool(cells.pair) or several
-        if word in ("score", "advice_score", "seconds", "confidence"):
+        if word in ("score", "advice_score", "seconds", "confidence", *lesions.PLACES):
             return cells.numeric and (word != "score" or cells.n_distinct > 2)
         if word in ("date", "read_at"):
             return cells.is_date
@@ -155,14 +175,14 @@ class TableProposal:
     def _truth(self, taken: set[str]) -> None:
         """The truth of scores by its cells, where no header names it."""
         graded = "score" in self.columns or any(self._is_output(h) for h in self.headers if h not in taken)
-        if "truth" in self.columns or "reader" in self.columns or "rater" in self.columns or not graded:
+        if {"truth", "follow_up", "reader", "rater"} & self.columns.keys() or not graded:
             return
         free = [h for h in self.headers if h not in taken or h == self.columns.get("decision")]
         found = [h for h in free if self.seen[h].is_yes_or_no and not is_group(h)]
         if not found:
             return
-        question = f"{self._place}: which column is the reference standard?"
-        header = self._settle(Doubt(question, tuple(found), found[0]), "columns")
+        question = f"{self.place}: which column is the reference standard?"
+        header = self.settle(Doubt(question, tuple(found), found[0]), "columns")
         if header == self.columns.get("decision"):
             del self.columns["decision"]
         self.columns["truth"] = header
@@ -176,10 +196,10 @@ class TableProposal:
     def _scores(self, taken: set[str]) -> None:
         """Scores of classes or of several candidates, and decisions of several candidates."""
         have = self.columns
-        if "truth" not in have:
+        if have.keys().isdisjoint(("truth", "follow_up")):
             return
         rest = [h for h in self.headers if h not in taken and self._is_output(h)]
-        classes = {c.casefold() for c in self.seen[have["truth"]].distinct}
+        classes = {c.casefold() for c in self.seen[have["truth"]].distinct} if "truth" in have else set()
         if len(classes) > 2 and classes <= {h.rpartition("_")[2].casefold() for h in rest}:
             have["class_scores"] = rest
         elif have.keys().isdisjoint(GRADED) and rest:
@@ -207,6 +227,8 @@ class TableProposal:
     # ------------------------------------------------------------ kinds
 
     def _kind(self) -> str:
+        if placed := lesions.kind(self):
+            return placed
         have = set(self.columns)
         pattern = rf"({'|'.join(vocabulary()['wide']['names'])})_?\d+"
         wide = [h for h in self.headers if re.fullmatch(pattern, squeezed(h))]
@@ -233,14 +255,14 @@ class TableProposal:
             self._without("dataset", "candidate", "version", "site", "date", "set")
             return "readings"
         self._without("arm", "set")
-        if "truth" in have and have & {*GRADED, "class_scores"}:
+        if have & {"truth", "follow_up"} and have & {*GRADED, "class_scores"}:
             return "dataset"
         if "case" in have and have & set(GRADED):
             return "scores"
         # One row for each case, or reader: else it is a table of something else.
-        if {"case", "truth"} <= have and self._once("case"):
+        if {"case", "truth"} <= have and self.once("case"):
             return "cases"
-        return "readers" if "reader" in have and "case" not in have and self._once("reader") else ""
+        return "readers" if "reader" in have and "case" not in have and self.once("reader") else ""
 
     def _only(self, *words: str) -> None:
         self.columns = {w: h for w, h in self.columns.items() if w in words}
@@ -249,7 +271,7 @@ class TableProposal:
         for word in words:
             self.columns.pop(word, None)
 
-    def _once(self, word: str) -> bool:
+    def once(self, word: str) -> bool:
         """Whether no name of a column appears twice, as far as rows are looked at."""
         return self.seen[self.columns[word]].n_distinct >= min(self.raw.n_rows - self.unit_row, GLANCE)
 
@@ -282,7 +304,7 @@ class TableProposal:
         words = cells.settle()
         form = self.entry.form
         form["missing"] = sorted({*form.get("missing", ()), *words})
-        question = f"{self._place}, {header}: {' and '.join(words)} taken as no result; is that right?"
+        question = f"{self.place}, {header}: {' and '.join(words)} taken as no result; is that right?"
         if self.choose is None or self.choose(Doubt(question, ("yes", "no"), "yes")) == "yes":
             self.entry.about["missing"] = "" if self.choose else question
 
@@ -295,22 +317,22 @@ class TableProposal:
             known = {name: code or other for name, code in known.items()}
         if len(distinct) == 2 and set(known.values()) == {"0", "1"}:
             return known
-        question = f"{self._place}, {header}: which value is 1 (positive)?"
-        positive = self._settle(Doubt(question, tuple(distinct), distinct[-1]), "values")
+        question = f"{self.place}, {header}: which value is 1 (positive)?"
+        positive = self.settle(Doubt(question, tuple(distinct), distinct[-1]), "values")
         return {name: str(int(name == positive)) for name in distinct}
 
     @property
-    def _place(self) -> str:
+    def place(self) -> str:
         """The file, and its sheet, in questions."""
         return f"{self.path.name}, sheet {self.sheet}" if self.sheet else self.path.name
 
-    def _settle(self, doubt: Doubt, key: str) -> str:
+    def settle(self, doubt: Doubt, key: str) -> str:
         if self.choose is not None:
             return self.choose(doubt)
         self.entry.about[key] = doubt.question
         return doubt.likeliest
 
-    def _of_all(self, doubt: Doubt, key: str) -> str:
+    def of_all(self, doubt: Doubt, key: str) -> str:
         """The same for a line that belongs to no table."""
         if self.choose is not None:
             return self.choose(doubt)
@@ -333,8 +355,8 @@ class TableProposal:
             own = {*known[words], *known[f"{words}_cells"]}
             flags |= {name: flag for name in names if squeezed(name) in own}
         if set(flags.values()) != {True, False} and len(names) > 1:
-            question = f"{self._place}, {header}: which arm is with the device?"
-            aided = self._of_all(Doubt(question, tuple(names), names[-1]), "arms")
+            question = f"{self.place}, {header}: which arm is with the device?"
+            aided = self.of_all(Doubt(question, tuple(names), names[-1]), "arms")
             flags = {name: name == aided for name in names}
         if set(names) - {"aided", "unaided"}:
             self.made.arms = {name: bool(flag) for name, flag in flags.items()}
@@ -351,7 +373,7 @@ class TableProposal:
         if max(arms.to_pylist(), default=0) == 1:
             question = "no reader has read a case in two arms; do the arms differ in readers or in cases?"
             options = ("parallel", "crossover", "split-plot")
-            self.made.design = self._of_all(Doubt(question, options, "parallel"), "design")
+            self.made.design = self.of_all(Doubt(question, options, "parallel"), "design")
 
     def _column(self, header: str) -> "Column":
         from trustreport.ingest import values
@@ -363,8 +385,8 @@ class TableProposal:
         headers = self.labels or [self.columns["label"]]
         cells = [self.seen[h] for h in headers]
         if all(c.is_whole for c in cells) and len({v for c in cells for v in c.distinct}) >= FEWEST_RANKS:
-            question = f"{self._place}: are the labels ranks (ordinal) or names (nominal)?"
-            self.made.label_scale = self._of_all(Doubt(question, ("ordinal", "nominal"), "ordinal"), "labels")
+            question = f"{self.place}: are the labels ranks (ordinal) or names (nominal)?"
+            self.made.label_scale = self.of_all(Doubt(question, ("ordinal", "nominal"), "ordinal"), "labels")
 
     def _dataset(self) -> None:
         form, column = self.entry.form, self.columns.get("dataset")
@@ -385,8 +407,8 @@ class TableProposal:
                 dates = dict(zip(("start_date", "end_date"), days.get(name, ())))
                 self.made.datasets.append({"dataset": name, "role": role, **dates, "about": about})
             if periods and self.made.kind == "vigilance" and len(names) > 1:
-                question = f"{self._place}: which period is the baseline?"
-                self.made.baseline = self._of_all(Doubt(question, tuple(names), names[0]), "baseline")
+                question = f"{self.place}: which period is the baseline?"
+                self.made.baseline = self.of_all(Doubt(question, tuple(names), names[0]), "baseline")
         score = self.columns.get("score")
         if score and "decision" not in self.columns:
             several = score if isinstance(score, dict) else {"": score}

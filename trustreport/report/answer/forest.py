@@ -11,7 +11,7 @@ from trustreport.assessment import Assessment
 from trustreport.criteria import Bound
 from trustreport.messages import Catalogue
 from trustreport.report import acceptance
-from trustreport.report.answer.sentences import candidate_of, estimate_of, title
+from trustreport.report.answer.sentences import candidate_of, estimate_of, title, within
 from trustreport.report.tables import in_words
 from trustreport.results import Result
 from trustreport.verdicts import Verdict
@@ -142,7 +142,9 @@ def _about(
     if found is not None and _own_level(found, assessment):
         yield say("answer.forest.level", level=found.estimate.level)
     if verdict.word == "not tested" and verdict.family is not None:
-        yield say("answer.forest.behind")
+        before = str(verdict.reason.values["criterion"])
+        stopped = next(v for v in assessment.verdicts if v.criterion.endpoint == before)
+        yield say("answer.forest.behind", criterion=within(title(stopped, assessment, say)))
     if held is not None and held.aside:
         yield held.aside
 

@@ -381,18 +381,14 @@ def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
             said.append(Statement(say("answer.open.no_interval", reason=e.note)))
         else:
             said.append(Statement(say("answer.open.raters", estimate=in_words(agreement, say)), (agreement,)))
+    if said and all(r.dimension == "source_reliability" for r in assessment.results):
+        said.append(Statement(say("answer.open.only_raters"), ()))
     if reached is not None:
-        said.append(
-            Statement(
-                say(
-                    "answer.open.actual_accuracy_alone"
-                    if isnan(reached.estimate.low)
-                    else "answer.open.actual_accuracy",
-                    value=amount(reached, reached.estimate.value),
-                ),
-                (reached,),
-            )
-        )
+        e = reached.estimate
+        key = "actual_accuracy_alone" if isnan(e.low) else "actual_accuracy"
+        measured = amount(reached, e.details["measured"])
+        text = say(f"answer.open.{key}", measured=measured, value=amount(reached, e.value))
+        said.append(Statement(text, (reached,)))
     return said
 
 
