@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from trustreport import lock
-from trustreport.api import assess, read_study, write_report
+from trustreport.api import assess, read_study
 from trustreport.assessment import Assessment
 from trustreport.claims import claim_checks
 from trustreport.messages import catalogue
@@ -156,13 +156,6 @@ def test_claims_of_the_instructions_are_recomputed_and_one_does_not_hold(assesse
     found = claim_checks(assessed.plan, assessed.results)
     assert len(found) == len(assessed.plan.performance_claims or ()) == 4
     assert [one.printed for one in found if not one.agrees] == ["0.85"]
-
-
-def test_a_second_report_is_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        write_report(assess(*read_study(EXAMPLE)), tmp_path / name, formats=("json",))
-    one, two = (tmp_path / name / "results.json" for name in ("one", "two"))
-    assert one.read_bytes() == two.read_bytes()
 
 
 def test_the_picture_of_the_readme_shows_this_report(assessed: Assessment) -> None:

@@ -88,11 +88,3 @@ def test_the_exit_status_is_what_was_asked(
     assert (out / "results.json").is_file() == (code != 2)
     for line in named:
         assert line in told.stderr
-
-
-def test_a_second_build_gives_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        asked = ["build", str(EXAMPLE), "-o", str(tmp_path / name), "--formats", "json"]
-        assert CliRunner().invoke(main, asked).exit_code == 0
-    one, two = (tmp_path / name / "results.json" for name in ("one", "two"))
-    assert one.read_bytes() == two.read_bytes()

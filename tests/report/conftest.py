@@ -2,31 +2,32 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from fcntl import LOCK_EX, flock
 from functools import cache
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from building import build
 from made_up import CJK, HOSTILE, LONG, RTL, assessment, manifest, part
 
 from trustreport.assessment import Assessment
-from trustreport.cli import main
 from trustreport.plan import Plan
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.fixture(scope="session")
-def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The HTML report of an example by its name, built once for all tests of a process."""
+def example(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str], Path]:
+    """The folder of an example's report and annex by its name, built once for all processes of a run."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
 
     @cache
     def built(name: str) -> Path:
-        out = tmp_path_factory.mktemp(name)
-        asked = ["build", str(EXAMPLES / name), "-o", str(out), "--formats", "html,json"]
-        result = CliRunner().invoke(main, asked)
-        assert result.exit_code == 0, result.stderr
-        return out / "report.html"
+        out = shared / f"built-{name}"
+        with (shared / f"built-{name}.lock").open("w") as lock:
+            flock(lock, LOCK_EX)
+            if not (out / "manifest.sha256").exists():  # written last
+                build(name, out)
+        return out
 
     return built
 

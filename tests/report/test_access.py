@@ -15,7 +15,7 @@ MOST_BYTES, MOST_NODES = 1_500_000, 20_000
 @pytest.fixture(params=COMPLETE)
 def report(request: pytest.FixtureRequest, example: Callable[[str], Path]) -> Path:
     """The HTML of each complete example."""
-    return example(request.param)
+    return example(request.param) / "report.html"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -56,7 +56,7 @@ def test_the_keyboard_reaches_content_tables_and_details(
     browser: Any, example: Callable[[str], Path]
 ) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.goto(example("procurement-triage").as_uri())
+    page.goto((example("procurement-triage") / "report.html").as_uri())
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('href')") == "#answer"
     reached = set()

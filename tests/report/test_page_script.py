@@ -13,7 +13,7 @@ DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 @pytest.fixture(scope="module")
 def report(example: Callable[[str], Path]) -> Path:
-    return example("procurement-triage")
+    return example("procurement-triage") / "report.html"
 
 
 @contextmanager
