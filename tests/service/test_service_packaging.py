@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 from ruamel.yaml import YAML
-from services import API
+from services import API, Client, world
+from sqlalchemy import select, update
 
 from trustreport.cli import main
 from trustreport.service.access.roles import ROLES
+from trustreport.service.core import Core
 from trustreport.service.server import ADMIN
 from trustreport.service.settings import Settings, Unsuitable, from_environment
+from trustreport.service.storage.models import Job
 
 ROOT = Path(__file__).parents[2]
 MANUAL = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
@@ -47,6 +50,30 @@ def test_the_packaging_starts_commands_that_exist() -> None:
     assert {*started, unit[1]} <= set(main.commands)
     copied = re.findall(r"^COPY (.*) \S+$", (ROOT / "packaging/Containerfile").read_text(), re.MULTILINE)
     assert all((ROOT / name).exists() for names in copied for name in names.split())
+
+
+def test_alerts_are_of_numbers_that_the_service_gives(light: Core) -> None:
+    alerts = YAML(typ="safe").load((ROOT / "packaging" / "alerts.yaml").read_text())
+    rules = [rule for group in alerts["groups"] for rule in group["rules"]]
+    light.metrics.requests.labels("GET", "/ready", 200).inc()
+    light.metrics.seconds.labels("GET", "/ready").observe(0.01)
+    light.metrics.refused.labels("login").inc()
+    with light.store.read() as rows:
+        given = light.metrics.text(rows, 0, 0, light.settings.data).decode()
+    for rule in rules:
+        assert {"summary", "action"} == set(rule["annotations"])
+        for name in re.findall(r"trustreport_\w+", rule["expr"]):
+            assert re.search(rf"^{name}[{{ ]", given, re.MULTILINE), name
+    assert "trustreport_oldest_waiting_seconds 0.0" in given
+
+
+def test_the_number_of_the_job_that_waits_longest(light: Core, anna: Client) -> None:
+    world(light, anna)
+    with light.store.write() as rows:
+        rows.execute(update(Job).values(state="queued"))
+        asked = rows.scalar(select(Job.created_at))
+        given = light.metrics.text(rows, 0, asked + 90_000, light.settings.data).decode()
+    assert "trustreport_oldest_waiting_seconds 90.0" in given
 
 
 def test_a_setting_may_stand_in_a_file(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ def metrics(core: TheCore, request: Request) -> Response:
     if not wanted and (core.settings.public_url or not core.settings.is_loopback):
         raise Fault(403, "Not allowed", "Set TRUSTREPORT_METRICS_TOKEN to read the numbers from elsewhere.")
     with core.store.read() as rows:
-        alive = now(rows) - round(core.settings.lease * 1000)
-        text = core.metrics.text(rows, alive)
+        moment = now(rows)
+        alive = moment - round(core.settings.lease * 1000)
+        text = core.metrics.text(rows, alive, moment, core.settings.data)
     return Response(text, media_type=CONTENT_TYPE_LATEST)
