@@ -38,7 +38,7 @@ def of(name: str, value: float, low: float, high: float, n: int, place: Place = 
         (of("sensitivity", 1.0, 0.9124, 1.0, 40), "100% (91% to 100%)"),
         # what is not zero is not written as zero, nor an estimate that is not all as all
         (of("sensitivity", 1 / 40, 0.0044, 0.1288, 40), "2.5% (0.4% to 12.9%)"),
-        (of("prevalence", 2e-5, 1.8e-5, 2.2e-5, 16_900_000), "0.002% (0.002% to 0.002%)"),
+        (of("prevalence", 2e-5, 1.8e-5, 2.2e-5, 16_900_000), "0.0020% (0.0018% to 0.0022%)"),
         (of("specificity", 0.99996, 0.9994, 1.0, 25_000), "99.996% (99.940% to 100.000%)"),
         # differences of percentages: the same
         (of("arr", 0.0969, -0.0201, 0.2139, 40, PAIR), f"+10 ({MINUS}2 to +21) points"),

@@ -108,7 +108,22 @@ def of_share(e: Estimate, n: float) -> int:
     (2, 3)
     """
     places = 2 if 0 < n < MANY else 3
-    return clear_of(clear_of(places, (e.value, e.low, e.high), 0.0), (e.value,), 1.0)
+    return with_width(clear_of(clear_of(places, (e.value, e.low, e.high), 0.0), (e.value,), 1.0), e)
+
+
+def with_width(places: int, e: Estimate) -> int:
+    """At least `places` decimals, and up to three more, so that no interval is written as if it had no width.
+
+    >>> (
+    ...     with_width(3, Estimate(0.99712, 0.99704, 0.99720, 1_000_000)),
+    ...     with_width(3, Estimate(1.0, 1.0, 1.0, 5)),
+    ... )
+    (4, 3)
+    """
+    if not (isfinite(e.low) and isfinite(e.high) and e.low < e.high):
+        return places
+    wider = range(places, places + MOST_EXTRA)
+    return next((p for p in wider if round(e.low, p) != round(e.high, p)), places + MOST_EXTRA)
 
 
 def of_ratio(e: Estimate, no_effect: float | None = 1.0) -> int:

@@ -10,6 +10,7 @@ A text with plural forms is a table of ``one`` and ``other``, chosen by its valu
 folder of ``templates/messages``, with a file for each group of texts.
 """
 
+import re
 import string
 import tomllib
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ from trustreport.digits import by_width, places_in
 from trustreport.resources import folder
 
 MINUS = "\N{MINUS SIGN}"
+WITHIN = re.compile(r"\([^()]*\)")  # what stands in parentheses
 PLURALS = frozenset(("zero", "one", "two", "few", "many", "other"))
 INFINITY = "\N{INFINITY}"
 NUMERALS = (  # greater numbers are written in digits
@@ -230,6 +232,8 @@ class Catalogue:
         from babel.lists import format_list
 
         texts = [self(item) if isinstance(item, Message) else str(item) for item in items]
+        if any(", " in WITHIN.sub("", text) for text in texts) and len(texts) > 1:
+            return "; ".join(texts)  # a comma within an item and one between two would look alike
         return format_list(texts, locale=self.language)
 
     def numeral(self, n: int) -> str:

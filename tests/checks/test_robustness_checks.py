@@ -197,7 +197,7 @@ def test_a_declared_limit_takes_the_place_of_the_customary_one(
 def test_what_the_checks_say() -> None:
     said = fired(of(needed(400, 150)))["P39"]
     assert said == (
-        "75 positives and 75 negatives: fewer cases than needed for the AUC (400). These estimates are "
+        "75 positives and 75 negatives: fewer cases than needed for the AUC (400); these measures are "
         "imprecise and are not used in a verdict."
     )
     assert "Good performance here says little" in fired(of(alike(0.7), classifier(0.5)))["P40"]

@@ -485,7 +485,7 @@ def test_the_next_period_ends_so_much_later(length: str, expected: str | None) -
 def test_an_alert_outside_the_register_is_said() -> None:
     study = m.over_time(0.9, 0.4)
     plan = m.plan(study, indicators=[m.SENSITIVITY])
-    assert "The alert of Sensitivity is not in the signal register" in told(answer(study, plan))
+    assert "The alert for Sensitivity is not in the signal register" in told(answer(study, plan))
     named = m.plan(
         study,
         indicators=[m.SENSITIVITY],

@@ -47,7 +47,8 @@ def _agreement(evidence: Evidence, place: Place) -> Message | None:
         return say("checks.P14.no_interval", reason=e.note, best=best) if not e.value >= limit else None
     if e.low >= limit:
         return None
-    return say("checks.P14.fired", value=e.value, low=e.low, high=e.high, limit=limit, best=best)
+    whose = say(f"checks.P14.{'declared' if 'P14_agreement' in evidence.plan.limits else 'customary'}")
+    return say("checks.P14.fired", value=e.value, low=e.low, high=e.high, limit=limit, best=best, whose=whose)
 
 
 def _best(label: Result | None) -> Message:

@@ -205,6 +205,13 @@ def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> Indica
         bound = Bound(low=declared) if better == "up" else Bound(high=declared)
     changed = latest is not None and side(latest) != 0
     word = "changed" if changed else "unchanged" if latest else "unknown"
+    if (
+        word == "unchanged"
+        and now is not None
+        and bound is not None
+        and _is_beyond(now.estimate.value, bound)
+    ):
+        word = "beyond"
     mark = "fail" if latest is not None and changed and worse(latest) else "none"
     title = first_letter(say(endpoint_name(course.endpoint)))
     required = ""
@@ -221,6 +228,11 @@ def _indicator(course: Course, assessment: Assessment, say: Catalogue) -> Indica
         say(f"answer.indicator.{word}"),
         picture(now, bound, mark, _scale(course, now, declared), in_words(now, say) if now else ""),
     )
+
+
+def _is_beyond(value: float, bound: Bound) -> bool:
+    low, high = bound.low, bound.high
+    return (low is not None and value < low) or (high is not None and value > high)
 
 
 def _analysed(now: Result | None, say: Catalogue) -> str:

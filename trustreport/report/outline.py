@@ -136,7 +136,8 @@ def _volume(
         items = tuple(item for word in draft.words for item in draft.items[word])
         number = draft.context.numbering.chapter
         if volume == "report":
-            key = f"outline.{kind}.{draft.name}"
+            name = "reference" if _only_of_labels(draft) else draft.name
+            key = f"outline.{kind}.{name}"
             texts = (say(f"{key}.title"), say(f"{key}.question"))
             limitations = say(f"{key}.limitations")
             found.append(Chapter(f"chapter-{draft.name}", number, *texts, items, (), limitations))
@@ -149,6 +150,11 @@ def _volume(
         title = say(f"outline.annex.{kind}.{draft.name}.title")
         found.append(Chapter(f"annex-chapter-{draft.name}", number, title, "", items, open_, ""))
     return tuple(one for one in found if one.items or one.open)
+
+
+def _only_of_labels(draft: _Draft) -> bool:
+    """Whether a chapter on the device has nothing but the reference standard to report."""
+    return [word for word, views in draft.items.items() if views] == ["source_reliability"]
 
 
 def _items(word: str, volume: Volume, context: Context) -> Items:

@@ -58,6 +58,10 @@ def _met(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) ->
                 results_of(verdicts),
             )
         return Statement(say("answer.criteria.only_fail"))
+    amended = len([v for v in met if _is_met_as_amended_only(v)])
+    if amended:
+        key = "all" if n == k else "some"
+        return Statement(say(f"answer.criteria.{key}_amended", n=k, all=n, amended=amended), results_of(met))
     if n == k:
         return Statement(
             say("answer.criteria.all_two" if n == TWO else "answer.criteria.all", n=n), results_of(met)
@@ -134,12 +138,16 @@ def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     return say("answer.criteria.safety", clause=name) if verdict.criterion.role == "safety" else name
 
 
+def _is_met_as_amended_only(verdict: Verdict) -> bool:
+    return verdict.word == "pass" and verdict.locked is not None and verdict.locked.word != "pass"
+
+
 def _only_as_amended(
     verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue
 ) -> Iterator[Statement]:
     """Criteria that are met, and would not be under their locked form."""
     for v in verdicts:
-        if v.word == "pass" and v.locked is not None and v.locked.word != "pass":
+        if _is_met_as_amended_only(v) and v.locked is not None:
             word = say(f"answer.would.{v.locked.word.replace(' ', '_')}")
             bounds = {"bound": locked_bound(v, say), "now": bound_text(v, say)}
             values = {"title": title(v, assessment, say), "word": word, **bounds}

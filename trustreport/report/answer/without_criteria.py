@@ -60,7 +60,29 @@ def _utility(assessment: Assessment, say: Catalogue) -> list[Statement]:
             other=other,
         )
         said.append(Statement(text, (r,)))
-    return said
+    return [*_depends(found, say), *said]
+
+
+def _depends(found: Sequence[Result], say: Catalogue) -> list[Statement]:
+    """Of two candidates whose utilities do not agree: under which of them which one yields more."""
+    if len({r.place.candidates for r in found}) != 1:
+        return []
+    one, other = found[0].place.candidates or ("", "")
+    sides: dict[tuple[str, str] | None, list[str]] = {}
+    for r in found:
+        e = r.estimate
+        side = (one, other) if e.low > 0 else (other, one) if e.high < 0 else None
+        sides.setdefault(side, []).append(str(r.parameters.get("utility", "")))
+    if len(sides) == 1:
+        return []
+    clauses = [
+        say("answer.open.utility_clause", more=side[0], less=side[1], utilities=names)
+        if side
+        else say("answer.open.utility_clause_alike", utilities=names)
+        for side, names in sorted(sides.items(), key=lambda item: item[0] is None)
+    ]
+    text = say("answer.open.utility_depends", clauses="; ".join(clauses))
+    return [Statement(text, tuple(found))]
 
 
 def _readers(assessment: Assessment, say: Catalogue) -> list[Statement]:

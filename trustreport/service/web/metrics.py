@@ -36,7 +36,7 @@ class Metrics:
         self._queue = Gauge("trustreport_jobs", "Jobs by state", ["task", "state"], registry=own)
         self._workers = Gauge("trustreport_workers", "Workers seen lately", registry=own)
         self._waiting = Gauge(
-            "trustreport_oldest_waiting_seconds", "Since the job was asked for that waits longest", registry=own
+            "trustreport_oldest_waiting_seconds", "How long the oldest waiting job has waited", registry=own
         )
         self._free = Gauge("trustreport_disk_free_bytes", "Free in the data folder", registry=own)
 
