@@ -163,3 +163,16 @@ def test_texts_are_sentences_without_banned_words() -> None:
         for form in text.values() if not isinstance(text, str) else [text]:
             assert not banned.search(form), f"{key}: {form}"
             assert " - " not in form, f"{key}: a range is written with 'to', a dash is an en dash"
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        (["a", "b", "c"], "a, b, and c"),
+        (["study 2, R1", "study 2, R2"], "study 2, R1; study 2, R2"),
+        (["A (95%, 90% to 97%)", "B (80%, 70% to 88%)"], "A (95%, 90% to 97%) and B (80%, 70% to 88%)"),
+        (["study 2, R1"], "study 2, R1"),
+    ],
+)
+def test_items_with_commas_are_parted_by_semicolons(items: list[str], expected: str) -> None:
+    assert EN.listed(items) == expected

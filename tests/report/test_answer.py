@@ -21,6 +21,7 @@ from trustreport.report.limits import ranked
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts import verdicts
+from trustreport.verdicts.verdict import Locked
 
 EN = catalogue()
 LEVEL = 0.95
@@ -269,6 +270,16 @@ WORTH = result(
     candidates=("Birch", "Alder"),
     parameters={"utility": "euros"},
 )
+AS_MUCH = result(
+    "advice_accuracy.utility_difference",
+    2.6,
+    -2.1,
+    7.3,
+    10000,
+    dataset="here",
+    candidates=("Birch", "Alder"),
+    parameters={"utility": "other prices"},
+)
 PROCUREMENT = {
     "all pass": review([A_MEETS, B_MEETS], [wants("Alder"), wants("Birch")]),
     "one fails": review([A_MEETS, C_FAILS], [wants("Alder"), wants("Cedar")]),
@@ -293,6 +304,7 @@ PROCUREMENT = {
     "without a requirement": review([A_MEETS, B_MEETS], [wants("Alder")]),
     "no criteria": review([A_MEETS, B_MEETS]),
     "no criteria, a utility": review([A_MEETS, B_MEETS, WORTH]),
+    "no criteria, utilities that do not agree": review([WORTH, AS_MUCH]),
 }
 PROCUREMENT_SAYS = {
     "all pass": ("Alder and Birch meet their requirement.", ""),
@@ -361,7 +373,43 @@ PROCUREMENT_SAYS = {
             "(83.8% to 94.8%). No acceptance criteria were declared."
         ),
     ),
+    "no criteria, utilities that do not agree": (
+        (
+            "Which yields more depends on the utilities: Alder yields more than Birch under euros; "
+            "no difference could be shown under other prices."
+        ),
+        (
+            "Alder yields more than Birch: 7.0 more per decision (95% CI 2.4 to 11.6; utilities: euros). "
+            "No difference in yield between Birch and Alder could be shown (2.6, 95% CI −2.1 to 7.3; other "
+            "prices). No acceptance criteria were declared."
+        ),
+    ),
 }
+
+
+@pytest.mark.parametrize(
+    ("n", "met", "amended", "expected"),
+    [
+        (
+            12,
+            7,
+            1,
+            "Seven of 12 criteria are met, one of them only under a bound that was changed after the lock.",
+        ),
+        (1, 1, 1, "The criterion is met, but only under a bound that was changed after the lock."),
+        (3, 1, 1, "One of three criteria is met, and only under a bound that was changed after the lock."),
+    ],
+)
+def test_criteria_met_only_as_amended_are_counted_so(n: int, met: int, amended: int, expected: str) -> None:
+    assessment = made("certification", [SENSITIVE], [criterion("s", "advice_accuracy.sensitivity", 0.8)])
+    (passed,) = assessment.verdicts
+    assert passed.word == "pass"
+    moved = replace(passed, locked=Locked(0.9, "inconclusive"))
+    failed = replace(passed, word="fail")
+    judged = (moved,) * amended + (passed,) * (met - amended) + (failed,) * (n - met)
+    said, support = sentences(replace(assessment, verdicts=judged))
+    assert said.startswith(expected)
+    assert "it would be inconclusive" in support
 
 
 @pytest.mark.parametrize("name", PROCUREMENT)
