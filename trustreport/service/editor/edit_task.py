@@ -34,7 +34,7 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
         return {"unreadable": [p.as_dict() for p in problems]}
     form = form_of(found.values, task["files"], texts)
     edits = edits_of(form, texts, found.values)
-    made, has_comments = edited(text, edits, name)
+    made, has_comments = edited(text, found.values, edits, name)
     values = applied(found.values, edits)
     answer = {
         "form": dataclasses.asdict(form),
@@ -70,7 +70,7 @@ def merged(manifest: str, name: str, proposal: str) -> str:
                 edits.rows["datasets", f"+{i}"] = facts
         elif key not in ("report", "device") and not there:
             edits.values[(key,)] = value
-    return edited(manifest, edits, name)[0]
+    return edited(manifest, old.values, edits, name)[0]
 
 
 def named_files(manifest: Path) -> set[str] | None:

@@ -87,7 +87,8 @@ def manifest_of(core: Core, version: Version, files: Sequence[VersionFile]) -> t
 
 
 def _folder(core: Core) -> Path:
-    folder = core.settings.data / "work"
+    """Where forms are worked on: not among the jobs, whose folders are swept."""
+    folder = core.settings.data / "forms"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 

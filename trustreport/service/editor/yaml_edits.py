@@ -68,15 +68,14 @@ def get(values: Any, path: KeyPath) -> Any:
     return values
 
 
-def edited(text: str, edits: Edits, name: str = "study.yaml") -> tuple[str, bool]:
+def edited(text: str, before: Any, edits: Edits, name: str) -> tuple[str, bool]:
     """The manifest with edits, and whether its comments are still there.
 
     They are lost where an edit cannot be made in the text without changing another value too, as below an
     anchor that others refer to, and where the manifest is JSON: it is then written anew, with all its values.
     """
-    before = plain(text, name)
-    if name.endswith(".json") or before is None:
-        return written(applied(before or {}, edits)), False
+    if name.endswith(".json"):
+        return written(applied(before, edits)), False
     if not edits:
         return text, True
     wanted = applied(before, edits)
