@@ -42,6 +42,7 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
         "has_comments": has_comments or "#" not in text,
         "doubts": _doubts(text, found.lines),
         "suggestions": suggestions(values) | {"measures": [r.id for r in ROWS], "quantities": [r.id for r in ROWS]},
+        "unused": sorted(set(task["files"]) - _named(values)),
         "problems": [],
         "warnings": [],
         "bounds": {},
@@ -78,9 +79,11 @@ def named_files(manifest: Path) -> set[str] | None:
     problems = Problems()
     with manifest.open("rb") as stream:
         found = parse(manifest.name, stream.read(MOST_BYTES + 1), problems)
-    if found is None or problems:
-        return None
-    tables, datasets = found.values.get("tables"), found.values.get("datasets")
+    return None if found is None or problems else _named(found.values)
+
+
+def _named(values: Mapping[str, Any]) -> set[str]:
+    tables, datasets = values.get("tables"), values.get("datasets")
     rows = [*(tables.values() if isinstance(tables, dict) else ()), *(datasets if isinstance(datasets, list) else ())]
     return {str(row["file"]) for row in rows if isinstance(row, dict) and "file" in row}
 

@@ -25,6 +25,7 @@ from trustreport.service.web.guard import TheCore
 
 # The groups that most studies need, in the order in which one thinks of them; the others follow.
 FIRST = ("report", "device", "intended_use", "tables", "datasets", "arms", "endpoints", "families")
+UNUSED = "{} is not used. Add it under Tables, with the kind of table that it is."
 MOST_TEXT = 20_000  # characters of a control
 
 router = APIRouter(prefix="/versions")
@@ -52,7 +53,7 @@ def act(version: Name, request: Request, who: Author, core: TheCore, form: Sent)
         return JSONResponse(_findings(run.answer(core, row, files, texts, "typing")))
     if wanted.startswith("add:"):
         section = wanted.removeprefix("add:")
-        taken = [int(row) for name in texts if (row := new_row(name, section))]
+        taken = [int(sign) for name in texts if (sign := new_row(name, section))]
         texts[f"{section}/+{max(taken, default=-1) + 1}/@begun"] = ""
 
     def done() -> Response:
@@ -140,7 +141,7 @@ def _findings(found: Mapping[str, Any]) -> dict[str, Any]:
         "summary": "No problems found." if not n else f"{n} problem{'s' * (n != 1)} to fix.",
         "problems": problems,
         "beside": beside,
-        "warnings": found["warnings"],
+        "warnings": [*(UNUSED.format(name) for name in found["unused"]), *found["warnings"]],
         "bounds": {name: words for name, words in found["bounds"].items() if name not in beside},
         "yaml": found["yaml"],
     }
