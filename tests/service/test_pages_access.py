@@ -19,6 +19,7 @@ def addresses(names: dict[str, str]) -> list[str]:
         f"/studies/{names['study']}",
         f"/versions/{names['version']}",
         f"/versions/{names['wrong']}",
+        f"/versions/{names['wrong']}/edit",
         f"/jobs/{names['queued']}",
         "/reports",
         f"/reports/{names['report1']}",

@@ -63,13 +63,13 @@ def act(version: Name, request: Request, who: Author, core: TheCore, form: Sent)
             return Response(made, media_type="application/yaml", headers=attached)
         if wanted not in ("save", "tables"):
             return _show(request, core, who, row, files, texts)
-        made = run.answer(core, row, files, texts, "no")["yaml"]
         sent = uploads.sent_files(form, "files")
         if wanted == "tables" and not sent:
             raise Fault(422, "No file came", "Choose the tables to add.")
         new = uploads.named_streams(sent)
         if not set(MANIFESTS).isdisjoint(new):
             raise Fault(422, "A manifest", "The form takes tables. Upload a manifest on the page of the version.")
+        made = run.answer(core, row, files, texts, "no")["yaml"]
         new["study.yaml"] = io.BytesIO(made.encode())
         saved = uploads.replace_files(core, who, version, new, without=MANIFESTS)
         return see(f"/versions/{saved}/edit" if wanted == "tables" else f"/versions/{saved}")
