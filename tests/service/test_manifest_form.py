@@ -37,8 +37,6 @@ limits: {P05_gap: 0.1}
 """
 
 
-
-
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
     """Every plain value by its path, a number as typed."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -144,7 +142,8 @@ def test_a_field_that_an_anchor_shares_is_changed_alone() -> None:
 
 
 def test_a_manifest_in_json_becomes_yaml_with_the_same_values() -> None:
-    text = '{"report": {"kind": "vigilance", "title": "0.80 \\u2028 \\ud83d\\ude00"}, "device": {"software_version": 1.10}}'
+    report = '{"kind": "vigilance", "title": "0.80 \\u2028 \\ud83d\\ude00"}'
+    text = f'{{"report": {report}, "device": {{"software_version": 1.10}}}}'
     answer = typed(text, {"/device/model": "M"}, "study.json")
     found = plain(answer["yaml"])
     assert found["report"] == plain(text, "study.json")["report"]
@@ -203,16 +202,25 @@ def test_a_criterion_states_on_which_side_of_its_bound_the_interval_must_be(tmp_
 def test_columns_are_chosen_among_headers_and_values_are_mapped(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("radiologist,case,diagnosis,call\nR1,C1,malignant,1\nR1,C2,benign,0\n")
     files = files_of(tmp_path)
-    assert files["a.csv"]["values"] == {"case": ["C1", "C2"], "diagnosis": ["benign", "malignant"], "radiologist": ["R1"]}
+    assert files["a.csv"]["values"] == {
+        "case": ["C1", "C2"],
+        "diagnosis": ["benign", "malignant"],
+        "radiologist": ["R1"],
+    }
     text = SMALL + "tables: {readings: {file: a.csv, columns: {reader: radiologist, truth: diagnosis}}}\n"
     found = {c.name: c for c in form_of(plain(text), files).controls()}
     assert found["/tables/readings/columns/reader"].text == "radiologist"
     assert found["/tables/readings/columns/case"].default == "case"
     assert [h for h, _ in found["/tables/readings/columns/decision"].choices] == files["a.csv"]["headers"]
     assert found["/tables/readings/values/truth/malignant"].text == ""
-    texts = {"/tables/readings/values/truth/malignant": "1", "/tables/readings/values/truth/benign": "missing"}
+    texts = {
+        "/tables/readings/values/truth/malignant": "1",
+        "/tables/readings/values/truth/benign": "missing",
+    }
     task = {"manifest": text, "file": "study.yaml", "texts": texts, "files": files, "check": "no"}
-    assert plain(edit(task, tmp_path)["yaml"])["tables"]["readings"]["values"] == {"truth": {"malignant": 1, "benign": ""}}
+    assert plain(edit(task, tmp_path)["yaml"])["tables"]["readings"]["values"] == {
+        "truth": {"malignant": 1, "benign": ""}
+    }
 
 
 def test_a_proposal_adds_what_a_manifest_does_not_name() -> None:

@@ -34,7 +34,9 @@ def send(client: Client, address: str, act: str, files: Any = None, **typed: str
     return client.post(address, data=sent, files=files, headers=HTML, follow_redirects=False)
 
 
-def test_tables_are_described_in_a_form_and_saved_as_a_version_like_any_other(light: Core, anna: Client) -> None:
+def test_tables_are_described_in_a_form_and_saved_as_a_version_like_any_other(
+    light: Core, anna: Client
+) -> None:
     address = begun(light, anna)
     page = get(anna, address)
     chosen = [given["value"] for tag, given in page.tags if tag == "option" and "selected" in given]
@@ -93,7 +95,7 @@ def test_rows_and_tables_are_added_without_javascript(light: Core, anna: Client)
     form = page.form(added)
     assert form["/device/model"] == "M"
     assert "northhaven.csv" in json.dumps(page.tags)
-    assert [name for name in form if name.startswith("/datasets/0/") or name.startswith("/tables/scores/")]
+    assert [name for name in form if name.startswith(("/datasets/0/", "/tables/scores/"))]
 
 
 def test_a_study_begins_without_files(light: Core, anna: Client) -> None:
@@ -108,7 +110,9 @@ def test_a_study_begins_without_files(light: Core, anna: Client) -> None:
     assert anna.get(f"{API}{saved}").json()["state"] == "valid"
 
 
-def test_the_form_keeps_to_roles_and_organisations(light: Core, app: FastAPI, anna: Client, bob: Client) -> None:
+def test_the_form_keeps_to_roles_and_organisations(
+    light: Core, app: FastAPI, anna: Client, bob: Client
+) -> None:
     address = f"/versions/{world(light, anna)['version']}/edit"
     viewer = anna.invite("viewer@hospital.test", "viewer")
     sent = {"csrf": bob.me["csrf"], "act": "check"}
@@ -121,14 +125,20 @@ def test_the_form_keeps_to_roles_and_organisations(light: Core, app: FastAPI, an
 
 
 def test_hostile_texts_are_text_and_what_is_no_form_is_refused(light: Core, anna: Client) -> None:
-    manifest = {"report": {"kind": "certification", "title": HOSTILE}, "device": {"trade_name": "x"}, HOSTILE: 1}
+    manifest = {
+        "report": {"kind": "certification", "title": HOSTILE},
+        "device": {"trade_name": "x"},
+        HOSTILE: 1,
+    }
     study = anna.study("Hostile")
     address = f"/versions/{anna.version(study, manifest)}/edit"
     assert WorkerThread(light, "worker").once("check")
     page = get(anna, address)
     assert page.form(address)["/report/title"] in ("", HOSTILE)
     assert HOSTILE in page.words
-    assert not [given for tag, given in page.tags if tag == "script" and not given["src"].startswith("/static/")]
+    assert not [
+        given for tag, given in page.tags if tag == "script" and not given["src"].startswith("/static/")
+    ]
     files = [("files", ("study.yaml", "report: [\n"))]
     broken = anna.post(f"{API}/studies/{study}/versions", files=files).json()["id"]
     assert WorkerThread(light, "worker").once("check")

@@ -1,4 +1,4 @@
-"""A new user in a browser, without YAML: from the first start to an approved report, with a wrong file first."""
+"""A new user in a browser, without YAML: from the first start to an approved report, a wrong file first."""
 
 from collections.abc import Iterator
 from pathlib import Path

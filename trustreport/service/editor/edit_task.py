@@ -41,7 +41,8 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
         "yaml": made,
         "has_comments": has_comments or "#" not in text,
         "doubts": _doubts(text, found.lines),
-        "suggestions": suggestions(values) | {"measures": [r.id for r in ROWS], "quantities": [r.id for r in ROWS]},
+        "suggestions": suggestions(values)
+        | {"measures": [r.id for r in ROWS], "quantities": [r.id for r in ROWS]},
         "unused": sorted(set(task["files"]) - _named(values)),
         "problems": [],
         "warnings": [],
@@ -84,7 +85,10 @@ def named_files(manifest: Path) -> set[str] | None:
 
 def _named(values: Mapping[str, Any]) -> set[str]:
     tables, datasets = values.get("tables"), values.get("datasets")
-    rows = [*(tables.values() if isinstance(tables, dict) else ()), *(datasets if isinstance(datasets, list) else ())]
+    rows = [
+        *(tables.values() if isinstance(tables, dict) else ()),
+        *(datasets if isinstance(datasets, list) else ()),
+    ]
     return {str(row["file"]) for row in rows if isinstance(row, dict) and "file" in row}
 
 
@@ -112,7 +116,7 @@ def _places(form: Form, edits: Edits, values: Any) -> dict[str, str]:
 
 
 def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_tables: bool) -> dict[str, Any]:
-    """What `trustreport check` says of the edited manifest, each problem with the control that it is about."""
+    """What `trustreport check` says of the edited manifest, each problem with its control."""
     problems = Problems()
     manifest = parse(MANIFEST, text.encode(), problems)
     plan = plan_of(manifest, problems)[0] if manifest else None

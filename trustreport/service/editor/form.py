@@ -58,12 +58,12 @@ class Row:
     name: str
     path: KeyPath
     controls: list[Control] = field(default_factory=list)
-    parts: list["Section"] = field(default_factory=list)
+    parts: list["FormSection"] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Section:
-    """One group of the manifest: a single row, or any number of them; `blank` is what a new one looks like."""
+class FormSection:
+    """One group of the manifest: a single row, or any number of them; `blank` is a new one."""
 
     name: str
     label: str
@@ -76,7 +76,7 @@ class Section:
 class Form:
     """All sections, and the paths of what is in the manifest but in no control."""
 
-    sections: list[Section] = field(default_factory=list)
+    sections: list[FormSection] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
 
     def controls(self) -> Iterator[Control]:
@@ -88,7 +88,7 @@ class Form:
         return (row for section in self.sections for row in _rows(section))
 
 
-def _rows(section: Section) -> Iterator[Row]:
+def _rows(section: FormSection) -> Iterator[Row]:
     for row in section.rows:
         yield row
         for part in row.parts:
@@ -106,10 +106,10 @@ def form_of(
     files : the headers and values of the tables that are there
     texts : what was sent by the name of its control: which new rows there are, and of which table a row is
     """
-    return _Builder(values, files, texts).form()
+    return _FormBuilder(values, files, texts).form()
 
 
-class _Builder:
+class _FormBuilder:
     def __init__(
         self, values: Mapping[str, Any], files: table_columns.Files, texts: Mapping[str, str]
     ) -> None:
@@ -129,14 +129,20 @@ class _Builder:
         return self.made
 
     def _section(
-        self, model: type[BaseModel], name: str, path: KeyPath, values: Mapping[str, Any], *, blank: bool = False
-    ) -> Section | None:
+        self,
+        model: type[BaseModel],
+        name: str,
+        path: KeyPath,
+        values: Mapping[str, Any],
+        *,
+        blank: bool = False,
+    ) -> FormSection | None:
         """The section of a field that is a group or several; None where it is not, or cannot be shown."""
         info = model.model_fields[name]
         inner, many = model_of(info.annotation)
         key, value = _spelled(values, name, info)
         here = (*path, key)
-        section = Section(pointer(here), _label(here))
+        section = FormSection(pointer(here), _label(here))
         if inner is None:
             control = self._control(model, name, path, values) if model is Plan else None
             if control is None:
@@ -228,7 +234,7 @@ class _Builder:
     def _choices(
         self, model: type[BaseModel], name: str, shape: Shape, text: str
     ) -> tuple[tuple[str, str], ...]:
-        """The options of a field: those of its model, the tables that there are, the arms that are declared."""
+        """The options of a field: those of its model, the tables, the declared arms."""
         options: list[tuple[str, str]] = []
         if shape.kind == "choice":
             options = [(word, word) for word in map(_word, shape.choices)]
@@ -251,7 +257,7 @@ class _Builder:
         self.made.kept += [dotted((*path, *rest)) for rest in kept]
         for name, entries in (("columns", columns), ("values", coded)):
             here = (*path, name)
-            part = Section(pointer(here), _label(here))
+            part = FormSection(pointer(here), _label(here))
             part.rows.append(Row(pointer(here), here))
             for entry in entries:
                 at = (*here, *entry.path)
@@ -356,7 +362,11 @@ def _word(value: Any) -> str:
 
 
 def _label(path: KeyPath) -> str:
-    is_named = path and path[0] in Plan.model_fields and model_of(Plan.model_fields[str(path[0])].annotation)[1] == "map"
+    is_named = (
+        path
+        and path[0] in Plan.model_fields
+        and model_of(Plan.model_fields[str(path[0])].annotation)[1] == "map"
+    )
     words = path[:1] + path[2:] if is_named else path
     return ".".join(str(key) for key in words if not isinstance(key, int) and not key.startswith("+"))
 

@@ -135,5 +135,11 @@ def _values(
             if not is_code and not text:
                 kept.append(("values", key, cell))
                 continue
-            options = tuple((c, c) for c in dict.fromkeys(("1", "0", MISSING, *filter(None, [text])))) if is_code else ()
-            yield ColumnEntry((key, cell), f"{word}: {cell}", CODE if is_code else NAME, text, options, "", True)
+            options = (
+                tuple((c, c) for c in dict.fromkeys(("1", "0", MISSING, *filter(None, [text]))))
+                if is_code
+                else ()
+            )
+            yield ColumnEntry(
+                (key, cell), f"{word}: {cell}", CODE if is_code else NAME, text, options, "", True
+            )

@@ -113,9 +113,10 @@ def place(path: KeyPath, edits: Edits, new: Mapping[KeyPath, KeyPath]) -> KeyPat
     for gone in edits.removed:
         if path[: len(gone)] == gone:
             return None
-        at, own = gone[-1], path[len(gone) - 1 : len(gone)]
-        if isinstance(at, int) and path[: len(gone) - 1] == gone[:-1] and own and isinstance(own[0], int):
-            moved[len(gone) - 1] = moved[len(gone) - 1] - (own[0] > at)  # type: ignore[operator]
+        depth = len(gone) - 1
+        row_gone, own = gone[depth], path[depth] if len(path) > depth else None
+        if isinstance(row_gone, int) and isinstance(own, int) and path[:depth] == gone[:depth]:
+            moved[depth] = int(moved[depth]) - (own > row_gone)
     return tuple(moved)
 
 
@@ -226,7 +227,11 @@ def written(values: Mapping[str, Any]) -> str:
 
 def _lines(values: Mapping[str, Any], indent: str) -> Iterable[str]:
     for key, value in values.items():
-        if isinstance(value, Mapping) and value and (not indent or any(isinstance(v, Mapping) for v in value.values())):
+        if (
+            isinstance(value, Mapping)
+            and value
+            and (not indent or any(isinstance(v, Mapping) for v in value.values()))
+        ):
             yield f"{indent}{_word(str(key))}:"
             yield from _lines(value, f"{indent}  ")
         elif isinstance(value, list) and any(isinstance(v, Mapping) for v in value):

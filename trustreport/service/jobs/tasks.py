@@ -69,7 +69,7 @@ def _tables(study: Path) -> dict[str, Any]:
 
 
 def _proposed(study: Path) -> str:
-    """A manifest that names the tables in a folder which none names yet; empty where nothing can be proposed."""
+    """A manifest with the tables that none names yet; empty where nothing can be proposed."""
     from trustreport.proposal import propose, text
     from trustreport.service.editor.edit_task import merged, named_files
 

@@ -47,7 +47,9 @@ def edit(version: Name, request: Request, who: Author, core: TheCore) -> Respons
 def act(version: Name, request: Request, who: Author, core: TheCore, form: Sent) -> Response:
     """Save a new version, show the form again, or say what is wrong with what was typed so far."""
     row, files = _stored(core, who, version)
-    texts = {n: text(form, n)[:MOST_TEXT] for n, v in form.items() if n.startswith("/") and isinstance(v, str)}
+    texts = {
+        n: text(form, n)[:MOST_TEXT] for n, v in form.items() if n.startswith("/") and isinstance(v, str)
+    }
     wanted = text(form, "act")
     if wanted == "check":
         return JSONResponse(_findings(run.answer(core, row, files, texts, "typing")))
@@ -68,7 +70,9 @@ def act(version: Name, request: Request, who: Author, core: TheCore, form: Sent)
             raise Fault(422, "No file came", "Choose the tables to add.")
         new = uploads.named_streams(sent)
         if not set(MANIFESTS).isdisjoint(new):
-            raise Fault(422, "A manifest", "The form takes tables. Upload a manifest on the page of the version.")
+            raise Fault(
+                422, "A manifest", "The form takes tables. Upload a manifest on the page of the version."
+            )
         made = run.answer(core, row, files, texts, "no")["yaml"]
         new["study.yaml"] = io.BytesIO(made.encode())
         saved = uploads.replace_files(core, who, version, new, without=MANIFESTS)

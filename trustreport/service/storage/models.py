@@ -154,7 +154,7 @@ class Version(Base):
     digest: Mapped[str] = mapped_column(SHA)  # of the names and contents of its files
     facts: Mapped[dict[str, Any]]  # what lists show: title, kind, device version, period
     problems: Mapped[list[Any]]
-    # What the form of the manifest offers: the headers of each table, and the values of columns that have few.
+    # What the form of the manifest offers: headers of tables, values of columns that have few.
     tables: Mapped[dict[str, Any]] = mapped_column(default=dict, deferred=True)
     device: Mapped[str | None] = mapped_column(ID, ForeignKey("devices.id"), index=True)
     created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
