@@ -7,6 +7,7 @@
   const PAUSE = 600;
   let timer = null;
   let at_work = null;
+  let changed = false;
 
   function fill(selector, key, texts) {
     form.querySelectorAll(selector).forEach((slot) => {
@@ -72,10 +73,12 @@
       .filter((one) => one.startsWith(sign)).map((one) => parseInt(one.slice(sign.length), 10));
     const number = Math.max(-1, ...taken.filter((one) => !Number.isNaN(one))) + 1;
     rows.insertAdjacentHTML("beforeend", blank.innerHTML.split(sign + "new").join(sign + number));
+    changed = true;
     rows.lastElementChild.querySelector("input:not([type=checkbox]), select, textarea").focus();
   }
 
   form.addEventListener("input", (event) => {
+    changed = true;
     if (event.target.type === "file") { return; }
     if (event.target.hasAttribute("data-again")) {
       form.requestSubmit(form.querySelector('[value="preview"]')); // other columns are to be shown
@@ -107,8 +110,6 @@
   });
 
   // What was typed is not lost by a click beside it.
-  let changed = false;
-  form.addEventListener("input", () => { changed = true; });
   form.addEventListener("submit", () => { changed = false; });
   window.addEventListener("beforeunload", (event) => { if (changed) { event.preventDefault(); } });
 }());

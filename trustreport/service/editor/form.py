@@ -15,7 +15,7 @@ from trustreport.plan import FileForm, Plan, TableFile
 from trustreport.service.editor import table_columns
 from trustreport.service.editor.field_values import Shape, model_of, normal, shape_of, shown
 
-MOST_CONTROLS = 1500  # of a form: browsers send each, and a request has a limit of fields
+MOST_CONTROLS = 1200  # of a form: browsers send each, and a request has a limit of fields
 NAME = "@name"  # the control for the name of a new table or target
 REMOVED = "@removed"
 NOTHING: Mapping[str, str] = {}
