@@ -227,9 +227,11 @@ def test_a_proposal_adds_what_a_manifest_does_not_name() -> None:
     proposal = (
         "report: {kind: certification, title: no}\ndevice: {trade_name: no}\narms: [{arm: other}]\n"
         "tables:\n  scores:\n    file: s.csv\ndatasets:\n  - dataset: first\n    role: local\n"
-        "  - dataset: third\n    role: local\n    file: t.csv\n"
+        "  - dataset: third\n    role: local  # UNCERTAIN: which role?\n    file: t.csv\n"
     )
-    made = plain(merged(SMALL, "study.yaml", proposal))
+    text = merged(SMALL, "study.yaml", proposal)
+    made = plain(text)
+    assert typed(text, {})["doubts"] == {"/arms/1": "is it so?", "/datasets/2": "which role?"}
     before = plain(SMALL)
     assert made["tables"] == {"scores": {"file": "s.csv"}}
     assert [d["dataset"] for d in made["datasets"]] == ["first", "second", "third"]

@@ -69,7 +69,9 @@ def test_axe_finds_no_violation_on_any_page(page: Any, shown: Shown) -> None:
         wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         if wide > 0:
             found[address, "wider than its window"] = wide
-        top = page.evaluate("document.querySelector('header.bar').getBoundingClientRect().top + window.scrollY")
+        top = page.evaluate(
+            "document.querySelector('header.bar').getBoundingClientRect().top + window.scrollY"
+        )
         if top != 0:
             found[address, "head is not at the top"] = top
 
@@ -102,7 +104,9 @@ def test_the_keyboard_reaches_everything(page: Any, shown: Shown) -> None:
     assert {"file-0", "more", "Check again", "readings.csv"} <= reached
 
 
-def test_a_table_that_is_chosen_shows_its_columns_and_a_problem_leads_to_its_field(page: Any, shown: Shown) -> None:
+def test_a_table_that_is_chosen_shows_its_columns_and_a_problem_leads_to_its_field(
+    page: Any, shown: Shown
+) -> None:
     sign_in(page)
     asked: list[str] = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))

@@ -12,8 +12,8 @@ from trustreport.ingest.manifest import MOST_BYTES, KeyPath, dotted, parse, plan
 from trustreport.ingest.problems import Problems
 from trustreport.plan import Plan
 from trustreport.quantities import ROWS
-from trustreport.service.editor.form import Form, form_of, pointer, suggestions
-from trustreport.service.editor.yaml_edits import Edits, applied, edited, edits_of, place, places
+from trustreport.service.editor.form import NAME, Form, form_of, pointer, suggestions
+from trustreport.service.editor.yaml_edits import Edits, applied, edited, edits_of, place, places, plain
 
 MANIFEST = "study.yaml"
 UNCERTAIN = re.compile(r"# UNCERTAIN: (.*)")
@@ -40,7 +40,7 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
         "form": dataclasses.asdict(form),
         "yaml": made,
         "has_comments": has_comments or "#" not in text,
-        "doubts": _doubts(text, found.lines),
+        "doubts": {pointer(path): said for path, said in _guesses(text, found.lines).items()},
         "suggestions": suggestions(values)
         | {"measures": [r.id for r in ROWS], "quantities": [r.id for r in ROWS]},
         "unused": sorted(set(task["files"]) - _named(values)),
@@ -55,24 +55,43 @@ def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
 
 
 def merged(manifest: str, name: str, proposal: str) -> str:
-    """A manifest with the groups and tables of a proposal that it does not have."""
+    """A manifest with the groups and tables of a proposal that it does not have, guesses marked."""
     problems = Problems()
     old, new = (parse(n, t.encode(), problems) for n, t in ((name, manifest), (MANIFEST, proposal)))
     if old is None or new is None or problems:
         return ""
     edits = Edits()
+    datasets = old.values.get("datasets")
+    known = {str(d.get("dataset", d.get("dataset_id"))) for d in datasets or () if isinstance(d, dict)}
     for key, value in new.values.items():
-        there = old.values.get(key)
         if key == "tables":
-            for table, entry in value.items():
-                edits.rows["tables", f"+{table}"] = {"@name": table, **entry}
+            edits.rows |= {(key, f"+{table}"): {NAME: table, **entry} for table, entry in value.items()}
         elif key == "datasets":
-            known = {str(d.get("dataset", d.get("dataset_id"))) for d in there or () if isinstance(d, dict)}
-            for i, facts in enumerate(d for d in value if str(d["dataset"]) not in known):
-                edits.rows["datasets", f"+{i}"] = facts
-        elif key not in ("report", "device") and not there:
+            rows = {(key, f"+{i}"): facts for i, facts in enumerate(value)}
+            edits.rows |= {path: facts for path, facts in rows.items() if facts["dataset"] not in known}
+        elif key not in ("report", "device") and not old.values.get(key):
             edits.values[(key,)] = value
-    return edited(manifest, old.values, edits, name)[0]
+    made = edited(manifest, old.values, edits, name)[0]
+    at = places(old.values, edits)
+    marks: dict[KeyPath, str] = {}
+    for path, question in _guesses(proposal, new.lines).items():
+        row = (path[0], f"+{path[1]}") if path[0] in ("tables", "datasets") else path[:1]
+        if row in at:
+            marks[(*at[row], *path[2:])] = question
+        elif row in edits.values:
+            marks[path] = question
+    return _marked(made, marks)
+
+
+def _marked(text: str, marks: Mapping[KeyPath, str]) -> str:
+    """A manifest with a remark at the end of each line that rests on a guess, where that changes no value."""
+    found = parse(MANIFEST, text.encode(), Problems())
+    lines = text.split("\n")
+    for path, question in marks.items() if found else ():
+        at = found.line(path) - 1 if found else 0
+        lines[at] += f"; {question}" if UNCERTAIN.search(lines[at]) else f" # UNCERTAIN: {question}"
+    made = "\n".join(lines)
+    return made if found and plain(made) == found.values else text
 
 
 def named_files(manifest: Path) -> set[str] | None:
@@ -92,13 +111,13 @@ def _named(values: Mapping[str, Any]) -> set[str]:
     return {str(row["file"]) for row in rows if isinstance(row, dict) and "file" in row}
 
 
-def _doubts(text: str, lines: Mapping[KeyPath, int]) -> dict[str, str]:
-    """What is marked as a guess, by the pointer of the first field of its line."""
+def _guesses(text: str, lines: Mapping[KeyPath, int]) -> dict[KeyPath, str]:
+    """What is marked as a guess, by the path of the first field of its line."""
     marked = {i: m[1] for i, line in enumerate(text.split("\n"), 1) if (m := UNCERTAIN.search(line))}
-    found: dict[str, str] = {}
+    found: dict[KeyPath, str] = {}
     for path in sorted(lines, key=len):
         if question := marked.pop(lines[path], None) if path else None:
-            found[pointer(path)] = question
+            found[path] = question
     return found
 
 
