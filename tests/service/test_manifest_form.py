@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from trustreport.ingest.manifest import model_at
 from trustreport.plan import Plan
@@ -173,6 +175,20 @@ def test_rows_are_added_and_removed_and_problems_follow_them(tmp_path: Path) -> 
     assert "maybe" in at["/arms/1/aided"]
     assert "0,8" in at["/endpoints/+0/bound_or_margin"]
     assert "/tables/+0/file" in at
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_whatever_is_typed_is_the_value_that_is_read_again(title: str, name: str) -> None:
+    texts = {
+        "/report/title": title,
+        "/arms/+0/arm": name,
+        f"/arms/+{'9' * 5000}/arm": "x",
+        "/arms/+1x/arm": "y",
+    }
+    made = plain(typed(SMALL, texts)["yaml"])
+    assert made["report"].get("title", "") == title.strip()
+    assert made["arms"][2:] == ([{"arm": name.strip()}] if name.strip() else [])
 
 
 def test_a_guess_is_shown_at_its_group_until_it_is_changed() -> None:

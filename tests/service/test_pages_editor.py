@@ -13,6 +13,7 @@ from trustreport.service.core import Core
 from trustreport.service.editor import run
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.storage.models import Audit, VersionFile
+from trustreport.service.web.faults import Fault
 
 HOSTILE = "</textarea><script>alert(1)</script>\"'{{ 7*7 }}"
 CODED = right().replace("truth", "diagnosis").replace("reader", "radiologist")
@@ -151,7 +152,11 @@ def test_only_so_many_forms_are_made_at_a_time(
 ) -> None:
     address = begun(light, anna)
     monkeypatch.setattr(run, "_AT_ONCE", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(run, "_ADMITTED", threading.BoundedSemaphore(1))
     monkeypatch.setattr(run, "WAIT_SECONDS", 0.01)
-    with run._AT_ONCE:
-        answer = anna.get(address, headers=HTML)
-    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    for lock in (run._AT_ONCE, run._ADMITTED):
+        with lock:
+            answer = anna.get(address, headers=HTML)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    with run._turn(), pytest.raises(Fault), run._turn():
+        pass

@@ -54,7 +54,7 @@
       const answer = await fetch(form.action, { method: "POST", body: sent, headers: { Accept: "application/json" }, signal: own.signal });
       const found = await answer.json();
       if (own !== at_work) { return; }
-      if (answer.ok) { show(found); } else { say(found.title + ". " + (found.detail || "")); }
+      if (answer.ok) { show(found); } else if (answer.status === 503) { later(); } else { say(found.title + ". " + (found.detail || "")); }
     } catch (error) {
       if (own === at_work) { say("The service did not answer. What you have typed is still here."); }
     }

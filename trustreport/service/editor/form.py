@@ -4,6 +4,7 @@ A control is named by the JSON pointer of its field (``/datasets/0/role``), a ne
 (``/datasets/+0/role``). What no control can show in full has none, and stays in the manifest as it is.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from trustreport.service.editor.field_values import Shape, model_of, normal, sha
 MOST_CONTROLS = 1200  # of a form: browsers send each, and a request has a limit of fields
 NAME = "@name"  # the control for the name of a new table or target
 REMOVED = "@removed"
+NEW_ROW = re.compile(r"\+[0-9]{1,4}")
 NOTHING: Mapping[str, str] = {}
 
 
@@ -327,7 +329,7 @@ def new_row(name: str, section: str) -> str:
     """The new row of a section (``+0``) that the name of a control is in; empty where it is in none."""
     rest = name.removeprefix(f"{section}/")
     row = rest.partition("/")[0]
-    return row if rest != name and row[:1] == "+" and row[1:].isascii() and row[1:].isdigit() else ""
+    return row if rest != name and NEW_ROW.fullmatch(row) else ""
 
 
 def was_changed(control: Control, texts: Mapping[str, str]) -> bool:

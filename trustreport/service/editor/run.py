@@ -3,7 +3,8 @@
 import shutil
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +20,8 @@ MOST_MANIFEST = 500_000  # bytes of a manifest that a form is made of
 MOST_CHECKED = 20_000_000  # bytes of tables that are read while somebody types
 SECONDS = 30
 WAIT_SECONDS = 20
-_AT_ONCE = threading.BoundedSemaphore(2)  # forms at work in this process: each has a process of its own
+# Forms at work in this process, each in one of its own, and those that wait: no more threads than that.
+_AT_ONCE, _ADMITTED = threading.BoundedSemaphore(2), threading.BoundedSemaphore(8)
 
 Check = Literal["no", "typing"]
 
@@ -45,17 +47,15 @@ def answer(
         "files": version.tables,
         "check": "no" if check == "no" else "study" if small else "manifest",
     }
-    if not _AT_ONCE.acquire(timeout=WAIT_SECONDS):
-        raise Fault(503, "Busy", "Too many forms are being checked. Try again.", headers={"Retry-After": "5"})
-    work = Path(tempfile.mkdtemp(prefix="edit-", dir=_folder(core)))
-    try:
-        if task["check"] == "study":
-            _lay_out(core, version, tables, work / "study")
-        limits = replace(ResourceLimits.of(core.settings, "check"), wall=SECONDS)
-        outcome = run(task, work, limits, on_progress=lambda *_: None, should_continue=lambda: True)
-    finally:
-        _AT_ONCE.release()
-        shutil.rmtree(work, ignore_errors=True)
+    with _turn():
+        work = Path(tempfile.mkdtemp(prefix="edit-", dir=_folder(core)))
+        try:
+            if task["check"] == "study":
+                _lay_out(core, version, tables, work / "study")
+            limits = replace(ResourceLimits.of(core.settings, "check"), wall=SECONDS)
+            outcome = run(task, work, limits, on_progress=lambda *_: None, should_continue=lambda: True)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
     failed = outcome.reason or outcome.answer.get("failed", "")
     if outcome.kind != "answer" or failed:
         raise Fault(409, "No form", f"The form could not be made. {failed} Change the manifest as a file.")
@@ -84,6 +84,23 @@ def manifest_of(core: Core, version: Version, files: Sequence[VersionFile]) -> t
         return named[0].name, data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Fault(409, "The manifest cannot be read", "It is not UTF-8. Upload a corrected file.") from None
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """A turn among the forms at work; refuses (503) where too many wait, or one waits too long."""
+    busy = Fault(503, "Busy", "Too many forms are being checked. Try again.", headers={"Retry-After": "5"})
+    if not _ADMITTED.acquire(blocking=False):
+        raise busy
+    try:
+        if not _AT_ONCE.acquire(timeout=WAIT_SECONDS):
+            raise busy
+        try:
+            yield
+        finally:
+            _AT_ONCE.release()
+    finally:
+        _ADMITTED.release()
 
 
 def _folder(core: Core) -> Path:
