@@ -302,14 +302,14 @@ def suggestions(values: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _contrasts(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Each arm, and each pair that can be compared, the aided one first."""
+    """Each pair of arms that can be compared, the aided one first, each arm, and each data set."""
     arms = [a for a in values.get("arms") or [] if isinstance(a, Mapping)]
     aided = {str(a.get("arm")): a.get("aided", str(a.get("arm")) == "aided") for a in arms}
     aided = aided or {"aided": True, "unaided": False}
     for one in (a for a, yes in aided.items() if yes):
         for other in (a for a, yes in aided.items() if not yes):
             yield f"{one}\n{other}", f"{one} compared with {other}"
-    yield from ((arm, arm) for arm in aided)
+    yield from ((name, name) for name in dict.fromkeys((*aided, *_declared(values, "datasets", "dataset"))))
 
 
 def _declared(values: Mapping[str, Any], group: str, key: str) -> Iterator[str]:
