@@ -19,6 +19,7 @@ def addresses(names: dict[str, str]) -> list[str]:
         f"/studies/{names['study']}",
         f"/versions/{names['version']}",
         f"/versions/{names['wrong']}",
+        f"/versions/{names['wrong']}/edit",
         f"/jobs/{names['queued']}",
         "/reports",
         f"/reports/{names['report1']}",
@@ -68,6 +69,11 @@ def test_axe_finds_no_violation_on_any_page(page: Any, shown: Shown) -> None:
         wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         if wide > 0:
             found[address, "wider than its window"] = wide
+        top = page.evaluate(
+            "document.querySelector('header.bar').getBoundingClientRect().top + window.scrollY"
+        )
+        if top != 0:
+            found[address, "head is not at the top"] = top
 
     look("/sign-in")
     look("/invitation?link=x")
@@ -96,6 +102,25 @@ def test_the_keyboard_reaches_everything(page: Any, shown: Shown) -> None:
         seen = here.evaluate("node => getComputedStyle(node).outlineStyle != 'none'")
         assert seen, here.evaluate("node => node.outerHTML")
     assert {"file-0", "more", "Check again", "readings.csv"} <= reached
+
+
+def test_a_table_that_is_chosen_shows_its_columns_and_a_problem_leads_to_its_field(
+    page: Any, shown: Shown
+) -> None:
+    sign_in(page)
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.goto(f"{shown.url}/versions/{shown.names['wrong']}/edit")
+    page.get_by_role("button", name="Add: Tables").click()
+    page.fill("[name='/tables/+0/@name']", "second")
+    page.select_option("[name='/tables/+0/kind']", "readings")
+    page.select_option("[name='/tables/+0/file']", "readings.csv")
+    page.locator("[name='/tables/+0/columns/truth']").wait_for()
+    assert page.input_value("[name='/tables/+0/@name']") == "second"
+    assert asked == []  # nothing is lost, so nobody is warned
+    page.evaluate("for (const d of document.querySelectorAll('details')) { d.open = false; }")
+    page.locator("[data-problems] a").first.click()
+    assert page.evaluate("document.activeElement.name").startswith("/tables/")
 
 
 def test_a_search_answers_as_one_types(page: Any, shown: Shown) -> None:

@@ -1,12 +1,11 @@
-"""A new user in a browser: from the first start to an approved report, with a wrong file first."""
+"""A new user in a browser, without YAML: from the first start to an approved report, a wrong file first."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import READINGS, WRONG, right, served
+from pages import right, served
 from services import PASSWORD
 
 from tests.browsing import PATIENCE
@@ -27,6 +26,15 @@ def service(tmp_path: Path) -> Iterator[tuple[str, str]]:
         with core.store.write() as rows:
             link = accounts.new_link(rows, "setup", core.settings)
         yield url, f"{url}/setup?link={link}"
+
+
+def coded(table: str) -> str:
+    """Readings under the headers of another program, the truth in words."""
+    header, *rows = (line.split(",") for line in table.splitlines())
+    words = {"1": "malignant", "0": "benign"}
+    lines = [[*row[:3], words[row[3]], *row[4:]] for row in rows]
+    assert header[3] == "truth"
+    return "\n".join(map(",".join, [["radiologist", "case", "arm", "diagnosis", "decision"], *lines])) + "\n"
 
 
 def is_fault(message: Any) -> bool:
@@ -50,6 +58,23 @@ class Visit:
     def fill(self, **fields: str) -> None:
         for name, value in fields.items():
             self.page.fill(f"[name={name}]", value)
+
+    def brings(self, name: str, file: tuple[str, str], kind: str) -> None:
+        """Drop a file on the desktop, choose it on the phone."""
+        if kind == "desktop":
+            dropped = self.page.evaluate_handle(DROP, [file])
+            self.page.dispatch_event("[data-drop]", "drop", {"dataTransfer": dropped})
+        else:
+            sent = {"name": file[0], "mimeType": "text/plain", "buffer": file[1].encode()}
+            self.page.set_input_files(f"[name={name}]", [sent])
+
+    def types(self, control: str, text: str) -> None:
+        self.page.fill(f'[name="{control}"]', text)
+
+    def shows(self, control: str, text: str) -> None:
+        field = self.page.locator(f'[name="{control}"]')
+        field.wait_for()
+        assert field.input_value() == text
 
     def press(self, name: str) -> None:
         # A click while the page still moves, because a style or a frame has just come, can miss its button.
@@ -81,29 +106,55 @@ def test_from_first_start_to_an_approved_report(
     anna.reads("The service is set up.")
     anna.page.get_by_role("link", name="New study").click()
 
-    # A wrong file: dropped on the desktop, chosen on the phone.
+    # A table with a fault and headers of its own, no manifest: dropped on the desktop, chosen on the phone.
     anna.fill(name="Readings")
-    files = [("study.json", json.dumps(READINGS)), ("readings.csv", WRONG)]
-    if kind == "desktop":
-        dropped = anna.page.evaluate_handle(DROP, files)
-        anna.page.dispatch_event("[data-drop]", "drop", {"dataTransfer": dropped})
-    else:
-        anna.page.set_input_files(
-            "[name=files]",
-            [{"name": n, "mimeType": "text/plain", "buffer": text.encode()} for n, text in files],
-        )
-    anna.reads("readings.csv (1 kB)")
+    anna.brings("files", ("export.csv", coded(right().replace("R0,C0,unaided", "R0,,unaided"))), kind)
+    anna.reads("export.csv (2 kB)")
     anna.press("Upload")
-    anna.reads("2 problems must be fixed before a report can be made.")
-    row = anna.page.locator("table.problems tbody tr").first
-    assert [part in row.inner_text() for part in ("readings.csv", "truth", '"2"', "0 or 1")] == [True] * 4
-    anna.fits()
+    anna.page.wait_for_url("**/edit", wait_until="commit")
 
-    # The corrected file in its place.
-    corrected = tmp_path / "corrected (1).csv"
-    corrected.write_text(right())
-    anna.page.set_input_files("#file-0", corrected)
-    anna.press("Check again")
+    # Its columns are recognised; the fault is said beside the column.
+    anna.shows("/tables/readings/columns/reader", "radiologist")
+    anna.shows("/tables/readings/values/truth/malignant", "1")
+    slot = anna.page.locator('[data-beside="/tables/readings/columns/case"]')
+    assert "found an empty cell" in slot.inner_text()
+    anna.fits()
+    corrected = ("export.csv", coded(right()))
+    if kind == "desktop":
+        anna.brings("files", corrected, kind)
+        anna.reads("export.csv (2 kB)")
+        anna.press("Add these tables")
+        anna.reads("No problems found.")
+    else:
+        anna.press("Save as a new version")
+        anna.reads("One problem must be fixed before a report can be made.")
+        row = anna.page.locator("table.problems tbody tr").first
+        assert [part in row.inner_text() for part in ("export.csv", "case", "an empty cell")] == [True] * 3
+        anna.fits()
+        file = tmp_path / "corrected (1).csv"  # in its place, whatever it is called
+        file.write_text(corrected[1])
+        anna.page.set_input_files("#file-0", file)
+        anna.press("Check again")
+        anna.reads("No problems found in these files.")
+        anna.page.get_by_role("link", name="Change in a form").click()
+
+    # A criterion with a bound: checked as it is typed.
+    anna.types("/device/trade_name", "Example aid")
+    anna.press("Add: Criteria")
+    anna.types("/endpoints/+0/endpoint", "fewer errors")
+    anna.types("/endpoints/+0/measure", "mean_benefit")
+    anna.page.get_by_role("group", name="Criteria: new").get_by_text("More fields").click()
+    anna.types("/endpoints/+0/of", "accuracy")
+    anna.page.select_option('[name="/endpoints/+0/hypothesis"]', "superiority")
+    anna.types("/endpoints/+0/bound_or_margin", "0,01")
+    anna.page.locator('[data-beside="/endpoints/+0/bound_or_margin"]', has_text='found "0,01"').wait_for()
+    anna.reads("1 problem to fix.")
+    anna.types("/endpoints/+0/bound_or_margin", "0.01")
+    anna.page.locator('[data-bound="/endpoints/+0/bound_or_margin"]', has_text="above 0.01").wait_for()
+    assert "fewer errors" in anna.page.locator("[data-yaml]").text_content()
+    anna.fits()
+    anna.press("Save as a new version")
+    anna.page.wait_for_url(lambda address: not address.endswith("/edit"), wait_until="commit")
     anna.reads("No problems found in these files.")
     anna.page.uncheck("[name=format][value=pdf]")
     anna.press("Build the report")

@@ -125,7 +125,7 @@ class MappedTable:
         return word in self.headers or bool(self.per(word))
 
 
-class _Headers:
+class Headers:
     """The headers of a file; each is found by its exact spelling first, then without regard to case."""
 
     def __init__(self, header: tuple[str, ...]) -> None:
@@ -163,7 +163,7 @@ class _Reader:
     problems: Problems
 
     def __post_init__(self) -> None:
-        self.headers = _Headers(self.raw.header)
+        self.headers = Headers(self.raw.header)
         self.found: dict[str, tuple[str, int]] = {}  # key: (word, position)
         self.renamed: dict[str, int] = {}
         self.class_columns: tuple[str, ...] = ()

@@ -1,6 +1,8 @@
 """What is due: periodic audits, retention once a day, and what dead workers left."""
 
+import contextlib
 import shutil
+import time
 from typing import Any
 
 from sqlalchemy import select
@@ -25,6 +27,7 @@ from trustreport.service.web.faults import Fault
 
 DAY, HOUR = 86_400_000, 3_600_000
 ACTOR = "schedule"
+FORM_SECONDS = 600  # after which nobody works on a form any more
 
 
 def tend(core: Core) -> None:
@@ -95,7 +98,11 @@ def is_daily_due(rows: Rows, at: int) -> bool:
 
 
 def sweep_work(core: Core) -> None:
-    """Remove the folders of jobs that no worker works in any more."""
+    """Remove the folders of jobs that no worker works in any more, and of forms long given up."""
+    for folder in (core.settings.data / "forms").glob("*"):
+        with contextlib.suppress(OSError):  # it ends at this moment
+            if time.time() - folder.stat().st_mtime > FORM_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
     # Listed first: the folder of a job that is taken after this is not among them.
     folders = list((core.settings.data / "work").glob("*"))
     if not folders:

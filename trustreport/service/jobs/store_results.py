@@ -30,6 +30,7 @@ def store_check(rows: Rows, job: Job, answer: Mapping[str, Any], kept: StoredFil
     version.problems = answer["problems"]
     version.state = "invalid" if version.problems else "valid"
     version.facts = answer.get("facts", {})
+    version.tables = answer.get("tables", {})
     version.checked_at = now(rows)
     if answer["unpacked"]:
         rows.execute(delete(VersionFile).where(VersionFile.version == version.id))

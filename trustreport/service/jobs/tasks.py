@@ -9,7 +9,6 @@ from typing import Any
 
 from trustreport.errors import Problem, StudyError
 from trustreport.plan import Plan
-from trustreport.service.jobs.unpack import Refused, unpack
 
 OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
@@ -30,6 +29,8 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
     """Unpack what came as an archive into ``work/study``, read it all; the facts, or every problem."""
     study = work / "study"
     if archive := task.get("archive"):
+        from trustreport.service.jobs.unpack import Refused, unpack  # loads slowly, and the form needs it not
+
         on_progress("unpack", 0.0)
         study.mkdir()
         try:
@@ -43,28 +44,49 @@ def check(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str
         read,  # not the api: a check needs none of the statistics, which load slowly
     )
 
+    proposed = _proposed(study)
+    facts = {"proposal": proposed} if proposed else {}
+    answer = {"facts": facts, "tables": _tables(study), "unpacked": True}
     try:
         _, plan = read(study)
     except StudyError as error:
-        if proposed := _proposed(study):
-            return {"problems": _problems([NO_MANIFEST]), "facts": {"proposal": proposed}, "unpacked": True}
-        return {"problems": _problems(error.problems), "unpacked": True}
-    return {"problems": [], "facts": facts_of(plan), "device": device_of(plan), "unpacked": True}
+        without = proposed and not _manifests(study)
+        return {**answer, "problems": _problems([NO_MANIFEST] if without else error.problems)}
+    return {**answer, "problems": [], "facts": facts_of(plan) | facts, "device": device_of(plan)}
+
+
+def _manifests(study: Path) -> list[Path]:
+    from trustreport.ingest.manifest import found_in
+
+    return found_in(study)
+
+
+def _tables(study: Path) -> dict[str, Any]:
+    """The headers of the tables, which the form of a manifest offers."""
+    from trustreport.service.editor.table_columns import files_of
+
+    return files_of(study) if study.is_dir() else {}
 
 
 def _proposed(study: Path) -> str:
-    """A manifest proposed from the tables of a folder that has none; empty where nothing can be proposed."""
-    from trustreport.ingest.manifest import found_in
+    """A manifest with the tables that none names yet; empty where nothing can be proposed."""
     from trustreport.proposal import propose, text
+    from trustreport.service.editor.edit_task import merged, named_files
 
-    tables = sorted(p for p in study.iterdir() if p.suffix.lower() in TABLES) if study.is_dir() else []
-    if found_in(study) or not tables:
+    if not study.is_dir():
+        return ""
+    manifests = _manifests(study)
+    named = named_files(manifests[0]) if len(manifests) == 1 else set() if not manifests else None
+    tables = sorted(p for p in study.iterdir() if p.suffix.lower() in TABLES and p.name not in (named or ()))
+    if not tables or named is None:
         return ""
     try:
         proposal = propose(tables, "certification")
     except (ValueError, LookupError, OSError):  # a table that nothing can be made of
         return ""
     made = text(proposal, "") if proposal.entries or proposal.datasets else ""
+    if made and manifests:
+        made = merged(manifests[0].read_text("utf-8-sig"), manifests[0].name, made)
     return made if len(made) <= MOST_PROPOSED else ""
 
 
@@ -151,7 +173,15 @@ def _short(text: str | None) -> str:
     return (text or "").strip().replace("\x00", "")[:500]
 
 
+def edit(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
+    """The form of a manifest, with what was typed into it."""
+    from trustreport.service.editor.edit_task import edit as answer
+
+    return answer(task, work)
+
+
 TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] = {
     "check": check,
     "report": report,
+    "edit": edit,
 }

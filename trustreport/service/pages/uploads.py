@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import BinaryIO
 
 from fastapi import APIRouter, Request, Response
@@ -12,6 +12,7 @@ from starlette.datastructures import FormData, UploadFile
 from trustreport.service.access.principal import Principal
 from trustreport.service.bounds import refuse_upload
 from trustreport.service.core import Core
+from trustreport.service.editor.blank import SUFFIXES, blank
 from trustreport.service.ids import ALPHABET, LENGTH
 from trustreport.service.intake import UploadedFile, checked_names, new_version
 from trustreport.service.jobs import queue
@@ -28,7 +29,7 @@ from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 
 NAME = f"[{ALPHABET}]{{{LENGTH}}}"
-UPLOADS = re.compile(rf"/studies|/studies/{NAME}/versions|/versions/{NAME}/correction")
+UPLOADS = re.compile(rf"/studies|/studies/{NAME}/versions|/versions/{NAME}/(correction|edit)")
 
 router = APIRouter()
 
@@ -50,14 +51,18 @@ def begin(request: Request, who: Author, core: TheCore, form: Sent) -> Response:
 
     def act() -> Response:
         wanted = request_from_form(api.StudyName, name=text(form, "name"))
-        files = _files(form, "files")
+        files = sent_files(form, "files")
         # Before there is a study without data.
         checked_names(file.filename or "" for file in files)
         refuse_upload(core, who, (file.file for file in files))
         study = api.begin(wanted, who, core)
+        if text(form, "start") == "form" and not files:
+            first = io.BytesIO(blank().encode())
+            made = versions_api.store_version(core, who, study.id, [("study.yaml", first)])
+            return see(f"/versions/{made.id}/edit")
         if not files:
             return see(f"/studies/{study.id}")
-        return see(f"/versions/{versions_api.store_files(core, who, study.id, files).id}")
+        return _stored(core, who, study.id, files)
 
     return attempt(
         act,
@@ -72,12 +77,19 @@ def upload(study: Name, request: Request, who: Author, core: TheCore, form: Sent
     """The files of a study: one zip, or the manifest and its tables."""
 
     def act() -> Response:
-        files = _files(form, "files")
+        files = sent_files(form, "files")
         if not files:
             raise Fault(422, "No file came", "Choose the files of the study, or a zip of its folder.")
-        return see(f"/versions/{versions_api.store_files(core, who, study, files).id}")
+        return _stored(core, who, study, files)
 
     return attempt(act, lambda fault: studies.show(request, who, core, study, fault=fault))
+
+
+def _stored(core: Core, who: Principal, study: str, files: Sequence[UploadFile]) -> Response:
+    """Keep the files; tables alone lead to the form of their manifest, all else to what the check finds."""
+    made = versions_api.store_files(core, who, study, files)
+    only_tables = all((file.filename or "").lower().endswith(SUFFIXES) for file in files)
+    return see(f"/versions/{made.id}/edit" if only_tables else f"/versions/{made.id}")
 
 
 @router.post("/versions/{version}/correction")
@@ -93,21 +105,24 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
             for field, file in form.items()
             if field.startswith("file-") and isinstance(file, UploadFile) and file.filename
         }
-        more = _files(form, "files")
+        more = sent_files(form, "files")
         names = checked_names([*sent, *(file.filename or "" for file in more)])
         new: dict[str, BinaryIO] = dict(zip(names, (file.file for file in [*sent.values(), *more])))
         if manifest := text(form, "manifest").strip():
             new.setdefault("study.yaml", io.BytesIO(manifest.encode() + b"\n"))
         if not new:
             raise Fault(422, "No file came", "Choose a corrected file for at least one of those named here.")
-        return see(f"/versions/{_corrected(core, who, version, new)}")
+        return see(f"/versions/{replace_files(core, who, version, new)}")
 
     return attempt(act, lambda fault: versions.show(request, who, core, version, fault=fault))
 
 
-def _corrected(core: Core, who: Principal, version: str, new: dict[str, BinaryIO]) -> str:
-    """The name of a new version: the files of an old one, some replaced."""
-    study, old = _files_of(core.store, who, version)
+def replace_files(
+    core: Core, who: Principal, version: str, new: dict[str, BinaryIO], without: Collection[str] = ()
+) -> str:
+    """The name of a new version: the files of an old one, some replaced and some left out."""
+    study, all_old = _files_of(core.store, who, version)
+    old = [f for f in all_old if f.name not in without]
     checked_names([*new, *(f.name for f in old if f.name not in new)])
     refuse_upload(core, who, new.values())
     handed = [UploadedFile(name, core.blobs.put(who.organisation, file)) for name, file in new.items()]
@@ -129,6 +144,12 @@ def _files_of(store: Store, who: Principal, version: str) -> tuple[str, Sequence
     return row.study, files
 
 
-def _files(form: FormData, name: str) -> list[UploadFile]:
+def named_streams(files: Sequence[UploadFile]) -> dict[str, BinaryIO]:
+    """Files by their own names; refuses bad and repeated ones."""
+    names = checked_names(file.filename or "" for file in files)
+    return dict(zip(names, (file.file for file in files), strict=True))
+
+
+def sent_files(form: FormData, name: str) -> list[UploadFile]:
     """The files of a field; one that was left empty sends a part without a name."""
     return [f for f in form.getlist(name) if isinstance(f, UploadFile) and f.filename]

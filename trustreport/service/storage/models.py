@@ -154,6 +154,8 @@ class Version(Base):
     digest: Mapped[str] = mapped_column(SHA)  # of the names and contents of its files
     facts: Mapped[dict[str, Any]]  # what lists show: title, kind, device version, period
     problems: Mapped[list[Any]]
+    # What the form of the manifest offers: headers of tables, values of columns that have few.
+    tables: Mapped[dict[str, Any]] = mapped_column(default=dict, deferred=True)
     device: Mapped[str | None] = mapped_column(ID, ForeignKey("devices.id"), index=True)
     created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
     created_at: Mapped[int]

@@ -1,0 +1,262 @@
+"""The manifest as a form: what it shows, what it changes in the YAML, and that nothing else is lost."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trustreport.ingest.manifest import model_at
+from trustreport.plan import Plan
+from trustreport.service.editor.edit_task import edit, merged
+from trustreport.service.editor.field_values import model_of, shape_of
+from trustreport.service.editor.form import Control, form_of
+from trustreport.service.editor.table_columns import files_of
+from trustreport.service.editor.yaml_edits import plain
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/study.yaml"))
+TASK: dict[str, Any] = {"file": "study.yaml", "files": {}, "check": "no"}
+NEW = {"number": "0.125", "date": "2031-01-31", "range": "0.25 to 0.75", "map": "a: 0.5\nb: 0.5"}
+SMALL = """\
+# A study.
+report: {kind: certification, title: T} # in one line
+device:
+  trade_name: "Old"   # the name
+  software_version: 2.10
+arms:
+  - {arm: alone, aided: false}
+  - {arm: with, aided: true} # UNCERTAIN: is it so?
+datasets:
+  - &set
+    dataset: first
+    role: external
+    country: X
+  - {<<: *set, dataset: second}
+limits: {P05_gap: 0.1}
+"""
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Every plain value by its path, a number as typed."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from leaves(one, (*path, key))
+    if not isinstance(value, dict | list) or not value:
+        yield path, f"{type(value).__name__} {getattr(value, 'text', value)}"
+
+
+def typed(text: str, texts: dict[str, str], name: str = "study.yaml") -> Any:
+    return edit({**TASK, "manifest": text, "file": name, "texts": texts}, Path())
+
+
+def controls(text: str, folder: Path | None = None) -> list[Control]:
+    return list(form_of(plain(text), files_of(folder) if folder else {}).controls())
+
+
+def changed_text(control: Control) -> str:
+    """Another text that the field can hold."""
+    if control.choices:
+        return next((word for word, _ in control.choices if word != control.text), "other")
+    if control.shape.kind == "lines":
+        return "0.125\n0.25" if control.shape.numbers else "one, of two\ntwo"
+    return NEW.get(control.shape.kind, "Other: text # with 'signs'")
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda f: f.parent.name)
+def test_every_example_comes_back_byte_for_byte(file: Path) -> None:
+    text = file.read_text()
+    shown = {c.name: c.text.replace("\n", "\r\n") for c in controls(text, file.parent)}
+    assert len(shown) > 100
+    assert typed(text, shown)["yaml"] == text
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda f: f.parent.name)
+def test_fields_that_are_changed_change_alone(file: Path) -> None:
+    text, files = file.read_text(), files_of(file.parent)
+    before = plain(text)
+    chosen = random.Random(7).sample(list(form_of(before, files).controls()), 8)  # noqa: S311
+    texts = {control.name: changed_text(control) for control in chosen}
+    after = plain(edit({**TASK, "manifest": text, "texts": texts, "files": files}, Path())["yaml"])
+    one, other = dict(leaves(before)), dict(leaves(after))
+    differ = {path for path in one.keys() | other.keys() if one.get(path) != other.get(path)}
+    assert differ
+    for control in chosen:
+        assert any(path[: len(control.path)] == control.path for path in differ), control.name
+    inside = {path for path in differ for c in chosen if path[: len(c.path)] == c.path}
+    assert differ == inside
+
+
+def test_every_field_of_the_plan_has_a_control_but_those_that_are_known() -> None:
+    without: set[str] = set()
+
+    def look(model: Any, path: str) -> None:
+        for name, info in model.model_fields.items():
+            inner = model_of(info.annotation)[0]
+            if inner is not None:
+                look(inner, f"{path}{name}.")
+            elif shape_of(info.annotation) is None:
+                without.add(f"{path}{name}")
+
+    look(Plan, "")
+    assert without == {
+        "operating_point.fpr_groups",
+        "reference_standard.rater_accuracy",
+        "datasets.columns",  # controls of their own, one for each word
+        "datasets.values",
+        "datasets.unpivot.columns",
+        "datasets.h_accuracy.tau",
+        "datasets.h_accuracy.priority",
+        "tables.columns",
+        "tables.values",
+        "tables.unpivot.columns",
+        "utility.matrices.matrix",
+        "utility.matrices.plus_minus",
+        "site_context.committee_questions.asks",
+    }
+    assert model_at(("endpoints", 0)) is not None
+
+
+def test_comments_and_all_other_lines_are_kept() -> None:
+    answer = typed(SMALL, {"/device/trade_name": "New", "/report/title": "Better: a title"})
+    assert answer["has_comments"]
+    made = answer["yaml"]
+    assert "# A study." in made
+    assert "# in one line" in made
+    assert "software_version: 2.10" in made
+    assert plain(made)["report"]["title"] == "Better: a title"
+    assert [a for a, b in zip(SMALL.splitlines(), made.splitlines(), strict=True) if a != b] == [
+        SMALL.splitlines()[1],
+        SMALL.splitlines()[3],
+    ]
+
+
+def test_a_field_that_an_anchor_shares_is_changed_alone() -> None:
+    answer = typed(SMALL, {"/datasets/0/country": "Y"})
+    first, second = plain(answer["yaml"])["datasets"]
+    assert (first["country"], second["country"]) == ("Y", "X")
+    assert not answer["has_comments"]
+    own = typed(SMALL, {"/datasets/1/country": "Z"})
+    first, second = plain(own["yaml"])["datasets"]
+    assert (first["country"], second["country"], own["has_comments"]) == ("X", "Z", True)
+
+
+def test_a_manifest_in_json_becomes_yaml_with_the_same_values() -> None:
+    report = '{"kind": "vigilance", "title": "0.80 \\u2028 \\ud83d\\ude00"}'
+    text = f'{{"report": {report}, "device": {{"software_version": 1.10}}}}'
+    answer = typed(text, {"/device/model": "M"}, "study.json")
+    found = plain(answer["yaml"])
+    assert found["report"] == plain(text, "study.json")["report"]
+    assert found["device"]["software_version"].text == "1.10"
+    assert found["device"]["model"] == "M"
+
+
+def test_rows_are_added_and_removed_and_problems_follow_them(tmp_path: Path) -> None:
+    texts = {
+        "/arms/0/@removed": "yes",
+        "/arms/+0/arm": "third",
+        "/arms/+0/aided": "true",
+        "/arms/1/aided": "maybe",
+        "/tables/+0/file": "readings.csv",
+        "/tables/+0/kind": "readings",
+        "/endpoints/+0/endpoint": "e",
+        "/endpoints/+0/bound_or_margin": "0,8",
+    }
+    task = {"manifest": SMALL, "file": "study.yaml", "texts": texts, "files": {}, "check": "study"}
+    (tmp_path / "study").mkdir()
+    answer = edit(task, tmp_path)
+    made = plain(answer["yaml"])
+    assert [a["arm"] for a in made["arms"]] == ["with", "third"]
+    assert made["tables"] == {"readings": {"file": "readings.csv", "kind": "readings"}}
+    assert made["arms"][1]["aided"] is True
+    at = {p["at"]: p["found"] for p in answer["problems"]}
+    assert "maybe" in at["/arms/1/aided"]
+    assert "0,8" in at["/endpoints/+0/bound_or_margin"]
+    assert "/tables/+0/file" in at
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_whatever_is_typed_is_the_value_that_is_read_again(title: str, name: str) -> None:
+    texts = {
+        "/report/title": title,
+        "/arms/+0/arm": name,
+        f"/arms/+{'9' * 5000}/arm": "x",
+        "/arms/+1x/arm": "y",
+    }
+    made = plain(typed(SMALL, texts)["yaml"])
+    assert made["report"].get("title", "") == title.strip()
+    assert made["arms"][2:] == ([{"arm": name.strip()}] if name.strip() else [])
+
+
+def test_a_guess_is_shown_at_its_group_until_it_is_changed() -> None:
+    answer = typed(SMALL, {})
+    assert answer["doubts"] == {"/arms/1": "is it so?"}
+    assert "UNCERTAIN" in typed(SMALL, {"/device/model": "M"})["yaml"]
+    assert "UNCERTAIN" not in typed(SMALL, {"/arms/1/aided": "false"})["yaml"]
+
+
+def test_a_criterion_states_on_which_side_of_its_bound_the_interval_must_be(tmp_path: Path) -> None:
+    texts = {
+        "/endpoints/+0/endpoint": "e",
+        "/endpoints/+0/measure": "sensitivity",
+        "/endpoints/+0/hypothesis": "performance goal",
+        "/endpoints/+0/bound_or_margin": "0.8",
+        "/endpoints/+1/endpoint": "f",
+        "/endpoints/+1/measure": "error_rate",
+        "/endpoints/+1/hypothesis": "performance goal",
+        "/endpoints/+1/bound_or_margin": "0.1",
+    }
+    task = {"manifest": SMALL, "file": "study.yaml", "texts": texts, "files": {}, "check": "manifest"}
+    bounds = edit(task, tmp_path)["bounds"]
+    assert "above 0.8" in bounds["/endpoints/+0/bound_or_margin"]
+    assert "below 0.1" in bounds["/endpoints/+1/bound_or_margin"]
+
+
+def test_columns_are_chosen_among_headers_and_values_are_mapped(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("radiologist,case,diagnosis,call\nR1,C1,malignant,1\nR1,C2,benign,0\n")
+    files = files_of(tmp_path)
+    assert files["a.csv"]["values"] == {
+        "case": ["C1", "C2"],
+        "diagnosis": ["benign", "malignant"],
+        "radiologist": ["R1"],
+    }
+    text = SMALL + "tables: {readings: {file: a.csv, columns: {reader: radiologist, truth: diagnosis}}}\n"
+    found = {c.name: c for c in form_of(plain(text), files).controls()}
+    assert found["/tables/readings/columns/reader"].text == "radiologist"
+    assert found["/tables/readings/columns/case"].default == "case"
+    assert [h for h, _ in found["/tables/readings/columns/decision"].choices] == files["a.csv"]["headers"]
+    assert found["/tables/readings/values/truth/malignant"].text == ""
+    texts = {
+        "/tables/readings/values/truth/malignant": "1",
+        "/tables/readings/values/truth/benign": "missing",
+    }
+    task = {"manifest": text, "file": "study.yaml", "texts": texts, "files": files, "check": "no"}
+    assert plain(edit(task, tmp_path)["yaml"])["tables"]["readings"]["values"] == {
+        "truth": {"malignant": 1, "benign": ""}
+    }
+
+
+def test_a_proposal_adds_what_a_manifest_does_not_name() -> None:
+    proposal = (
+        "report: {kind: certification, title: no}\ndevice: {trade_name: no}\narms: [{arm: other}]\n"
+        "tables:\n  scores:\n    file: s.csv\ndatasets:\n  - dataset: first\n    role: local\n"
+        "  - dataset: third\n    role: local  # UNCERTAIN: which role?\n    file: t.csv\n"
+    )
+    text = merged(SMALL, "study.yaml", proposal)
+    made = plain(text)
+    assert typed(text, {})["doubts"] == {"/arms/1": "is it so?", "/datasets/2": "which role?"}
+    before = plain(SMALL)
+    assert made["tables"] == {"scores": {"file": "s.csv"}}
+    assert [d["dataset"] for d in made["datasets"]] == ["first", "second", "third"]
+    assert {k: v for k, v in made.items() if k not in ("tables", "datasets")} == {
+        k: v for k, v in before.items() if k != "datasets"
+    }
+
+
+def test_what_cannot_be_read_is_said_with_its_line() -> None:
+    assert typed("report: [\n", {})["unreadable"][0]["row"]
+    twice = typed("report: {kind: certification}\ndevice: {model: a, model: b}\n", {})
+    assert "twice" in twice["unreadable"][0]["found"]

@@ -1,0 +1,8 @@
+"""A study before anything is declared: what tables are, and the manifest that a form begins with."""
+
+SUFFIXES = (".csv", ".parquet", ".xlsx", ".imrmc")
+
+
+def blank() -> str:
+    """The manifest of a study that is begun in the form."""
+    return 'report:\n  kind: certification\ndevice:\n  trade_name: ""\n'

@@ -1,0 +1,215 @@
+"""The task of the limited process behind the form: show a manifest, edit it, check the result."""
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from trustreport.criteria import Bound, bound_of, confirmatory
+from trustreport.errors import Problem, StudyError
+from trustreport.ingest.manifest import MOST_BYTES, KeyPath, dotted, parse, plan_of
+from trustreport.ingest.problems import Problems
+from trustreport.plan import Plan
+from trustreport.quantities import ROWS
+from trustreport.service.editor.form import NAME, Form, form_of, pointer, suggestions
+from trustreport.service.editor.yaml_edits import Edits, applied, edited, edits_of, place, places, plain
+
+MANIFEST = "study.yaml"
+UNCERTAIN = re.compile(r"# UNCERTAIN: (.*)")
+
+
+def edit(task: Mapping[str, Any], work: Path) -> dict[str, Any]:
+    """The form of a manifest with what was typed, the manifest with it, and what is wrong with that.
+
+    Parameters
+    ----------
+    task : ``manifest`` and its name ``file``; ``texts`` by control; ``files`` as the check listed them;
+        ``check``: "no", "manifest" alone, or "study" with the tables in ``work/study``
+    """
+    text, name, texts = task["manifest"], task["file"], task["texts"]
+    problems = Problems()
+    found = parse(name, text.encode(), problems)
+    if found is None or problems:
+        return {"unreadable": [p.as_dict() for p in problems]}
+    form = form_of(found.values, task["files"], texts)
+    edits = edits_of(form, texts, found.values)
+    made, has_comments = edited(text, found.values, edits, name)
+    values = applied(found.values, edits)
+    answer = {
+        "form": dataclasses.asdict(form),
+        "yaml": made,
+        "has_comments": has_comments or "#" not in text,
+        "doubts": {pointer(path): said for path, said in _guesses(text, found.lines).items()},
+        "suggestions": suggestions(values)
+        | {"measures": [r.id for r in ROWS], "quantities": [r.id for r in ROWS]},
+        "unused": sorted(set(task["files"]) - _named(values)),
+        "problems": [],
+        "warnings": [],
+        "bounds": {},
+    }
+    if task["check"] != "no":
+        places_of = _places(form, edits, found.values)
+        answer |= _checked(made, work / "study", places_of, with_tables=task["check"] == "study")
+    return answer
+
+
+def merged(manifest: str, name: str, proposal: str) -> str:
+    """A manifest with the groups and tables of a proposal that it does not have, guesses marked."""
+    problems = Problems()
+    old, new = (parse(n, t.encode(), problems) for n, t in ((name, manifest), (MANIFEST, proposal)))
+    if old is None or new is None or problems:
+        return ""
+    edits = Edits()
+    datasets = old.values.get("datasets")
+    known = {str(d.get("dataset", d.get("dataset_id"))) for d in datasets or () if isinstance(d, dict)}
+    for key, value in new.values.items():
+        if key == "tables":
+            edits.rows |= {(key, f"+{table}"): {NAME: table, **entry} for table, entry in value.items()}
+        elif key == "datasets":
+            rows = {(key, f"+{i}"): facts for i, facts in enumerate(value)}
+            edits.rows |= {path: facts for path, facts in rows.items() if facts["dataset"] not in known}
+        elif key not in ("report", "device") and not old.values.get(key):
+            edits.values[(key,)] = value
+    made = edited(manifest, old.values, edits, name)[0]
+    at = places(old.values, edits)
+    marks: dict[KeyPath, str] = {}
+    for path, question in _guesses(proposal, new.lines).items():
+        row = (path[0], f"+{path[1]}") if path[0] in ("tables", "datasets") else path[:1]
+        if row in at:
+            marks[(*at[row], *path[2:])] = question
+        elif row in edits.values:
+            marks[path] = question
+    return _marked(made, marks)
+
+
+def _marked(text: str, marks: Mapping[KeyPath, str]) -> str:
+    """A manifest with a remark at the end of each line that rests on a guess, where that changes no value."""
+    found = parse(MANIFEST, text.encode(), Problems())
+    lines = text.split("\n")
+    for path, question in marks.items() if found else ():
+        at = found.line(path) - 1 if found else 0
+        lines[at] += f"; {question}" if UNCERTAIN.search(lines[at]) else f" # UNCERTAIN: {question}"
+    made = "\n".join(lines)
+    return made if found and plain(made) == found.values else text
+
+
+def named_files(manifest: Path) -> set[str] | None:
+    """The files that a manifest names; None where it cannot be read."""
+    problems = Problems()
+    with manifest.open("rb") as stream:
+        found = parse(manifest.name, stream.read(MOST_BYTES + 1), problems)
+    return None if found is None or problems else _named(found.values)
+
+
+def _named(values: Mapping[str, Any]) -> set[str]:
+    tables, datasets = values.get("tables"), values.get("datasets")
+    rows = [
+        *(tables.values() if isinstance(tables, dict) else ()),
+        *(datasets if isinstance(datasets, list) else ()),
+    ]
+    return {str(row["file"]) for row in rows if isinstance(row, dict) and "file" in row}
+
+
+def _guesses(text: str, lines: Mapping[KeyPath, int]) -> dict[KeyPath, str]:
+    """What is marked as a guess, by the path of the first field of its line."""
+    marked = {i: m[1] for i, line in enumerate(text.split("\n"), 1) if (m := UNCERTAIN.search(line))}
+    found: dict[KeyPath, str] = {}
+    for path in sorted(lines, key=len):
+        if question := marked.pop(lines[path], None) if path else None:
+            found[path] = question
+    return found
+
+
+def _places(form: Form, edits: Edits, values: Any) -> dict[str, str]:
+    """The name of each control and row by how a message writes its place in the edited manifest."""
+    new = places(values, edits)
+    named = [(c.path, c.name) for c in form.controls()] + [(r.path, r.name) for r in form.rows()]
+    named += [(row.path[:-1], pointer(row.path[:-1])) for row in form.rows()]
+    found: dict[str, str] = {}
+    for path, name in named:
+        at = place(path, edits, new)
+        if at:
+            found.setdefault(dotted(at), name)
+    return found
+
+
+def _checked(text: str, study: Path, places_of: Mapping[str, str], *, with_tables: bool) -> dict[str, Any]:
+    """What `trustreport check` says of the edited manifest, each problem with its control."""
+    problems = Problems()
+    manifest = parse(MANIFEST, text.encode(), problems)
+    plan = plan_of(manifest, problems)[0] if manifest else None
+    warnings: list[str] = []
+    found: list[Problem] = list(problems)
+    if with_tables:
+        for other in ("study.yml", "study.json"):
+            (study / other).unlink(missing_ok=True)
+        study.mkdir(exist_ok=True)
+        (study / MANIFEST).write_text(text, encoding="utf-8")
+        found, warnings = _read(study)
+    tables = _tables(plan) if plan else {}
+    return {
+        "problems": [p.as_dict() | {"at": _at(p, places_of, tables)} for p in found],
+        "warnings": warnings,
+        "bounds": dict(_bounds(plan, places_of)) if plan else {},
+    }
+
+
+def _read(study: Path) -> tuple[list[Problem], list[str]]:
+    from trustreport.identity.release import released
+    from trustreport.ingest import read
+    from trustreport.messages import catalogue
+
+    try:
+        found, plan = read(study)
+        released(found, plan)
+    except StudyError as error:
+        return list(error.problems), []
+    say = catalogue(plan.report.language)
+    return [], [say(f"cautions.{key}", **values) for key, values in found.cautions]
+
+
+def _tables(plan: Plan) -> dict[str, str]:
+    """Where the manifest names each file."""
+    found = {d.file: f"datasets[{i}]" for i, d in enumerate(plan.datasets) if d.file}
+    return {**found, **{table.file: dotted(("tables", name)) for name, table in plan.tables.items()}}
+
+
+def _at(problem: Problem, places_of: Mapping[str, str], tables: Mapping[str, str]) -> str:
+    """The control that a problem is about, or the nearest group around it; empty where there is none."""
+    if problem.file in tables:
+        table = tables[problem.file]
+        own = problem.column.partition("/")[0]
+        return places_of.get(f"{table}.columns.{own}") or places_of.get(table, "")
+    at = problem.column
+    while at and at not in places_of:
+        at = at[: max(at.rfind("."), at.rfind("["))] if max(at.rfind("."), at.rfind("[")) > 0 else ""
+    return places_of.get(at, "")
+
+
+def _bounds(plan: Plan, places_of: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """On which side of its bound the interval of each criterion must be, or why that is not known."""
+    from trustreport.messages import catalogue
+
+    say = catalogue(plan.report.language)
+    for i, criterion in enumerate(plan.endpoints):
+        name = places_of.get(f"endpoints[{i}].bound_or_margin")
+        if name and criterion.measure and confirmatory(criterion):
+            try:
+                bound = bound_of(criterion)
+            except LookupError:
+                continue
+            yield name, _words(bound, say)
+
+
+def _words(bound: Bound | str, say: Any) -> str:
+    if isinstance(bound, str):
+        key = f"verdicts.reason.{bound}"
+        return str(say("editor.no_bound")) if bound == "one_bound" else str(say(key))
+    if bound.low is not None and bound.high is not None:
+        where = say("verdicts.bound.between", low=f"{bound.low:g}", high=f"{bound.high:g}")
+    elif bound.low is not None:
+        where = say("verdicts.bound.above", value=f"{bound.low:g}")
+    else:
+        where = say("verdicts.bound.below", value=f"{bound.high:g}")
+    return str(say("editor.interval", where=where))

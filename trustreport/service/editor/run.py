@@ -1,0 +1,117 @@
+"""The form of a stored version: its manifest and tables are given to a limited process, which answers."""
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from trustreport.service.core import Core
+from trustreport.service.editor.blank import blank
+from trustreport.service.intake import MANIFESTS
+from trustreport.service.jobs.limited import ResourceLimits, run
+from trustreport.service.storage.models import Version, VersionFile
+from trustreport.service.web.faults import Fault
+
+MOST_MANIFEST = 500_000  # bytes of a manifest that a form is made of
+MOST_CHECKED = 20_000_000  # bytes of tables that are read while somebody types
+SECONDS = 30
+WAIT_SECONDS = 20
+# Forms at work in this process, each in one of its own, and those that wait: no more threads than that.
+_AT_ONCE, _ADMITTED = threading.BoundedSemaphore(2), threading.BoundedSemaphore(8)
+
+Check = Literal["no", "typing"]
+
+
+def answer(
+    core: Core, version: Version, files: Sequence[VersionFile], texts: Mapping[str, str], check: Check
+) -> dict[str, Any]:
+    """The form of a version's manifest with the texts typed into it; see `edit_task.edit`.
+
+    Raises
+    ------
+    Fault : the manifest cannot be shown as a form (409), or too many are edited at this moment (503)
+    """
+    name, manifest = manifest_of(core, version, files)
+    tables = [f for f in files if f.name not in MANIFESTS]
+    small = sum(f.size for f in tables) <= MOST_CHECKED
+    task = {
+        "task": "edit",
+        "closed": [str(core.settings.data)],
+        "manifest": manifest,
+        "file": name,
+        "texts": dict(texts),
+        "files": version.tables,
+        "check": "no" if check == "no" else "study" if small else "manifest",
+    }
+    with _turn():
+        work = Path(tempfile.mkdtemp(prefix="edit-", dir=_folder(core)))
+        try:
+            if task["check"] == "study":
+                _lay_out(core, version, tables, work / "study")
+            limits = replace(ResourceLimits.of(core.settings, "check"), wall=SECONDS)
+            outcome = run(task, work, limits, on_progress=lambda *_: None, should_continue=lambda: True)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    failed = outcome.reason or outcome.answer.get("failed", "")
+    if outcome.kind != "answer" or failed:
+        raise Fault(409, "No form", f"The form could not be made. {failed} Change the manifest as a file.")
+    made = outcome.answer
+    if "unreadable" in made:
+        first = made["unreadable"][0] if made["unreadable"] else {}
+        line = f", line {first['row']}" if first.get("row") else ""
+        detail = f"{name}{line}: {first.get('found', 'it cannot be read')}. Upload a corrected file first."
+        raise Fault(409, "The manifest cannot be read", detail)
+    return made
+
+
+def manifest_of(core: Core, version: Version, files: Sequence[VersionFile]) -> tuple[str, str]:
+    """The name and text of what the form begins with: the proposal from the tables, else the manifest."""
+    if proposal := version.facts.get("proposal"):
+        return "study.yaml", str(proposal)
+    named = [f for f in files if f.name in MANIFESTS]
+    if not named and not any(f.archive for f in files):
+        return "study.yaml", blank()
+    if len(named) != 1:
+        raise Fault(409, "No single manifest", "Upload the files of the study, with one manifest, again.")
+    if named[0].size > MOST_MANIFEST:
+        raise Fault(409, "Too long for a form", f"A form is made of at most {MOST_MANIFEST:,} bytes.")
+    data = core.blobs.path(version.organisation, named[0].sha256).read_bytes()
+    try:
+        return named[0].name, data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Fault(409, "The manifest cannot be read", "It is not UTF-8. Upload a corrected file.") from None
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """A turn among the forms at work; refuses (503) where too many wait, or one waits too long."""
+    busy = Fault(503, "Busy", "Too many forms are being checked. Try again.", headers={"Retry-After": "5"})
+    if not _ADMITTED.acquire(blocking=False):
+        raise busy
+    try:
+        if not _AT_ONCE.acquire(timeout=WAIT_SECONDS):
+            raise busy
+        try:
+            yield
+        finally:
+            _AT_ONCE.release()
+    finally:
+        _ADMITTED.release()
+
+
+def _folder(core: Core) -> Path:
+    """Where forms are worked on: not among the jobs, whose folders are swept."""
+    folder = core.settings.data / "forms"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _lay_out(core: Core, version: Version, files: Sequence[VersionFile], study: Path) -> None:
+    for file in files:
+        target = study / file.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(core.blobs.path(version.organisation, file.sha256), target)
