@@ -115,7 +115,7 @@ def _corrected(core: Core, who: Principal, version: str, new: dict[str, BinaryIO
     if len(handed) > core.settings.most_files:
         raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
     with core.store.write() as rows:
-        made = new_version(rows, who, study, handed)
+        made = new_version(rows, who, study, handed, based_on=version)
         queue.enqueue(rows, made, who.user, "check", {}, core.settings)
         return made.id
 

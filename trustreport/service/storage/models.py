@@ -155,6 +155,7 @@ class Version(Base):
     facts: Mapped[dict[str, Any]]  # what lists show: title, kind, device version, period
     problems: Mapped[list[Any]]
     device: Mapped[str | None] = mapped_column(ID, ForeignKey("devices.id"), index=True)
+    based_on: Mapped[str | None] = mapped_column(ID)  # the version that this one corrects
     created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
     created_at: Mapped[int]
     checked_at: Mapped[int | None]
