@@ -25,7 +25,9 @@ from trustreport.service.web.unavailable import disk_full, has_room
 MOST_FIELDS = 50
 MOST_FORM = 1_000_000  # bytes of a request that brings no study
 # Whoever sends these has no account yet, or is not logged in.
-OPEN = frozenset({f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session")} | {*pages.OPEN})
+OPEN = frozenset(
+    {f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session", "/resets")} | {*pages.OPEN}
+)
 
 
 def create_app(

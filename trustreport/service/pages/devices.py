@@ -23,7 +23,8 @@ from trustreport.service.pages.page_context import (
     typed,
 )
 from trustreport.service.pages.render import page
-from trustreport.service.pages.studies import A_PAGE, After, Search
+from trustreport.service.pages.studies import A_PAGE, After
+from trustreport.service.routes import filters
 from trustreport.service.routes import schedules as api
 from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.routes.shapes import moment
@@ -58,11 +59,11 @@ class TimelineDrawing:
 
 
 @router.get("")
-def devices(request: Request, who: Reader, core: TheCore, q: Search = "", after: After = "") -> Response:
+def devices(
+    request: Request, who: Reader, core: TheCore, wanted: filters.Devices, after: After = ""
+) -> Response:
     """All devices, each with its reports and the next audit."""
-    query = who.all(StoredDevice)
-    if q.strip():
-        query = query.where(StoredDevice.trade_name.icontains(q.strip(), autoescape=True))
+    query = wanted.apply(who.all(StoredDevice))
     with core.store.read() as rows:
         found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredDevice.id, lambda d: d)
         names = [device.id for device in found.items]
@@ -85,7 +86,7 @@ def devices(request: Request, who: Reader, core: TheCore, q: Search = "", after:
         devices=found.items,
         counted=counted,
         due=due,
-        q=q,
+        wanted=wanted,
         after=after,
         next=found.next,
     )

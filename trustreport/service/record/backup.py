@@ -27,8 +27,8 @@ from trustreport.service.record import encryption, log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
-from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.collaboration import Share
+from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
 from trustreport.service.storage.store import Store, now
 from trustreport.signing import FILE as KEY_FILE
@@ -120,8 +120,8 @@ def restore(
     Parameters
     ----------
     identity : file of the secret key of age that an encrypted backup is for
-    keep_tokens : leave API tokens and links to reports as they were; otherwise all are revoked, since one that
-        was revoked after the backup would be valid again
+    keep_tokens : leave API tokens and links to reports as they were; otherwise all are revoked, since one
+        that was revoked after the backup would be valid again
 
     Raises
     ------

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from sqlalchemy import select
 
+from trustreport.service.routes import filters
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import ResponseBody, moment
 from trustreport.service.storage.models import Attestation, StoredDevice, StoredReport
@@ -40,10 +41,10 @@ class Moment(ResponseBody):
 
 
 @router.get("")
-def devices(who: Reader, core: TheCore, turn: RequestedPage) -> Page[DeviceResponse]:
+def devices(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Devices) -> Page[DeviceResponse]:
     """All devices of which a study was handed in."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(StoredDevice), StoredDevice.id, to_response)
+        return turn.rows(rows, wanted.apply(who.all(StoredDevice)), StoredDevice.id, to_response)
 
 
 @router.get("/{device}")

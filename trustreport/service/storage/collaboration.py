@@ -31,7 +31,7 @@ class Mail(Base):
 
 
 class ReviewRequest(Base):
-    """A review of a report that a named person was asked for; it ends with their signature or is withdrawn."""
+    """A review of a report that a named person was asked for, until they sign or it is withdrawn."""
 
     __tablename__ = "review_requests"
     id: Mapped[str] = key()

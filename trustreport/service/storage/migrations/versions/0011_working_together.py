@@ -1,4 +1,4 @@
-"""Mail to be sent, reviews that were requested, comments, links to one report, and what a version corrects."""
+"""Mail to be sent, requested reviews, comments, links to one report, and which version another corrects."""
 
 import sqlalchemy as sa
 from alembic import op
