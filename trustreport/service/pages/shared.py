@@ -1,4 +1,4 @@
-"""One report for whoever has a link to it: no account, nothing but reading, until it expires or is revoked."""
+"""One report for whoever has a link to it, without an account, until the link expires or is revoked."""
 
 from typing import Annotated
 
