@@ -59,7 +59,7 @@ def create_app(
     app.add_middleware(
         BodyLimit,
         most=most_bytes(core.settings),
-        is_open=OPEN.__contains__,
+        is_open=lambda path: path in OPEN or path.startswith(pages.SHARED),
         is_known=lambda scope: is_known(core, scope),
         admit=lambda method, path: _admit(core.settings, method, path),
         answer=_answer_scope,

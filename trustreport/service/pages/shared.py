@@ -20,7 +20,9 @@ from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore, anybody
 
-router = APIRouter(prefix="/shared/{secret}", dependencies=[Depends(anybody)])
+PREFIX = "/shared/"  # what follows is the credential: whoever has it needs no session
+
+router = APIRouter(prefix=f"{PREFIX}{{secret}}", dependencies=[Depends(anybody)])
 Secret = Annotated[str, Path(max_length=100)]
 HIDDEN = {"X-Robots-Tag": "noindex, nofollow, noarchive", "Cache-Control": "no-store"}
 ACTOR = "link"

@@ -1,0 +1,487 @@
+"""Comments, requested reviews, links to one report, who prepared one, and the erasure of a person."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from pages import HTML, get, post
+from services import API, MANIFEST, PASSWORD, Client, world
+
+from trustreport.service import audit
+from trustreport.service.core import Core
+from trustreport.service.ids import new_id
+from trustreport.service.record import retention
+from trustreport.service.record.verification import verify_all
+from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, Share
+from trustreport.service.storage.models import (
+    Audit,
+    Job,
+    ReportFile,
+    StoredReport,
+    StoredStudy,
+    User,
+    Version,
+    VersionFile,
+)
+
+DAY = 86_400_000
+
+
+@pytest.fixture
+def names(light: Core, anna: Client) -> dict[str, str]:
+    return world_to_see(light, anna)
+
+
+def world_to_see(core: Core, client: Client) -> dict[str, str]:
+    """One row of everything, with results that the page of a report can show."""
+    names = world(core, client)
+    results = io.BytesIO(b'{"checks": [], "verdicts": [], "unanswered": []}')
+    blob = core.blobs.put(client.me["organisation"], results)
+    with core.store.write() as rows:
+        rows.get_one(StoredReport, names["report"]).results_sha256 = blob.sha256
+        file = rows.get_one(ReportFile, (names["report"], "results.json"))
+        file.sha256, file.size = blob.sha256, blob.size
+        made = {"results_sha256": blob.sha256}
+        audit.write(rows, client.me["organisation"], "x", "report.made", names["report"], **made)
+    return names
+
+
+def log(core: Core, action: str) -> list[tuple[str, str, dict[str, Any]]]:
+    with core.store.read() as rows:
+        return [(e.actor, e.subject, e.details) for e in rows.query(Audit).filter_by(action=action)]
+
+
+def is_intact(core: Core) -> bool:
+    with core.store.read() as rows:
+        return all(not chain.faults for chain in verify_all(core, rows))
+
+
+# ------------------------------------------------------------------ who prepared may not approve
+
+
+def approves(client: Client, report: str, act: str = "approval") -> str:
+    said = {"act": act, "meaning": "Complete.", "password": PASSWORD}
+    answer = client.post(f"{API}/reports/{report}/attestations", json=said)
+    return str(answer.json().get("title", "signed"))
+
+
+def made_of(core: Core, version: str, made_by: Client, formats: Any = None) -> str:
+    """A report of a version that somebody asked for, without computing it."""
+    with core.store.write() as rows:
+        row = rows.get_one(Version, version)
+        row.state = "valid"
+        for file in rows.query(VersionFile).filter_by(version=version):
+            file.archive = False
+    wanted = {"formats": formats or ["json"]}
+    job = made_by.post(f"{API}/versions/{version}/jobs", json=wanted).json()
+    results = io.BytesIO(b'{"checks": [], "verdicts": [], "unanswered": []}')
+    blob = core.blobs.put(made_by.me["organisation"], results)
+    with core.store.write() as rows:
+        row = rows.get_one(Job, job["id"])
+        report = StoredReport(
+            id=new_id(),
+            organisation=row.organisation,
+            study=row.study,
+            version=version,
+            job=row.id,
+            kind="certification",
+            code="1",
+            facts={},
+            results_sha256=blob.sha256,
+            created_by=row.created_by,
+            created_at=row.created_at + 1000,
+        )
+        rows.add(report)
+        row.state, row.report = "done", report.id
+    return str(report.id)
+
+
+@pytest.fixture
+def carl(anna: Client) -> Client:
+    return anna.invite("carl@hospital.test", "author", "approver")
+
+
+def test_who_uploaded_the_data_does_not_approve(light: Core, anna: Client, carl: Client) -> None:
+    version = carl.version(anna.study())
+    assert approves(carl, made_of(light, version, anna)) == "Not one's own"
+
+
+def test_who_uploaded_what_a_colleague_then_uploaded_does_not_approve(
+    light: Core, anna: Client, carl: Client
+) -> None:
+    """The same file as another version, or in another study."""
+    study = anna.study()
+    carl.version(study, {"report": {}}, **{"readings.csv": "a,b\n1,2\n"})
+    again = anna.version(study, MANIFEST, **{"readings.csv": "a,b\n1,2\n"})
+    assert approves(carl, made_of(light, again, anna)) == "Not one's own"
+    elsewhere = anna.version(anna.study(), MANIFEST, **{"other.csv": "a,b\n1,2\n"})
+    assert approves(carl, made_of(light, elsewhere, anna)) == "Not one's own"
+    other = anna.version(anna.study(), {**MANIFEST, "x": 1}, **{"readings.csv": "a,b\n3,4\n"})
+    assert approves(carl, made_of(light, other, anna)) == "signed"
+
+
+def test_who_wrote_the_manifest_does_not_approve(light: Core, anna: Client, carl: Client) -> None:
+    study = anna.study()
+    carl.version(study, MANIFEST, **{"readings.csv": "wrong"})
+    version = anna.version(study, MANIFEST, **{"readings.csv": "right"})
+    assert approves(carl, made_of(light, version, anna)) == "Not one's own"
+
+
+def test_who_made_what_a_colleague_corrected_does_not_approve(
+    light: Core, anna: Client, carl: Client
+) -> None:
+    """Also where no file is the same any more, and over several corrections."""
+    version = carl.version(anna.study(), MANIFEST)
+    for n in range(2):
+        with light.store.write() as rows:
+            row = rows.get_one(Version, version)
+            row.state, row.problems = "invalid", [{"file": "study.json", "found": "x"}]
+        page = f"/versions/{version}"
+        sent = [("file-0", ("study.json", json.dumps({**MANIFEST, "n": n})))]
+        answer = post(anna, page, f"{page}/correction", sent)
+        assert answer.status_code == 303, answer.text
+        version = answer.headers["location"].rpartition("/")[2]
+    report = made_of(light, version, anna)
+    assert approves(carl, report) == "Not one's own"
+    dora = anna.invite("dora@hospital.test", "approver")
+    assert approves(dora, report) == "signed"
+    statement = json.loads(
+        dora.get(
+            f"{API}/attestations/{dora.get(f'{API}/reports/{report}/attestations').json()['items'][0]['id']}/statement"
+        ).content
+    )
+    assert statement["prepared_by"] == sorted((anna.me["user"], carl.me["user"]))
+
+
+@pytest.mark.parametrize("by", ["api", "page"])
+def test_who_asked_for_a_report_after_a_colleague_does_not_approve(
+    light: Core, anna: Client, carl: Client, by: str
+) -> None:
+    """The second to press the button gets the report of the first, and has asked for it too."""
+    version = anna.version(anna.study())
+    report = made_of(light, version, anna)
+    if by == "api":
+        assert carl.post(f"{API}/versions/{version}/jobs", json={"formats": ["json"]}).status_code == 200
+    else:
+        page = f"/versions/{version}"
+        assert post(carl, page, f"{page}/jobs", format=["json"]).status_code == 303
+    assert approves(carl, report) == "Not one's own"
+    asked = [actor for actor, subject, _ in log(light, "job.ask") if subject == job_of(anna, report)]
+    assert asked == [anna.me["user"], carl.me["user"]]
+    assert named_preparers(anna, report) == {"Anna", "carl@hospital.test"}
+
+
+def job_of(client: Client, report: str) -> str:
+    return str(client.get(f"{API}/reports/{report}").json()["job"])
+
+
+def named_preparers(client: Client, report: str) -> set[str]:
+    words = get(client, f"/reports/{report}").words
+    return {name for name in ("Anna", "carl@hospital.test") if name in words.split("Prepared by")[1]}
+
+
+def test_who_asked_for_an_attempt_that_failed_does_not_approve(
+    light: Core, anna: Client, carl: Client
+) -> None:
+    version = anna.version(anna.study())
+    with light.store.write() as rows:
+        rows.get_one(Version, version).state = "valid"
+    job = carl.post(f"{API}/versions/{version}/jobs", json={"formats": ["json"]}).json()["id"]
+    assert carl.post(f"{API}/jobs/{job}/cancel").json()["state"] == "cancelled"
+    assert approves(carl, made_of(light, version, anna)) == "Not one's own"
+
+
+def test_who_scheduled_an_audit_does_not_approve_it(light: Core, anna: Client, carl: Client) -> None:
+    from trustreport.service.jobs import schedules
+
+    study = anna.study()
+    version = anna.version(study)
+    with light.store.write() as rows:
+        rows.get_one(Version, version).state = "valid"
+    assert carl.post(f"{API}/schedules", json={"study": study, "every_days": 1}).status_code == 201
+    schedules.tend(light)
+    with light.store.read() as rows:
+        wishes = rows.query(Job).filter_by(task="report").one().wishes
+    report = made_of(light, version, anna, wishes["formats"])
+    with light.store.read() as rows:
+        assert rows.get_one(StoredReport, report).created_by == carl.me["user"]
+    assert approves(carl, report) == "Not one's own"
+
+
+# ------------------------------------------------------------------ comments
+
+
+def test_a_comment_is_read_by_all_and_withdrawn_by_its_author(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    report, version = f"/reports/{names['report']}", f"/versions/{names['version']}"
+    for page in (report, version):
+        assert post(carl, page, f"{page}/comments", text="See <b>table 2</b>.").status_code == 303
+        assert "See <b>table 2</b>." in get(anna, page).words
+    (comment,) = anna.get(f"{API}{report}/comments").json()["items"]
+    assert comment["created_by"] == carl.me["user"]
+    assert comment["report"] == names["report"]
+    refused = anna.invite("dora@hospital.test", "author").delete(f"{API}/comments/{comment['id']}")
+    assert refused.status_code == 403
+    withdraw = f"/comments/{comment['id']}/withdrawal"
+    assert post(carl, report, withdraw).headers["location"] == f"{report}#comments"
+    assert "table 2" not in anna.get(report, headers=HTML).text
+    assert "Withdrawn" in get(anna, report).words
+    (kept,) = anna.get(f"{API}{report}/comments").json()["items"]
+    assert (kept["text"], kept["sha256"], bool(kept["withdrawn_at"])) == ("", comment["sha256"], True)
+    said = [details for _, subject, details in log(light, "comment.add") if subject == comment["id"]]
+    assert said[0]["sha256"] == comment["sha256"]
+    assert "table" not in str(log(light, "comment.add"))
+    assert log(light, "comment.withdraw") == [(carl.me["user"], comment["id"], {})]
+    assert is_intact(light)
+
+
+def test_an_administrator_withdraws_what_should_not_have_been_written(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    path = f"{API}/versions/{names['version']}/comments"
+    comment = carl.post(path, json={"text": "Mrs Marple"}).json()["id"]
+    assert anna.delete(f"{API}/comments/{comment}").status_code == 204
+    assert "Marple" not in anna.get(path).text
+
+
+def test_who_only_reads_writes_no_comments(anna: Client, names: dict[str, str]) -> None:
+    reader = anna.invite("reader@hospital.test", "viewer")
+    path = f"{API}/reports/{names['report']}"
+    assert reader.post(f"{path}/comments", json={"text": "x"}).status_code == 403
+    assert reader.post(f"{path}/shares", json={}).status_code == 403
+    asked = {"reviewer": anna.me["user"]}
+    assert reader.post(f"{path}/review-requests", json=asked).status_code == 403
+    page = get(reader, f"/reports/{names['report']}")
+    assert [f["action"] for f in page.forms if f["method"] == "post"] == ["/sign-out"]
+    for text in ("", " \n ", "x" * 4001):
+        assert anna.post(f"{path}/comments", json={"text": text}).status_code == 422
+
+
+def test_a_comment_that_was_changed_in_the_database_shows(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    anna.post(f"{API}/reports/{names['report']}/comments", json={"text": "No."})
+    assert is_intact(light)
+    with light.store.write() as rows:
+        rows.query(Comment).update({Comment.text: "Yes."})
+    assert not is_intact(light)
+    with light.store.write() as rows:
+        rows.query(Comment).delete()
+    assert not is_intact(light)
+
+
+def test_comments_requests_and_links_go_with_their_study(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    path = f"{API}/reports/{names['report']}"
+    assert anna.post(f"{path}/comments", json={"text": "x"}).status_code == 201
+    assert anna.post(f"{path}/review-requests", json={"reviewer": carl.me["user"]}).status_code == 201
+    assert anna.post(f"{path}/shares", json={}).status_code == 201
+    with light.store.write() as rows:
+        retention.remove(rows, rows.get_one(StoredStudy, names["study"]), "x")
+    with light.store.read() as rows:
+        assert [rows.query(model).count() for model in (Comment, ReviewRequest, Share)] == [0, 0, 0]
+    assert is_intact(light)
+
+
+# ------------------------------------------------------------------ requested reviews
+
+
+def test_a_review_is_requested_given_and_listed(light: Core, anna: Client, names: dict[str, str]) -> None:
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    page = f"/reports/{names['report']}"
+    typed = {"reviewer": carl.me["user"], "due": "2027-02-01"}
+    asked = post(anna, page, f"{page}/review-requests", **typed)
+    assert asked.status_code == 303
+    again = post(anna, page, f"{page}/shares").text  # the form to ask has nobody left
+    assert f"{page}/review-requests" not in again
+    same = anna.post(f"{API}{page}/review-requests", json=typed)
+    assert (same.status_code, same.json()["title"]) == (409, "Requested already")
+    (mine,) = carl.get(f"{API}/review-requests").json()["items"]
+    assert (mine["report"], mine["due"], mine["ended_at"]) == (names["report"], "2027-02-01", None)
+    assert anna.get(f"{API}/review-requests").json()["items"] == []
+    assert page in get(carl, "/reports?reviewer=me").links
+    assert page not in get(anna, "/reports?reviewer=me").links
+    assert approves(carl, names["report"], "review") == "signed"
+    assert carl.get(f"{API}/review-requests").json()["items"] == []
+    assert anna.get(f"{API}{page}/review-requests").json()["items"][0]["ended_at"]
+    assert is_intact(light)
+
+
+def test_nobody_is_asked_to_review_who_may_not(light: Core, anna: Client, names: dict[str, str]) -> None:
+    path = f"{API}/reports/{names['report']}/review-requests"
+    author = anna.invite("author@hospital.test", "author")
+    closed = anna.invite("closed@hospital.test", "reviewer")
+    anna.patch(f"{API}/users/{closed.me['user']}", json={"disabled": True})
+    for reviewer in (anna.me["user"], author.me["user"], closed.me["user"]):  # she asked for the report
+        refused = anna.post(path, json={"reviewer": reviewer})
+        assert (refused.status_code, refused.json()["title"]) == (409, "Not a reviewer"), refused.text
+    assert anna.post(path, json={"reviewer": "0" * 26}).status_code == 404
+    assert anna.post(path, json={"reviewer": author.me["user"], "due": "soon"}).status_code == 422
+
+
+def test_a_request_is_withdrawn_by_those_it_concerns(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    path = f"{API}/reports/{names['report']}/review-requests"
+    asked = anna.post(path, json={"reviewer": carl.me["user"]}).json()["id"]
+    other = anna.invite("eve@hospital.test", "reviewer")
+    assert other.delete(f"{API}/review-requests/{asked}").status_code == 403
+    done = post(carl, f"/reports/{names['report']}", f"/review-requests/{asked}/withdrawal")
+    assert done.status_code == 303
+    assert log(light, "review.withdraw") == [(carl.me["user"], asked, {"report": names["report"]})]
+
+
+# ------------------------------------------------------------------ links to one report
+
+
+def shared(client: Client, report: str, **given: Any) -> tuple[str, dict[str, Any]]:
+    """The path of a new link to a report, and its row."""
+    made = client.post(f"{API}/reports/{report}/shares", json=given)
+    assert made.status_code == 201, made.text
+    return "/shared/" + made.json()["link"].rpartition("/")[2], made.json()["share"]
+
+
+def test_a_link_shows_one_report_and_nothing_else(
+    light: Core, app: FastAPI, anna: Client, names: dict[str, str], anonymous: TestClient
+) -> None:
+    path, share = shared(anna, names["report"])
+    secret = path.rpartition("/")[2]
+    page = get(anonymous, path)
+    assert "Hospital" in page.words
+    assert not page.forms
+    inside = [link for link in page.links if link not in ("#content", "/")]
+    assert inside
+    assert all(link.startswith(f"{path}/") for link in inside)
+    for address in (path, *inside):
+        answer = anonymous.get(address)
+        assert answer.status_code == 200, address
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-robots-tag"] == "noindex, nofollow, noarchive"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+    assert ("meta", {"name": "robots", "content": "noindex, nofollow"}) in page.tags
+    for elsewhere in (f"/reports/{names['report']}", f"/studies/{names['study']}", f"{API}/reports"):
+        assert anonymous.get(elsewhere, headers=HTML, follow_redirects=False).status_code in (303, 401)
+    assert anonymous.get(f"{path}/files/study.yaml").status_code == 404
+    assert anonymous.post(path).status_code == 405
+    with light.store.read() as rows:
+        row = rows.get_one(Share, share["id"])
+        assert secret not in str(vars(row))
+        assert (row.uses, bool(row.used_at)) == (2, True)
+    assert [actor for actor, _, _ in log(light, "share.open")] == ["link"] * 2
+    assert len(log(light, "share.take")) == len(inside)
+    assert secret not in str(log(light, "share.add"))
+    assert is_intact(light)
+
+
+@pytest.mark.parametrize("how", ["expired", "revoked", "closed", "unknown", "removed"])
+def test_a_link_that_works_no_more_is_as_absent_as_one_that_never_was(
+    light: Core, app: FastAPI, anna: Client, anonymous: TestClient, how: str
+) -> None:
+    carl = anna.invite("carl@hospital.test", "author")
+    names = world_to_see(light, carl)
+    path, share = shared(carl, names["report"])
+    if how == "expired":
+        with light.store.write() as rows:
+            rows.query(Share).update({Share.expires_at: 1})
+    elif how == "revoked":
+        done = post(anna, f"/reports/{names['report']}", f"/shares/{share['id']}/revocation")
+        assert done.status_code == 303
+    elif how == "closed":
+        anna.patch(f"{API}/users/{carl.me['user']}", json={"disabled": True})
+    elif how == "removed":
+        assert anna.delete(f"{API}/studies/{names['study']}").status_code == 204
+    else:
+        path += "x"
+    for address in (path, f"{path}/zip", f"{path}/document", f"{path}/files/results.json"):
+        answer = anonymous.get(address)
+        assert (answer.status_code, answer.json()["detail"]) == (
+            404,
+            "This link is unknown, has expired, or was revoked.",
+        )
+    assert log(light, "share.open") == []
+
+
+def test_a_link_lives_as_long_as_the_settings_say(light: Core, anna: Client, names: dict[str, str]) -> None:
+    _, share = shared(anna, names["report"])
+    with light.store.read() as rows:
+        row = rows.get_one(Share, share["id"])
+        assert row.expires_at - row.created_at == 14 * DAY
+    refused = anna.post(f"{API}/reports/{names['report']}/shares", json={"days": 91})
+    assert (refused.status_code, refused.json()["fields"][0]["said"]) == (
+        422,
+        "found 91, expected at most 90",
+    )
+    page = f"/reports/{names['report']}"
+    made = post(anna, page, f"{page}/shares", days="90").text
+    assert "/shared/" in made
+    assert "/shared/" not in anna.get(page, headers=HTML).text  # shown once
+
+
+def test_whoever_has_a_link_is_counted(light: Core, anna: Client, names: dict[str, str]) -> None:
+    import dataclasses
+
+    from trustreport.service.app import create_app
+    from trustreport.service.web.limits import Throttle
+
+    path, _ = shared(anna, names["report"])
+    few = dataclasses.replace(light.settings, requests_a_minute=3)
+    app = create_app(dataclasses.replace(light, settings=few, throttle=Throttle(few)))
+    stranger = TestClient(app, base_url="https://testserver", raise_server_exceptions=False)
+    assert [stranger.get(path).status_code for _ in range(4)] == [200, 200, 200, 429]
+
+
+def test_a_restore_revokes_links(light: Core, anna: Client, names: dict[str, str], tmp_path: Any) -> None:
+    from trustreport.service.core import open_core
+    from trustreport.service.record.backup import backup, restore
+    from trustreport.service.settings import Settings
+
+    shared(anna, names["report"])
+    backup(light.settings, tmp_path / "b.tar.gz")
+    settings = Settings(tmp_path / "restored")
+    assert all(not chain.faults for chain in restore(settings, tmp_path / "b.tar.gz"))
+    again = open_core(settings)
+    with again.store.read() as rows:
+        assert rows.query(Share).one().revoked_at
+    again.close()
+
+
+# ------------------------------------------------------------------ erasure of a person
+
+
+def test_a_person_is_erased_and_what_they_signed_stays(
+    light: Core, app: FastAPI, anna: Client, names: dict[str, str]
+) -> None:
+    carl = anna.invite("carl@hospital.test", "approver")
+    path = f"{API}/reports/{names['report']}"
+    comment = carl.post(f"{path}/comments", json={"text": "I, Carl, agree."}).json()["id"]
+    assert approves(carl, names["report"]) == "signed"
+    asked = {"reviewer": carl.me["user"]}
+    assert anna.post(f"{path}/review-requests", json=asked).status_code == 201
+    token = carl.post(f"{API}/tokens", json={"name": "Carl's", "scopes": ["read"]}).json()["secret"]
+    user = f"/admin/users/{carl.me['user']}"
+    assert post(anna, user, f"{user}/erasure", email="other@hospital.test").status_code == 422
+    assert post(anna, user, f"{user}/erasure", email="Carl@hospital.test").status_code == 303
+    assert anna.delete(f"{API}/users/{anna.me['user']}").status_code == 409
+    for address in (user, f"/reports/{names['report']}", "/admin/users", "/audit", "/admin/tokens"):
+        assert "carl" not in anna.get(address, headers=HTML).text.lower(), address
+    assert carl.get(f"{API}/session").status_code == 401
+    robot = Client.on(app)
+    assert robot.get(f"{API}/studies", headers={"Authorization": f"Bearer {token}"}).status_code == 401
+    with light.store.read() as rows:
+        assert (rows.get_one(Comment, comment).text, rows.query(Mail).count()) == ("", 0)
+        assert rows.query(ReviewRequest).one().ended_at
+        assert rows.get_one(User, carl.me["user"]).roles == []
+    (signed,) = anna.get(f"{path}/attestations").json()["items"]
+    statement = anna.get(f"{API}/attestations/{signed['id']}/statement").json()
+    assert statement["signer"]["email"] == "carl@hospital.test"
+    assert is_intact(light)
+    anna.invite("carl@hospital.test", "viewer")  # the address is free again
