@@ -195,7 +195,11 @@ def _send(
 ) -> Response:
     """A list as CSV, in the order of pages; who took it, and narrowed by what, is in the log."""
     with core.store.write() as rows:
-        audit.write(rows, who.organisation, who.user, "list.export", name, **given)
+        # What was searched for may be anybody's name.
+        narrowed = {word: value for word, value in given.items() if word != "q"}
+        audit.write(
+            rows, who.organisation, who.user, "list.export", name, filters=narrowed, searched="q" in given
+        )
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     blocks = _blocks(core, query, by, header, cells)
     return StreamingResponse(blocks, media_type="text/csv; charset=utf-8", headers=headers)
