@@ -14,7 +14,7 @@ from trustreport.service.routes.pagination import PageRequest
 from trustreport.service.storage.models import StoredReport, StoredStudy, Version
 from trustreport.service.web.guard import TheCore
 
-A_PAGE = 100
+A_PAGE = 50
 SHOWN_FIRST = ("verdict", "status", "severity", "value", "low", "high", "n", "p", "unit", "note", "message")
 LEFT_OUT = ("details", "se", "df", "family", "checks")  # follow from what is shown, or fill a screen
 EMPTY = ((None, ""), ("", None))

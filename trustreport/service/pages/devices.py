@@ -171,7 +171,7 @@ def _show(
 def _quantity(name: str) -> str:
     """What the catalogue calls a quantity; its own name where it has none."""
     words = catalogue("en")
-    return words(f"quantity.{name}") if f"quantity.{name}" in words else name
+    return words(f"quantity.{name}") if f"quantity.{name}" in words else name.replace("_", " ")
 
 
 def _studies(rows: Rows, device: StoredDevice) -> list[StoredStudy]:

@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
+from math import ceil, floor, log10
 
 from trustreport.plan import FIRST_YEAR, LAST_YEAR
+from trustreport.quantities import known, quantity
 from trustreport.service.routes.devices import Moment, TrendPoint
 
 MOST_CHARTS = 8
+WORD, TICK = 13, 62  # the height of a line of words, the room of a month
 WIDTH, HEIGHT = 720, 210
-LEFT, RIGHT, TOP, BOTTOM = 58, 14, 26, 26  # room for words around the area that is drawn on
+LEFT, RIGHT, TOP, BOTTOM = 58, 130, 26, 26  # room for words around the area that is drawn on
 MONTH = re.compile(r"(\d{4})-(\d\d)")
 FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 
@@ -34,13 +37,23 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """A value that others are compared with: a line across, its words beside it."""
+
+    y: float
+    word_y: float
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceChart:
     """One series: its marks in the order of time, lines across it, and where the version changed."""
 
     title: str
     percent: bool
     marks: tuple[Mark, ...]
-    bounds: tuple[tuple[float, str, float], ...]  # height, what it is, value
+    bounds: tuple[Bound, ...]
     versions: tuple[tuple[float, str], ...]
     ticks_x: tuple[tuple[float, str], ...]
     ticks_y: tuple[tuple[float, float], ...]
@@ -91,8 +104,10 @@ def charts(moments: Sequence[Moment], label: Callable[[str], str]) -> list[Devic
 
 def _title(series: str, found: dict[tuple[date, str], Observation], label: Callable[[str], str]) -> str:
     """What a series is called; one that is named by its quantity has the words of that."""
-    quantity = next(iter(found.values())).point.quantity or ""
-    named = label(quantity) + series.removeprefix(quantity) if series.startswith(quantity or "\0") else series
+    name = next(iter(found.values())).point.quantity or ""
+    named = series
+    if name and series.startswith(name):
+        named = label(name) + series.removeprefix(name).replace("_", " ")
     return named[:1].upper() + named[1:]
 
 
@@ -115,7 +130,7 @@ def _observed(moment: Moment, point: TrendPoint) -> Observation | None:
 
 
 def _chart(title: str, found: list[Observation]) -> DeviceChart:
-    percent = found[0].point.unit == "proportion"
+    percent = is_percent(found[0].point)
     across = _bounds(o.point for o in found)
     bottom, top = _range([o.point for o in found], [value for _, value in across], percent)
     first, last = found[0].day, max(found[-1].day, found[0].day + timedelta(days=1))
@@ -138,11 +153,17 @@ def _chart(title: str, found: list[Observation]) -> DeviceChart:
         title=title,
         percent=percent,
         marks=tuple(mark(o) for o in found),
-        bounds=tuple((y(value), name, value) for name, value in across),
+        bounds=_placed((y(value), name, value) for name, value in across),
         versions=tuple((x(o.day), o.version) for o in _changes(found)),
-        ticks_x=tuple((x(o.day), f"{o.day:%Y-%m}") for o in _spread(found)),
-        ticks_y=tuple((y(v), v) for v in (bottom, (bottom + top) / 2, top)),
+        ticks_x=_spread([(x(o.day), f"{o.day:%Y-%m}") for o in found]),
+        ticks_y=tuple((y(v), v) for v in _round_values(bottom, top)),
     )
+
+
+def is_percent(point: TrendPoint) -> bool:
+    """Whether a value is written in percent, as reports write it (an area is a number)."""
+    name = point.quantity or ""
+    return (quantity(name).written if known(name) else point.unit) == "proportion"
 
 
 def alert_of(point: TrendPoint) -> str:
@@ -173,12 +194,33 @@ def _range(points: list[TrendPoint], bounds: list[float], percent: bool) -> tupl
     return (max(low, 0.0), min(high, 1.0)) if percent else (low, high)
 
 
+def _placed(bounds: Iterable[tuple[float, str, float]]) -> tuple[Bound, ...]:
+    """Bounds from the top down, with words that do not cover each other."""
+    found: list[Bound] = []
+    for y, name, value in sorted(bounds):
+        word_y = max(y, found[-1].word_y + WORD) if found else y
+        found.append(Bound(y, word_y, name, value))
+    return tuple(found)
+
+
+def _round_values(bottom: float, top: float) -> list[float]:
+    """Some round values between two, for the axis."""
+    rough = (top - bottom) / 4
+    power = 10.0 ** floor(log10(rough))
+    step = next(power * m for m in (1, 2, 5, 10) if power * m >= rough)
+    first = ceil(bottom / step)
+    return [round(step * i, 10) for i in range(first, floor(top / step) + 1)]
+
+
 def _changes(found: list[Observation]) -> list[Observation]:
     """The first observation of each version after another."""
     return [after for before, after in pairwise(found) if after.version != before.version]
 
 
-def _spread(found: list[Observation]) -> list[Observation]:
-    """Some six observations that the axis names."""
-    step = max(1, len(found) // 6)
-    return found[::step]
+def _spread(ticks: list[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
+    """Those words of the axis that do not cover each other."""
+    found: list[tuple[float, str]] = []
+    for x, text in ticks:
+        if not found or x - found[-1][0] >= TICK:
+            found.append((x, text))
+    return tuple(found)
