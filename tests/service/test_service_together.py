@@ -15,7 +15,7 @@ from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.record import retention
 from trustreport.service.record.verification import verify_all
-from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, Share
+from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
 from trustreport.service.storage.models import (
     Audit,
     Job,
@@ -287,7 +287,7 @@ def test_comments_requests_and_links_go_with_their_study(
     with light.store.write() as rows:
         retention.remove(rows, rows.get_one(StoredStudy, names["study"]), "x")
     with light.store.read() as rows:
-        assert [rows.query(model).count() for model in (Comment, ReviewRequest, Share)] == [0, 0, 0]
+        assert [rows.query(model).count() for model in (Comment, ReviewRequest, StoredShare)] == [0, 0, 0]
     assert is_intact(light)
 
 
@@ -373,7 +373,7 @@ def test_a_link_shows_one_report_and_nothing_else(
     assert anonymous.get(f"{path}/files/study.yaml").status_code == 404
     assert anonymous.post(path).status_code == 405
     with light.store.read() as rows:
-        row = rows.get_one(Share, share["id"])
+        row = rows.get_one(StoredShare, share["id"])
         assert secret not in str(vars(row))
         assert (row.uses, bool(row.used_at)) == (2, True)
     assert [actor for actor, _, _ in log(light, "share.open")] == ["link"] * 2
@@ -391,7 +391,7 @@ def test_a_link_that_works_no_more_is_as_absent_as_one_that_never_was(
     path, share = shared(carl, names["report"])
     if how == "expired":
         with light.store.write() as rows:
-            rows.query(Share).update({Share.expires_at: 1})
+            rows.query(StoredShare).update({StoredShare.expires_at: 1})
     elif how == "revoked":
         done = post(anna, f"/reports/{names['report']}", f"/shares/{share['id']}/revocation")
         assert done.status_code == 303
@@ -413,7 +413,7 @@ def test_a_link_that_works_no_more_is_as_absent_as_one_that_never_was(
 def test_a_link_lives_as_long_as_the_settings_say(light: Core, anna: Client, names: dict[str, str]) -> None:
     _, share = shared(anna, names["report"])
     with light.store.read() as rows:
-        row = rows.get_one(Share, share["id"])
+        row = rows.get_one(StoredShare, share["id"])
         assert row.expires_at - row.created_at == 14 * DAY
     refused = anna.post(f"{API}/reports/{names['report']}/shares", json={"days": 91})
     assert (refused.status_code, refused.json()["fields"][0]["said"]) == (
@@ -450,7 +450,7 @@ def test_a_restore_revokes_links(light: Core, anna: Client, names: dict[str, str
     assert all(not chain.faults for chain in restore(settings, tmp_path / "b.tar.gz"))
     again = open_core(settings)
     with again.store.read() as rows:
-        assert rows.query(Share).one().revoked_at
+        assert rows.query(StoredShare).one().revoked_at
     again.close()
 
 

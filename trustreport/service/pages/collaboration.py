@@ -6,7 +6,7 @@ from trustreport.service.pages import reports, versions
 from trustreport.service.pages.page_context import Reader, Sent, attempt, request_from_form, see, text, typed
 from trustreport.service.routes import comments, review_requests, shares
 from trustreport.service.routes.pagination import Name
-from trustreport.service.storage.collaboration import Comment, ReviewRequest, Share
+from trustreport.service.storage.collaboration import Comment, ReviewRequest, StoredShare
 from trustreport.service.web.guard import TheCore
 
 router = APIRouter()
@@ -86,6 +86,6 @@ def share(report: Name, request: Request, who: Reader, core: TheCore, form: Sent
 def revoke(share: Name, who: Reader, core: TheCore, form: Sent) -> Response:
     """Revoke a link."""
     with core.store.read() as rows:
-        report = who.one(rows, Share, share).report
+        report = who.one(rows, StoredShare, share).report
     shares.revoke(share, who, core)
     return see(f"/reports/{report}?done=unshared#shares")

@@ -14,7 +14,7 @@ from trustreport.service.pages.reports import DOCUMENT, LEADING, in_its_frame
 from trustreport.service.record import report_zip
 from trustreport.service.routes.blob_responses import send_blob
 from trustreport.service.routes.reports import send_zip
-from trustreport.service.storage.collaboration import Share
+from trustreport.service.storage.collaboration import StoredShare
 from trustreport.service.storage.models import Attestation, Organisation, ReportFile, StoredReport, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
@@ -85,9 +85,10 @@ def file(
     return answer
 
 
-def _valid(core: Core, rows: Rows, secret: str) -> Share:
+def _valid(core: Core, rows: Rows, secret: str) -> StoredShare:
     """The link of a secret, counted; refuses all others in the same words."""
-    share = rows.scalar(select(Share).where(Share.hash == secrets.fingerprint(secret)).with_for_update())
+    query = select(StoredShare).where(StoredShare.hash == secrets.fingerprint(secret))
+    share = rows.scalar(query.with_for_update())
     maker = rows.get(User, share.created_by) if share else None
     closed = maker is None or maker.disabled_at is not None
     if share is None or closed or share.revoked_at is not None or share.expires_at < now(rows):

@@ -10,7 +10,7 @@ from trustreport.service.pages.names import user_names
 from trustreport.service.routes.comments import COMMENTS
 from trustreport.service.routes.review_requests import REQUESTS, possible_reviewers
 from trustreport.service.routes.shares import SHARES
-from trustreport.service.storage.collaboration import Comment, ReviewRequest, Share
+from trustreport.service.storage.collaboration import Comment, ReviewRequest, StoredShare
 from trustreport.service.storage.models import StoredReport, User
 from trustreport.service.storage.store import now
 
@@ -33,7 +33,7 @@ class Collaboration:
 
     requests: tuple[ReviewRequest, ...]
     reviewers: tuple[User, ...]
-    shares: tuple[Share, ...]
+    shares: tuple[StoredShare, ...]
     names: dict[str, str]
     at: int
     may_request: bool
@@ -56,7 +56,8 @@ def collaboration_of(rows: Rows, who: Principal, report: StoredReport) -> Collab
     requests = rows.scalars(
         who.all(ReviewRequest).where(ReviewRequest.report == report.id).order_by(ReviewRequest.id)
     ).all()
-    shares = rows.scalars(who.all(Share).where(Share.report == report.id).order_by(Share.id.desc())).all()
+    links = who.all(StoredShare).where(StoredShare.report == report.id)
+    shares = rows.scalars(links.order_by(StoredShare.id.desc())).all()
     involved = {r.reviewer for r in requests} | {r.created_by for r in requests}
     waiting = {r.reviewer for r in requests if r.ended_at is None}
     may_request = bool(who.may & REQUESTS)

@@ -37,7 +37,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundLine:
     """A value that others are compared with: a line across, its words beside it."""
 
     y: float
@@ -53,7 +53,7 @@ class DeviceChart:
     title: str
     percent: bool
     marks: tuple[Mark, ...]
-    bounds: tuple[Bound, ...]
+    bounds: tuple[BoundLine, ...]
     versions: tuple[tuple[float, str], ...]
     ticks_x: tuple[tuple[float, str], ...]
     ticks_y: tuple[tuple[float, float], ...]
@@ -194,12 +194,12 @@ def _range(points: list[TrendPoint], bounds: list[float], percent: bool) -> tupl
     return (max(low, 0.0), min(high, 1.0)) if percent else (low, high)
 
 
-def _placed(bounds: Iterable[tuple[float, str, float]]) -> tuple[Bound, ...]:
+def _placed(bounds: Iterable[tuple[float, str, float]]) -> tuple[BoundLine, ...]:
     """Bounds from the top down, with words that do not cover each other."""
-    found: list[Bound] = []
+    found: list[BoundLine] = []
     for y, name, value in sorted(bounds):
         word_y = max(y, found[-1].word_y + WORD) if found else y
-        found.append(Bound(y, word_y, name, value))
+        found.append(BoundLine(y, word_y, name, value))
     return tuple(found)
 
 

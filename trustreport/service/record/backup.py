@@ -27,7 +27,7 @@ from trustreport.service.record import encryption, log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
-from trustreport.service.storage.collaboration import Share
+from trustreport.service.storage.collaboration import StoredShare
 from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
 from trustreport.service.storage.store import Store, now
@@ -176,7 +176,7 @@ def _revoke_tokens(rows: Rows) -> None:
     for token in rows.scalars(select(Token).where(Token.revoked_at.is_(None))).all():
         token.revoked_at = now(rows)
         audit.write(rows, token.organisation, "restore", "token.revoke", token.id)
-    for share in rows.scalars(select(Share).where(Share.revoked_at.is_(None))).all():
+    for share in rows.scalars(select(StoredShare).where(StoredShare.revoked_at.is_(None))).all():
         share.revoked_at = now(rows)
         audit.write(rows, share.organisation, "restore", "share.revoke", share.id)
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service.storage.collaboration import Comment, ReviewRequest, Share
+from trustreport.service.storage.collaboration import Comment, ReviewRequest, StoredShare
 from trustreport.service.storage.models import (
     Attestation,
     Audit,
@@ -30,7 +30,7 @@ ADDED: tuple[tuple[Any, str, str], ...] = (
     (Schedule, "schedule", "schedule.add"),
     (Comment, "comment", "comment.add"),
     (ReviewRequest, "review request", "review.request"),
-    (Share, "share", "share.add"),
+    (StoredShare, "share", "share.add"),
 )
 OF_STUDIES = (("schedule", "schedule.add"), *((word, action) for _, word, action in ADDED[6:]))
 SIGNED = ("report.review", "report.approval", "report.rejection")

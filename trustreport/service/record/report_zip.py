@@ -33,14 +33,14 @@ signers.pem  the public key of the service that signed. It comes with the report
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ZipEntry:
     """A file of the zip: its name, and its content or where it is."""
 
     name: str
     content: bytes | Path
 
 
-def entries(core: Core, rows: Rows, report: StoredReport) -> list[Entry]:
+def entries(core: Core, rows: Rows, report: StoredReport) -> list[ZipEntry]:
     """What the zip of a report holds, sorted by name.
 
     Raises
@@ -49,23 +49,23 @@ def entries(core: Core, rows: Rows, report: StoredReport) -> list[Entry]:
     """
     blobs, organisation = core.blobs, report.organisation
     files = rows.scalars(select(ReportFile).where(ReportFile.report == report.id)).all()
-    found = [Entry(FOLDER + f.name, blobs.path(organisation, f.sha256)) for f in files]
+    found = [ZipEntry(FOLDER + f.name, blobs.path(organisation, f.sha256)) for f in files]
     query = select(Attestation).where(Attestation.report == report.id).order_by(Attestation.id)
     given: dict[str, int] = {}
     for row in rows.scalars(query):
         given[row.act] = n = given.get(row.act, 0) + 1
         name = f"{FOLDER}{row.act}{f'-{n}' if n > 1 else ''}.json"
-        found.append(Entry(name, blobs.path(organisation, row.sha256)))
-        found.append(Entry(f"{name}.sig", base64.b64decode(row.signature)))
+        found.append(ZipEntry(name, blobs.path(organisation, row.sha256)))
+        found.append(ZipEntry(f"{name}.sig", base64.b64decode(row.signature)))
     if given:
-        found.append(Entry("signers.pem", f"trustreport service\n{core.signer.public_pem}".encode()))
-    found.append(Entry("README.txt", READ_ME.encode()))
+        found.append(ZipEntry("signers.pem", f"trustreport service\n{core.signer.public_pem}".encode()))
+    found.append(ZipEntry("README.txt", READ_ME.encode()))
     if any(isinstance(entry.content, Path) and not entry.content.is_file() for entry in found):
         raise Fault(404, "Not found", "A file of this report has been removed.")
     return sorted(found, key=lambda entry: entry.name)
 
 
-def zip_of(found: list[Entry]) -> Iterator[bytes]:
+def zip_of(found: list[ZipEntry]) -> Iterator[bytes]:
     """The bytes of the zip, block by block."""
     out = _Passing()
     with ZipFile(out, "w", ZIP_STORED) as archive:
@@ -79,7 +79,7 @@ def zip_of(found: list[Entry]) -> Iterator[bytes]:
     yield out.taken()
 
 
-def _opened(entry: Entry) -> BinaryIO:
+def _opened(entry: ZipEntry) -> BinaryIO:
     return io.BytesIO(entry.content) if isinstance(entry.content, bytes) else entry.content.open("rb")
 
 

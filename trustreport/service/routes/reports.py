@@ -65,7 +65,7 @@ def as_zip(report: Name, who: Reader, core: TheCore) -> Response:
         return send_zip(row.id, report_zip.entries(core, rows, row))
 
 
-def send_zip(report: str, found: list[report_zip.Entry]) -> Response:
+def send_zip(report: str, found: list[report_zip.ZipEntry]) -> Response:
     """A zip, sent while it is made."""
     named = {"Content-Disposition": f'attachment; filename="report-{report[-8:]}.zip"'}
     return StreamingResponse(report_zip.zip_of(found), media_type="application/zip", headers=named)

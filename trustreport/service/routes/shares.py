@@ -11,7 +11,7 @@ from trustreport.service.access.roles import Permission
 from trustreport.service.ids import new_id
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import RequestBody, ResponseBody, maybe, moment
-from trustreport.service.storage.collaboration import Share
+from trustreport.service.storage.collaboration import StoredShare
 from trustreport.service.storage.models import StoredReport
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault, Field
@@ -46,8 +46,8 @@ class CreatedShare(ResponseBody):
 def of_report(report: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Page[ShareResponse]:
     """The links to a report, also those that work no more."""
     with core.store.read() as rows:
-        query = who.all(Share).where(Share.report == who.one(rows, StoredReport, report).id)
-        return turn.rows(rows, query, Share.id, _to_response)
+        query = who.all(StoredShare).where(StoredShare.report == who.one(rows, StoredReport, report).id)
+        return turn.rows(rows, query, StoredShare.id, _to_response)
 
 
 @router.post("/reports/{report}/shares", status_code=201)
@@ -62,7 +62,7 @@ def make(report: Name, wanted: NewShare, who: Reader, core: TheCore) -> CreatedS
     secret = secrets.new_secret()
     with core.store.write() as rows:
         row, at = who.one(rows, StoredReport, report), now(rows)
-        share = Share(
+        share = StoredShare(
             id=new_id(),
             organisation=who.organisation,
             report=row.id,
@@ -83,7 +83,7 @@ def make(report: Name, wanted: NewShare, who: Reader, core: TheCore) -> CreatedS
 def revoke(share: Name, who: Reader, core: TheCore) -> None:
     """Revoke a link: at once, and for good."""
     with core.store.write() as rows:
-        row = who.one(rows, Share, share)
+        row = who.one(rows, StoredShare, share)
         if who.user != row.created_by and not who.may & SHARES:
             raise Fault(403, "Not allowed", "Whoever made it or may share reports revokes it.")
         if row.revoked_at is None:
@@ -91,7 +91,7 @@ def revoke(share: Name, who: Reader, core: TheCore) -> None:
             audit.write(rows, who.organisation, who.user, "share.revoke", row.id, report=row.report)
 
 
-def _to_response(row: Share) -> ShareResponse:
+def _to_response(row: StoredShare) -> ShareResponse:
     return ShareResponse(
         id=row.id,
         report=row.report,

@@ -59,7 +59,7 @@ class Comment(Base):
     withdrawn_at: Mapped[int | None]
 
 
-class Share(Base):
+class StoredShare(Base):
     """A link with which anybody reads one report until it expires or is revoked."""
 
     __tablename__ = "shares"
