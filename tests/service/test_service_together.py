@@ -1,31 +1,18 @@
-"""Comments, requested reviews, links to one report, who prepared one, and the erasure of a person."""
+"""Comments, requested reviews, links to one report, and the erasure of a person."""
 
-import io
-import json
 from typing import Any
 
 import pytest
+from acts import approves, is_intact, log, world_to_see
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pages import HTML, get, post
-from services import API, MANIFEST, PASSWORD, Client, world
+from services import API, Client
 
-from trustreport.service import audit
 from trustreport.service.core import Core
-from trustreport.service.ids import new_id
 from trustreport.service.record import retention
-from trustreport.service.record.verification import verify_all
 from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
-from trustreport.service.storage.models import (
-    Audit,
-    Job,
-    ReportFile,
-    StoredReport,
-    StoredStudy,
-    User,
-    Version,
-    VersionFile,
-)
+from trustreport.service.storage.models import StoredStudy, User
 
 DAY = 86_400_000
 
@@ -33,182 +20,6 @@ DAY = 86_400_000
 @pytest.fixture
 def names(light: Core, anna: Client) -> dict[str, str]:
     return world_to_see(light, anna)
-
-
-def world_to_see(core: Core, client: Client) -> dict[str, str]:
-    """One row of everything, with results that the page of a report can show."""
-    names = world(core, client)
-    results = io.BytesIO(b'{"checks": [], "verdicts": [], "unanswered": []}')
-    blob = core.blobs.put(client.me["organisation"], results)
-    with core.store.write() as rows:
-        rows.get_one(StoredReport, names["report"]).results_sha256 = blob.sha256
-        file = rows.get_one(ReportFile, (names["report"], "results.json"))
-        file.sha256, file.size = blob.sha256, blob.size
-        made = {"results_sha256": blob.sha256}
-        audit.write(rows, client.me["organisation"], "x", "report.made", names["report"], **made)
-    return names
-
-
-def log(core: Core, action: str) -> list[tuple[str, str, dict[str, Any]]]:
-    with core.store.read() as rows:
-        return [(e.actor, e.subject, e.details) for e in rows.query(Audit).filter_by(action=action)]
-
-
-def is_intact(core: Core) -> bool:
-    with core.store.read() as rows:
-        return all(not chain.faults for chain in verify_all(core, rows))
-
-
-# ------------------------------------------------------------------ who prepared may not approve
-
-
-def approves(client: Client, report: str, act: str = "approval") -> str:
-    said = {"act": act, "meaning": "Complete.", "password": PASSWORD}
-    answer = client.post(f"{API}/reports/{report}/attestations", json=said)
-    return str(answer.json().get("title", "signed"))
-
-
-def made_of(core: Core, version: str, made_by: Client, formats: Any = None) -> str:
-    """A report of a version that somebody asked for, without computing it."""
-    with core.store.write() as rows:
-        row = rows.get_one(Version, version)
-        row.state = "valid"
-        for file in rows.query(VersionFile).filter_by(version=version):
-            file.archive = False
-    wanted = {"formats": formats or ["json"]}
-    job = made_by.post(f"{API}/versions/{version}/jobs", json=wanted).json()
-    results = io.BytesIO(b'{"checks": [], "verdicts": [], "unanswered": []}')
-    blob = core.blobs.put(made_by.me["organisation"], results)
-    with core.store.write() as rows:
-        row = rows.get_one(Job, job["id"])
-        report = StoredReport(
-            id=new_id(),
-            organisation=row.organisation,
-            study=row.study,
-            version=version,
-            job=row.id,
-            kind="certification",
-            code="1",
-            facts={},
-            results_sha256=blob.sha256,
-            created_by=row.created_by,
-            created_at=row.created_at + 1000,
-        )
-        rows.add(report)
-        row.state, row.report = "done", report.id
-    return str(report.id)
-
-
-@pytest.fixture
-def carl(anna: Client) -> Client:
-    return anna.invite("carl@hospital.test", "author", "approver")
-
-
-def test_who_uploaded_the_data_does_not_approve(light: Core, anna: Client, carl: Client) -> None:
-    version = carl.version(anna.study())
-    assert approves(carl, made_of(light, version, anna)) == "Not one's own"
-
-
-def test_who_uploaded_what_a_colleague_then_uploaded_does_not_approve(
-    light: Core, anna: Client, carl: Client
-) -> None:
-    """The same file as another version, or in another study."""
-    study = anna.study()
-    carl.version(study, {"report": {}}, **{"readings.csv": "a,b\n1,2\n"})
-    again = anna.version(study, MANIFEST, **{"readings.csv": "a,b\n1,2\n"})
-    assert approves(carl, made_of(light, again, anna)) == "Not one's own"
-    elsewhere = anna.version(anna.study(), MANIFEST, **{"other.csv": "a,b\n1,2\n"})
-    assert approves(carl, made_of(light, elsewhere, anna)) == "Not one's own"
-    other = anna.version(anna.study(), {**MANIFEST, "x": 1}, **{"readings.csv": "a,b\n3,4\n"})
-    assert approves(carl, made_of(light, other, anna)) == "signed"
-
-
-def test_who_wrote_the_manifest_does_not_approve(light: Core, anna: Client, carl: Client) -> None:
-    study = anna.study()
-    carl.version(study, MANIFEST, **{"readings.csv": "wrong"})
-    version = anna.version(study, MANIFEST, **{"readings.csv": "right"})
-    assert approves(carl, made_of(light, version, anna)) == "Not one's own"
-
-
-def test_who_made_what_a_colleague_corrected_does_not_approve(
-    light: Core, anna: Client, carl: Client
-) -> None:
-    """Also where no file is the same any more, and over several corrections."""
-    version = carl.version(anna.study(), MANIFEST)
-    for n in range(2):
-        with light.store.write() as rows:
-            row = rows.get_one(Version, version)
-            row.state, row.problems = "invalid", [{"file": "study.json", "found": "x"}]
-        page = f"/versions/{version}"
-        sent = [("file-0", ("study.json", json.dumps({**MANIFEST, "n": n})))]
-        answer = post(anna, page, f"{page}/correction", sent)
-        assert answer.status_code == 303, answer.text
-        version = answer.headers["location"].rpartition("/")[2]
-    report = made_of(light, version, anna)
-    assert approves(carl, report) == "Not one's own"
-    dora = anna.invite("dora@hospital.test", "approver")
-    assert approves(dora, report) == "signed"
-    statement = json.loads(
-        dora.get(
-            f"{API}/attestations/{dora.get(f'{API}/reports/{report}/attestations').json()['items'][0]['id']}/statement"
-        ).content
-    )
-    assert statement["prepared_by"] == sorted((anna.me["user"], carl.me["user"]))
-
-
-@pytest.mark.parametrize("by", ["api", "page"])
-def test_who_asked_for_a_report_after_a_colleague_does_not_approve(
-    light: Core, anna: Client, carl: Client, by: str
-) -> None:
-    """The second to press the button gets the report of the first, and has asked for it too."""
-    version = anna.version(anna.study())
-    report = made_of(light, version, anna)
-    if by == "api":
-        assert carl.post(f"{API}/versions/{version}/jobs", json={"formats": ["json"]}).status_code == 200
-    else:
-        page = f"/versions/{version}"
-        assert post(carl, page, f"{page}/jobs", format=["json"]).status_code == 303
-    assert approves(carl, report) == "Not one's own"
-    asked = [actor for actor, subject, _ in log(light, "job.ask") if subject == job_of(anna, report)]
-    assert asked == [anna.me["user"], carl.me["user"]]
-    assert named_preparers(anna, report) == {"Anna", "carl@hospital.test"}
-
-
-def job_of(client: Client, report: str) -> str:
-    return str(client.get(f"{API}/reports/{report}").json()["job"])
-
-
-def named_preparers(client: Client, report: str) -> set[str]:
-    words = get(client, f"/reports/{report}").words
-    return {name for name in ("Anna", "carl@hospital.test") if name in words.split("Prepared by")[1]}
-
-
-def test_who_asked_for_an_attempt_that_failed_does_not_approve(
-    light: Core, anna: Client, carl: Client
-) -> None:
-    version = anna.version(anna.study())
-    with light.store.write() as rows:
-        rows.get_one(Version, version).state = "valid"
-    job = carl.post(f"{API}/versions/{version}/jobs", json={"formats": ["json"]}).json()["id"]
-    assert carl.post(f"{API}/jobs/{job}/cancel").json()["state"] == "cancelled"
-    assert approves(carl, made_of(light, version, anna)) == "Not one's own"
-
-
-def test_who_scheduled_an_audit_does_not_approve_it(light: Core, anna: Client, carl: Client) -> None:
-    from trustreport.service.jobs import schedules
-
-    study = anna.study()
-    version = anna.version(study)
-    with light.store.write() as rows:
-        rows.get_one(Version, version).state = "valid"
-    assert carl.post(f"{API}/schedules", json={"study": study, "every_days": 1}).status_code == 201
-    schedules.tend(light)
-    with light.store.read() as rows:
-        wishes = rows.query(Job).filter_by(task="report").one().wishes
-    report = made_of(light, version, anna, wishes["formats"])
-    with light.store.read() as rows:
-        assert rows.get_one(StoredReport, report).created_by == carl.me["user"]
-    assert approves(carl, report) == "Not one's own"
 
 
 # ------------------------------------------------------------------ comments

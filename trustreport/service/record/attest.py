@@ -47,36 +47,8 @@ def attest(
     user = rows.get_one(User, who.user)
     _refuse_signature(rows, user, report, act)
     at, name = now(rows), new_id()
-    number, head = audit.head_of(rows, who.organisation)
-    statement = canonical(
-        {
-            "format": FORMAT,
-            "id": name,
-            "act": act,
-            "meaning": meaning,
-            "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
-            # How its password came to be: who had the link, and who vouched for the person after a reset.
-            "account": {
-                "link_by": user.link_by,
-                "link_at": user.link_at,
-                "reset": user.reset,
-                "confirmed_by": user.confirmed_by,
-            },
-            "organisation": rows.get_one(Organisation, who.organisation).name,
-            "at": at,
-            "report": {
-                "id": report.id,
-                "kind": report.kind,
-                "code": report.code,
-                "files": _files(rows, report),
-            },
-            "study": {"id": report.study, "version": report.version},
-            "prepared_by": sorted(preparers(rows, report)),
-            "audit": {"chain": who.organisation, "number": number, "hash": head},
-            "key": core.signer.name,
-            "public_key": base64.b64encode(core.signer.public).decode(),
-        }
-    ).encode()
+    said = {"format": FORMAT, "id": name, "act": act, "meaning": meaning, "at": at}
+    statement = canonical(said | _circumstances(core, rows, who, user, report)).encode()
     blob = core.blobs.put(who.organisation, io.BytesIO(statement))
     row = Attestation(
         id=name,
@@ -102,6 +74,35 @@ def attest(
         rows, who.organisation, who.user, f"report.{act}", report.id, attestation=name, sha256=blob.sha256
     )
     return row
+
+
+def _circumstances(
+    core: Core, rows: Rows, who: Principal, user: User, report: StoredReport
+) -> dict[str, Any]:
+    """What a statement says of its signer, the report, the log and the key."""
+    number, head = audit.head_of(rows, who.organisation)
+    return {
+        "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
+        # How its password came to be: who had the link, and who vouched for the person after a reset.
+        "account": {
+            "link_by": user.link_by,
+            "link_at": user.link_at,
+            "reset": user.reset,
+            "confirmed_by": user.confirmed_by,
+        },
+        "organisation": rows.get_one(Organisation, who.organisation).name,
+        "report": {
+            "id": report.id,
+            "kind": report.kind,
+            "code": report.code,
+            "files": _files(rows, report),
+        },
+        "study": {"id": report.study, "version": report.version},
+        "prepared_by": sorted(preparers(rows, report)),
+        "audit": {"chain": who.organisation, "number": number, "hash": head},
+        "key": core.signer.name,
+        "public_key": base64.b64encode(core.signer.public).decode(),
+    }
 
 
 def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) -> None:
