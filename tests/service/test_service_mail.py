@@ -1,5 +1,6 @@
 """Mail: sent at least once, whatever goes wrong; no secret but links, and no word of who has an account."""
 
+import dataclasses
 import re
 import ssl
 import threading
@@ -377,6 +378,33 @@ def test_no_address_stops_the_others(post_office: Core, anna: Client, inbox: Inb
     for _ in range(2):
         delivery.send_next(post_office)
     assert len(inbox.of("carl@hospital.test")) == 1
+
+
+def test_two_workers_never_take_the_same_message(core: Core) -> None:
+    with core.store.write() as rows:
+        user = accounts.set_up(rows, "Hospital", email="a@h.test", name="A", password=PASSWORD)
+        settings = dataclasses.replace(core.settings, smtp_host="h", mail_from="a@h.test")
+        for i in range(12):
+            outbox.add(rows, settings, "report_ready", user.id, report=str(i))
+        outbox.add_reset(rows, "nobody@h.test")
+    taken: list[str] = []
+
+    def take() -> None:
+        while True:
+            with core.store.write() as rows:
+                mail = outbox.claim(rows)
+            if mail is None:
+                return
+            taken.append(mail.id)
+
+    threads = [threading.Thread(target=take) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(taken) == len(set(taken)) == 12
+    with core.store.read() as rows:
+        assert {mail.attempts for mail in rows.query(Mail)} == {1}
 
 
 def test_the_thread_of_a_worker_sends(post_office: Core, anna: Client, inbox: Inbox) -> None:
