@@ -16,6 +16,7 @@ from trustreport.service.web.guard import TheCore
 
 A_PAGE = 50
 SHOWN_FIRST = ("verdict", "status", "severity", "value", "low", "high", "n", "p", "unit", "note", "message")
+SHOWN_ALONE = ("verdict", "severity", "value", "message")  # of what only one report has
 LEFT_OUT = ("details", "se", "df", "family", "checks")  # follow from what is shown, or fill a screen
 EMPTY = ((None, ""), ("", None))
 
@@ -86,4 +87,6 @@ def _lines(found: api.DifferenceResponse) -> list[tuple[str, Any, Any, float | N
     if found.what == "changed":
         return [line for line in lines if (line[1], line[2]) not in EMPTY]
     # What one report has alone is said in a few words, not field by field.
-    return [line for line in lines if line[0] in SHOWN_FIRST and (line[1], line[2]) not in EMPTY] or lines[:1]
+    return [line for line in lines if line[0] in SHOWN_ALONE and (line[1], line[2]) != (None, None)] or lines[
+        :1
+    ]
