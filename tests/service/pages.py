@@ -82,7 +82,7 @@ class Taken(HTMLParser):
 
     def form(self, action: str) -> dict[str, str]:
         """The fields of the form that goes there, as they stand."""
-        (found,) = [f for f in self.forms if f["action"] == action]
+        (found,) = [f for f in self.forms if f["action"] == action and f["method"] == "post"]
         return dict(found["fields"])
 
 
@@ -151,6 +151,12 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     files = [("files", ("study.json", json.dumps(READINGS))), ("files", ("readings.csv", WRONG))]
     names["wrong"] = anna.post(f"{API}/studies/{wrong}/versions", files=files).json()["id"]
     assert worker.once("check")
+    report = f"{API}/reports/{names['report1']}"
+    assert anna.post(f"{report}/comments", json={"text": "See table 2."}).status_code == 201
+    eve = anna.invite("eve@hospital.test", "reviewer")
+    asked = {"reviewer": eve.me["user"], "due": "2027-02-01"}
+    assert anna.post(f"{report}/review-requests", json=asked).status_code == 201
+    names["link"] = anna.post(f"{report}/shares", json={}).json()["link"].rpartition("/")[2]
     queued = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["csv"]}).json()
     names["queued"] = queued["id"]
     return names

@@ -22,6 +22,7 @@ def addresses(names: dict[str, str]) -> list[str]:
         f"/versions/{names['wrong']}/edit",
         f"/jobs/{names['queued']}",
         "/reports",
+        "/reports?signed=approval&since=2026-01-01",
         f"/reports/{names['report1']}",
         f"/comparison?old={names['report0']}&new={names['report1']}",
         "/devices",
@@ -77,6 +78,8 @@ def test_axe_finds_no_violation_on_any_page(page: Any, shown: Shown) -> None:
 
     look("/sign-in")
     look("/invitation?link=x")
+    look("/forgotten")
+    look(f"/shared/{shown.names['link']}")
     page.goto(f"{shown.url}/sign-in")
     sign_in(page)
     for address in addresses(shown.names):

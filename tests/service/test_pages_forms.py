@@ -19,7 +19,7 @@ from trustreport.service.storage.models import Audit
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}{% raw %}"
 POSTS = sorted({route.path for route in page_routes() if "POST" in route.methods})
-ANYBODY = ("/setup", "/invitation", "/sign-in")
+ANYBODY = ("/setup", "/invitation", "/sign-in", "/forgotten")
 
 
 def test_every_page_is_free_of_inline_code_and_binds_its_forms(shown: Shown) -> None:
@@ -29,7 +29,8 @@ def test_every_page_is_free_of_inline_code_and_binds_its_forms(shown: Shown) -> 
     wanted = {route.path for route in page_routes() if "GET" in route.methods}
     addresses = {re.sub(r"\{\w+\}", "*", path) for path in wanted}
     assert addresses - kinds <= {
-        "/", "/setup", "/invitation", "/sign-in", "/static/*", "/reports/*/document", "/jobs/*"
+        "/", "/setup", "/invitation", "/sign-in", "/forgotten", "/static/*", "/reports/*/document", "/jobs/*",
+        "/shared/*", "/shared/*/document", "/shared/*/zip", "/shared/*/files/{name:path}",
     }  # fmt: skip
     pages[f"/jobs/{names['queued']}"] = anna.get(f"/jobs/{names['queued']}", headers=HTML).text
     forms = set()
@@ -54,7 +55,8 @@ def test_every_page_is_free_of_inline_code_and_binds_its_forms(shown: Shown) -> 
 
 @pytest.mark.parametrize("path", [p for p in POSTS if p not in ANYBODY])
 def test_no_form_is_taken_without_its_token(light: Core, anna: Client, path: str) -> None:
-    names = {**world(light, anna), "token": "0" * 26}
+    absent = dict.fromkeys(("token", "comment", "review_request", "share"), "0" * 26)
+    names = {**world(light, anna), **absent}
     address = re.sub(r"\{(\w+)\}", lambda m: names[m[1]], path)
     with light.store.read() as rows:
         entries = rows.query(Audit).count()

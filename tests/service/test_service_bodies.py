@@ -18,7 +18,8 @@ BLOCK = 1000
 SENT = 2_000_000
 MOST_ANONYMOUS = 65_536
 # Whoever has no account yet, or is not logged in, sends these forms.
-OPEN = {f"{API}/setup", f"{API}/invitations", f"{API}/session", "/setup", "/invitation", "/sign-in"}
+OPEN = {f"{API}/{name}" for name in ("setup", "invitations", "session", "resets")}
+OPEN |= {"/setup", "/invitation", "/sign-in", "/forgotten"}
 TYPES = {
     "form": "multipart/form-data; boundary=x",
     "fields": "application/x-www-form-urlencoded",

@@ -12,6 +12,10 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("patch", "/studies/{study}"): {"name": "Mine now"},
     ("post", "/studies/{study}/versions/json"): {"manifest": {}, "tables": {}},
     ("post", "/versions/{version}/jobs"): {"formats": ["json"]},
+    ("post", "/reports/{report}/comments"): {"text": "Mine"},
+    ("post", "/versions/{version}/comments"): {"text": "Mine"},
+    ("post", "/reports/{report}/review-requests"): {"reviewer": "0" * 26},
+    ("post", "/reports/{report}/shares"): {},
     ("post", "/reports/{report}/attestations"): {"act": "review", "meaning": "Seen", "password": PASSWORD},
     ("patch", "/users/{user}"): {"name": "Mine now"},
 }
@@ -31,6 +35,12 @@ def things_of(core: Core, client: Client) -> dict[str, str]:
     signed = reviewer.post(f"{API}/reports/{names['report']}/attestations", json=signing)
     token = client.post(f"{API}/tokens", json={"name": "Secret token", "scopes": ["read"]})
     names |= {"attestation": signed.json()["id"], "token": token.json()["token"]["id"]}
+    report = f"{API}/reports/{names['report']}"
+    comment = client.post(f"{report}/comments", json={"text": f"Secret of {client.me['organisation']}"})
+    asked = client.post(f"{report}/review-requests", json={"reviewer": reviewer.me["user"]})
+    share = client.post(f"{report}/shares", json={})
+    names |= {"comment": comment.json()["id"], "review_request": asked.json()["id"]}
+    names |= {"share": share.json()["share"]["id"], "link": share.json()["link"].rpartition("/")[2]}
     return names
 
 
@@ -97,6 +107,7 @@ def test_nothing_but_the_door_opens_without_an_account(app: FastAPI, anna: Clien
         ("post", f"{API}/setup"),
         ("post", f"{API}/invitations"),
         ("post", f"{API}/session"),
+        ("post", f"{API}/resets"),
         ("get", "/health"),
         ("get", "/ready"),
         ("get", "/metrics"),

@@ -25,7 +25,9 @@ from trustreport.service.web.unavailable import disk_full, has_room
 MOST_FIELDS = 50
 MOST_FORM = 1_000_000  # bytes of a request that brings no study
 # Whoever sends these has no account yet, or is not logged in.
-OPEN = frozenset({f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session")} | {*pages.OPEN})
+OPEN = frozenset(
+    {f"{PREFIX}{path}" for path in ("/setup", "/invitations", "/session", "/resets")} | {*pages.OPEN}
+)
 
 
 def create_app(
@@ -57,7 +59,7 @@ def create_app(
     app.add_middleware(
         BodyLimit,
         most=most_bytes(core.settings),
-        is_open=OPEN.__contains__,
+        is_open=lambda path: path in OPEN or path.startswith(pages.SHARED),
         is_known=lambda scope: is_known(core, scope),
         admit=lambda method, path: _admit(core.settings, method, path),
         answer=_answer_scope,

@@ -81,8 +81,15 @@ def checked_names(names: Iterable[str]) -> list[str]:
     return fine
 
 
-def new_version(rows: Rows, who: Principal, study: str, files: Sequence[UploadedFile]) -> Version:
-    """A version of a study that holds these files, still to be checked."""
+def new_version(
+    rows: Rows, who: Principal, study: str, files: Sequence[UploadedFile], *, based_on: str | None = None
+) -> Version:
+    """A version of a study that holds these files, still to be checked.
+
+    Parameters
+    ----------
+    based_on : the version that it corrects; whoever made that one has prepared this one too
+    """
     row = who.one(rows, StoredStudy, study)
     rows.refresh(row, with_for_update=True)  # numbers are given one after the other
     last = rows.scalar(select(func.max(Version.number)).where(Version.study == row.id)) or 0
@@ -95,6 +102,7 @@ def new_version(rows: Rows, who: Principal, study: str, files: Sequence[Uploaded
         digest=digest((f.name, f.blob.sha256) for f in files),
         facts={},
         problems=[],
+        based_on=based_on,
         created_by=who.user,
         created_at=now(rows),
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 MB = 1_000_000
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+SMTP_SECURITY = ("starttls", "tls", "none")
 
 
 class Unsuitable(ValueError):
@@ -60,6 +61,30 @@ class Settings:
     metrics_token: str = ""  # asked of whoever reads /metrics; empty: loopback only
     proxies: int = 0  # reverse proxies in front, each of which adds to X-Forwarded-For
     public_url: str = ""  # how the service is reached from outside, for links
+
+    smtp_host: str = ""  # empty: no mail is sent, and administrators pass links on
+    smtp_port: int = 587
+    smtp_security: str = "starttls"  # or tls (from the first byte, port 465), or none
+    smtp_user: str = ""  # empty: without logging in
+    smtp_password: str = ""
+    mail_from: str = ""  # the sender's address
+    share_days: int = 90  # the longest life of a link to one report
+
+    def __post_init__(self) -> None:
+        wrong = []
+        if self.smtp_security not in SMTP_SECURITY:
+            wrong.append(
+                f"TRUSTREPORT_SMTP_SECURITY={self.smtp_security!r}: expected {', '.join(SMTP_SECURITY)}"
+            )
+        if self.smtp_host and "@" not in self.mail_from:
+            wrong.append(f"TRUSTREPORT_MAIL_FROM={self.mail_from!r}: expected the address of the sender")
+        if wrong:
+            raise Unsuitable("; ".join(wrong))
+
+    @property
+    def sends_mail(self) -> bool:
+        """Whether there is a server that takes mail."""
+        return bool(self.smtp_host)
 
     @property
     def address(self) -> str:

@@ -15,6 +15,12 @@
     drop.querySelector("[data-chosen]").textContent = said + (files.length > 8 ? " and " + (files.length - 8) + " more" : "");
   }
 
+  // What is not filtered by does not appear in the address of a list.
+  document.body.addEventListener("htmx:configRequest", (event) => {
+    const sent = event.detail.parameters;
+    Object.keys(sent).filter((name) => sent[name] === "").forEach((name) => { delete sent[name]; });
+  });
+
   document.querySelectorAll("[data-drop]").forEach((drop) => {
     const input = drop.querySelector("input[type=file]");
     input.addEventListener("change", () => choose(drop));

@@ -39,6 +39,12 @@ class Principal:
         if permission not in self.may:
             raise Fault(403, "Not allowed", f"This needs the permission {permission!r}.")
 
+    def need_one_of(self, permissions: frozenset[Permission]) -> None:
+        """Refuse who has none of these."""
+        if not self.may & permissions:
+            needed = ", ".join(sorted(permissions))
+            raise Fault(403, "Not allowed", f"This needs one of the permissions {needed}.")
+
     def all(self, model: type[T]) -> Select[T]:
         """The rows of this organisation. Every query of a route begins here or with `one`."""
         return select(model).where(model.organisation == self.organisation)

@@ -18,12 +18,13 @@ from trustreport.service import audit, bounds
 from trustreport.service.ids import new_id
 from trustreport.service.jobs.code import code_version
 from trustreport.service.settings import Settings
-from trustreport.service.storage.models import Job, StoredWorker, Version
+from trustreport.service.storage.models import Audit, Job, StoredWorker, Version
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
 
 Task = Literal["check", "report"]
 LIVE = ("queued", "running", "done")
+ASKED = "job.ask"
 ENDED = ("done", "failed", "cancelled")
 FAR_AHEAD = 2  # leases from now, beyond which the end of one is no end of ours
 
@@ -56,6 +57,8 @@ def enqueue(
     ).hexdigest()
     same = select(Job).where(Job.key == key, Job.state.in_(LIVE))
     if found := rows.scalar(same):
+        if task == "report" and user not in askers(rows, found):
+            _log_request(rows, found, user)
         return found, False
     bounds.refuse_more_jobs(rows, version.organisation, settings)
     if task == "report":
@@ -85,10 +88,22 @@ def enqueue(
             rows.add(job)
     except IntegrityError:  # somebody asked for the same at the same time
         return rows.scalars(same).one(), False
-    audit.write(
-        rows, job.organisation, user, "job.ask", job.id, task=task, version=version.id, key=key, **wishes
-    )
+    _log_request(rows, job, user)
     return job, True
+
+
+def askers(rows: Rows, job: Job) -> set[str]:
+    """Everybody who asked for what a job makes: also later, or when it failed or was cancelled."""
+    same = select(Job.id).where(Job.study == job.study, Job.key == job.key)
+    requests = select(Audit.actor).where(
+        Audit.chain == job.organisation, Audit.action == ASKED, Audit.subject.in_(same)
+    )
+    return {job.created_by, *rows.scalars(requests)}
+
+
+def _log_request(rows: Rows, job: Job, user: str) -> None:
+    details = {"task": job.task, "version": job.version, "key": job.key, **job.wishes}
+    audit.write(rows, job.organisation, user, ASKED, job.id, **details)
 
 
 def anything_waits(rows: Rows, tasks: Sequence[Task], settings: Settings) -> bool:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
+from trustreport.service.mail import outbox
 from trustreport.service.record import log_heads, retention
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import (
@@ -72,6 +73,7 @@ def run_due(rows: Rows, name: str, settings: Settings) -> None:
     audit.write(
         rows, schedule.organisation, ACTOR, "schedule.due", schedule.id, study=schedule.study, **asked
     )
+    outbox.add(rows, settings, "audit_due", schedule.created_by, study=schedule.study, **asked)
 
 
 def run_daily(core: Core) -> None:
@@ -82,6 +84,7 @@ def run_daily(core: Core) -> None:
             return
         audit.write(rows, audit.SERVICE, ACTOR, "retention.daily")
         rows.query(StoredWorker).where(StoredWorker.seen_at < at - DAY).delete()
+        outbox.remove_old(rows)
         organisations = rows.scalars(select(Organisation.id)).all()
     for organisation in organisations:
         with core.store.write() as rows:

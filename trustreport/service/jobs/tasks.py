@@ -9,6 +9,7 @@ from typing import Any
 
 from trustreport.errors import Problem, StudyError
 from trustreport.plan import Plan
+from trustreport.service.jobs.trend_facts import trend_of
 
 OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
@@ -115,7 +116,8 @@ def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[st
     )
     document = json.loads((work / "out" / "results.json").read_bytes())
     lacking = " ".join(f"{name} was not written: {reason}" for name, reason in written.failed.items())
-    return {"facts": facts_of(plan) | report_facts(document), "device": device_of(plan), "lacking": lacking}
+    facts = facts_of(plan) | report_facts(document) | {"trend": trend_of(document, plan)}
+    return {"facts": facts, "device": device_of(plan), "lacking": lacking}
 
 
 def facts_of(plan: Plan) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The threads of a process that works: those for jobs, and one that sees to what is due."""
+"""The threads of a process that works: those for jobs, one that sees to what is due, one that sends mail."""
 
 import os
 import socket
@@ -12,6 +12,7 @@ from trustreport.service.jobs import schedules
 from trustreport.service.jobs.code import code_version
 from trustreport.service.jobs.queue import Task
 from trustreport.service.jobs.worker_thread import WorkerThread
+from trustreport.service.mail import delivery
 from trustreport.service.storage.models import StoredWorker as Row
 from trustreport.service.storage.store import now
 from trustreport.service.web.log import log, place_of
@@ -29,6 +30,9 @@ class Worker:
         wanted: list[tuple[Task, ...]] = [("check",)]
         wanted += [("report", "check")] * threads
         self._threads = [threading.Thread(target=self._tend, daemon=True)]
+        if core.settings.sends_mail:
+            sends = threading.Thread(target=delivery.send_until, args=(core, self._stop), daemon=True)
+            self._threads.append(sends)
         for i, tasks in enumerate(wanted):
             thread = WorkerThread(core, f"{self.name}-{i}", self._stop)
             self._threads.append(threading.Thread(target=thread.work, args=tasks, daemon=True))

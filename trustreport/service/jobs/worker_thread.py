@@ -7,15 +7,18 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
 from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.jobs.queue import Lease, Task
 from trustreport.service.jobs.store_results import store_check, store_report
+from trustreport.service.mail import outbox
 from trustreport.service.storage.models import Job, VersionFile
 from trustreport.service.storage.store import AWAY
 from trustreport.service.web.log import log, place_of
@@ -140,11 +143,18 @@ class WorkerThread:
                 queue.end(rows, held, "cancelled", "Cancelled on request.")
             elif failed or kept is None:
                 queue.end(rows, held, "failed", str(failed)[:1000] or "It ended without an answer.")
+                self._write_to_askers(rows, held, "report_failed", job=held.id)
             elif held.task == "check":
                 store_check(rows, held, outcome.answer, kept)
             else:
                 store_report(rows, held, outcome.answer, kept)
+                self._write_to_askers(rows, held, "report_ready", report=held.report)
             return held.state
+
+    def _write_to_askers(self, rows: Rows, made: Job, kind: outbox.Kind, **details: Any) -> None:
+        if made.task == "report":
+            for user in sorted(queue.askers(rows, made)):
+                outbox.add(rows, self.core.settings, kind, user, **details)
 
 
 class _Heartbeat:

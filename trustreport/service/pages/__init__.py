@@ -6,6 +6,7 @@ They work without JavaScript; with it, uploads show how far they are, and what i
 from trustreport.service.pages.all_pages import router
 from trustreport.service.pages.login import OPEN
 from trustreport.service.pages.refusals import is_wanted, refused
+from trustreport.service.pages.shared import PREFIX as SHARED
 from trustreport.service.pages.uploads import is_upload
 
-__all__ = ["OPEN", "is_upload", "is_wanted", "refused", "router"]
+__all__ = ["OPEN", "SHARED", "is_upload", "is_wanted", "refused", "router"]

@@ -20,11 +20,13 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import page
 from trustreport.service.pages.studies import A_PAGE, After
-from trustreport.service.routes import organisations, users
+from trustreport.service.routes import filters, organisations, users
 from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import Token, User
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
+
+ALL_USERS = filters.UserFilter()
 
 router = APIRouter(prefix="/admin")
 
@@ -36,9 +38,11 @@ def begin(who: Admin) -> Response:
 
 
 @router.get("/users")
-def all_users(request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
+def all_users(
+    request: Request, who: Admin, core: TheCore, wanted: filters.Users, after: After = ""
+) -> Response:
     """All users, and a form for a new one."""
-    return _users(request, who, core, after)
+    return _users(request, who, core, after, wanted)
 
 
 @router.post("/users")
@@ -89,6 +93,19 @@ def close(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -
 def invite(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
     """A new link, also for who forgot a password."""
     return _user(request, who, core, user, invited=users.invite(user, who, core))
+
+
+@router.post("/users/{user}/erasure")
+def erase(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Erase a person, once their address was typed."""
+
+    def act() -> Response:
+        if text(form, "email").strip().lower() != users.one(user, who, core).email:
+            raise Fault(422, "Not the address", "Type the user's email address to erase the person.")
+        users.erase(user, who, core)
+        return see(f"/admin/users/{user}?done=erased")
+
+    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
 
 
 @router.get("/tokens")
@@ -143,17 +160,21 @@ def _users(
     who: Principal,
     core: Core,
     after: str = "",
+    wanted: filters.UserFilter = ALL_USERS,
     *,
     invited: users.Invited | None = None,
     fault: Fault | None = None,
     sent: dict[str, str] | None = None,
 ) -> Response:
     with core.store.read() as rows:
-        found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, who.all(User), User.id, lambda u: u)
+        found = PageRequest(limit=A_PAGE, after=after or None).rows(
+            rows, wanted.apply(who.all(User)), User.id, lambda u: u
+        )
     return page(
         request,
         "admin_users",
         users=found.items,
+        wanted=wanted,
         roles=ROLES,
         after=after,
         next=found.next,
@@ -209,6 +230,6 @@ def _organisation(
     )
 
 
-def _link(core: Core, secret: str) -> str:
-    """The address that an invitation is taken up at."""
-    return f"{core.settings.url}/invitation?link={secret}"
+def _link(core: Core, secret: str | None) -> str:
+    """The address that an invitation is taken up at; empty where it went by mail."""
+    return f"{core.settings.url}/invitation?link={secret}" if secret else ""

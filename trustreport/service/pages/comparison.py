@@ -14,8 +14,9 @@ from trustreport.service.routes.pagination import PageRequest
 from trustreport.service.storage.models import StoredReport, StoredStudy, Version
 from trustreport.service.web.guard import TheCore
 
-A_PAGE = 100
+A_PAGE = 50
 SHOWN_FIRST = ("verdict", "status", "severity", "value", "low", "high", "n", "p", "unit", "note", "message")
+SHOWN_ALONE = ("verdict", "severity", "value", "message")  # of what only one report has
 LEFT_OUT = ("details", "se", "df", "family", "checks")  # follow from what is shown, or fill a screen
 EMPTY = ((None, ""), ("", None))
 
@@ -54,7 +55,7 @@ def comparison(
         numbers=numbers,
         found=found,
         inputs=_inputs(found.old.inputs, found.new.inputs),
-        differences=[(d, _pairs(d.old, d.new)) for d in found.items],
+        differences=[(d, _lines(d)) for d in found.items],
         start=start,
     )
 
@@ -76,10 +77,16 @@ def _inputs(old: dict[str, str], new: dict[str, str]) -> list[tuple[str, str]]:
     ]
 
 
-def _pairs(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Field, before, after; those first that a reader looks for."""
+def _lines(found: api.DifferenceResponse) -> list[tuple[str, Any, Any, float | None]]:
+    """Field, before, after and the change of a number; those first that a reader looks for."""
+    old, new = found.old, found.new
     names = [n for n in SHOWN_FIRST if n in old or n in new]
     names += sorted({*old, *new} - {*names, *LEFT_OUT})
     names = names or sorted({*old, *new})
-    pairs = [(n, old.get(n), new.get(n)) for n in names]
-    return [(n, before, after) for n, before, after in pairs if (before, after) not in EMPTY]
+    lines = [(n, old.get(n), new.get(n), found.change.get(n)) for n in names]
+    if found.what == "changed":
+        return [line for line in lines if (line[1], line[2]) not in EMPTY]
+    # What one report has alone is said in a few words, not field by field.
+    return [line for line in lines if line[0] in SHOWN_ALONE and (line[1], line[2]) != (None, None)] or lines[
+        :1
+    ]

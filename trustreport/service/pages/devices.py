@@ -7,9 +7,11 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import catalogue
 from trustreport.plan import FIRST_YEAR, LAST_YEAR
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
+from trustreport.service.pages import trends
 from trustreport.service.pages.names import pairs, signed_acts
 from trustreport.service.pages.page_context import (
     Author,
@@ -23,7 +25,9 @@ from trustreport.service.pages.page_context import (
     typed,
 )
 from trustreport.service.pages.render import page
-from trustreport.service.pages.studies import A_PAGE, After, Search
+from trustreport.service.pages.studies import A_PAGE, After
+from trustreport.service.routes import devices as devices_api
+from trustreport.service.routes import filters
 from trustreport.service.routes import schedules as api
 from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.routes.shapes import moment
@@ -32,6 +36,7 @@ from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 
 REPORTS = 50
+MOST_REPORTS = 200  # that are drawn
 MOST_BARS = 12
 FIRST_DAY, LAST_DAY = date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31)
 
@@ -58,11 +63,11 @@ class TimelineDrawing:
 
 
 @router.get("")
-def devices(request: Request, who: Reader, core: TheCore, q: Search = "", after: After = "") -> Response:
+def devices(
+    request: Request, who: Reader, core: TheCore, wanted: filters.Devices, after: After = ""
+) -> Response:
     """All devices, each with its reports and the next audit."""
-    query = who.all(StoredDevice)
-    if q.strip():
-        query = query.where(StoredDevice.trade_name.icontains(q.strip(), autoescape=True))
+    query = wanted.apply(who.all(StoredDevice))
     with core.store.read() as rows:
         found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredDevice.id, lambda d: d)
         names = [device.id for device in found.items]
@@ -85,7 +90,7 @@ def devices(request: Request, who: Reader, core: TheCore, q: Search = "", after:
         devices=found.items,
         counted=counted,
         due=due,
-        q=q,
+        wanted=wanted,
         after=after,
         next=found.next,
     )
@@ -144,6 +149,7 @@ def _show(
             select(Schedule).where(Schedule.study.in_([s.id for s in studies])).order_by(Schedule.next_at)
         ).all()
         due = moment(schedules[0].next_at) if schedules else None
+        moments = devices_api.timeline(device, who, core, PageRequest(limit=MOST_REPORTS, after=None)).items
         return page(
             request,
             "device",
@@ -156,9 +162,16 @@ def _show(
             schedules=schedules,
             due=due,
             drawing=drawing(found.items, due),
+            charts=trends.charts(moments, _quantity),
             fault=fault,
             typed=sent,
         )
+
+
+def _quantity(name: str) -> str:
+    """What the catalogue calls a quantity; its own name where it has none."""
+    words = catalogue("en")
+    return words(f"quantity.{name}") if f"quantity.{name}" in words else name.replace("_", " ")
 
 
 def _studies(rows: Rows, device: StoredDevice) -> list[StoredStudy]:

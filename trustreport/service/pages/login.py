@@ -24,7 +24,7 @@ from trustreport.service.routes import account as api
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore, anybody
 
-OPEN = ("/setup", "/invitation", "/sign-in")  # forms of those who are not signed in
+OPEN = ("/setup", "/invitation", "/sign-in", "/forgotten")  # forms of those who are not signed in
 
 router = APIRouter()
 Secret = Annotated[str, Query(max_length=100)]
@@ -90,7 +90,7 @@ def sign_in(request: Request, core: TheCore, next: Next = "") -> Response:  # no
     with core.store.read() as rows:
         if secret and known.by_session(rows, secret, core.settings):
             return see(_local(next))
-    return page(request, "sign_in", next=next)
+    return page(request, "sign_in", next=next, mails=core.settings.sends_mail)
 
 
 @router.post("/sign-in")
@@ -113,8 +113,36 @@ def signed_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
 
     return attempt(
         act,
-        lambda fault: page(request, "sign_in", next=text(form, "next"), fault=fault, typed=typed(form)),
+        lambda fault: page(
+            request,
+            "sign_in",
+            next=text(form, "next"),
+            mails=core.settings.sends_mail,
+            fault=fault,
+            typed=typed(form),
+        ),
     )
+
+
+@router.get("/forgotten", dependencies=[Depends(anybody)])
+def forgotten(request: Request, core: TheCore) -> Response:
+    """A new password, by a link that comes by mail."""
+    return page(request, "forgotten", mails=core.settings.sends_mail, asked=False)
+
+
+@router.post("/forgotten")
+def ask_reset(request: Request, core: TheCore, form: SentByAnyone) -> Response:
+    """Ask for the link."""
+
+    def act() -> Response:
+        api.request_reset(request_from_form(api.Reset, email=text(form, "email")), core, request)
+        return page(request, "forgotten", mails=True, asked=True)
+
+    def again(fault: Fault) -> Response:
+        mails = core.settings.sends_mail
+        return page(request, "forgotten", mails=mails, asked=False, fault=fault, typed=typed(form))
+
+    return attempt(act, again)
 
 
 @router.post("/sign-out")

@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from sqlalchemy import or_, select
 
 from trustreport.service.access.principal import Principal
@@ -23,16 +23,17 @@ from trustreport.service.pages.page_context import (
     typed,
 )
 from trustreport.service.pages.render import page
-from trustreport.service.pages.studies import A_PAGE, After, Search
+from trustreport.service.pages.studies import A_PAGE, After
+from trustreport.service.pages.threads import collaboration_of, thread_of_report
 from trustreport.service.record.attest import preparers
 from trustreport.service.routes import attestations as api
+from trustreport.service.routes import filters, shares
 from trustreport.service.routes.blob_responses import SANDBOX, send_blob
 from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import (
     Attestation,
     Job,
     ReportFile,
-    StoredDevice,
     StoredReport,
     StoredStudy,
     Version,
@@ -45,7 +46,6 @@ LEADING = ("report.pdf", DOCUMENT, "annex.pdf", "results.json", "results.xlsx", 
 ORDER = {"B": 0, "W": 1, "N": 2}
 
 router = APIRouter(prefix="/reports")
-Chosen = Annotated[str, Query(max_length=20)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,10 @@ class ReportOutcome:
 
 @router.get("")
 def reports(
-    request: Request, who: Reader, core: TheCore, q: Search = "", kind: Chosen = "", after: After = ""
+    request: Request, who: Reader, core: TheCore, wanted: filters.Reports, after: After = ""
 ) -> Response:
     """All reports, the newest first; those of studies or devices whose name holds what is searched."""
-    query = who.all(StoredReport)
-    if kind:
-        query = query.where(StoredReport.kind == kind)
-    if wanted := q.strip():
-        studies = who.all(StoredStudy).where(StoredStudy.name.icontains(wanted, autoescape=True))
-        devices = who.all(StoredDevice).where(StoredDevice.trade_name.icontains(wanted, autoescape=True))
-        query = query.where(
-            or_(
-                StoredReport.study.in_(studies.with_only_columns(StoredStudy.id)),
-                StoredReport.device.in_(devices.with_only_columns(StoredDevice.id)),
-            )
-        )
+    query = wanted.apply(who.all(StoredReport), who, core.store.is_sqlite)
     with core.store.read() as rows:
         found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredReport.id, lambda r: r)
         named = select(StoredStudy.id, StoredStudy.name).where(
@@ -87,8 +76,7 @@ def reports(
             reports=found.items,
             studies=dict(pairs(rows, named)),
             signed=signed_acts(rows, [r.id for r in found.items]),
-            q=q,
-            kind=kind,
+            wanted=wanted,
             after=after,
             next=found.next,
         )
@@ -108,7 +96,11 @@ def document(report: Name, request: Request, who: Reader, core: TheCore) -> Resp
         kept = rows.get(ReportFile, (row.id, DOCUMENT))
     if kept is None:
         raise Fault(404, "Not found", "This report was made without HTML.")
-    answer = send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True)
+    return in_its_frame(send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True))
+
+
+def in_its_frame(answer: Response) -> Response:
+    """A report for the frame of our own pages, and of no others."""
     answer.headers["Content-Security-Policy"] = f"{SANDBOX}; frame-ancestors 'self'"
     answer.headers["X-Frame-Options"] = "SAMEORIGIN"
     return answer
@@ -136,8 +128,9 @@ def show(
     *,
     fault: Fault | None = None,
     sent: dict[str, str] | None = None,
+    made: shares.CreatedShare | None = None,
 ) -> Response:
-    """The page of a report."""
+    """The page of a report; `made` is a link to it, to be shown this once."""
     with core.store.read() as rows:
         row = who.one(rows, StoredReport, report)
         files = rows.scalars(
@@ -160,6 +153,8 @@ def show(
         ).all()
         outcome = outcome_of(core.blobs.path(who.organisation, row.results_sha256))
         by_name = {f.name: f for f in files}
+        prepared = preparers(rows, row)
+        people = user_names(rows, who, {row.created_by, *(s.user for s in signatures), *prepared})
         return page(
             request,
             "report",
@@ -171,11 +166,16 @@ def show(
             files=[f for f in files if f.name not in LEADING],
             has_document=DOCUMENT in by_name,
             signatures=signatures,
-            own=who.user in preparers(rows, row),
+            own=who.user in prepared,
+            prepared=[people[user] for user in sorted(prepared)],
             signed=frozenset(s.act for s in signatures),
             others=others,
             outcome=outcome,
-            people=user_names(rows, who, {row.created_by, *(s.user for s in signatures)}),
+            people=people,
+            thread=thread_of_report(rows, who, row.id),
+            together=collaboration_of(rows, who, row),
+            made=made,
+            most_days=core.settings.share_days,
             fault=fault,
             typed=sent,
         )

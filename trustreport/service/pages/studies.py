@@ -21,6 +21,7 @@ from trustreport.service.pages.page_context import (
     text,
 )
 from trustreport.service.pages.render import page
+from trustreport.service.routes import filters
 from trustreport.service.routes import studies as api
 from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import Job, Schedule, StoredReport, StoredStudy, Version
@@ -29,7 +30,6 @@ from trustreport.service.web.guard import TheCore
 
 A_PAGE = 25
 LATEST = 50  # versions, reports and jobs on the page of a study
-Search = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
 After = Annotated[str, Query(max_length=300)]
 
 router = APIRouter(prefix="/studies")
@@ -47,15 +47,15 @@ class StudyLine:
 
 
 @router.get("")
-def studies(request: Request, who: Reader, core: TheCore, q: Search = "", after: After = "") -> Response:
+def studies(
+    request: Request, who: Reader, core: TheCore, wanted: filters.Studies, after: After = ""
+) -> Response:
     """The studies whose name holds what is searched, the newest first."""
-    query = who.all(StoredStudy)
-    if q.strip():
-        query = query.where(StoredStudy.name.icontains(q.strip(), autoescape=True))
+    query = wanted.apply(who.all(StoredStudy))
     with core.store.read() as rows:
         found = PageRequest(limit=A_PAGE, after=after or None).rows(rows, query, StoredStudy.id, lambda s: s)
         lines = _lines(rows, found.items)
-    return page(request, "studies", lines=lines, q=q, after=after, next=found.next)
+    return page(request, "studies", lines=lines, wanted=wanted, after=after, next=found.next)
 
 
 @router.get("/{study}")

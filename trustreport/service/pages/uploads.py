@@ -130,7 +130,7 @@ def replace_files(
     if len(handed) > core.settings.most_files:
         raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
     with core.store.write() as rows:
-        made = new_version(rows, who, study, handed)
+        made = new_version(rows, who, study, handed, based_on=version)
         queue.enqueue(rows, made, who.user, "check", {}, core.settings)
         return made.id
 

@@ -22,6 +22,7 @@ from trustreport.service.pages.page_context import (
     typed,
 )
 from trustreport.service.pages.render import page
+from trustreport.service.pages.threads import thread_of_version
 from trustreport.service.routes.pagination import Name
 from trustreport.service.routes.shapes import ReportOptions
 from trustreport.service.storage.models import Job, StoredReport, StoredStudy, Version, VersionFile
@@ -116,6 +117,7 @@ def show(
             jobs=jobs,
             signed=signed_acts(rows, [r.id for r in reports]),
             people=user_names(rows, who, {row.created_by, *(r.created_by for r in reports)}),
+            thread=thread_of_version(rows, who, row.id),
             most=core.settings.most_body,
             fault=fault,
             typed=sent,

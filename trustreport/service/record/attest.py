@@ -9,7 +9,7 @@ import base64
 import io
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
@@ -17,13 +17,17 @@ from trustreport.service.access import accounts
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
+from trustreport.service.jobs import queue
+from trustreport.service.storage.collaboration import ReviewRequest
 from trustreport.service.storage.models import (
     Attestation,
+    Job,
     Organisation,
     ReportFile,
     StoredReport,
     User,
     Version,
+    VersionFile,
 )
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
@@ -37,41 +41,14 @@ def attest(
 ) -> Attestation:
     """Sign a report, from an account that is confirmed where its password was reset.
 
-    Whoever asked for it or provided its data may reject it, but neither review nor approve it, and nobody
+    Whoever prepared it may reject it, but neither review nor approve it, and nobody
     gives both review and approval.
     """
     user = rows.get_one(User, who.user)
     _refuse_signature(rows, user, report, act)
     at, name = now(rows), new_id()
-    number, head = audit.head_of(rows, who.organisation)
-    statement = canonical(
-        {
-            "format": FORMAT,
-            "id": name,
-            "act": act,
-            "meaning": meaning,
-            "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
-            # How its password came to be: who had the link, and who vouched for the person after a reset.
-            "account": {
-                "link_by": user.link_by,
-                "link_at": user.link_at,
-                "reset": user.reset,
-                "confirmed_by": user.confirmed_by,
-            },
-            "organisation": rows.get_one(Organisation, who.organisation).name,
-            "at": at,
-            "report": {
-                "id": report.id,
-                "kind": report.kind,
-                "code": report.code,
-                "files": _files(rows, report),
-            },
-            "study": {"id": report.study, "version": report.version},
-            "audit": {"chain": who.organisation, "number": number, "hash": head},
-            "key": core.signer.name,
-            "public_key": base64.b64encode(core.signer.public).decode(),
-        }
-    ).encode()
+    said = {"format": FORMAT, "id": name, "act": act, "meaning": meaning, "at": at}
+    statement = canonical(said | _circumstances(core, rows, who, user, report)).encode()
     blob = core.blobs.put(who.organisation, io.BytesIO(statement))
     row = Attestation(
         id=name,
@@ -86,11 +63,46 @@ def attest(
         created_at=at,
     )
     rows.add(row)
+    open_requests = update(ReviewRequest).where(
+        ReviewRequest.report == report.id,
+        ReviewRequest.reviewer == who.user,
+        ReviewRequest.ended_at.is_(None),
+    )
+    rows.execute(open_requests.values(ended_at=at))
     rows.flush()
     audit.write(
         rows, who.organisation, who.user, f"report.{act}", report.id, attestation=name, sha256=blob.sha256
     )
     return row
+
+
+def _circumstances(
+    core: Core, rows: Rows, who: Principal, user: User, report: StoredReport
+) -> dict[str, Any]:
+    """What a statement says of its signer, the report, the log and the key."""
+    number, head = audit.head_of(rows, who.organisation)
+    return {
+        "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
+        # How its password came to be: who had the link, and who vouched for the person after a reset.
+        "account": {
+            "link_by": user.link_by,
+            "link_at": user.link_at,
+            "reset": user.reset,
+            "confirmed_by": user.confirmed_by,
+        },
+        "organisation": rows.get_one(Organisation, who.organisation).name,
+        "report": {
+            "id": report.id,
+            "kind": report.kind,
+            "code": report.code,
+            "files": _files(rows, report),
+        },
+        "study": {"id": report.study, "version": report.version},
+        "prepared_by": sorted(preparers(rows, report)),
+        "audit": {"chain": who.organisation, "number": number, "hash": head},
+        "key": core.signer.name,
+        "public_key": base64.b64encode(core.signer.public).decode(),
+    }
 
 
 def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) -> None:
@@ -104,8 +116,27 @@ def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) ->
 
 
 def preparers(rows: Rows, report: StoredReport) -> set[str]:
-    """Who asked for a report, and who provided its data."""
-    return {report.created_by, rows.get_one(Version, report.version).created_by}
+    """Who asked for a report or scheduled it, and who uploaded any of its data.
+
+    A file that somebody else uploaded, in whatever version of whatever study, is theirs, whoever uploads it
+    again; and a version that corrects another one has also been prepared by whoever made that one.
+    """
+    files = select(VersionFile.sha256).where(VersionFile.version == report.version)
+    uploaded = (
+        select(Version.created_by)
+        .join(VersionFile, VersionFile.version == Version.id)
+        .where(
+            VersionFile.organisation == report.organisation,
+            VersionFile.sha256.in_(files),
+            Version.created_at <= report.created_at,
+        )
+    )
+    found = {report.created_by, *queue.askers(rows, rows.get_one(Job, report.job)), *rows.scalars(uploaded)}
+    before: str | None = report.version
+    while before and (version := rows.get(Version, before)):
+        found.add(version.created_by)
+        before = version.based_on
+    return found
 
 
 def _has_signed(rows: Rows, report: StoredReport, user: str, act: str) -> bool:

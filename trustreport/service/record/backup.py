@@ -27,6 +27,7 @@ from trustreport.service.record import encryption, log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
+from trustreport.service.storage.collaboration import StoredShare
 from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
 from trustreport.service.storage.store import Store, now
@@ -39,6 +40,7 @@ LEFT_OUT = (
     "links",
     "known_browsers",
     "workers",
+    "mails",
 )  # not taken along
 AT_A_TIME = 500
 HEADS = re.compile(r"heads-[0-9-]{10}\.json(\.sig)?")
@@ -118,8 +120,8 @@ def restore(
     Parameters
     ----------
     identity : file of the secret key of age that an encrypted backup is for
-    keep_tokens : leave API tokens as they were; otherwise all are revoked, since one that was revoked after
-        the backup would be valid again
+    keep_tokens : leave API tokens and links to reports as they were; otherwise all are revoked, since one
+        that was revoked after the backup would be valid again
 
     Raises
     ------
@@ -174,6 +176,9 @@ def _revoke_tokens(rows: Rows) -> None:
     for token in rows.scalars(select(Token).where(Token.revoked_at.is_(None))).all():
         token.revoked_at = now(rows)
         audit.write(rows, token.organisation, "restore", "token.revoke", token.id)
+    for share in rows.scalars(select(StoredShare).where(StoredShare.revoked_at.is_(None))).all():
+        share.revoked_at = now(rows)
+        audit.write(rows, share.organisation, "restore", "share.revoke", share.id)
 
 
 def _read(settings: Settings, archive: tarfile.TarFile) -> None:

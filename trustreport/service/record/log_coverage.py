@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.service.storage.collaboration import Comment, ReviewRequest, StoredShare
 from trustreport.service.storage.models import (
     Attestation,
     Audit,
@@ -26,7 +28,11 @@ ADDED: tuple[tuple[Any, str, str], ...] = (
     (Version, "version", "version.add"),
     (StoredReport, "report", "report.made"),
     (Schedule, "schedule", "schedule.add"),
+    (Comment, "comment", "comment.add"),
+    (ReviewRequest, "review request", "review.request"),
+    (StoredShare, "share", "share.add"),
 )
+OF_STUDIES = (("schedule", "schedule.add"), *((word, action) for _, word, action in ADDED[6:]))
 SIGNED = ("report.review", "report.approval", "report.rejection")
 CHECKED = ("version.add", "version.valid", "version.invalid")
 READ = (
@@ -35,6 +41,7 @@ READ = (
     *SIGNED,
     *CHECKED,
     "user.change",
+    "user.erase",
     "study.remove",
     "schedule.stop",
 )
@@ -66,6 +73,11 @@ def faults(rows: Rows, organisation: str) -> Iterator[str]:
     for user in rows.scalars(select(User).where(User.organisation == organisation)):
         if user.id in roles and sorted(roles[user.id]) != sorted(user.roles):
             yield f"user {user.id} has roles that are not the ones in the log"
+    for comment in rows.scalars(select(Comment).where(Comment.organisation == organisation)):
+        is_written = comment.withdrawn_at is None and sha256(comment.text.encode()).hexdigest()
+        logged = entries["comment.add"].get(comment.id, {}).get("sha256", comment.sha256)
+        if comment.sha256 != logged or is_written not in (False, logged):
+            yield f"comment {comment.id} is not the one in the log"
     yield from _attestations(rows, organisation, attested, removed["report"])
 
 
@@ -114,8 +126,7 @@ def _removed(entries: Entries) -> dict[str, set[str]]:
     for details in entries["study.remove"].values():
         removed["version"] |= {v["id"] for v in details["versions"]}
         removed["report"] |= {r["id"] for r in details["reports"]}
-    removed["schedule"] = set(entries["schedule.stop"])
-    removed["schedule"] |= {
-        name for name, details in entries["schedule.add"].items() if details.get("study") in studies
-    }
+    for word, action in OF_STUDIES:
+        removed[word] = {name for name, said in entries[action].items() if said.get("study") in studies}
+    removed["schedule"] |= set(entries["schedule.stop"])
     return removed

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
 from trustreport.service.storage.blobs import Blobs
+from trustreport.service.storage.collaboration import Comment, ReviewRequest, StoredShare
 from trustreport.service.storage.models import (
     Attestation,
     Job,
@@ -59,7 +60,9 @@ def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
     in_reports = [r.id for r in reports]
     in_versions = [v.id for v in versions]
     _note_files(rows, study.organisation, in_versions, in_reports)
-    rows.execute(delete(Attestation).where(Attestation.report.in_(in_reports)))
+    for of_report in (Attestation, ReviewRequest, StoredShare):
+        rows.execute(delete(of_report).where(of_report.report.in_(in_reports)))
+    rows.execute(delete(Comment).where(Comment.version.in_(in_versions)))
     rows.execute(delete(ReportFile).where(ReportFile.report.in_(in_reports)))
     for model in (StoredReport, Job, Schedule):
         rows.execute(delete(model).where(model.study == study.id))

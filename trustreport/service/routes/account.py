@@ -14,6 +14,7 @@ from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission, Role
 from trustreport.service.core import Core
+from trustreport.service.mail import outbox
 from trustreport.service.routes.pagination import Page, RequestedPage
 from trustreport.service.routes.shapes import Email, Line, Password, RequestBody, ResponseBody, moment
 from trustreport.service.storage.models import Session, User
@@ -41,6 +42,10 @@ class Invitation(RequestBody):
 class Login(RequestBody):
     email: Email
     password: Password
+
+
+class Reset(RequestBody):
+    email: Email
 
 
 class NewPassword(RequestBody):
@@ -91,6 +96,17 @@ def accept_invitation(asked: Invitation, core: TheCore, request: Request, respon
             raise Fault(403, "Link not valid", "This account is closed.")
         accounts.take_up(rows, user, link, asked.password)
         return _log_in(core, rows, user, request, response)
+
+
+@router.post("/resets", status_code=202, dependencies=[Depends(anybody)])
+def request_reset(asked: Reset, core: TheCore, request: Request) -> None:
+    """Ask for a link to choose a new password, by mail; the answer does not show who has an account."""
+    if not core.settings.sends_mail:
+        raise Fault(404, "Not found", "This service sends no mail. Ask an administrator for a link.")
+    core.throttle.seldom(f"reset of {asked.email}")
+    core.throttle.seldom(f"reset from {address_of(request)}")
+    with core.store.write() as rows:
+        outbox.add_reset(rows, asked.email)
 
 
 @router.post("/session", status_code=201, dependencies=[Depends(anybody)])

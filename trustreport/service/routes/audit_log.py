@@ -1,12 +1,13 @@
 """The audit log of one's own organisation."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from sqlalchemy import select
 
 from trustreport.service.record.verification import verify_organisation
+from trustreport.service.routes import filters
 from trustreport.service.routes.pagination import Page, RequestedPage
 from trustreport.service.routes.shapes import ResponseBody, moment
 from trustreport.service.storage.models import Audit
@@ -38,16 +39,9 @@ class Verification(ResponseBody):
 
 
 @router.get("")
-def entries(
-    who: Admin,
-    core: TheCore,
-    turn: RequestedPage,
-    subject: Annotated[str | None, Query(max_length=100, pattern=r"^[^\x00]*$")] = None,
-) -> Page[AuditEntry]:
+def entries(who: Admin, core: TheCore, turn: RequestedPage, wanted: filters.Entries) -> Page[AuditEntry]:
     """The log, the newest entry first; `subject` picks what concerns one study, report or user."""
-    query = select(Audit).where(Audit.chain == who.organisation)
-    if subject:
-        query = query.where(Audit.subject == subject)
+    query = wanted.apply(select(Audit).where(Audit.chain == who.organisation))
     if turn.after and turn.after.isdecimal() and len(turn.after) < 18:
         query = query.where(Audit.number < int(turn.after))
     with core.store.read() as rows:

@@ -4,6 +4,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from trustreport.report.compare import compare
 from trustreport.service.access.principal import Principal
@@ -39,6 +40,7 @@ class DifferenceResponse(ResponseBody):
     where: dict[str, Any]
     old: dict[str, Any]
     new: dict[str, Any]
+    change: dict[str, float] = Field(description="new less old, of each number that is in both")
 
 
 class ComparisonPage(Page[DifferenceResponse]):
@@ -47,6 +49,7 @@ class ComparisonPage(Page[DifferenceResponse]):
     old: Side
     new: Side
     same: int
+    same_device: bool = Field(description="whether both are of one device, whatever its version")
 
 
 @router.get("")
@@ -54,14 +57,35 @@ def comparison(
     old: ReportName, new: ReportName, who: Reader, core: TheCore, turn: RequestedPage
 ) -> ComparisonPage:
     """What changed from one report to another."""
+    with core.store.read() as rows:
+        devices = {who.one(rows, StoredReport, name).device for name in (old, new)}
     before, after = _document(core, who, old), _document(core, who, new)
     found = compare(before, after).as_dict()
     parts: tuple[Literal["numbers", "verdicts", "checks"], ...] = ("verdicts", "numbers", "checks")
-    differences = [DifferenceResponse(part=part, **d) for part in parts for d in found[part]]
+    differences = [
+        DifferenceResponse(part=part, change=_change(d["old"], d["new"]), **d)
+        for part in parts
+        for d in found[part]
+    ]
     page = turn.items(differences, lambda d: d)
     return ComparisonPage(
-        items=page.items, next=page.next, same=found["same"], old=_side(old, before), new=_side(new, after)
+        items=page.items,
+        next=page.next,
+        same=found["same"],
+        same_device=len(devices) == 1,
+        old=_side(old, before),
+        new=_side(new, after),
     )
+
+
+def _change(old: dict[str, Any], new: dict[str, Any]) -> dict[str, float]:
+    """By how much each number changed that is in both."""
+    both = ((name, old[name], new[name]) for name in new if name in old)
+    return {name: b - a for name, a, b in both if _is_number(a) and _is_number(b)}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _document(core: Core, who: Principal, name: str) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Jobs: ask for a report, see how far it is, cancel it."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 
 from trustreport.service.jobs import queue
+from trustreport.service.routes import filters
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import ReportOptions, ResponseBody, maybe, moment
 from trustreport.service.storage.models import Job, Version
@@ -54,17 +55,11 @@ def jobs(
     who: Reader,
     core: TheCore,
     turn: RequestedPage,
-    state: State | None = None,
-    study: Annotated[str | None, Query(max_length=26, pattern="^[0-9a-z]*$")] = None,
+    wanted: filters.Jobs,
 ) -> Page[JobResponse]:
-    """All jobs."""
-    query = who.all(Job)
-    if state:
-        query = query.where(Job.state == state)
-    if study:
-        query = query.where(Job.study == study)
+    """All jobs, or those that are wanted."""
     with core.store.read() as rows:
-        return turn.rows(rows, query, Job.id, to_response)
+        return turn.rows(rows, wanted.apply(who.all(Job)), Job.id, to_response)
 
 
 @router.get("/jobs/{job}")

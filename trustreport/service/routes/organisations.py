@@ -7,6 +7,7 @@ from pydantic import Field
 
 from trustreport.service import audit
 from trustreport.service.access import accounts
+from trustreport.service.mail import outbox
 from trustreport.service.record import retention
 from trustreport.service.routes.shapes import Email, Line, RequestBody, ResponseBody, moment
 from trustreport.service.storage.models import Organisation
@@ -38,7 +39,9 @@ class OrganisationResponse(ResponseBody):
 
 class CreatedOrganisation(ResponseBody):
     organisation: OrganisationResponse
-    invitation: str = Field(description="link for its first administrator; shown this once")
+    invitation: str | None = Field(
+        description="link for its first administrator; shown this once; null where it goes by mail"
+    )
 
 
 class Removed(ResponseBody):
@@ -57,7 +60,7 @@ def create(asked: NewOrganisation, who: Anyone, core: TheCore) -> CreatedOrganis
         user = accounts.add_user(
             rows, founded.id, "operator", email=asked.admin_email, name=asked.admin_name, roles=["admin"]
         )
-        link = accounts.new_link(rows, "invitation", core.settings, user.id, made_by="operator")
+        link = outbox.invite(rows, core.settings, user, "operator")
         return CreatedOrganisation(organisation=_to_response(founded), invitation=link)
 
 

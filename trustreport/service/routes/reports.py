@@ -3,10 +3,12 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
-from fastapi.responses import Response
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import Response, StreamingResponse
 from sqlalchemy import select
 
+from trustreport.service.record import report_zip
+from trustreport.service.routes import filters
 from trustreport.service.routes.blob_responses import send_blob
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import ResponseBody, moment
@@ -33,16 +35,9 @@ class ReportResponse(ResponseBody):
 
 
 @router.get("")
-def reports(
-    who: Reader,
-    core: TheCore,
-    turn: RequestedPage,
-    study: Annotated[str | None, Query(max_length=26, pattern="^[0-9a-z]*$")] = None,
-) -> Page[ReportResponse]:
-    """All reports."""
-    query = who.all(StoredReport)
-    if study:
-        query = query.where(StoredReport.study == study)
+def reports(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Reports) -> Page[ReportResponse]:
+    """All reports, or those that are wanted; `reviewer=me` are those whose review one was asked for."""
+    query = wanted.apply(who.all(StoredReport), who, core.store.is_sqlite)
     with core.store.read() as rows:
         return turn.rows(rows, query, StoredReport.id, to_response)
 
@@ -60,6 +55,20 @@ def results(report: Name, who: Reader, core: TheCore, request: Request) -> Respo
     with core.store.read() as rows:
         row = who.one(rows, StoredReport, report)
     return send_blob(core, request, who.organisation, row.results_sha256, "results.json", ours=True)
+
+
+@router.get("/{report}/zip", response_class=Response)
+def as_zip(report: Name, who: Reader, core: TheCore) -> Response:
+    """The report as one zip: all files, signed statements, and what verifying it needs."""
+    with core.store.read() as rows:
+        row = who.one(rows, StoredReport, report)
+        return send_zip(row.id, report_zip.entries(core, rows, row))
+
+
+def send_zip(report: str, found: list[report_zip.ZipEntry]) -> Response:
+    """A zip, sent while it is made."""
+    named = {"Content-Disposition": f'attachment; filename="report-{report[-8:]}.zip"'}
+    return StreamingResponse(report_zip.zip_of(found), media_type="application/zip", headers=named)
 
 
 @router.get("/{report}/files")

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from trustreport.service import audit
 from trustreport.service.ids import new_id
 from trustreport.service.record import retention
+from trustreport.service.routes import filters
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import Line, RequestBody, ResponseBody, moment
 from trustreport.service.storage.models import StoredStudy
@@ -29,10 +30,10 @@ class StudyResponse(ResponseBody):
 
 
 @router.get("")
-def studies(who: Reader, core: TheCore, turn: RequestedPage) -> Page[StudyResponse]:
-    """All studies."""
+def studies(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Studies) -> Page[StudyResponse]:
+    """All studies, or those that are wanted."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(StoredStudy), StoredStudy.id, to_response)
+        return turn.rows(rows, wanted.apply(who.all(StoredStudy)), StoredStudy.id, to_response)
 
 
 @router.post("", status_code=201)

@@ -9,6 +9,9 @@ from sqlalchemy import delete
 from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.access.roles import Permission, Role
+from trustreport.service.mail import outbox
+from trustreport.service.record.erasure import erase_person
+from trustreport.service.routes import filters
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import Email, Line, RequestBody, ResponseBody, maybe, moment
 from trustreport.service.storage.models import Session, User
@@ -46,14 +49,16 @@ class UserResponse(ResponseBody):
 
 class Invited(ResponseBody):
     user: UserResponse
-    invitation: str = Field(description="link with which the user chooses a password; shown this once")
+    invitation: str | None = Field(
+        description="link with which the user chooses a password; shown this once; null where it goes by mail"
+    )
 
 
 @router.get("")
-def users(who: Admin, core: TheCore, turn: RequestedPage) -> Page[UserResponse]:
+def users(who: Admin, core: TheCore, turn: RequestedPage, wanted: filters.Users) -> Page[UserResponse]:
     """All users."""
     with core.store.read() as rows:
-        return turn.rows(rows, who.all(User), User.id, _to_response)
+        return turn.rows(rows, wanted.apply(who.all(User)), User.id, _to_response)
 
 
 @router.post("", status_code=201)
@@ -64,7 +69,8 @@ def add(asked: NewUser, who: Admin, core: TheCore) -> Invited:
         user = accounts.add_user(
             rows, who.organisation, who.user, email=asked.email, name=asked.name, roles=list(set(asked.roles))
         )
-        link = accounts.new_link(rows, "invitation", core.settings, user.id, made_by=who.user)
+        rows.flush()
+        link = outbox.invite(rows, core.settings, user, who.user)
         return Invited(user=_to_response(user), invitation=link)
 
 
@@ -95,6 +101,16 @@ def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResp
         return _to_response(row)
 
 
+@router.delete("/{user}", status_code=204)
+def erase(user: Name, who: Admin, core: TheCore) -> None:
+    """Erase a person: name, address, password and comments; the account is closed for good."""
+    with core.store.write() as rows:
+        row = who.one(rows, User, user)
+        if row.id == who.user:
+            raise Fault(409, "Not on oneself", "Another administrator must do this.")
+        erase_person(rows, row, who.user)
+
+
 @router.post("/{user}/invitation", status_code=201)
 def invite(user: Name, who: Admin, core: TheCore) -> Invited:
     """A new invitation, also for who forgot a password; earlier ones work no more.
@@ -105,7 +121,7 @@ def invite(user: Name, who: Admin, core: TheCore) -> Invited:
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         row = who.one(rows, User, user)
         audit.write(rows, who.organisation, who.user, "user.invite", row.id)
-        link = accounts.new_link(rows, "invitation", core.settings, row.id, made_by=who.user)
+        link = outbox.invite(rows, core.settings, row, who.user)
         return Invited(user=_to_response(row), invitation=link)
 
 

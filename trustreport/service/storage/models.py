@@ -157,6 +157,7 @@ class Version(Base):
     # What the form of the manifest offers: headers of tables, values of columns that have few.
     tables: Mapped[dict[str, Any]] = mapped_column(default=dict, deferred=True)
     device: Mapped[str | None] = mapped_column(ID, ForeignKey("devices.id"), index=True)
+    based_on: Mapped[str | None] = mapped_column(ID)  # the version that this one corrects
     created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
     created_at: Mapped[int]
     checked_at: Mapped[int | None]

@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from sqlalchemy import Dialect, Text
+from sqlalchemy import JSON, ColumnElement, Dialect, Text, cast, func
+from sqlalchemy.dialects.postgresql import JSON as POSTGRES_JSON
 from sqlalchemy.types import TypeDecorator
 
 
@@ -23,3 +24,11 @@ class Json(TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         return None if value is None else json.loads(value)
+
+
+def has_json(column: Any, path: tuple[str, ...], is_sqlite: bool) -> ColumnElement[bool]:
+    """Whether JSON that is kept as text has something at a path of names."""
+    if is_sqlite:
+        where = "$" + "".join(f'."{name}"' for name in path)
+        return func.json_extract(column, where, type_=JSON).is_not(None)
+    return cast(column, POSTGRES_JSON)[path].is_not(None)

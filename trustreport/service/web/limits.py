@@ -22,11 +22,18 @@ class Throttle:
         self._windows = MovingWindowRateLimiter(self._storage)
         self._requests = RateLimitItemPerMinute(settings.requests_a_minute, namespace="requests")
         self._logins = settings.logins_a_minute
+        self._seldom = RateLimitItemPerMinute(settings.logins_a_minute, namespace="seldom")
 
     def request(self, whose: str) -> None:
         """Count a request."""
         if not self._windows.hit(self._requests, whose):
             reset = self._windows.get_window_stats(self._requests, whose).reset_time
+            raise _refusal("Too many requests", reset)
+
+    def seldom(self, whose: str) -> None:
+        """Count what is done seldom: as often in a minute as a password may be wrong."""
+        if not self._windows.hit(self._seldom, whose):
+            reset = self._windows.get_window_stats(self._seldom, whose).reset_time
             raise _refusal("Too many requests", reset)
 
     def begin_login(self, counters: Mapping[str, int]) -> Callable[[], None]:

@@ -1,0 +1,298 @@
+"""Comments, requested reviews, links to one report, and the erasure of a person."""
+
+from typing import Any
+
+import pytest
+from acts import approves, is_intact, log, world_to_see
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from pages import HTML, get, post
+from services import API, Client
+
+from trustreport.service.core import Core
+from trustreport.service.record import retention
+from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
+from trustreport.service.storage.models import StoredStudy, User
+
+DAY = 86_400_000
+
+
+@pytest.fixture
+def names(light: Core, anna: Client) -> dict[str, str]:
+    return world_to_see(light, anna)
+
+
+# ------------------------------------------------------------------ comments
+
+
+def test_a_comment_is_read_by_all_and_withdrawn_by_its_author(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    report, version = f"/reports/{names['report']}", f"/versions/{names['version']}"
+    for page in (report, version):
+        assert post(carl, page, f"{page}/comments", text="See <b>table 2</b>.").status_code == 303
+        assert "See <b>table 2</b>." in get(anna, page).words
+    (comment,) = anna.get(f"{API}{report}/comments").json()["items"]
+    assert comment["created_by"] == carl.me["user"]
+    assert comment["report"] == names["report"]
+    refused = anna.invite("dora@hospital.test", "author").delete(f"{API}/comments/{comment['id']}")
+    assert refused.status_code == 403
+    withdraw = f"/comments/{comment['id']}/withdrawal"
+    assert post(carl, report, withdraw).headers["location"] == f"{report}#comments"
+    assert "table 2" not in anna.get(report, headers=HTML).text
+    assert "Withdrawn" in get(anna, report).words
+    (kept,) = anna.get(f"{API}{report}/comments").json()["items"]
+    assert (kept["text"], kept["sha256"], bool(kept["withdrawn_at"])) == ("", comment["sha256"], True)
+    said = [details for _, subject, details in log(light, "comment.add") if subject == comment["id"]]
+    assert said[0]["sha256"] == comment["sha256"]
+    assert "table" not in str(log(light, "comment.add"))
+    assert log(light, "comment.withdraw") == [(carl.me["user"], comment["id"], {})]
+    assert is_intact(light)
+
+
+def test_an_administrator_withdraws_what_should_not_have_been_written(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    path = f"{API}/versions/{names['version']}/comments"
+    comment = carl.post(path, json={"text": "Mrs Marple"}).json()["id"]
+    assert anna.delete(f"{API}/comments/{comment}").status_code == 204
+    assert "Marple" not in anna.get(path).text
+
+
+def test_who_only_reads_writes_no_comments(anna: Client, names: dict[str, str]) -> None:
+    reader = anna.invite("reader@hospital.test", "viewer")
+    path = f"{API}/reports/{names['report']}"
+    assert reader.post(f"{path}/comments", json={"text": "x"}).status_code == 403
+    assert reader.post(f"{path}/shares", json={}).status_code == 403
+    asked = {"reviewer": anna.me["user"]}
+    assert reader.post(f"{path}/review-requests", json=asked).status_code == 403
+    page = get(reader, f"/reports/{names['report']}")
+    assert [f["action"] for f in page.forms if f["method"] == "post"] == ["/sign-out"]
+    for text in ("", " \n ", "x" * 4001):
+        assert anna.post(f"{path}/comments", json={"text": text}).status_code == 422
+
+
+def test_a_comment_that_was_changed_in_the_database_shows(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    anna.post(f"{API}/reports/{names['report']}/comments", json={"text": "No."})
+    assert is_intact(light)
+    with light.store.write() as rows:
+        rows.query(Comment).update({Comment.text: "Yes."})
+    assert not is_intact(light)
+    with light.store.write() as rows:
+        rows.query(Comment).delete()
+    assert not is_intact(light)
+
+
+def test_comments_requests_and_links_go_with_their_study(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    path = f"{API}/reports/{names['report']}"
+    assert anna.post(f"{path}/comments", json={"text": "x"}).status_code == 201
+    assert anna.post(f"{path}/review-requests", json={"reviewer": carl.me["user"]}).status_code == 201
+    assert anna.post(f"{path}/shares", json={}).status_code == 201
+    with light.store.write() as rows:
+        retention.remove(rows, rows.get_one(StoredStudy, names["study"]), "x")
+    with light.store.read() as rows:
+        assert [rows.query(model).count() for model in (Comment, ReviewRequest, StoredShare)] == [0, 0, 0]
+    assert is_intact(light)
+
+
+# ------------------------------------------------------------------ requested reviews
+
+
+def test_a_review_is_requested_given_and_listed(light: Core, anna: Client, names: dict[str, str]) -> None:
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    page = f"/reports/{names['report']}"
+    typed = {"reviewer": carl.me["user"], "due": "2027-02-01"}
+    asked = post(anna, page, f"{page}/review-requests", **typed)
+    assert asked.status_code == 303
+    again = post(anna, page, f"{page}/shares").text  # the form to ask has nobody left
+    assert f"{page}/review-requests" not in again
+    same = anna.post(f"{API}{page}/review-requests", json=typed)
+    assert (same.status_code, same.json()["title"]) == (409, "Requested already")
+    (mine,) = carl.get(f"{API}/review-requests").json()["items"]
+    assert (mine["report"], mine["due"], mine["ended_at"]) == (names["report"], "2027-02-01", None)
+    assert anna.get(f"{API}/review-requests").json()["items"] == []
+    assert page in get(carl, "/reports?reviewer=me").links
+    assert page not in get(anna, "/reports?reviewer=me").links
+    assert approves(carl, names["report"], "review") == "signed"
+    assert carl.get(f"{API}/review-requests").json()["items"] == []
+    assert anna.get(f"{API}{page}/review-requests").json()["items"][0]["ended_at"]
+    assert is_intact(light)
+
+
+def test_nobody_is_asked_to_review_who_may_not(light: Core, anna: Client, names: dict[str, str]) -> None:
+    path = f"{API}/reports/{names['report']}/review-requests"
+    author = anna.invite("author@hospital.test", "author")
+    closed = anna.invite("closed@hospital.test", "reviewer")
+    anna.patch(f"{API}/users/{closed.me['user']}", json={"disabled": True})
+    for reviewer in (anna.me["user"], author.me["user"], closed.me["user"]):  # she asked for the report
+        refused = anna.post(path, json={"reviewer": reviewer})
+        assert (refused.status_code, refused.json()["title"]) == (409, "Not a reviewer"), refused.text
+    assert anna.post(path, json={"reviewer": "0" * 26}).status_code == 404
+    assert anna.post(path, json={"reviewer": author.me["user"], "due": "soon"}).status_code == 422
+
+
+def test_a_request_is_withdrawn_by_those_it_concerns(
+    light: Core, anna: Client, names: dict[str, str]
+) -> None:
+    carl = anna.invite("carl@hospital.test", "reviewer")
+    path = f"{API}/reports/{names['report']}/review-requests"
+    asked = anna.post(path, json={"reviewer": carl.me["user"]}).json()["id"]
+    other = anna.invite("eve@hospital.test", "reviewer")
+    assert other.delete(f"{API}/review-requests/{asked}").status_code == 403
+    done = post(carl, f"/reports/{names['report']}", f"/review-requests/{asked}/withdrawal")
+    assert done.status_code == 303
+    assert log(light, "review.withdraw") == [(carl.me["user"], asked, {"report": names["report"]})]
+
+
+# ------------------------------------------------------------------ links to one report
+
+
+def shared(client: Client, report: str, **given: Any) -> tuple[str, dict[str, Any]]:
+    """The path of a new link to a report, and its row."""
+    made = client.post(f"{API}/reports/{report}/shares", json=given)
+    assert made.status_code == 201, made.text
+    return "/shared/" + made.json()["link"].rpartition("/")[2], made.json()["share"]
+
+
+def test_a_link_shows_one_report_and_nothing_else(
+    light: Core, app: FastAPI, anna: Client, names: dict[str, str], anonymous: TestClient
+) -> None:
+    path, share = shared(anna, names["report"])
+    secret = path.rpartition("/")[2]
+    page = get(anonymous, path)
+    assert "Hospital" in page.words
+    assert not page.forms
+    inside = [link for link in page.links if link not in ("#content", "/")]
+    assert inside
+    assert all(link.startswith(f"{path}/") for link in inside)
+    for address in (path, *inside):
+        answer = anonymous.get(address)
+        assert answer.status_code == 200, address
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-robots-tag"] == "noindex, nofollow, noarchive"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+    assert ("meta", {"name": "robots", "content": "noindex, nofollow"}) in page.tags
+    for elsewhere in (f"/reports/{names['report']}", f"/studies/{names['study']}", f"{API}/reports"):
+        assert anonymous.get(elsewhere, headers=HTML, follow_redirects=False).status_code in (303, 401)
+    assert anonymous.get(f"{path}/files/study.yaml").status_code == 404
+    assert anonymous.post(path).status_code == 405
+    with light.store.read() as rows:
+        row = rows.get_one(StoredShare, share["id"])
+        assert secret not in str(vars(row))
+        assert (row.uses, bool(row.used_at)) == (2, True)
+    assert [actor for actor, _, _ in log(light, "share.open")] == ["link"] * 2
+    assert len(log(light, "share.take")) == len(inside)
+    assert secret not in str(log(light, "share.add"))
+    assert is_intact(light)
+
+
+@pytest.mark.parametrize("how", ["expired", "revoked", "closed", "unknown", "removed"])
+def test_a_link_that_works_no_more_is_as_absent_as_one_that_never_was(
+    light: Core, app: FastAPI, anna: Client, anonymous: TestClient, how: str
+) -> None:
+    carl = anna.invite("carl@hospital.test", "author")
+    names = world_to_see(light, carl)
+    path, share = shared(carl, names["report"])
+    if how == "expired":
+        with light.store.write() as rows:
+            rows.query(StoredShare).update({StoredShare.expires_at: 1})
+    elif how == "revoked":
+        done = post(anna, f"/reports/{names['report']}", f"/shares/{share['id']}/revocation")
+        assert done.status_code == 303
+    elif how == "closed":
+        anna.patch(f"{API}/users/{carl.me['user']}", json={"disabled": True})
+    elif how == "removed":
+        assert anna.delete(f"{API}/studies/{names['study']}").status_code == 204
+    else:
+        path += "x"
+    for address in (path, f"{path}/zip", f"{path}/document", f"{path}/files/results.json"):
+        answer = anonymous.get(address)
+        assert (answer.status_code, answer.json()["detail"]) == (
+            404,
+            "This link is unknown, has expired, or was revoked.",
+        )
+    assert log(light, "share.open") == []
+
+
+def test_a_link_lives_as_long_as_the_settings_say(light: Core, anna: Client, names: dict[str, str]) -> None:
+    _, share = shared(anna, names["report"])
+    with light.store.read() as rows:
+        row = rows.get_one(StoredShare, share["id"])
+        assert row.expires_at - row.created_at == 14 * DAY
+    refused = anna.post(f"{API}/reports/{names['report']}/shares", json={"days": 91})
+    assert (refused.status_code, refused.json()["fields"][0]["said"]) == (
+        422,
+        "found 91, expected at most 90",
+    )
+    page = f"/reports/{names['report']}"
+    made = post(anna, page, f"{page}/shares", days="90").text
+    assert "/shared/" in made
+    assert "/shared/" not in anna.get(page, headers=HTML).text  # shown once
+
+
+def test_whoever_has_a_link_is_counted(light: Core, anna: Client, names: dict[str, str]) -> None:
+    import dataclasses
+
+    from trustreport.service.app import create_app
+    from trustreport.service.web.limits import Throttle
+
+    path, _ = shared(anna, names["report"])
+    few = dataclasses.replace(light.settings, requests_a_minute=3)
+    app = create_app(dataclasses.replace(light, settings=few, throttle=Throttle(few)))
+    stranger = TestClient(app, base_url="https://testserver", raise_server_exceptions=False)
+    assert [stranger.get(path).status_code for _ in range(4)] == [200, 200, 200, 429]
+
+
+def test_a_restore_revokes_links(light: Core, anna: Client, names: dict[str, str], tmp_path: Any) -> None:
+    from trustreport.service.core import open_core
+    from trustreport.service.record.backup import backup, restore
+    from trustreport.service.settings import Settings
+
+    shared(anna, names["report"])
+    backup(light.settings, tmp_path / "b.tar.gz")
+    settings = Settings(tmp_path / "restored")
+    assert all(not chain.faults for chain in restore(settings, tmp_path / "b.tar.gz"))
+    again = open_core(settings)
+    with again.store.read() as rows:
+        assert rows.query(StoredShare).one().revoked_at
+    again.close()
+
+
+# ------------------------------------------------------------------ erasure of a person
+
+
+def test_a_person_is_erased_and_what_they_signed_stays(
+    light: Core, app: FastAPI, anna: Client, names: dict[str, str]
+) -> None:
+    carl = anna.invite("carl@hospital.test", "approver")
+    path = f"{API}/reports/{names['report']}"
+    comment = carl.post(f"{path}/comments", json={"text": "I, Carl, agree."}).json()["id"]
+    assert approves(carl, names["report"]) == "signed"
+    asked = {"reviewer": carl.me["user"]}
+    assert anna.post(f"{path}/review-requests", json=asked).status_code == 201
+    token = carl.post(f"{API}/tokens", json={"name": "Carl's", "scopes": ["read"]}).json()["secret"]
+    user = f"/admin/users/{carl.me['user']}"
+    assert post(anna, user, f"{user}/erasure", email="other@hospital.test").status_code == 422
+    assert post(anna, user, f"{user}/erasure", email="Carl@hospital.test").status_code == 303
+    assert anna.delete(f"{API}/users/{anna.me['user']}").status_code == 409
+    for address in (user, f"/reports/{names['report']}", "/admin/users", "/audit", "/admin/tokens"):
+        assert "carl" not in anna.get(address, headers=HTML).text.lower(), address
+    assert carl.get(f"{API}/session").status_code == 401
+    robot = Client.on(app)
+    assert robot.get(f"{API}/studies", headers={"Authorization": f"Bearer {token}"}).status_code == 401
+    with light.store.read() as rows:
+        assert (rows.get_one(Comment, comment).text, rows.query(Mail).count()) == ("", 0)
+        assert rows.query(ReviewRequest).one().ended_at
+        assert rows.get_one(User, carl.me["user"]).roles == []
+    (signed,) = anna.get(f"{path}/attestations").json()["items"]
+    statement = anna.get(f"{API}/attestations/{signed['id']}/statement").json()
+    assert statement["signer"]["email"] == "carl@hospital.test"
+    assert is_intact(light)
+    anna.invite("carl@hospital.test", "viewer")  # the address is free again

@@ -1,0 +1,1 @@
+"""Mail: an outbox in the database, and the worker that sends from it."""

@@ -1,0 +1,135 @@
+"""The outbox: rows of `mails`, written in the transaction of what causes them.
+
+A worker takes a row by moving its next attempt ahead, sends, and notes the end. If it is killed between the
+last two, the message is sent again at that time: every message is sent at least once, with one Message-ID.
+"""
+
+from datetime import timedelta
+from typing import Any, Literal
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session as Rows
+
+from trustreport.service import audit
+from trustreport.service.access import accounts
+from trustreport.service.ids import new_id
+from trustreport.service.settings import Settings
+from trustreport.service.storage.collaboration import Mail
+from trustreport.service.storage.models import User
+from trustreport.service.storage.store import now
+
+Kind = Literal["invitation", "reset", "report_ready", "report_failed", "audit_due", "review_requested"]
+ACTOR = "mail"
+MINUTE = 60_000
+LONGEST_WAIT = 6 * 60  # minutes between two attempts
+MOST_ATTEMPTS = 14  # a day and a half
+KEPT = timedelta(days=30)  # of messages that were sent or given up
+RESET_EVERY = 10 * MINUTE  # whoever asks more often gets one message
+
+
+def add(rows: Rows, settings: Settings, kind: Kind, user: str, **details: Any) -> bool:
+    """Write a message to a user; whether there is a server that takes it.
+
+    Parameters
+    ----------
+    details : names of rows, never a secret
+    """
+    if not settings.sends_mail:
+        return False
+    row = rows.get_one(User, user)
+    if row.disabled_at is None:
+        _write(rows, kind, row.organisation, user, "", details)
+    return True
+
+
+def invite(rows: Rows, settings: Settings, user: User, made_by: str) -> str | None:
+    """The link with which a user chooses a password; None where it goes by mail, to them and nobody else."""
+    if add(rows, settings, "invitation", user.id, made_by=made_by):
+        return None
+    return accounts.new_link(rows, "invitation", settings, user.id, made_by=made_by)
+
+
+def add_reset(rows: Rows, address: str) -> None:
+    """Note that somebody at an address forgot their password; whether it is anybody's, the worker sees."""
+    _write(rows, "reset", None, None, address.lower(), {})
+
+
+def claim(rows: Rows) -> Mail | None:
+    """Take the message that is due longest; it is due again later unless its end is noted before."""
+    at = now(rows)
+    waits = select(Mail).where(Mail.sent_at.is_(None), Mail.failed_at.is_(None), Mail.next_at <= at)
+    while mail := rows.scalar(waits.order_by(Mail.next_at).limit(1).with_for_update(skip_locked=True)):
+        if mail.kind == "reset" and mail.user is None and not _is_addressed(rows, mail, at):
+            rows.delete(mail)
+            rows.flush()
+            continue
+        mail.attempts += 1
+        mail.next_at = at + min(2**mail.attempts, LONGEST_WAIT) * MINUTE
+        return mail
+    return None
+
+
+def anything_waits(rows: Rows) -> bool:
+    """Whether a message is due; asked first, since it takes no lock."""
+    waits = select(Mail.id).where(Mail.sent_at.is_(None), Mail.failed_at.is_(None), Mail.next_at <= now(rows))
+    return rows.scalar(waits.limit(1)) is not None
+
+
+def end(rows: Rows, name: str, reason: str = "", *, final: bool = True) -> None:
+    """Note that a message was sent, or why not; with the last attempt, or a final reason, it is given up."""
+    mail = rows.scalar(select(Mail).where(Mail.id == name).with_for_update())
+    if mail is None or mail.sent_at or mail.failed_at:
+        return
+    mail.reason = reason[:200]
+    at = now(rows)
+    if not reason:
+        mail.sent_at = at
+    elif final or mail.attempts >= MOST_ATTEMPTS:
+        mail.failed_at = at
+    else:
+        return
+    if mail.organisation and mail.user:
+        act = "mail.failed" if reason else "mail.sent"
+        said = {"reason": mail.reason} if reason else {}
+        audit.write(rows, mail.organisation, ACTOR, act, mail.user, kind=mail.kind, mail=mail.id, **said)
+
+
+def remove_old(rows: Rows) -> None:
+    """Remove messages that ended long ago."""
+    limit = now(rows) - round(KEPT.total_seconds() * 1000)
+    rows.execute(delete(Mail).where((Mail.sent_at < limit) | (Mail.failed_at < limit)))
+
+
+def _write(
+    rows: Rows, kind: Kind, organisation: str | None, user: str | None, address: str, details: dict[str, Any]
+) -> None:
+    at = now(rows)
+    rows.add(
+        Mail(
+            id=new_id(),
+            organisation=organisation,
+            user=user,
+            address=address,
+            kind=kind,
+            details=details,
+            attempts=0,
+            next_at=at,
+            reason="",
+            created_at=at,
+        )
+    )
+
+
+def _is_addressed(rows: Rows, mail: Mail, at: int) -> bool:
+    """Whether an address is that of an open account, to which no such message went lately."""
+    user = rows.scalar(select(User).where(User.email == mail.address))
+    if user is None or user.disabled_at is not None:
+        return False
+    lately = select(Mail.id).where(
+        Mail.kind == "reset", Mail.user == user.id, Mail.created_at > at - RESET_EVERY, Mail.id != mail.id
+    )
+    if rows.scalar(lately.limit(1)) is not None:
+        return False
+    mail.organisation, mail.user, mail.address = user.organisation, user.id, ""
+    audit.write(rows, user.organisation, ACTOR, "user.reset", user.id)
+    return True
