@@ -19,6 +19,7 @@ SENT = 2_000_000
 MOST_ANONYMOUS = 65_536
 # Whoever has no account yet, or is not logged in, sends these forms.
 OPEN = {f"{API}/setup", f"{API}/invitations", f"{API}/session", "/setup", "/invitation", "/sign-in"}
+OPEN |= {"/sign-in/second", "/sign-in/provider"}
 TYPES = {
     "form": "multipart/form-data; boundary=x",
     "fields": "application/x-www-form-urlencoded",

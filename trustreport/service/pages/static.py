@@ -13,6 +13,7 @@ MEDIA = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8
 PARTS = {
     "pages.css": ("report.css", "screen.css", "service/static/pages.css"),
     "pages.js": ("service/static/pages.js",),
+    "passkeys.js": ("service/static/passkeys.js",),
     "htmx.js": ("service/static/htmx.min.js",),
     "Inter-Regular.woff2": ("assets/fonts/Inter-Regular.woff2",),
     "Inter-SemiBold.woff2": ("assets/fonts/Inter-SemiBold.woff2",),

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.access.principal import Principal
+from trustreport.service.access.provider_accounts import is_proved_there
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.storage.models import (
@@ -42,6 +43,7 @@ def attest(
     """
     user = rows.get_one(User, who.user)
     _refuse_signature(rows, user, report, act)
+    elsewhere = is_proved_there(user, core.settings)
     at, name = now(rows), new_id()
     number, head = audit.head_of(rows, who.organisation)
     statement = canonical(
@@ -57,6 +59,11 @@ def attest(
                 "link_at": user.link_at,
                 "reset": user.reset,
                 "confirmed_by": user.confirmed_by,
+                "factors_reset_by": user.factors_reset_by,
+                "factors_reset_at": user.factors_reset_at,
+                # Who vouched for the signer at this moment: their password here, or the identity provider.
+                "issuer": user.issuer if elsewhere else None,
+                "subject": user.subject if elsewhere else None,
             },
             "organisation": rows.get_one(Organisation, who.organisation).name,
             "at": at,

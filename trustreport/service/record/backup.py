@@ -38,6 +38,7 @@ LEFT_OUT = (
     "sessions",
     "links",
     "known_browsers",
+    "pending_steps",
     "workers",
 )  # not taken along
 AT_A_TIME = 500

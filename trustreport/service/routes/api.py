@@ -8,10 +8,12 @@ from trustreport.service.routes import (
     audit_log,
     comparisons,
     devices,
+    factors,
     jobs,
     organisations,
     reports,
     schedules,
+    sessions,
     studies,
     tokens,
     users,
@@ -34,6 +36,8 @@ api = APIRouter(
 )
 for resource in (
     account,
+    factors,
+    sessions,
     organisations,
     users,
     tokens,

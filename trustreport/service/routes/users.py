@@ -7,7 +7,7 @@ from pydantic import Field
 from sqlalchemy import delete
 
 from trustreport.service import audit
-from trustreport.service.access import accounts
+from trustreport.service.access import accounts, provider_accounts
 from trustreport.service.access.roles import Permission, Role
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import Email, Line, RequestBody, ResponseBody, maybe, moment
@@ -84,6 +84,10 @@ def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResp
             raise Fault(409, "Not on oneself", "Another administrator must do this.")
         if asked.name is not None:
             row.name = asked.name
+        if asked.roles is not None and provider_accounts.is_bound(row) and core.settings.oidc_roles:
+            raise Fault(
+                409, "Not here", "The roles of this account are those of its groups at the identity provider."
+            )
         if asked.roles is not None:
             row.roles = sorted(set(asked.roles))
         if asked.disabled is not None:
@@ -104,6 +108,10 @@ def invite(user: Name, who: Admin, core: TheCore) -> Invited:
     with core.store.write() as rows:
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         row = who.one(rows, User, user)
+        if provider_accounts.is_bound(row) and core.settings.oidc_only:
+            raise Fault(
+                409, "Not here", "This account signs in at the identity provider, without a password here."
+            )
         audit.write(rows, who.organisation, who.user, "user.invite", row.id)
         link = accounts.new_link(rows, "invitation", core.settings, row.id, made_by=who.user)
         return Invited(user=_to_response(row), invitation=link)
@@ -130,7 +138,7 @@ def _to_response(row: User) -> UserResponse:
         email=row.email,
         name=row.name,
         roles=row.roles,
-        active=bool(row.password) and row.disabled_at is None,
+        active=bool(row.password or row.subject) and row.disabled_at is None,
         created_at=moment(row.created_at),
         disabled_at=maybe(row.disabled_at),
     )
