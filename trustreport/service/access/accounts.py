@@ -139,8 +139,8 @@ def refuse_unconfirmed(user: User) -> None:
         raise Fault(
             403,
             "Not confirmed",
-            "The password or second factor of this account was reset. Before it signs or invites, somebody who "
-            "did not do that must confirm on their account page that the right person has it.",
+            "The password or second factor of this account was reset. Before it signs or invites, somebody "
+            "who did not do that must confirm on their account page that the right person has it.",
         )
 
 

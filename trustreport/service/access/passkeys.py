@@ -29,7 +29,7 @@ MOST_ANSWER = 20_000  # characters of what a browser sends
 
 
 def relying_party(settings: Settings) -> str:
-    """The name that passkeys are bound to; empty where the service has only a number (WebAuthn needs a name)."""
+    """The name that passkeys are bound to; empty where the service is reached by an IP address."""
     host = urlsplit(settings.url).hostname or ""
     try:
         ipaddress.ip_address(host)

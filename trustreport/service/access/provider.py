@@ -222,7 +222,7 @@ def _unreachable() -> Fault:
     return Fault(
         503,
         "No answer",
-        "The identity provider does not answer. Try again later; accounts with a password can sign in with it.",
+        "The identity provider does not answer. Try again later. Who has a password can sign in with it.",
     )
 
 
@@ -230,6 +230,6 @@ def _wrong(what: str) -> Fault:
     return Fault(
         502,
         "Not taken",
-        f"The identity provider gave an answer that cannot be trusted ({what}). Begin again; if that does not "
-        "help, ask the operator of this service.",
+        f"The identity provider gave an answer that cannot be trusted ({what}). Begin again; if that does "
+        "not help, ask the operator of this service.",
     )

@@ -1,4 +1,4 @@
-"""Accounts of those who sign in at the identity provider: bound to their name there, roles by their groups."""
+"""Accounts of those who sign in at the identity provider: whose they are, and roles by groups there."""
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
@@ -82,7 +82,8 @@ def _new(rows: Rows, provider: ProviderSettings, identity: Identity, *, create: 
         raise Fault(
             403,
             "Not connected",
-            "There is an account with your address. Sign in with its password, and connect it on your account page.",
+            "There is an account with your address. Sign in with its password, and connect it on the account "
+            "page.",
         )
     if not create or not wanted:
         raise Fault(403, "No account", "You have no account here. Ask an administrator of your organisation.")

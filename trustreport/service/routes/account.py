@@ -88,7 +88,10 @@ def set_up(asked: Setup, core: TheCore, request: Request, response: Response) ->
 
 @router.post("/invitations", status_code=201, dependencies=[Depends(anybody)])
 def accept_invitation(asked: Invitation, core: TheCore, request: Request, response: Response) -> Me:
-    """Choose a password, with the link of an invitation; an account with a second factor then logs in with both."""
+    """Choose a password, with the link of an invitation.
+
+    An account with a second factor has its new password then (401), and logs in with both.
+    """
     with core.store.write() as rows:
         link = accounts.use_link(rows, asked.link, "invitation")
         user = rows.get(User, link.user)

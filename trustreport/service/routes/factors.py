@@ -169,7 +169,7 @@ def add_passkey(
 
 @router.post("/account/question", status_code=201)
 def question(who: Anyone, core: TheCore, response: Response) -> dict[str, Any]:
-    """What the browser is asked to prove a passkey with, for what needs a second factor (options of WebAuthn)."""
+    """What the browser is asked to prove a passkey, for what takes a second factor (options of WebAuthn)."""
     in_a_session(who)
     with core.store.write() as rows:
         return dict(json.loads(ask_passkey(core, rows, response, "proof", who.user)))
