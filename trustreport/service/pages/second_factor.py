@@ -1,5 +1,7 @@
 """One's own second factors: an app that shows codes, passkeys, recovery codes."""
 
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
 
 from trustreport.service.access import passkeys, provider_accounts, recovery, totp
@@ -136,9 +138,9 @@ def remove(factor: Name, request: Request, who: Visitor, core: TheCore, form: Se
     return attempt(act, lambda fault: _one(request, who, core, factor, fault))
 
 
-def _removal(form: Sent) -> api.Removal:
+def _removal(form: Sent) -> api.FactorRemoval:
     names = ("password", "code", "answer")
-    return request_from_form(api.Removal, **{name: text(form, name) for name in names})
+    return request_from_form(api.FactorRemoval, **{name: text(form, name) for name in names})
 
 
 def _added(request: Request, added: api.Added) -> Response:
@@ -148,15 +150,17 @@ def _added(request: Request, added: api.Added) -> Response:
 
 
 def _codes(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
-    return page(request, "second_factor_codes", has_passkey=_has_passkey(who, core), fault=fault)
+    return page(request, "second_factor_codes", **_kinds(who, core), fault=fault)
 
 
 def _one(request: Request, who: Principal, core: Core, factor: str, fault: Fault | None = None) -> Response:
     with core.store.read() as rows:
         row = api.own_factor(rows, who, factor)
-    return page(request, "second_factor_one", factor=row, has_passkey=_has_passkey(who, core), fault=fault)
+    return page(request, "second_factor_one", factor=row, **_kinds(who, core), fault=fault)
 
 
-def _has_passkey(who: Principal, core: Core) -> bool:
+def _kinds(who: Principal, core: Core) -> dict[str, Any]:
+    """What an account can prove itself with, beside recovery codes."""
     with core.store.read() as rows:
-        return bool(access.factors_of(rows, who.user, "passkey"))
+        kinds = {factor.kind for factor in access.factors_of(rows, who.user)}
+    return {"has_passkey": "passkey" in kinds, "has_app": "totp" in kinds}

@@ -62,7 +62,7 @@ class FactorName(RequestBody):
     name: Line
 
 
-class Removal(RequestBody):
+class FactorRemoval(RequestBody):
     """The password, and a second factor: a code, or what a passkey answered."""
 
     password: Password
@@ -188,7 +188,7 @@ def rename(factor: Name, asked: FactorName, who: Anyone, core: TheCore) -> Facto
 
 @router.post("/account/factors/{factor}/removal", status_code=204)
 def remove(
-    factor: Name, asked: Removal, who: Anyone, core: TheCore, request: Request, response: Response
+    factor: Name, asked: FactorRemoval, who: Anyone, core: TheCore, request: Request, response: Response
 ) -> None:
     """Remove a second factor, with the password and a second factor, which may be the same."""
     in_a_session(who)
@@ -206,7 +206,7 @@ def remove(
 
 @router.post("/account/recovery-codes", status_code=201)
 def renew_codes(
-    asked: Removal, who: Anyone, core: TheCore, request: Request, response: Response
+    asked: FactorRemoval, who: Anyone, core: TheCore, request: Request, response: Response
 ) -> RecoveryCodes:
     """New recovery codes in place of all earlier ones."""
     in_a_session(who)
@@ -274,7 +274,7 @@ def _own(core: Core, who: Principal, password: str) -> None:
     confirm(core, who, password)
 
 
-def _with_both(core: Core, who: Principal, asked: Removal, request: Request, response: Response) -> None:
+def _with_both(core: Core, who: Principal, asked: FactorRemoval, request: Request, response: Response) -> None:
     """Refuse whoever does not show the password and a second factor."""
     challenge = ""
     if asked.answer:
