@@ -1,6 +1,7 @@
 """Second factors of local accounts: codes of an app, recovery codes, what administrators may do."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -328,3 +329,14 @@ def test_the_clock_of_codes_is_the_machines_own() -> None:
     secret = totp.new_secret()
     here = int(time.time())
     assert totp.used_step(secret, pyotp.TOTP(secret).at(here), 0) in (here // STEP, here // STEP + 1)
+
+
+def test_one_code_lets_one_of_several_at_once_in(core: Core, clock: Clock) -> None:
+    """Also on PostgreSQL, where transactions do not wait for each other by themselves."""
+    app = create_app(core)
+    anna = Client.set_up(app, core)
+    phone, codes = enrol(anna, clock)
+    for code in (phone.code(), codes[0]):
+        with ThreadPoolExecutor(6) as pool:
+            got = list(pool.map(lambda _: log_in(app, code).status_code, range(6)))  # noqa: B023
+        assert sorted(got) == [201, *[403] * 5]

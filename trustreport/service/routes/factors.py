@@ -274,7 +274,9 @@ def _own(core: Core, who: Principal, password: str) -> None:
     confirm(core, who, password)
 
 
-def _with_both(core: Core, who: Principal, asked: FactorRemoval, request: Request, response: Response) -> None:
+def _with_both(
+    core: Core, who: Principal, asked: FactorRemoval, request: Request, response: Response
+) -> None:
     """Refuse whoever does not show the password and a second factor."""
     challenge = ""
     if asked.answer:
