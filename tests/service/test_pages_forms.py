@@ -31,6 +31,7 @@ ELSEWHERE = {
     "/account/provider/again",
     "/account/provider/removal",
     "/admin/users/*/factors",
+    "/admin/users/*/identity",
     "/sign-in/provider/callback",
     "/sign-in/second",
 }

@@ -168,9 +168,17 @@ def test_an_address_alone_binds_no_account(ours: House, real: RealProvider) -> N
     client = ours.browser()
     sign_in(client, there, "anna")
     assert me(client)["roles"] == ["viewer"]
-    done = post(client, "/account/provider", "/account/provider/removal", password=PASSWORD)
-    assert done.headers["location"] == "/account/provider?done=disconnected"
+    # She cannot leave with roles that her groups may not have tomorrow; an administrator can let her.
+    typed = {"csrf": client.headers["X-CSRF-Token"], "password": PASSWORD}
+    refused = client.post("/account/provider/removal", data=typed, headers=HTML)
+    assert (refused.status_code, "Not by oneself" in refused.text) == (403, True)
+    user = f"/admin/users/{ours.anna.me['user']}"
+    assert post(dora, user, f"{user}/identity").status_code == 303
     assert ours.user("anna@hospital.test").subject is None
+    assert client.get(f"{API}/session").status_code == 401
+    local = Client.logged_in(ours.app, "anna@hospital.test")
+    assert "took away your second factors, or" in get(local, "/account").words
+    assert dora.delete(f"{path}/identity").status_code == 409
 
 
 def test_every_signature_asks_for_a_fresh_sign_in(
@@ -262,6 +270,28 @@ def test_passwords_can_be_switched_off_for_accounts_of_the_provider(
     client = made.browser()
     sign_in(client, there, "dora")
     assert me(client)["roles"] == ["approver"]  # without a mapping they stay what they are here
+    made.core.close()
+
+
+def test_an_account_with_roles_of_its_own_may_leave_the_provider(tmp_path: Path, real: RealProvider) -> None:
+    made = house(tmp_path, real.issuer, oidc_roles="")
+    real.knows("anna")
+    target = onward(post(made.anna, "/account/provider", "/account/provider", password=PASSWORD))
+    come_back(made.anna, through(real.browser(), target, "anna")[0])
+    credentials = {"email": "anna@hospital.test", "password": PASSWORD}
+    assert made.browser().post(f"{API}/session", json=credentials).status_code == 201
+    with made.core.store.write() as rows:  # nobody has vouched for her for long
+        rows.query(User).filter_by(subject="anna").one().provider_at -= 31 * 86_400_000
+    assert made.browser().post(f"{API}/session", json=credentials).json()["title"] == "Not here"
+    # An account changes hands by no connection of its own.
+    real.knows("eve")
+    typed = {"csrf": made.anna.me["csrf"], "password": PASSWORD}
+    target = onward(made.anna.post("/account/provider", data=typed, headers=HTML))
+    refused = come_back(made.anna, through(real.browser(), target, "eve")[0])
+    assert (refused.status_code, "bound to another account" in refused.text) == (409, True)
+    done = post(made.anna, "/account/provider", "/account/provider/removal", password=PASSWORD)
+    assert done.headers["location"] == "/account/provider?done=disconnected"
+    assert made.browser().post(f"{API}/session", json=credentials).status_code == 201
     made.core.close()
 
 

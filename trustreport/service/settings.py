@@ -58,7 +58,7 @@ class Settings:
     oidc_roles: str = ""  # YAML: which group has which roles in which organisation
     oidc_create: int = 1  # accounts are made at the first sign-in of a member of such a group
     oidc_only: int = 0  # 1: who has an account there does not sign in with a password here
-    oidc_token_days: int = 30  # API tokens of its accounts rest so long after the last sign-in there
+    oidc_days: int = 30  # passwords and API tokens of its accounts rest so long after the last sign-in there
     oidc_name: str = ""  # what the button says; empty: the issuer's host
 
     lease: float = 30  # after so long without a sign of life a job is taken from its worker

@@ -127,8 +127,8 @@ def may_confirm(by: User, user: User) -> bool:
     )
 
 
-def mark_factors_reset(rows: Rows, user: User, by: str) -> None:
-    """Note who took away second factors: others have yet to confirm the account."""
+def mark_proof_removed(rows: Rows, user: User, by: str) -> None:
+    """Note who took away second factors or the bond with the provider: others have yet to confirm that."""
     user.reset, user.confirmed_by = True, None
     user.factors_reset_by, user.factors_reset_at = by, now(rows)
 

@@ -7,6 +7,7 @@ from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access import second_factor, secrets
+from trustreport.service.access.identity import is_vouched_for
 from trustreport.service.access.roles import Permission, permissions
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Session, Token, User
@@ -16,7 +17,6 @@ from trustreport.service.web.faults import Fault
 COOKIE = "__Host-trustreport"
 MINUTE = 60_000
 ENROL = "Your organisation requires a second factor. Set one up on your account page first."
-DAY = 1440 * MINUTE
 PREFIX = "tr_"  # of API tokens, so that scanners of leaked secrets know one
 
 T = TypeVar("T", bound=Any)
@@ -121,9 +121,7 @@ def by_token(rows: Rows, secret: str, settings: Settings) -> Principal | None:
     if kept is None or kept.revoked_at is not None or kept.expires_at < now(rows):
         return None
     user = rows.get(User, kept.user)
-    if user is None or (
-        user.subject and (user.provider_at or 0) < now(rows) - settings.oidc_token_days * DAY
-    ):
+    if user is None or not is_vouched_for(user, now(rows), settings):
         return None
     return _principal(user, "token", kept.id, kept.scopes)
 

@@ -23,6 +23,7 @@ ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 ALGORITHMS += ["Ed25519"]
 SECONDS = 10  # for an answer
 LEEWAY = 60  # seconds that clocks may differ
+AWAY = 10  # seconds after which it is asked again where it did not answer
 KEPT = 3600  # seconds that the provider's description and keys are kept
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
@@ -59,6 +60,7 @@ class Provider:
         self.settings = settings
         self._kept: dict[str, tuple[float, dict[str, Any]]] = {}
         self._lock = threading.Lock()
+        self._away_until = 0.0
 
     def address(self, request: Request, *, fresh: bool = False) -> str:
         """Where a browser goes to sign in; `fresh` asks for the password although it is signed in there."""
@@ -144,7 +146,7 @@ class Provider:
         return {**more, **claims}
 
     def _read(self, claims: dict[str, Any]) -> Identity:
-        if claims.get("email_verified") is False:
+        if claims.get("email_verified") in (False, "false"):
             raise Fault(
                 403, "Address not verified", "The identity provider has not verified your email address."
             )
@@ -188,11 +190,14 @@ class Provider:
             at, kept = self._kept.get(address, (0.0, {}))
         if kept and not anew and time.monotonic() - at < KEPT:
             return kept
+        if time.monotonic() < self._away_until:  # requests do not wait for it one after the other
+            raise _unreachable()
         try:
             answer = httpx2.get(address, timeout=SECONDS)
             answer.raise_for_status()
             found = answer.json()
         except httpx2.HTTPError:
+            self._away_until = time.monotonic() + AWAY
             raise _unreachable() from None
         except ValueError:
             found = None

@@ -7,7 +7,6 @@ from trustreport.service import audit
 from trustreport.service.access import accounts, secrets
 from trustreport.service.access.provider import Identity
 from trustreport.service.access.provider_settings import ProviderSettings
-from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Organisation, Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
@@ -54,26 +53,16 @@ def bind(rows: Rows, user: User, identity: Identity) -> None:
     other = bound_to(rows, identity)
     if other is not None and other.id != user.id:
         raise Fault(409, "Bound already", "Another account here is bound to this account of the provider.")
+    if other is None and user.subject is not None:
+        raise Fault(409, "Bound already", "This account is bound to another account of the provider.")
     _set(rows, user, identity)
     audit.write(rows, user.organisation, user.id, "user.bind", user.id, **_identity_hash(identity))
 
 
-def unbind(rows: Rows, user: User) -> None:
-    """Unbind an account, which from now on is a local one with its password."""
-    if not user.password:
-        raise Fault(409, "No password", "This account has no password to sign in with.")
+def unbind(rows: Rows, user: User, actor: str) -> None:
+    """Unbind an account, which from now on is a local one."""
     user.issuer = user.subject = user.provider_at = None
-    audit.write(rows, user.organisation, user.id, "user.unbind", user.id)
-
-
-def is_bound(user: User) -> bool:
-    """Whether an account is bound to somebody at a provider."""
-    return user.subject is not None
-
-
-def is_proved_there(user: User, settings: Settings) -> bool:
-    """Whether an account proves who uses it at the provider, for want of a password that counts here."""
-    return is_bound(user) and (not user.password or bool(settings.oidc_only))
+    audit.write(rows, user.organisation, actor, "user.unbind", user.id)
 
 
 def _new(rows: Rows, provider: ProviderSettings, identity: Identity, *, create: bool) -> User:

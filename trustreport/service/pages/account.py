@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import FormData
 
-from trustreport.service.access import accounts, provider_accounts, second_factor
+from trustreport.service.access import accounts, identity, second_factor
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.pages.names import user_names
@@ -122,7 +122,7 @@ def _show(
         sessions=live,
         factors=factors,
         provider=core.provider.settings.name if core.provider else "",
-        elsewhere=provider_accounts.is_proved_there(own, core.settings),
+        elsewhere=identity.is_proved_there(own, core.settings),
         made=made,
         own=own,
         is_unconfirmed=accounts.is_unconfirmed(own),

@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from trustreport.service.access import provider_accounts, second_factor
+from trustreport.service.access import identity, second_factor
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.roles import ROLES
 from trustreport.service.core import Core
@@ -110,6 +110,17 @@ def take_away_factors(user: Name, request: Request, who: Admin, core: TheCore, f
     return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
 
 
+@router.post("/users/{user}/identity")
+def unbind(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Unbind an account from the identity provider."""
+
+    def act() -> Response:
+        users.unbind(user, who, core)
+        return see(f"/admin/users/{user}?done=unbound")
+
+    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
+
+
 @router.get("/tokens")
 def all_tokens(request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
     """Tokens of all users."""
@@ -210,7 +221,7 @@ def _user(
         user=row,
         factors=count,
         provider=core.provider.settings.name if core.provider else "",
-        follows=provider_accounts.is_bound(row) and bool(core.settings.oidc_roles),
+        follows=identity.has_roles_there(row, core.settings),
         roles=ROLES,
         invited=invited,
         link=_link(core, invited.invitation) if invited else "",

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access import accounts, pending, provider_accounts
+from trustreport.service.access import identity as bond
 from trustreport.service.access import provider as identities
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.provider import Identity, Provider
@@ -98,9 +99,10 @@ def disconnect(request: Request, who: Visitor, core: TheCore, form: Sent) -> Res
     """Sign in with the password alone from now on."""
 
     def act() -> Response:
+        _refuse_to_leave(core, who)
         api.confirm(core, who, text(form, "password"))
         with core.store.write() as rows:
-            provider_accounts.unbind(rows, rows.get_one(User, who.user))
+            provider_accounts.unbind(rows, rows.get_one(User, who.user), who.user)
         return see("/account/provider?done=disconnected")
 
     return attempt(act, lambda fault: _connection(request, who, core, fault))
@@ -156,11 +158,27 @@ def _connect(rows: Rows, user: User, identity: Identity) -> None:
     provider_accounts.bind(rows, user, identity)
 
 
+def _may_leave(user: User, core: Core) -> bool:
+    """Whether somebody may disconnect by themselves: with a password, and roles not of their groups."""
+    return bool(user.password) and not (core.settings.oidc_only or bond.has_roles_there(user, core.settings))
+
+
+def _refuse_to_leave(core: Core, who: Principal) -> None:
+    with core.store.read() as rows:
+        own = rows.get_one(User, who.user)
+    if not _may_leave(own, core):
+        raise Fault(
+            403, "Not by oneself", "An administrator disconnects accounts whose access comes from there."
+        )
+
+
 def _connection(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
     with core.store.read() as rows:
         own = rows.get_one(User, who.user)
     name = core.provider.settings.name if core.provider else ""
-    return page(request, "account_provider", own=own, provider=name, fault=fault)
+    return page(
+        request, "account_provider", own=own, provider=name, may_leave=_may_leave(own, core), fault=fault
+    )
 
 
 def _refused(request: Request, core: Core, fault: Fault) -> Response:

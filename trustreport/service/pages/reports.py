@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import or_, select
 
+from trustreport.service.access.identity import is_proved_there
 from trustreport.service.access.principal import Principal
-from trustreport.service.access.provider_accounts import is_proved_there
 from trustreport.service.core import Core
 from trustreport.service.pages.names import pairs, signed_acts, user_names
 from trustreport.service.pages.page_context import (

@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from trustreport.service.access import passkeys, provider_accounts, recovery, totp
+from trustreport.service.access import identity, passkeys, recovery, totp
 from trustreport.service.access import second_factor as access
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -29,7 +29,7 @@ def overview(request: Request, who: Visitor, core: TheCore) -> Response:
             "second_factor",
             factors=access.factors_of(rows, who.user),
             codes_left=recovery.left(rows, who.user),
-            elsewhere=provider_accounts.is_bound(own) and not own.password,
+            elsewhere=identity.is_bound(own) and not own.password,
             required=bool(core.settings.second_factor)
             or rows.get_one(Organisation, who.organisation).second_factor,
             has_name=bool(passkeys.relying_party(core.settings)),

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
 from trustreport.service.access import accounts
+from trustreport.service.access.identity import is_proved_there
 from trustreport.service.access.principal import Principal
-from trustreport.service.access.provider_accounts import is_proved_there
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.storage.models import (

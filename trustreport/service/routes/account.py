@@ -12,7 +12,7 @@ from trustreport.service.access import (
     accounts,
     browser_names,
     browsers,
-    provider_accounts,
+    identity,
     second_factor,
     secrets,
 )
@@ -97,7 +97,7 @@ def accept_invitation(asked: Invitation, core: TheCore, request: Request, respon
         user = rows.get(User, link.user)
         if user is None or user.disabled_at is not None:
             raise Fault(403, "Link not valid", "This account is closed.")
-        if core.settings.oidc_only and provider_accounts.is_bound(user):
+        if core.settings.oidc_only and identity.is_bound(user):
             raise Fault(403, "Link not valid", ONLY_THERE)
         accounts.take_up(rows, user, link, asked.password)
         if not second_factor.has_one(rows, user.id):
@@ -136,10 +136,14 @@ def by_password(core: Core, email: str, password: str, request: Request) -> tupl
         raise Fault(401, "Not known", "Address or password is wrong.")
     give_back()
     renewed = secrets.hash_password(password) if secrets.is_outdated(kept.password) else ""
-    if core.settings.oidc_only and provider_accounts.is_bound(kept):
+    if core.settings.oidc_only and identity.is_bound(kept):
         raise Fault(403, "Not here", ONLY_THERE)
     with core.store.write() as rows:
         user = rows.get_one(User, kept.id)
+        if not identity.is_vouched_for(user, now(rows), core.settings):
+            raise Fault(
+                403, "Not here", "Sign in at the identity provider, where you have not been for long."
+            )
         user.password = renewed or user.password
         return user, second_factor.has_one(rows, user.id)
 
@@ -232,7 +236,7 @@ def confirm(core: Core, who: Principal, password: str | None) -> None:
     """
     with core.store.read() as rows:
         user = rows.get_one(User, who.user)
-    if provider_accounts.is_proved_there(user, core.settings):
+    if identity.is_proved_there(user, core.settings):
         _use_fresh_sign_in(core, who)
         return
     give_back = core.throttle.begin_login({f"{who.via} {who.credential}": 1})

@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.access import (
     accounts,
+    identity,
     passkeys,
     pending,
-    provider_accounts,
     recovery,
     sealing,
     second_factor,
@@ -233,7 +233,7 @@ def take_away(user: Name, who: Admin, core: TheCore) -> None:
         if not second_factor.has_one(rows, row.id):
             raise Fault(409, "No second factor", "This account has no second factor.")
         count = second_factor.take_all_away(rows, row)
-        accounts.mark_factors_reset(rows, row, who.user)
+        accounts.mark_proof_removed(rows, row, who.user)
         rows.execute(delete(Session).where(Session.user == row.id))
         audit.write(rows, who.organisation, who.user, "factor.reset", row.id, factors=count)
 
@@ -266,10 +266,7 @@ def _own(core: Core, who: Principal, password: str) -> None:
     """Refuse an API token, an account of the provider, and whoever does not know the password."""
     in_a_session(who)
     with core.store.read() as rows:
-        if (
-            provider_accounts.is_bound(rows.get_one(User, who.user))
-            and not rows.get_one(User, who.user).password
-        ):
+        if identity.is_bound(rows.get_one(User, who.user)) and not rows.get_one(User, who.user).password:
             raise Fault(409, "Not here", "This account has its second factor at the identity provider.")
     confirm(core, who, password)
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from sqlalchemy import delete
 
 from trustreport.service import audit
-from trustreport.service.access import accounts, provider_accounts
+from trustreport.service.access import accounts, identity, provider_accounts
 from trustreport.service.access.roles import Permission, Role
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import Email, Line, RequestBody, ResponseBody, maybe, moment
@@ -84,7 +84,7 @@ def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResp
             raise Fault(409, "Not on oneself", "Another administrator must do this.")
         if asked.name is not None:
             row.name = asked.name
-        if asked.roles is not None and provider_accounts.is_bound(row) and core.settings.oidc_roles:
+        if asked.roles is not None and identity.has_roles_there(row, core.settings):
             raise Fault(
                 409, "Not here", "The roles of this account are those of its groups at the identity provider."
             )
@@ -108,13 +108,31 @@ def invite(user: Name, who: Admin, core: TheCore) -> Invited:
     with core.store.write() as rows:
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         row = who.one(rows, User, user)
-        if provider_accounts.is_bound(row) and core.settings.oidc_only:
+        if identity.is_bound(row) and core.settings.oidc_only:
             raise Fault(
                 409, "Not here", "This account signs in at the identity provider, without a password here."
             )
         audit.write(rows, who.organisation, who.user, "user.invite", row.id)
         link = accounts.new_link(rows, "invitation", core.settings, row.id, made_by=who.user)
         return Invited(user=_to_response(row), invitation=link)
+
+
+@router.delete("/{user}/identity", status_code=204)
+def unbind(user: Name, who: Admin, core: TheCore) -> None:
+    """Unbind an account from the identity provider: its user gets in by an invitation again.
+
+    Sessions end. The account signs and invites nobody until somebody else confirms it.
+    """
+    with core.store.write() as rows:
+        row = who.one(rows, User, user)
+        accounts.refuse_unconfirmed(rows.get_one(User, who.user))
+        if row.id == who.user:
+            raise Fault(409, "Not on oneself", "Another administrator must do this.")
+        if not identity.is_bound(row):
+            raise Fault(409, "Not bound", "This account is not bound to the identity provider.")
+        accounts.mark_proof_removed(rows, row, who.user)
+        rows.execute(delete(Session).where(Session.user == row.id))
+        provider_accounts.unbind(rows, row, who.user)
 
 
 @router.post("/{user}/confirmation", status_code=204)
