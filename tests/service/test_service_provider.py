@@ -350,6 +350,7 @@ def test_the_right_token_is_taken(false: FalseProvider, client: Provider) -> Non
         {"nonce": "another"},
         {"nonce": None},
         {"aud": "somebody else"},
+        {"aud": "somebody else", "azp": "trustreport"},
         {"aud": ["trustreport", "somebody else"]},  # without azp
         {"azp": "somebody else"},
         {"iss": "https://evil.test"},

@@ -156,8 +156,6 @@ def second_shown(request: Request, core: TheCore, form: SentByAnyone) -> Respons
                 return see("/sign-in?done=late")
             tries = step.details.get("tries", 0) + 1
             step.details = {**step.details, "tries": tries}
-            if tries > TRIES:
-                rows.delete(step)
             user = rows.get_one(User, step.user)
         if tries > TRIES:
             return see("/sign-in?done=late")
