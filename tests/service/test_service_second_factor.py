@@ -239,6 +239,8 @@ def test_an_organisation_can_require_a_second_factor(
     done = post(browser, "/sign-in", "/sign-in", **typed)
     assert done.headers["location"] == "/account/second-factor"
     assert "required here" in get(browser, "/account/second-factor").words
+    locked = browser.get("/studies", headers=HTML)
+    assert (locked.status_code, 'href="/account/second-factor"' in locked.text) == (403, True)
     enrol(carl, clock)
     assert carl.get(f"{API}/studies").status_code == 200
 
