@@ -2,7 +2,6 @@
 
 import io
 import json
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
+from running import free_port
 from services import API, MANIFEST, PASSWORD, Client, new_core
 
 from trustreport.service.app import create_app
@@ -192,12 +192,10 @@ def _like(row: Any, **other: Any) -> Any:
 
 
 @contextmanager
-def served(folder: Path, *, workers: bool) -> Iterator[tuple[Core, FastAPI, str]]:
+def served(folder: Path, *, workers: bool, **given: Any) -> Iterator[tuple[Core, FastAPI, str]]:
     """A service on a port of this machine, in a thread."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    core = new_core(folder / "data", port=port)
+    port = given.pop("port", None) or free_port()
+    core = new_core(folder / "data", port=port, **given)
     app = create_app(core, (lambda: Worker(core, 1)) if workers else _nothing)
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run)

@@ -6,6 +6,8 @@ from fastapi import FastAPI
 from services import API, PASSWORD, Client, world
 
 from trustreport.service.core import Core
+from trustreport.service.ids import new_id
+from trustreport.service.storage.models import Factor
 
 # A body that would do something, per route; routes without one take none.
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
@@ -18,6 +20,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/reports/{report}/shares"): {},
     ("post", "/reports/{report}/attestations"): {"act": "review", "meaning": "Seen", "password": PASSWORD},
     ("patch", "/users/{user}"): {"name": "Mine now"},
+    ("patch", "/account/factors/{factor}"): {"name": "Mine now"},
+    ("post", "/account/factors/{factor}/removal"): {"password": PASSWORD, "code": "000000"},
 }
 
 
@@ -34,6 +38,10 @@ def things_of(core: Core, client: Client) -> dict[str, str]:
     signing = {"act": "review", "meaning": f"Secret of {client.me['organisation']}", "password": PASSWORD}
     signed = reviewer.post(f"{API}/reports/{names['report']}/attestations", json=signing)
     token = client.post(f"{API}/tokens", json={"name": "Secret token", "scopes": ["read"]})
+    names |= {
+        "factor": factor_of(core, client),
+        "session": client.get(f"{API}/sessions").json()["items"][0]["id"],
+    }
     names |= {"attestation": signed.json()["id"], "token": token.json()["token"]["id"]}
     report = f"{API}/reports/{names['report']}"
     comment = client.post(f"{report}/comments", json={"text": f"Secret of {client.me['organisation']}"})
@@ -42,6 +50,24 @@ def things_of(core: Core, client: Client) -> dict[str, str]:
     names |= {"comment": comment.json()["id"], "review_request": asked.json()["id"]}
     names |= {"share": share.json()["share"]["id"], "link": share.json()["link"].rpartition("/")[2]}
     return names
+
+
+def factor_of(core: Core, client: Client) -> str:
+    """The name of a second factor of the client's user."""
+    mine = {"organisation": client.me["organisation"], "user": client.me["user"]}
+    with core.store.write() as rows:
+        row = Factor(
+            id=new_id(),
+            kind="totp",
+            name="Secret app",
+            secret="",
+            counter=0,
+            confirmed=True,
+            created_at=1,
+            **mine,
+        )
+        rows.add(row)
+    return row.id
 
 
 def test_rows_of_others_are_absent_on_every_route(

@@ -15,12 +15,14 @@ from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings, Unsuitable, from_environment
 from trustreport.service.storage import Blobs, Store, migrate
-from trustreport.service.storage.models import Base, Organisation, User
+from trustreport.service.storage.models import Base, Organisation, Session, User
 
 OLD_ROWS = (
     "INSERT INTO organisations (id, name, created_at) VALUES ('{o}', 'Old hospital', 1000)",
     """INSERT INTO users (id, organisation, email, name, password, roles, operator, created_at)
     VALUES ('{u}', '{o}', 'old@hospital.test', 'Old', 'x', '["admin"]', true, 1000)""",
+    """INSERT INTO sessions (hash, "user", created_at, seen_at, expires_at) VALUES ('h1', '{u}', 1, 1, 1)""",
+    """INSERT INTO sessions (hash, "user", created_at, seen_at, expires_at) VALUES ('h2', '{u}', 1, 1, 1)""",
 )
 
 
@@ -49,6 +51,7 @@ def test_data_of_an_older_schema_come_along(tmp_path: Path, address: str, revisi
         organisation, user = rows.get_one(Organisation, o), rows.get_one(User, u)
         assert (organisation.name, organisation.retention) == ("Old hospital", {})
         assert (user.email, user.roles, user.operator) == ("old@hospital.test", ["admin"], True)
+        assert {len(session.id) for session in rows.query(Session)} == {26}
         assert migrate.current(rows.connection()) == migrate.head()
     core.close()
 

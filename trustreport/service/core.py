@@ -3,6 +3,8 @@
 import os
 from dataclasses import dataclass, field
 
+from trustreport.service.access.provider import Provider
+from trustreport.service.access.provider_settings import provider_settings
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.migrate import migrate
@@ -21,6 +23,7 @@ class Core:
     blobs: Blobs
     signer: Signer
     throttle: Throttle
+    provider: Provider | None = None  # of identities
     metrics: Metrics = field(default_factory=Metrics)
 
     def close(self) -> None:
@@ -30,6 +33,7 @@ class Core:
 
 def open_core(settings: Settings) -> Core:
     """Open the data folder and the database, made where they are missing, brought forward where old."""
+    identities = provider_settings(settings)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.chmod(settings.data, 0o700)
     store = Store(settings.address)
@@ -39,4 +43,11 @@ def open_core(settings: Settings) -> Core:
     except BaseException:  # no connection stays open
         store.close()
         raise
-    return Core(settings, store, Blobs(settings.data / "blobs"), signer, Throttle(settings))
+    return Core(
+        settings,
+        store,
+        Blobs(settings.data / "blobs"),
+        signer,
+        Throttle(settings),
+        Provider(identities) if identities else None,
+    )

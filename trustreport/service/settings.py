@@ -49,6 +49,19 @@ class Settings:
     token_days: int = 365  # the longest life of an API token
     link_hours: float = 24  # of setup links and invitations
 
+    second_factor: int = 0  # 1: required of every local account
+
+    oidc_issuer: str = ""  # the identity provider; empty: accounts with passwords alone
+    oidc_client_id: str = ""
+    oidc_client_secret: str = ""  # empty: a public client
+    oidc_scopes: str = "openid email profile"
+    oidc_groups: str = "groups"  # the claim with the groups
+    oidc_roles: str = ""  # YAML: which group has which roles in which organisation
+    oidc_create: int = 1  # accounts are made at the first sign-in of a member of such a group
+    oidc_only: int = 0  # 1: who has an account there does not sign in with a password here
+    oidc_days: int = 30  # passwords and API tokens of its accounts rest so long after the last sign-in there
+    oidc_name: str = ""  # what the button says; empty: the issuer's host
+
     lease: float = 30  # after so long without a sign of life a job is taken from its worker
     attempts: int = 3  # a job that ended its worker so often has failed
     job_memory: int = 6000 * MB

@@ -104,20 +104,33 @@ def set_password(rows: Rows, user: User, password: str, actor: str, **how: Any) 
 
 def take_up(rows: Rows, user: User, link: Link, password: str) -> None:
     """A password chosen with a link; where there was one before, others have yet to confirm the account."""
-    user.reset, user.confirmed_by = user.reset or bool(user.password), None
+    user.reset, user.confirmed_by = user.reset or bool(user.password or user.subject), None
     user.link_by, user.link_at = link.made_by, now(rows)
     set_password(rows, user, password, user.id, link_by=link.made_by)
 
 
 def is_unconfirmed(user: User) -> bool:
-    """Whether the password was replaced by whoever had a link, and nobody else has confirmed who that was."""
+    """Whether the password was replaced by whoever had a link, or an administrator took away second factors,
+    and nobody else has confirmed who uses the account.
+    """
     return user.reset and user.confirmed_by is None
 
 
 def may_confirm(by: User, user: User) -> bool:
-    """Whether one user may confirm another: not who made the link, nor who came in by one after that."""
-    came_before = by.link_at is None or user.link_at is None or by.link_at < user.link_at
-    return by.id not in (user.id, user.link_by) and came_before and not is_unconfirmed(by)
+    """Whether one user may confirm another: not who made the link or took away second factors, nor who came
+    in by a link after that.
+    """
+    reset_at = max(user.link_at or 0, user.factors_reset_at or 0)
+    came_before = by.link_at is None or not reset_at or by.link_at < reset_at
+    return (
+        by.id not in (user.id, user.link_by, user.factors_reset_by) and came_before and not is_unconfirmed(by)
+    )
+
+
+def mark_proof_removed(rows: Rows, user: User, by: str) -> None:
+    """Note who took away second factors or the bond with the provider: others have yet to confirm that."""
+    user.reset, user.confirmed_by = True, None
+    user.factors_reset_by, user.factors_reset_at = by, now(rows)
 
 
 def refuse_unconfirmed(user: User) -> None:
@@ -126,8 +139,8 @@ def refuse_unconfirmed(user: User) -> None:
         raise Fault(
             403,
             "Not confirmed",
-            "The password of this account was reset. Before it signs or invites, somebody who did not make "
-            "the link must confirm on their account page that the right person has it.",
+            "The password or second factor of this account was reset. Before it signs or invites, somebody "
+            "who did not do that must confirm on their account page that the right person has it.",
         )
 
 

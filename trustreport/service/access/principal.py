@@ -6,7 +6,8 @@ from typing import Any, Literal, TypeVar
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.service.access import secrets
+from trustreport.service.access import second_factor, secrets
+from trustreport.service.access.identity import is_vouched_for
 from trustreport.service.access.roles import Permission, permissions
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Session, Token, User
@@ -15,6 +16,7 @@ from trustreport.service.web.faults import Fault
 
 COOKIE = "__Host-trustreport"
 MINUTE = 60_000
+ENROL = "Your organisation requires a second factor. Set one up on your account page first."
 PREFIX = "tr_"  # of API tokens, so that scanners of leaked secrets know one
 
 T = TypeVar("T", bound=Any)
@@ -33,9 +35,12 @@ class Principal:
     operator: bool
     via: Literal["session", "token"]
     credential: str  # hash of the session, or name of the token's row
+    must_enrol: bool = False  # may do nothing until a second factor is set up
 
     def need(self, permission: Permission) -> None:
         """Refuse who may not."""
+        if self.must_enrol:
+            raise Fault(403, "Second factor needed", ENROL)
         if permission not in self.may:
             raise Fault(403, "Not allowed", f"This needs the permission {permission!r}.")
 
@@ -61,8 +66,13 @@ class Principal:
         return row
 
 
-def begin_session(rows: Rows, user: User, settings: Settings, *, replaces: str = "") -> str:
-    """A new session; returns the secret for its cookie. The session that the browser came with ends."""
+def begin_session(rows: Rows, user: User, settings: Settings, *, replaces: str = "", **seen: str) -> str:
+    """A new session; returns the secret for its cookie. The session that the browser came with ends.
+
+    Parameters
+    ----------
+    seen : address, browser and how somebody came in, for the list of sessions
+    """
     if replaces:
         end_session(rows, replaces)
     secret, at = secrets.new_secret(), now(rows)
@@ -74,6 +84,7 @@ def begin_session(rows: Rows, user: User, settings: Settings, *, replaces: str =
             created_at=at,
             seen_at=at,
             expires_at=at + round(settings.session_hours * 60 * MINUTE),
+            **seen,
         )
     )
     return secret
@@ -100,24 +111,38 @@ def by_session(rows: Rows, secret: str, settings: Settings) -> Principal | None:
     if kept is None or kept.expires_at < at or kept.seen_at < at - settings.idle_minutes * MINUTE:
         return None
     user = rows.get(User, kept.user)
-    return _principal(user, "session", kept.hash, None) if user else None
+    if user is None:
+        return None
+    locked = second_factor.must_enrol(rows, user, kept, settings)
+    return _principal(user, "session", kept.hash, None, must_enrol=locked)
 
 
-def by_token(rows: Rows, secret: str) -> Principal | None:
-    """Who an API token stands for; None where it is unknown, expired or revoked."""
+def by_token(rows: Rows, secret: str, settings: Settings) -> Principal | None:
+    """Who an API token stands for; None where it is unknown, expired or revoked.
+
+    That of an account of the identity provider rests where its user has not signed in there for long: they
+    may have been taken out of every group.
+    """
     kept = rows.scalar(select(Token).where(Token.hash == secrets.fingerprint(secret)))
     if kept is None or kept.revoked_at is not None or kept.expires_at < now(rows):
         return None
     user = rows.get(User, kept.user)
-    return _principal(user, "token", kept.id, kept.scopes) if user else None
+    if user is None or not is_vouched_for(user, now(rows), settings):
+        return None
+    return _principal(user, "token", kept.id, kept.scopes)
 
 
 def _principal(
-    user: User, via: Literal["session", "token"], credential: str, scopes: list[Any] | None
+    user: User,
+    via: Literal["session", "token"],
+    credential: str,
+    scopes: list[Any] | None,
+    *,
+    must_enrol: bool = False,
 ) -> Principal | None:
     if user.disabled_at is not None:
         return None
-    may = permissions(user.roles)
+    may = permissions(() if must_enrol else user.roles)
     return Principal(
         user=user.id,
         organisation=user.organisation,
@@ -125,7 +150,8 @@ def _principal(
         name=user.name,
         roles=tuple(user.roles),
         may=may if scopes is None else may & frozenset(scopes),
-        operator=user.operator and via == "session",
+        operator=user.operator and via == "session" and not must_enrol,
         via=via,
         credential=credential,
+        must_enrol=must_enrol,
     )

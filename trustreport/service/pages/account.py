@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import FormData
 
-from trustreport.service.access import accounts
+from trustreport.service.access import accounts, identity, second_factor
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.pages.names import user_names
@@ -20,7 +20,7 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import page
 from trustreport.service.routes import account as api
-from trustreport.service.routes import tokens, users
+from trustreport.service.routes import sessions, tokens, users
 from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import Token, User
 from trustreport.service.web.faults import Fault
@@ -43,7 +43,7 @@ def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Respo
         if text(form, "new_password") != text(form, "password_again"):
             raise Fault(422, "Passwords differ", "Type the same password twice.")
         wanted = request_from_form(
-            api.NewPassword, old=text(form, "password"), new=text(form, "new_password")
+            api.NewPassword, old=text(form, "password") or None, new=text(form, "new_password")
         )
         answer = RedirectResponse("/account?done=password", 303)
         api.change_password(wanted, who, core, request, answer)
@@ -55,8 +55,16 @@ def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Respo
 @router.post("/account/sessions/end")
 def end_sessions(who: Visitor, core: TheCore, form: Sent) -> Response:
     """End all sessions but this one."""
-    api.end_other_sessions(who, core)
+    sessions.end_other_sessions(who, core)
     return see("/account?done=sessions")
+
+
+@router.post("/sessions/{session}/end")
+def end_session(session: Name, who: Visitor, core: TheCore, form: Sent) -> Response:
+    """End one session."""
+    answer = RedirectResponse("/account?done=session", 303)
+    sessions.end_session(session, who, core, answer)
+    return answer
 
 
 @router.post("/account/tokens")
@@ -103,14 +111,18 @@ def _show(
         own = rows.get_one(User, who.user)
         reset = rows.scalars(who.all(User).where(User.reset, User.confirmed_by.is_(None))).all()
         confirmable = [u for u in reset if accounts.may_confirm(own, u)] if who.may & users.CONFIRMS else []
-        sessions = api.live_sessions(rows, who)
-        names = user_names(rows, who, {u.link_by or "" for u in reset})
+        live = sessions.live_sessions(rows, who, core.settings)
+        factors = second_factor.factors_of(rows, who.user)
+        names = user_names(rows, who, {u for r in reset for u in (r.link_by, r.factors_reset_by) if u})
         mine = PageRequest(limit=100, after=None).rows(rows, query, Token.id, lambda t: t)
     return page(
         request,
         "account",
         tokens=mine.items,
-        sessions=sessions,
+        sessions=live,
+        factors=factors,
+        provider=core.provider.settings.name if core.provider else "",
+        elsewhere=identity.is_proved_there(own, core.settings),
         made=made,
         own=own,
         is_unconfirmed=accounts.is_unconfirmed(own),

@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from trustreport.service.access import identity, second_factor
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.roles import ROLES
 from trustreport.service.core import Core
@@ -20,7 +21,7 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import page
 from trustreport.service.pages.studies import A_PAGE, After
-from trustreport.service.routes import filters, organisations, users
+from trustreport.service.routes import factors, filters, organisations, sessions, users
 from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import Token, User
 from trustreport.service.web.faults import Fault
@@ -70,7 +71,7 @@ def change(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) 
 
     def act() -> Response:
         given: dict[str, Any] = {"name": text(form, "name")}
-        if user != who.user:
+        if user != who.user and "follows" not in form:
             given["roles"] = texts(form, "role")
         users.change(user, request_from_form(users.UserChange, **given), who, core)
         return see(f"/admin/users/{user}?done=saved")
@@ -108,6 +109,35 @@ def erase(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -
     return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
 
 
+@router.post("/users/{user}/sessions")
+def end_sessions(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """End every session of a user."""
+    sessions.end_sessions_of(user, who, core)
+    return see(f"/admin/users/{user}?done=user-sessions")
+
+
+@router.post("/users/{user}/factors")
+def take_away_factors(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Take away the second factors of somebody who has lost them."""
+
+    def act() -> Response:
+        factors.take_away(user, who, core)
+        return see(f"/admin/users/{user}?done=factors")
+
+    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
+
+
+@router.post("/users/{user}/identity")
+def unbind(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Unbind an account from the identity provider."""
+
+    def act() -> Response:
+        users.unbind(user, who, core)
+        return see(f"/admin/users/{user}?done=unbound")
+
+    return attempt(act, lambda fault: _user(request, who, core, user, fault=fault))
+
+
 @router.get("/tokens")
 def all_tokens(request: Request, who: Admin, core: TheCore, after: After = "") -> Response:
     """Tokens of all users."""
@@ -139,6 +169,14 @@ def retention(request: Request, who: Admin, core: TheCore, form: Sent) -> Respon
         return see("/admin/organisation?done=saved")
 
     return attempt(act, lambda fault: _organisation(request, who, core, fault=fault, sent=typed(form)))
+
+
+@router.post("/organisation/second-factor")
+def second_factor_required(request: Request, who: Admin, core: TheCore, form: Sent) -> Response:
+    """Require a second factor, or no longer."""
+    wanted = organisations.SecondFactor(required=text(form, "required") == "yes")
+    organisations.require_second_factor(wanted, who, core)
+    return see("/admin/organisation?done=saved")
 
 
 @router.post("/organisations")
@@ -197,10 +235,14 @@ def _user(
 ) -> Response:
     with core.store.read() as rows:
         row = who.one(rows, User, user)
+        count = len(second_factor.factors_of(rows, row.id))
     return page(
         request,
         "admin_user",
         user=row,
+        factors=count,
+        provider=core.provider.settings.name if core.provider else "",
+        follows=identity.has_roles_there(row, core.settings),
         roles=ROLES,
         invited=invited,
         link=_link(core, invited.invitation) if invited else "",

@@ -1,13 +1,16 @@
 """Coming in: the first start, an invitation, signing in and out."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
+from sqlalchemy.orm import Session as Rows
 
-from trustreport.service.access import accounts
+from trustreport.service.access import accounts, pending, second_factor
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE
+from trustreport.service.access.second_factor import Proof
+from trustreport.service.core import Core
 from trustreport.service.pages.page_context import (
     LOCAL,
     Sent,
@@ -21,10 +24,21 @@ from trustreport.service.pages.page_context import (
 )
 from trustreport.service.pages.render import page
 from trustreport.service.routes import account as api
+from trustreport.service.routes.factors import ask_passkey
+from trustreport.service.storage.models import User
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore, anybody
 
-OPEN = ("/setup", "/invitation", "/sign-in", "/forgotten")  # forms of those who are not signed in
+OPEN = (
+    "/setup",
+    "/invitation",
+    "/sign-in",
+    "/sign-in/second",
+    "/sign-in/provider",
+    "/forgotten",
+)  # forms of those who are not signed in
+
+TRIES = 5  # of the second factor, then the password is asked for again
 
 router = APIRouter()
 Secret = Annotated[str, Query(max_length=100)]
@@ -77,7 +91,12 @@ def accept(request: Request, core: TheCore, form: SentByAnyone) -> Response:
         _same_twice(text(form, "password"), text(form, "password_again"))
         wanted = request_from_form(api.Invitation, link=link, password=text(form, "password"))
         answer = RedirectResponse("/studies", 303)
-        api.accept_invitation(wanted, core, request, answer)
+        try:
+            api.accept_invitation(wanted, core, request, answer)
+        except Fault as fault:
+            if fault.status != 401:
+                raise
+            return see("/sign-in?done=chosen")
         return answer
 
     return attempt(act, lambda fault: page(request, "invitation", link=link, fault=fault))
@@ -89,8 +108,8 @@ def sign_in(request: Request, core: TheCore, next: Next = "") -> Response:  # no
     secret = request.cookies.get(COOKIE, "")
     with core.store.read() as rows:
         if secret and known.by_session(rows, secret, core.settings):
-            return see(_local(next))
-    return page(request, "sign_in", next=next, mails=core.settings.sends_mail)
+            return see(local(next))
+    return _form(request, core, next)
 
 
 @router.post("/sign-in")
@@ -102,25 +121,22 @@ def signed_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
             wanted = request_from_form(api.Login, email=text(form, "email"), password=text(form, "password"))
         except Fault:  # an address that can be nobody's
             raise Fault(403, "Not known", "Address or password is wrong.") from None
-        answer = RedirectResponse(_local(text(form, "next")), 303)
         try:
-            api.log_in(wanted, core, request, answer)
+            user, needs_factor = api.by_password(core, wanted.email, wanted.password, request)
         except Fault as fault:
             if fault.status == 401:
                 raise Fault(403, fault.title, fault.detail) from None
             raise
+        answer = RedirectResponse("/sign-in/second" if needs_factor else local(text(form, "next")), 303)
+        with core.store.write() as rows:
+            if needs_factor:
+                ask_passkey(core, rows, answer, "second", user.id, next=text(form, "next"))
+            else:
+                _begin(core, rows, user.id, request, answer)
         return answer
 
     return attempt(
-        act,
-        lambda fault: page(
-            request,
-            "sign_in",
-            next=text(form, "next"),
-            mails=core.settings.sends_mail,
-            fault=fault,
-            typed=typed(form),
-        ),
+        act, lambda fault: _form(request, core, text(form, "next"), fault=fault, typed=typed(form))
     )
 
 
@@ -145,6 +161,38 @@ def ask_reset(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     return attempt(act, again)
 
 
+@router.get("/sign-in/second", dependencies=[Depends(anybody)])
+def second(request: Request, core: TheCore) -> Response:
+    """The second factor, of somebody whose password was right."""
+    return _second(request, core)
+
+
+@router.post("/sign-in/second")
+def second_shown(request: Request, core: TheCore, form: SentByAnyone) -> Response:
+    """Come in with it."""
+
+    def act() -> Response:
+        with core.store.write() as rows:
+            step = pending.find(rows, request, "second")
+            if step is None:
+                return see("/sign-in?done=late")
+            tries = step.details.get("tries", 0) + 1
+            step.details = {**step.details, "tries": tries}
+            user = rows.get_one(User, step.user)
+        if tries > TRIES:
+            return see("/sign-in?done=late")
+        proof = Proof(text(form, "code"), text(form, "answer"), step.details["challenge"])
+        kind = second_factor.prove(core, user, proof)
+        answer = RedirectResponse(local(step.details["next"]), 303)
+        with core.store.write() as rows:
+            pending.take(rows, request, "second")
+            _begin(core, rows, user.id, request, answer, factor=kind)
+        pending.forget(answer)
+        return answer
+
+    return attempt(act, lambda fault: _second(request, core, fault))
+
+
 @router.post("/sign-out")
 def sign_out(request: Request, core: TheCore, who: Visitor, form: Sent) -> Response:
     """Leave."""
@@ -153,7 +201,31 @@ def sign_out(request: Request, core: TheCore, who: Visitor, form: Sent) -> Respo
     return answer
 
 
-def _local(wanted: str) -> str:
+def _form(request: Request, core: Core, next: str, **more: Any) -> Response:  # noqa: A002
+    name = core.provider.settings.name if core.provider else ""
+    return page(request, "sign_in", next=next, provider=name, mails=core.settings.sends_mail, **more)
+
+
+def _second(request: Request, core: Core, fault: Fault | None = None) -> Response:
+    with core.store.read() as rows:
+        step = pending.find(rows, request, "second")
+        if step is None:
+            return see("/sign-in?done=late")
+        kinds = {factor.kind for factor in second_factor.factors_of(rows, step.user or "")}
+    return page(request, "sign_in_second", kinds=kinds, options=step.details["options"], fault=fault)
+
+
+def _begin(
+    core: Core, rows: Rows, user: str, request: Request, answer: RedirectResponse, factor: str = ""
+) -> None:
+    """Begin a session; whoever must set up a second factor is led there first."""
+    me = api.begin(core, rows, rows.get_one(User, user), request, answer, factor=factor)
+    if me.must_enrol:
+        answer.headers["location"] = "/account/second-factor"
+
+
+def local(wanted: str) -> str:
+    """An address of this service that somebody wanted to go to; where one begins for any other."""
     return wanted if LOCAL.fullmatch(wanted) else "/studies"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import or_, select
 
+from trustreport.service.access.identity import is_proved_there
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.pages.names import pairs, signed_acts, user_names
@@ -28,6 +29,7 @@ from trustreport.service.pages.threads import collaboration_of, thread_of_report
 from trustreport.service.record.attest import preparers
 from trustreport.service.routes import attestations as api
 from trustreport.service.routes import filters, shares
+from trustreport.service.routes.account import is_fresh
 from trustreport.service.routes.blob_responses import SANDBOX, send_blob
 from trustreport.service.routes.pagination import Name, PageRequest
 from trustreport.service.storage.models import (
@@ -36,6 +38,7 @@ from trustreport.service.storage.models import (
     ReportFile,
     StoredReport,
     StoredStudy,
+    User,
     Version,
 )
 from trustreport.service.web.faults import Fault
@@ -111,10 +114,8 @@ def sign(report: Name, request: Request, who: Reviewer, core: TheCore, form: Sen
     """Review, approve or reject it, with what that means."""
 
     def act() -> Response:
-        names = ("act", "meaning", "password")
-        api.sign(
-            report, request_from_form(api.Signing, **{name: text(form, name) for name in names}), who, core
-        )
+        given = {name: text(form, name) or None for name in ("act", "meaning", "password")}
+        api.sign(report, request_from_form(api.Signing, **given), who, core)
         return see(f"/reports/{report}?done=signed#signatures")
 
     return attempt(act, lambda fault: show(request, who, core, report, fault=fault, sent=typed(form)))
@@ -168,6 +169,9 @@ def show(
             signatures=signatures,
             own=who.user in prepared,
             prepared=[people[user] for user in sorted(prepared)],
+            elsewhere=is_proved_there(rows.get_one(User, who.user), core.settings),
+            is_fresh=is_fresh(rows, who),
+            provider=core.provider.settings.name if core.provider else "",
             signed=frozenset(s.act for s in signatures),
             others=others,
             outcome=outcome,

@@ -14,6 +14,7 @@ PARTS = {
     "pages.css": ("report.css", "screen.css", "service/static/pages.css"),
     "pages.js": ("service/static/pages.js",),
     "editor.js": ("service/static/editor.js",),
+    "passkeys.js": ("service/static/passkeys.js",),
     "htmx.js": ("service/static/htmx.min.js",),
     "Inter-Regular.woff2": ("assets/fonts/Inter-Regular.woff2",),
     "Inter-SemiBold.woff2": ("assets/fonts/Inter-SemiBold.woff2",),

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
 from trustreport.service.access import accounts
+from trustreport.service.access.identity import is_proved_there
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
@@ -46,9 +47,10 @@ def attest(
     """
     user = rows.get_one(User, who.user)
     _refuse_signature(rows, user, report, act)
+    elsewhere = is_proved_there(user, core.settings)
     at, name = now(rows), new_id()
     said = {"format": FORMAT, "id": name, "act": act, "meaning": meaning, "at": at}
-    statement = canonical(said | _circumstances(core, rows, who, user, report)).encode()
+    statement = canonical(said | _circumstances(core, rows, who, user, report, elsewhere)).encode()
     blob = core.blobs.put(who.organisation, io.BytesIO(statement))
     row = Attestation(
         id=name,
@@ -77,9 +79,14 @@ def attest(
 
 
 def _circumstances(
-    core: Core, rows: Rows, who: Principal, user: User, report: StoredReport
+    core: Core, rows: Rows, who: Principal, user: User, report: StoredReport, elsewhere: bool
 ) -> dict[str, Any]:
-    """What a statement says of its signer, the report, the log and the key."""
+    """What a statement says of its signer, the report, the log and the key.
+
+    Parameters
+    ----------
+    elsewhere : whether the identity provider vouched for the signer, not a password
+    """
     number, head = audit.head_of(rows, who.organisation)
     return {
         "signer": {"user": who.user, "name": who.name, "email": who.email, "roles": list(who.roles)},
@@ -89,6 +96,11 @@ def _circumstances(
             "link_at": user.link_at,
             "reset": user.reset,
             "confirmed_by": user.confirmed_by,
+            "factors_reset_by": user.factors_reset_by,
+            "factors_reset_at": user.factors_reset_at,
+            # Who vouched for the signer at this moment: their password here, or the identity provider.
+            "issuer": user.issuer if elsewhere else None,
+            "subject": user.subject if elsewhere else None,
         },
         "organisation": rows.get_one(Organisation, who.organisation).name,
         "report": {

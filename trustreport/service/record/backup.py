@@ -39,6 +39,7 @@ LEFT_OUT = (
     "sessions",
     "links",
     "known_browsers",
+    "pending_steps",
     "workers",
     "mails",
 )  # not taken along

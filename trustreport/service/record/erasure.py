@@ -6,14 +6,22 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.access import browsers
 from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest
-from trustreport.service.storage.models import Link, Session, Token, User
+from trustreport.service.storage.models import (
+    Factor,
+    Link,
+    PendingStep,
+    RecoveryCode,
+    Session,
+    Token,
+    User,
+)
 from trustreport.service.storage.store import now
 
 ERASED = "Erased person"
 
 
 def erase_person(rows: Rows, user: User, actor: str) -> None:
-    """Close an account for good and remove name, address, password and comments of its user.
+    """Close an account for good and remove name, address, password, second factors and comments of its user.
 
     Signed statements keep the name: they are records that others rely on.
     """
@@ -33,10 +41,11 @@ def erase_person(rows: Rows, user: User, actor: str) -> None:
             token.revoked_at = at
             audit.write(rows, user.organisation, actor, "token.revoke", token.id)
     rows.execute(delete(Mail).where(or_(Mail.user == user.id, Mail.address == user.email)))
-    for model in (Session, Link):
+    for model in (Session, Link, Factor, RecoveryCode, PendingStep):
         rows.execute(delete(model).where(model.user == user.id))
     browsers.forget(rows, user)
     user.name, user.email, user.password = ERASED, f"{user.id}@erased.invalid", ""
+    user.issuer, user.subject = None, None
     user.roles, user.operator = [], False
     user.disabled_at = user.disabled_at or at
     audit.write(rows, user.organisation, actor, "user.erase", user.id, roles=[])

@@ -1,6 +1,5 @@
-"""Coming in: the first setup, invitations, sessions, one's own password."""
+"""Coming in and going: the first setup, invitations, logging in and out, one's own password."""
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -9,14 +8,21 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
-from trustreport.service.access import accounts, browsers, secrets
+from trustreport.service.access import (
+    accounts,
+    browser_names,
+    browsers,
+    identity,
+    second_factor,
+    secrets,
+)
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission, Role
+from trustreport.service.access.second_factor import Proof
 from trustreport.service.core import Core
 from trustreport.service.mail import outbox
-from trustreport.service.routes.pagination import Page, RequestedPage
-from trustreport.service.routes.shapes import Email, Line, Password, RequestBody, ResponseBody, moment
+from trustreport.service.routes.shapes import Email, Line, Password, RequestBody, ResponseBody
 from trustreport.service.storage.models import Session, User
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
@@ -24,6 +30,10 @@ from trustreport.service.web.guard import Anyone, TheCore, address_of, anybody
 
 router = APIRouter(tags=["account"])
 Secret = Annotated[str, Field(min_length=1, max_length=100)]
+Code = Annotated[str, Field(max_length=60)]
+PROVED_SECONDS = 300  # that a fresh sign-in at the provider is good for
+ONLY_THERE = "This account signs in at the identity provider, without a password here."
+FACTOR_NEEDED = "Second factor needed"
 
 
 class Setup(RequestBody):
@@ -42,6 +52,9 @@ class Invitation(RequestBody):
 class Login(RequestBody):
     email: Email
     password: Password
+    code: Code = Field(
+        default="", description="of an app or for recovery, where the account has a second factor"
+    )
 
 
 class Reset(RequestBody):
@@ -49,7 +62,7 @@ class Reset(RequestBody):
 
 
 class NewPassword(RequestBody):
-    old: Password
+    old: Password | None = Field(default=None, description="left out after a fresh sign-in at the provider")
     new: Password
 
 
@@ -63,16 +76,8 @@ class Me(ResponseBody):
     roles: list[Role]
     permissions: list[Permission]
     operator: bool = Field(description="may found organisations")
+    must_enrol: bool = Field(description="has no permissions until a second factor is set up")
     csrf: str = Field(description="send as X-CSRF-Token with what changes anything; empty for API tokens")
-
-
-class SessionResponse(ResponseBody):
-    """A session of one's own."""
-
-    created_at: datetime
-    seen_at: datetime = Field(description="last use, to the minute")
-    expires_at: datetime
-    current: bool = Field(description="the one that asks")
 
 
 @router.post("/setup", status_code=201, dependencies=[Depends(anybody)])
@@ -83,19 +88,26 @@ def set_up(asked: Setup, core: TheCore, request: Request, response: Response) ->
         user = accounts.set_up(
             rows, asked.organisation, email=asked.email, name=asked.name, password=asked.password
         )
-        return _log_in(core, rows, user, request, response)
+        return begin(core, rows, user, request, response)
 
 
 @router.post("/invitations", status_code=201, dependencies=[Depends(anybody)])
 def accept_invitation(asked: Invitation, core: TheCore, request: Request, response: Response) -> Me:
-    """Choose a password, with the link of an invitation."""
+    """Choose a password, with the link of an invitation.
+
+    An account with a second factor has its new password then (401), and logs in with both.
+    """
     with core.store.write() as rows:
         link = accounts.use_link(rows, asked.link, "invitation")
         user = rows.get(User, link.user)
         if user is None or user.disabled_at is not None:
             raise Fault(403, "Link not valid", "This account is closed.")
+        if core.settings.oidc_only and identity.is_bound(user):
+            raise Fault(403, "Link not valid", ONLY_THERE)
         accounts.take_up(rows, user, link, asked.password)
-        return _log_in(core, rows, user, request, response)
+        if not second_factor.has_one(rows, user.id):
+            return begin(core, rows, user, request, response)
+    raise Fault(401, FACTOR_NEEDED, "The password is saved. Log in with it and your second factor.")
 
 
 @router.post("/resets", status_code=202, dependencies=[Depends(anybody)])
@@ -112,11 +124,19 @@ def request_reset(asked: Reset, core: TheCore, request: Request) -> None:
 @router.post("/session", status_code=201, dependencies=[Depends(anybody)])
 def log_in(asked: Login, core: TheCore, request: Request, response: Response) -> Me:
     """Log in; the session is a cookie, and always a new one."""
-    return log_in_by_password(core, asked.email, asked.password, request, response)
+    user, needs_factor = by_password(core, asked.email, asked.password, request)
+    if needs_factor and not asked.code:
+        raise Fault(401, FACTOR_NEEDED, "Send the code of your app, or a recovery code, as well.")
+    kind = second_factor.prove(core, user, Proof(asked.code)) if needs_factor else ""
+    with core.store.write() as rows:
+        return begin(core, rows, rows.get_one(User, user.id), request, response, factor=kind)
 
 
-def log_in_by_password(core: Core, email: str, password: str, request: Request, response: Response) -> Me:
-    """Log in, or refuse in words and time that do not show whether there is such an account."""
+def by_password(core: Core, email: str, password: str, request: Request) -> tuple[User, bool]:
+    """Whose address and password these are, and whether a second factor is needed.
+
+    Refuses in words and time that do not show whether there is such an account.
+    """
     email = email.lower()
     with core.store.read() as rows:
         kept = rows.scalar(select(User).where(User.email == email))
@@ -132,15 +152,47 @@ def log_in_by_password(core: Core, email: str, password: str, request: Request, 
         raise Fault(401, "Not known", "Address or password is wrong.")
     give_back()
     renewed = secrets.hash_password(password) if secrets.is_outdated(kept.password) else ""
+    if core.settings.oidc_only and identity.is_bound(kept):
+        raise Fault(403, "Not here", ONLY_THERE)
     with core.store.write() as rows:
         user = rows.get_one(User, kept.id)
+        if not identity.is_vouched_for(user, now(rows), core.settings):
+            raise Fault(
+                403, "Not here", "Sign in at the identity provider, where you have not been for long."
+            )
         user.password = renewed or user.password
-        return _log_in(core, rows, user, request, response)
+        return user, second_factor.has_one(rows, user.id)
 
 
-def _log_in(core: Core, rows: Rows, user: User, request: Request, response: Response) -> Me:
-    secret = known.begin_session(rows, user, core.settings, replaces=request.cookies.get(COOKIE, ""))
-    audit.write(rows, user.organisation, user.id, "login", user.id)
+def begin(
+    core: Core,
+    rows: Rows,
+    user: User,
+    request: Request,
+    response: Response,
+    *,
+    how: str = "password",
+    factor: str = "",
+) -> Me:
+    """Begin a session of somebody who has proved who they are; its secret is in a cookie.
+
+    Parameters
+    ----------
+    how : password or provider
+    factor : the kind of the second factor that was proved
+    """
+    if user.disabled_at is not None:  # meanwhile
+        raise Fault(401, "Not known", "Address or password is wrong.")
+    secret = known.begin_session(
+        rows,
+        user,
+        core.settings,
+        replaces=request.cookies.get(COOKIE, ""),
+        address=address_of(request)[:60],
+        browser=browser_names.in_words(request.headers.get("User-Agent", ""))[:60],
+        how=how,
+    )
+    audit.write(rows, user.organisation, user.id, "login", user.id, how=how, factor=factor)
     browser = browsers.remember(rows, user, request.cookies.get(browsers.COOKIE, ""))
     rows.flush()
     who = known.by_session(rows, secret, core.settings)
@@ -178,42 +230,6 @@ def log_out(who: Anyone, core: TheCore, request: Request, response: Response) ->
     response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
 
 
-@router.get("/sessions")
-def sessions(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[SessionResponse]:
-    """One's own sessions that have not ended, the newest first."""
-    _in_a_session(who)
-    with core.store.read() as rows:
-        return turn.items(live_sessions(rows, who), lambda session: session)
-
-
-@router.delete("/sessions", status_code=204)
-def end_other_sessions(who: Anyone, core: TheCore) -> None:
-    """End all of one's sessions but this one."""
-    _in_a_session(who)
-    with core.store.write() as rows:
-        ended = known.end_others(rows, who)
-        audit.write(rows, who.organisation, who.user, "session.end", who.user, sessions=ended)
-
-
-def live_sessions(rows: Rows, who: Principal) -> list[SessionResponse]:
-    """The sessions of a user that have not ended, the newest first."""
-    query = select(Session).where(Session.user == who.user, Session.expires_at >= now(rows))
-    return [
-        SessionResponse(
-            created_at=moment(row.created_at),
-            seen_at=moment(row.seen_at),
-            expires_at=moment(row.expires_at),
-            current=row.hash == who.credential,
-        )
-        for row in rows.scalars(query.order_by(Session.created_at.desc()))
-    ]
-
-
-def _in_a_session(who: Principal) -> None:
-    if who.via == "token":
-        raise Fault(403, "Not allowed", "Sessions are seen and ended in a session.")
-
-
 @router.post("/account/password", status_code=204)
 def change_password(
     asked: NewPassword, who: Anyone, core: TheCore, request: Request, response: Response
@@ -224,18 +240,43 @@ def change_password(
     confirm(core, who, asked.old)
     with core.store.write() as rows:
         user = rows.get_one(User, who.user)
+        how = rows.get_one(Session, who.credential).how
         accounts.set_password(rows, user, asked.new, user.id)
-        _log_in(core, rows, user, request, response)
+        begin(core, rows, user, request, response, how=how)
 
 
-def confirm(core: Core, who: Principal, password: str) -> None:
-    """Refuse whoever asks unless their password is right; counted for their session or token alone."""
-    give_back = core.throttle.begin_login({f"{who.via} {who.credential}": 1})
+def confirm(core: Core, who: Principal, password: str | None) -> None:
+    """Refuse whoever asks unless their password is right; counted for their session or token alone.
+
+    An account of the identity provider has signed in there anew instead, which is good for one act.
+    """
     with core.store.read() as rows:
-        kept = rows.get_one(User, who.user).password
-    if not secrets.is_password(password, kept):
+        user = rows.get_one(User, who.user)
+    if identity.is_proved_there(user, core.settings):
+        _use_fresh_sign_in(core, who)
+        return
+    give_back = core.throttle.begin_login({f"{who.via} {who.credential}": 1})
+    if not secrets.is_password(password or "", user.password):
         raise Fault(403, "Password is wrong", "Your own password is needed for this.")
     give_back()
+
+
+def is_fresh(rows: Rows, who: Principal) -> bool:
+    """Whether a session has a fresh sign-in at the provider that was not used yet."""
+    session = rows.get(Session, who.credential)
+    return session is not None and (session.proved_at or 0) >= now(rows) - PROVED_SECONDS * 1000
+
+
+def _use_fresh_sign_in(core: Core, who: Principal) -> None:
+    with core.store.write() as rows:
+        session = rows.scalar(select(Session).where(Session.hash == who.credential).with_for_update())
+        if session is None or (session.proved_at or 0) < now(rows) - PROVED_SECONDS * 1000:
+            raise Fault(
+                403,
+                "Sign in again",
+                "Sign in at the identity provider once more, then do this within five minutes.",
+            )
+        session.proved_at = None
 
 
 def _me(who: Principal, csrf: str) -> Me:
@@ -247,5 +288,6 @@ def _me(who: Principal, csrf: str) -> Me:
         roles=list(who.roles),
         permissions=sorted(who.may),
         operator=who.operator,
+        must_enrol=who.must_enrol,
         csrf=csrf,
     )

@@ -10,11 +10,13 @@ from trustreport.service.routes import (
     comparisons,
     devices,
     exports,
+    factors,
     jobs,
     organisations,
     reports,
     review_requests,
     schedules,
+    sessions,
     shares,
     studies,
     tokens,
@@ -38,6 +40,8 @@ api = APIRouter(
 )
 for resource in (
     account,
+    factors,
+    sessions,
     organisations,
     users,
     tokens,

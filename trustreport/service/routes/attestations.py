@@ -23,7 +23,11 @@ Act = Literal["review", "approval", "rejection"]
 class Signing(RequestBody):
     act: Act
     meaning: Words = Field(min_length=1, description="what the signature means, worded for later readers")
-    password: Password = Field(description="one's own, since a signature is given by a person")
+    password: Password | None = Field(
+        default=None,
+        description="one's own, since a signature is given by a person; an account of the identity provider "
+        "leaves it out and signs in there anew before",
+    )
 
 
 class AttestationResponse(ResponseBody):

@@ -24,6 +24,12 @@ class Retention(RequestBody):
     keep_signed: bool = Field(default=True, description="keep studies with a signed report")
 
 
+class SecondFactor(RequestBody):
+    """Whether accounts with a password must have a second factor."""
+
+    required: bool
+
+
 class NewOrganisation(RequestBody):
     name: Line
     admin_email: Email
@@ -34,6 +40,7 @@ class OrganisationResponse(ResponseBody):
     id: str
     name: str
     retention: Retention
+    second_factor: bool = Field(description="required of accounts with a password")
     created_at: datetime
 
 
@@ -83,6 +90,18 @@ def set_retention(asked: Retention, who: Admin, core: TheCore) -> OrganisationRe
         return _to_response(organisation)
 
 
+@router.put("/organisation/second-factor")
+def require_second_factor(asked: SecondFactor, who: Admin, core: TheCore) -> OrganisationResponse:
+    """Require a second factor: in a session, accounts without one can do nothing but set one up."""
+    with core.store.write() as rows:
+        organisation = rows.get_one(Organisation, who.organisation)
+        organisation.second_factor = asked.required
+        audit.write(
+            rows, who.organisation, who.user, "second-factor.set", organisation.id, required=asked.required
+        )
+        return _to_response(organisation)
+
+
 @router.post("/organisation/retention/run")
 def run_retention(who: Admin, core: TheCore) -> Removed:
     """Remove now what the policy says; otherwise a worker does it once a day."""
@@ -96,5 +115,6 @@ def _to_response(row: Organisation) -> OrganisationResponse:
         id=row.id,
         name=row.name,
         retention=Retention.model_validate(row.retention),
+        second_factor=row.second_factor,
         created_at=moment(row.created_at),
     )

@@ -7,7 +7,7 @@ from pydantic import Field
 from sqlalchemy import delete
 
 from trustreport.service import audit
-from trustreport.service.access import accounts
+from trustreport.service.access import accounts, identity, provider_accounts
 from trustreport.service.access.roles import Permission, Role
 from trustreport.service.mail import outbox
 from trustreport.service.record.erasure import erase_person
@@ -90,6 +90,10 @@ def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResp
             raise Fault(409, "Not on oneself", "Another administrator must do this.")
         if asked.name is not None:
             row.name = asked.name
+        if asked.roles is not None and identity.has_roles_there(row, core.settings):
+            raise Fault(
+                409, "Not here", "The roles of this account are those of its groups at the identity provider."
+            )
         if asked.roles is not None:
             row.roles = sorted(set(asked.roles))
         if asked.disabled is not None:
@@ -120,9 +124,31 @@ def invite(user: Name, who: Admin, core: TheCore) -> Invited:
     with core.store.write() as rows:
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         row = who.one(rows, User, user)
+        if identity.is_bound(row) and core.settings.oidc_only:
+            raise Fault(
+                409, "Not here", "This account signs in at the identity provider, without a password here."
+            )
         audit.write(rows, who.organisation, who.user, "user.invite", row.id)
         link = outbox.invite(rows, core.settings, row, who.user)
         return Invited(user=_to_response(row), invitation=link)
+
+
+@router.delete("/{user}/identity", status_code=204)
+def unbind(user: Name, who: Admin, core: TheCore) -> None:
+    """Unbind an account from the identity provider: its user gets in by an invitation again.
+
+    Sessions end. The account signs and invites nobody until somebody else confirms it.
+    """
+    with core.store.write() as rows:
+        row = who.one(rows, User, user)
+        accounts.refuse_unconfirmed(rows.get_one(User, who.user))
+        if row.id == who.user:
+            raise Fault(409, "Not on oneself", "Another administrator must do this.")
+        if not identity.is_bound(row):
+            raise Fault(409, "Not bound", "This account is not bound to the identity provider.")
+        accounts.mark_proof_removed(rows, row, who.user)
+        rows.execute(delete(Session).where(Session.user == row.id))
+        provider_accounts.unbind(rows, row, who.user)
 
 
 @router.post("/{user}/confirmation", status_code=204)
@@ -146,7 +172,7 @@ def _to_response(row: User) -> UserResponse:
         email=row.email,
         name=row.name,
         roles=row.roles,
-        active=bool(row.password) and row.disabled_at is None,
+        active=bool(row.password or row.subject) and row.disabled_at is None,
         created_at=moment(row.created_at),
         disabled_at=maybe(row.disabled_at),
     )

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from sqlalchemy import BigInteger, Boolean, Float, ForeignKey, Index, String, Text, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from trustreport.service.ids import new_id
 from trustreport.service.storage.types import Json
 
 ID = String(26)
@@ -31,11 +32,13 @@ class Organisation(Base):
     id: Mapped[str] = key()
     name: Mapped[str] = mapped_column(String(200), unique=True)
     retention: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    second_factor: Mapped[bool] = mapped_column(Boolean, default=False)  # required of its local accounts
     created_at: Mapped[int]
 
 
 class User(Base):
     __tablename__ = "users"
+    __table_args__ = (Index("users_subject", "issuer", "subject", unique=True),)
     id: Mapped[str] = key()
     organisation: Mapped[str] = of("organisations")
     email: Mapped[str] = mapped_column(String(254), unique=True)  # in lower case
@@ -49,6 +52,11 @@ class User(Base):
     link_at: Mapped[int | None]
     reset: Mapped[bool] = mapped_column(Boolean, default=False)  # that link replaced a password
     confirmed_by: Mapped[str | None] = mapped_column(ID)  # who confirmed the account after that
+    issuer: Mapped[str | None] = mapped_column(String(500))  # the identity provider that vouches for them
+    subject: Mapped[str | None] = mapped_column(String(255))  # their name there, which no other person gets
+    provider_at: Mapped[int | None]  # when it last did
+    factors_reset_by: Mapped[str | None] = mapped_column(ID)  # the administrator who took away second factors
+    factors_reset_at: Mapped[int | None]
 
 
 class Link(Base):
@@ -65,10 +73,53 @@ class Link(Base):
 
 class Session(Base):
     __tablename__ = "sessions"
+    __table_args__ = (Index("sessions_id", "id", unique=True),)
     hash: Mapped[str] = mapped_column(SHA, primary_key=True)
     user: Mapped[str] = of("users")
     created_at: Mapped[int]
     seen_at: Mapped[int]
+    expires_at: Mapped[int]
+    id: Mapped[str] = mapped_column(ID, default=new_id)  # what lists name it by
+    address: Mapped[str] = mapped_column(String(60), default="")
+    browser: Mapped[str] = mapped_column(String(60), default="")  # in words
+    how: Mapped[str] = mapped_column(String(20), default="password")  # or passkey, provider
+    proved_at: Mapped[int | None]  # a fresh sign-in at the provider, good for one act that needs a password
+
+
+class Factor(Base):
+    """A second factor: an app that shows codes (totp), or a passkey."""
+
+    __tablename__ = "factors"
+    id: Mapped[str] = key()
+    organisation: Mapped[str] = of("organisations")
+    user: Mapped[str] = of("users")
+    kind: Mapped[str] = mapped_column(String(20))
+    name: Mapped[str] = mapped_column(String(200))
+    secret: Mapped[str] = mapped_column(Text)  # totp: encrypted; passkey: its public key
+    credential: Mapped[str | None] = mapped_column(String(1400), unique=True)  # id of a passkey, base64url
+    counter: Mapped[int]  # totp: the step of the last code that was used; passkey: its count of signatures
+    confirmed: Mapped[bool] = mapped_column(Boolean)  # a code was shown to work
+    created_at: Mapped[int]
+    used_at: Mapped[int | None]
+
+
+class RecoveryCode(Base):
+    """A code that replaces a second factor once."""
+
+    __tablename__ = "recovery_codes"
+    hash: Mapped[str] = mapped_column(SHA, primary_key=True)
+    user: Mapped[str] = of("users")
+    used_at: Mapped[int | None]
+
+
+class PendingStep(Base):
+    """Something begun in one request and finished in the next: a browser has its secret in a cookie."""
+
+    __tablename__ = "pending_steps"
+    hash: Mapped[str] = mapped_column(SHA, primary_key=True)
+    purpose: Mapped[str] = mapped_column(String(20))
+    user: Mapped[str | None] = mapped_column(ID, ForeignKey("users.id"))
+    details: Mapped[dict[str, Any]]
     expires_at: Mapped[int]
 
 

@@ -131,7 +131,7 @@ def _owner(core: Core, token: str | None, session: str | None) -> Principal | No
     """Whose a token is, or where there is none, whose a session is."""
     with core.store.read() as rows:
         if token is not None:
-            return known.by_token(rows, token)
+            return known.by_token(rows, token, core.settings)
         return known.by_session(rows, session, core.settings) if session else None
 
 

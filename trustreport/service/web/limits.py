@@ -36,12 +36,13 @@ class Throttle:
             reset = self._windows.get_window_stats(self._seldom, whose).reset_time
             raise _refusal("Too many requests", reset)
 
-    def begin_login(self, counters: Mapping[str, int]) -> Callable[[], None]:
+    def begin_login(self, counters: Mapping[str, int], *, seconds: int = MINUTE) -> Callable[[], None]:
         """Count a password in each counter before it is tried; what to call once it was right.
 
         Parameters
         ----------
-        counters : names, each with how many times `Settings.logins_a_minute` may be wrong there in a minute
+        counters : names, each with how many times `Settings.logins_a_minute` may be wrong there
+        seconds : the time in which so many may be wrong
 
         Raises
         ------
@@ -56,7 +57,7 @@ class Throttle:
         for name, times in counters.items():
             key = f"logins {name}"
             counted.append(key)
-            if self._storage.incr(key, MINUTE) > self._logins * times:
+            if self._storage.incr(key, seconds) > self._logins * times:
                 reset = self._storage.get_expiry(key)
                 give_back()
                 raise _refusal("Too many failed logins", reset)

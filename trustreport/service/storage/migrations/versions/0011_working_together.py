@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0011"
-down_revision = "0009"
+down_revision = "0010"
 
 ID, SHA, WHEN = sa.String(26), sa.String(64), sa.BigInteger()
 
