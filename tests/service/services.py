@@ -26,6 +26,7 @@ from trustreport.service.storage.models import (
     Version,
     VersionFile,
 )
+from trustreport.service.storage.webhooks import Delivery, Webhook
 from trustreport.service.web.guard import CSRF_HEADER
 
 PASSWORD = "correct horse battery"  # noqa: S105
@@ -149,6 +150,7 @@ def log_of(rows: Rows, client: Client, names: dict[str, str], results: str) -> N
         "version": ("version.add", {"digest": "0" * 64}),
         "report": ("report.made", {"results_sha256": results}),
         "schedule": ("schedule.add", {"study": names["study"]}),
+        "webhook": ("webhook.add", {}),
     }
     for kind, (action, details) in told.items():
         audit.write(rows, client.me["organisation"], client.me["user"], action, names[kind], **details)
@@ -159,7 +161,8 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     me, at = client.me, 1_760_000_000_000
     mine = {"organisation": me["organisation"]}
     blob = core.blobs.put(me["organisation"], io.BytesIO(f'{{"secret of": "{me["organisation"]}"}}'.encode()))
-    names = {kind: new_id() for kind in ("device", "study", "version", "job", "report", "schedule")}
+    kinds = "device study version job report schedule webhook delivery".split()
+    names = {kind: new_id() for kind in kinds}
     made_by = {**mine, "created_by": me["user"], "created_at": at}
     wishes = {"kind": None, "formats": ["json"], "release": None, "seed": None}
     of = {"study": names["study"], "version": names["version"]}
@@ -233,6 +236,26 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
                 every_days=30,
                 next_at=at * 2,
                 **made_by,
+            ),
+            Webhook(
+                id=names["webhook"],
+                url=f"https://receiver.test/{name.replace(' ', '-')}",
+                events=["study.remove"],
+                tried_at=0,
+                **made_by,
+            ),
+            Delivery(
+                id=names["delivery"],
+                webhook=names["webhook"],
+                kind="webhook.test",
+                details={"secret of": me["organisation"]},
+                attempts=1,
+                next_at=at,
+                queued_at=at,
+                reason="answered 500",
+                failed_at=at,
+                created_at=at,
+                **mine,
             ),
         ):
             rows.add(row)

@@ -30,6 +30,8 @@ def addresses(names: dict[str, str]) -> list[str]:
         f"/admin/users/{names['user']}",
         "/admin/tokens",
         "/admin/organisation",
+        "/admin/webhooks",
+        f"/admin/webhooks/{names['webhook']}",
         "/account",
         "/studies/nothing",
     ]

@@ -14,6 +14,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/versions/{version}/jobs"): {"formats": ["json"]},
     ("post", "/reports/{report}/attestations"): {"act": "review", "meaning": "Seen", "password": PASSWORD},
     ("patch", "/users/{user}"): {"name": "Mine now"},
+    ("patch", "/webhooks/{webhook}"): {"paused": True},
 }
 
 

@@ -22,6 +22,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
+from trustreport.service.webhooks import outbox
 
 DAY, HOUR = 86_400_000, 3_600_000
 ACTOR = "schedule"
@@ -79,6 +80,7 @@ def run_daily(core: Core) -> None:
             return
         audit.write(rows, audit.SERVICE, ACTOR, "retention.daily")
         rows.query(StoredWorker).where(StoredWorker.seen_at < at - DAY).delete()
+        outbox.remove_old(rows)
         organisations = rows.scalars(select(Organisation.id)).all()
     for organisation in organisations:
         with core.store.write() as rows:

@@ -1,4 +1,4 @@
-"""The threads of a process that works: those for jobs, and one that sees to what is due."""
+"""The threads of a process that works: for jobs, for what is due, and one that sends webhooks."""
 
 import os
 import socket
@@ -15,6 +15,7 @@ from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.storage.models import StoredWorker as Row
 from trustreport.service.storage.store import now
 from trustreport.service.web.log import log, place_of
+from trustreport.service.webhooks import delivery
 
 STOP_SECONDS = 20.0
 
@@ -28,7 +29,10 @@ class Worker:
         self._stop = threading.Event()
         wanted: list[tuple[Task, ...]] = [("check",)]
         wanted += [("report", "check")] * threads
-        self._threads = [threading.Thread(target=self._tend, daemon=True)]
+        self._threads = [
+            threading.Thread(target=self._tend, daemon=True),
+            threading.Thread(target=delivery.send_until, args=(core, self._stop), daemon=True),
+        ]
         for i, tasks in enumerate(wanted):
             thread = WorkerThread(core, f"{self.name}-{i}", self._stop)
             self._threads.append(threading.Thread(target=thread.work, args=tasks, daemon=True))

@@ -15,6 +15,7 @@ from trustreport.service.pages import (
     studies,
     uploads,
     versions,
+    webhooks,
 )
 
 router = APIRouter(include_in_schema=False)
@@ -31,5 +32,6 @@ for part in (
     devices,
     audit_log,
     admin,
+    webhooks,
 ):
     router.include_router(part.router)

@@ -30,6 +30,7 @@ from trustreport.service.storage.blobs import SHA, Blobs
 from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
 from trustreport.service.storage.store import Store, now
+from trustreport.service.storage.webhooks import Webhook
 from trustreport.signing import FILE as KEY_FILE
 
 FORMAT = "trustreport backup 1"
@@ -39,6 +40,7 @@ LEFT_OUT = (
     "links",
     "known_browsers",
     "workers",
+    "deliveries",
 )  # not taken along
 AT_A_TIME = 500
 HEADS = re.compile(r"heads-[0-9-]{10}\.json(\.sig)?")
@@ -118,8 +120,8 @@ def restore(
     Parameters
     ----------
     identity : file of the secret key of age that an encrypted backup is for
-    keep_tokens : leave API tokens as they were; otherwise all are revoked, since one that was revoked after
-        the backup would be valid again
+    keep_tokens : leave API tokens and webhooks as they were; otherwise all are revoked, since one that was
+        revoked after the backup would be valid again, and paused
 
     Raises
     ------
@@ -150,6 +152,7 @@ def restore(
         if not keep_tokens:
             with core.store.write() as rows:
                 _revoke_tokens(rows)
+                _pause_webhooks(rows)
         with core.store.read() as rows:
             return verify_all(core, rows)
     finally:
@@ -174,6 +177,13 @@ def _revoke_tokens(rows: Rows) -> None:
     for token in rows.scalars(select(Token).where(Token.revoked_at.is_(None))).all():
         token.revoked_at = now(rows)
         audit.write(rows, token.organisation, "restore", "token.revoke", token.id)
+
+
+def _pause_webhooks(rows: Rows) -> None:
+    """A copy of a service does not speak to those who listen to the first one."""
+    for webhook in rows.scalars(select(Webhook).where(Webhook.paused_at.is_(None))).all():
+        webhook.paused_at = now(rows)
+        audit.write(rows, webhook.organisation, "restore", "webhook.change", webhook.id, paused=True)
 
 
 def _read(settings: Settings, archive: tarfile.TarFile) -> None:

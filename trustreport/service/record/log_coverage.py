@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import select
@@ -17,6 +18,7 @@ from trustreport.service.storage.models import (
     User,
     Version,
 )
+from trustreport.service.storage.webhooks import Webhook
 
 FOUNDED = "organisation.found"
 ADDED: tuple[tuple[Any, str, str], ...] = (
@@ -26,6 +28,7 @@ ADDED: tuple[tuple[Any, str, str], ...] = (
     (Version, "version", "version.add"),
     (StoredReport, "report", "report.made"),
     (Schedule, "schedule", "schedule.add"),
+    (Webhook, "webhook", "webhook.add"),
 )
 SIGNED = ("report.review", "report.approval", "report.rejection")
 CHECKED = ("version.add", "version.valid", "version.invalid")
@@ -37,6 +40,7 @@ READ = (
     "user.change",
     "study.remove",
     "schedule.stop",
+    "webhook.remove",
 )
 
 Entries = dict[str, dict[str, dict[str, Any]]]  # by action, then by subject: the details of the last one
@@ -66,6 +70,11 @@ def faults(rows: Rows, organisation: str) -> Iterator[str]:
     for user in rows.scalars(select(User).where(User.organisation == organisation)):
         if user.id in roles and sorted(roles[user.id]) != sorted(user.roles):
             yield f"user {user.id} has roles that are not the ones in the log"
+    for webhook in rows.scalars(select(Webhook).where(Webhook.organisation == organisation)):
+        added = entries["webhook.add"].get(webhook.id, {})
+        digest = sha256(webhook.url.encode()).hexdigest()
+        if added.get("url_sha256", digest) != digest:
+            yield f"webhook {webhook.id} has an address that is not the one in the log"
     yield from _attestations(rows, organisation, attested, removed["report"])
 
 
@@ -118,4 +127,5 @@ def _removed(entries: Entries) -> dict[str, set[str]]:
     removed["schedule"] |= {
         name for name, details in entries["schedule.add"].items() if details.get("study") in studies
     }
+    removed["webhook"] = set(entries["webhook.remove"])
     return removed

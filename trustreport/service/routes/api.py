@@ -16,6 +16,7 @@ from trustreport.service.routes import (
     tokens,
     users,
     versions,
+    webhooks,
 )
 from trustreport.service.web.faults import MEDIA, ProblemDetails
 
@@ -45,6 +46,7 @@ for resource in (
     comparisons,
     devices,
     schedules,
+    webhooks,
     audit_log,
 ):
     api.include_router(resource.router)
