@@ -4,6 +4,7 @@ import io
 import tempfile
 import zipfile
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from trustreport.service.web.guard import CSRF_HEADER
 
 PASSWORD = "correct horse battery"  # noqa: S105
 API = "/api/v1"
+RECEIVER = "https://receiver.test/"
 MANIFEST = {
     "report": {"kind": "certification", "title": "Counts"},
     "device": {"trade_name": "Example aid", "manufacturer": "Example", "software_version": "1.0"},
@@ -150,7 +152,7 @@ def log_of(rows: Rows, client: Client, names: dict[str, str], results: str) -> N
         "version": ("version.add", {"digest": "0" * 64}),
         "report": ("report.made", {"results_sha256": results}),
         "schedule": ("schedule.add", {"study": names["study"]}),
-        "webhook": ("webhook.add", {}),
+        "webhook": ("webhook.add", {"url_sha256": sha256(RECEIVER.encode()).hexdigest()}),
     }
     for kind, (action, details) in told.items():
         audit.write(rows, client.me["organisation"], client.me["user"], action, names[kind], **details)
@@ -239,7 +241,7 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
             ),
             Webhook(
                 id=names["webhook"],
-                url=f"https://receiver.test/{name.replace(' ', '-')}",
+                url=RECEIVER,
                 events=["study.remove"],
                 tried_at=0,
                 **made_by,

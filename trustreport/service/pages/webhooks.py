@@ -23,7 +23,7 @@ from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
 from trustreport.service.webhooks.events import EVENTS, TEST
 
-TITLES = {**{name: kind.title for name, kind in EVENTS.items()}, TEST: "A test"}
+TITLES: dict[str, str] = {TEST: "A test"} | {name: kind.title for name, kind in EVENTS.items()}
 
 router = APIRouter(prefix="/admin/webhooks")
 

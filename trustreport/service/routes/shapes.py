@@ -55,6 +55,11 @@ def maybe(milliseconds: int | None) -> datetime | None:
     return None if milliseconds is None else moment(milliseconds)
 
 
+def ask_again(waited: int) -> str:
+    """Seconds after which to ask again for what is not done after so many milliseconds: 1 to 10."""
+    return str(min(10, max(1, waited // 10_000)))
+
+
 class ReportOptions(RequestBody):
     """What a report is to be."""
 

@@ -39,7 +39,7 @@ def send_next(core: Core) -> bool:
     reason = _send(core, webhook, delivery)
     with core.store.write() as rows:
         outbox.end(rows, delivery.id, reason)
-    log().info("webhook", webhook=webhook.id, event=delivery.kind, attempt=delivery.attempts, failed=reason)
+    log().info("webhook", webhook=webhook.id, kind=delivery.kind, attempt=delivery.attempts, failed=reason)
     return True
 
 

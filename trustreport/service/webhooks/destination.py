@@ -62,7 +62,8 @@ def is_allowed(address: Address, networks: Networks) -> bool:
     inner = _inner(address)
     if any(inner in network for network in networks if network.version == inner.version):
         return True
-    return inner.is_global and not inner.is_multicast and not inner.is_reserved
+    is_site_local = isinstance(inner, IPv6Address) and inner.is_site_local
+    return inner.is_global and not (inner.is_multicast or inner.is_reserved or is_site_local)
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], networks: Networks) -> int:
@@ -159,6 +160,8 @@ def _deadline(sock: socket.socket) -> Iterator[None]:
     except (OSError, HTTPException, ValueError) as error:
         if is_over.is_set():
             raise TimeoutError from error
-        raise (HTTPException(str(error)) if isinstance(error, ValueError) else error) from error
+        if isinstance(error, OSError | HTTPException):
+            raise
+        raise HTTPException(str(error)) from error
     finally:
         timer.cancel()
