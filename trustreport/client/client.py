@@ -83,7 +83,7 @@ class Client:
         """All studies, the newest first.
 
         >>> [study.name for study in client.studies()][-1]
-        'Chest CT'
+        'Chest readings'
         """
         return self._pages(records.StudyRecord, "/studies")
 
@@ -257,8 +257,8 @@ class Client:
 
         Each is compared with the SHA-256 that the service has of it before it gets its name.
 
-        >>> sorted(file.name for file in client.download(report, folder))
-        ['manifest.json', 'results.json', 'sha256sums.txt']
+        >>> sorted(file.name for file in client.download(report, out))
+        ['manifest.sha256', 'results.json', 'run.json']
         """
         known = {file.name: file.sha256 for file in self.report_files(report)}
         wanted = list(known) if names is None else list(names)
