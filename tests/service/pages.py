@@ -114,7 +114,8 @@ def walk(client: TestClient, start: str = "/studies") -> dict[str, str]:
             target = urlsplit(urljoin(path, link))
             assert not target.netloc, link
             where = target.path + (f"?{target.query}" if target.query else "")
-            if not target.path.startswith("/api/") and not target.path.endswith("/document"):
+            is_download = target.path.startswith("/api/") and target.path != "/api/docs"
+            if not is_download and not target.path.endswith("/document"):
                 todo.append(where)
     return seen
 

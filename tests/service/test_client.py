@@ -334,7 +334,7 @@ def test_lists_ask_for_a_page_when_it_is_wanted() -> None:
 
 @pytest.mark.parametrize(
     "name, content, message",
-    [("a.json", b"other", "SHA-256"), ("../a.json", b"x", "leads out"), ("b.json", b"x", "it has a.json")],
+    [("a.json", b"other", "SHA-256"), ("../a.json", b"x", "leads out"), ("b.json", b"x", "there is a.json")],
 )
 def test_a_file_that_is_not_what_was_made_is_not_kept(
     tmp_path: Path, name: str, content: bytes, message: str

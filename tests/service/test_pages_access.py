@@ -33,6 +33,7 @@ def addresses(names: dict[str, str]) -> list[str]:
         "/admin/webhooks",
         f"/admin/webhooks/{names['webhook']}",
         "/account",
+        "/api/docs",
         "/studies/nothing",
     ]
 
@@ -73,6 +74,7 @@ def test_axe_finds_no_violation_on_any_page(page: Any, shown: Shown) -> None:
 
     look("/sign-in")
     look("/invitation?link=x")
+    look("/api/docs")
     page.goto(f"{shown.url}/sign-in")
     sign_in(page)
     for address in addresses(shown.names):

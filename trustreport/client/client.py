@@ -166,6 +166,12 @@ class Client:
         """The files of a version."""
         return self._pages(records.FileRecord, f"/versions/{version}/files")
 
+    def download_version(
+        self, version: str, folder: Path | str, names: Iterable[str] | None = None
+    ) -> list[Path]:
+        """Save the files of a version as they were uploaded, like `download`."""
+        return self._download(f"/versions/{version}/files", Path(folder), names)
+
     # Jobs and reports
 
     def request_report(
@@ -260,12 +266,7 @@ class Client:
         >>> sorted(file.name for file in client.download(report, out))
         ['manifest.sha256', 'results.json', 'run.json']
         """
-        known = {file.name: file.sha256 for file in self.report_files(report)}
-        wanted = list(known) if names is None else list(names)
-        if missing := sorted(set(wanted) - set(known)):
-            listed = ", ".join(sorted(known))
-            raise ServiceError(404, "Not found", f"The report has no {', '.join(missing)}; it has {listed}.")
-        return [self._save(report, name, known[name], Path(folder)) for name in wanted]
+        return self._download(f"/reports/{report}/files", Path(folder), names)
 
     def signatures(self, report: str) -> Iterator[records.SignatureRecord]:
         """Reviews, approvals and rejections of a report."""
@@ -404,7 +405,15 @@ class Client:
                 raise TimeoutError(f"{path} is not done after {timeout:g} seconds.")
             self._transport.sleep(wait)
 
-    def _save(self, report: str, name: str, digest: str, folder: Path) -> Path:
+    def _download(self, path: str, folder: Path, names: Iterable[str] | None) -> list[Path]:
+        known = {file.name: file.sha256 for file in self._pages(records.FileRecord, path)}
+        wanted = list(known) if names is None else list(names)
+        if missing := sorted(set(wanted) - set(known)):
+            listed = ", ".join(sorted(known))
+            raise ServiceError(404, "Not found", f"There is no {', '.join(missing)}; there is {listed}.")
+        return [self._save(f"{API}{path}/{quote(name)}", name, known[name], folder) for name in wanted]
+
+    def _save(self, path: str, name: str, digest: str, folder: Path) -> Path:
         parts = PurePosixPath(name).parts
         if PurePosixPath(name).is_absolute() or ".." in parts:
             raise ServiceError(0, "Not saved", f"{name!r} leads out of the folder.")
@@ -413,7 +422,6 @@ class Client:
         hashed = sha256()
         new = target.with_name(f".{target.name}.part")
         try:
-            path = f"{API}/reports/{report}/files/{quote(name)}"
             with self._transport.stream(path) as response, new.open("wb") as out:
                 for block in response.iter_bytes():
                     hashed.update(block)

@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from trustreport.service.pages import (
     account,
     admin,
+    api_docs,
     audit_log,
     comparison,
     devices,
@@ -33,5 +34,6 @@ for part in (
     audit_log,
     admin,
     webhooks,
+    api_docs,
 ):
     router.include_router(part.router)

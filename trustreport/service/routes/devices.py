@@ -41,7 +41,7 @@ class Moment(ResponseBody):
 
 @router.get("")
 def devices(who: Reader, core: TheCore, turn: RequestedPage) -> Page[DeviceResponse]:
-    """All devices of which a study was handed in."""
+    """All devices of which a study was uploaded."""
     with core.store.read() as rows:
         return turn.rows(rows, who.all(StoredDevice), StoredDevice.id, to_response)
 

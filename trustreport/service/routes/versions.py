@@ -190,7 +190,7 @@ def files(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Pag
 def file(
     version: Name, name: Annotated[str, Path(max_length=250)], who: Reader, core: TheCore, request: Request
 ) -> Response:
-    """A file as it was handed in."""
+    """A file as it was uploaded."""
     with core.store.read() as rows:
         row = who.one(rows, Version, version)
         kept = None if "\x00" in name else rows.get(VersionFile, (row.id, name))
