@@ -158,7 +158,7 @@ class Client:
         """Every problem that the check of a version found, by file and row.
 
         >>> for problem in client.problems(version):
-        ...     print(problem.file, problem.rows or problem.row, problem.found, problem.mend)
+        ...     print(problem)
         """
         return self._pages(records.ProblemRecord, f"/versions/{version}/problems")
 

@@ -49,6 +49,27 @@ class ProblemRecord(Record):
     rows: list[int]
     n_rows: int
 
+    def __str__(self) -> str:
+        """One line: the place, what was found, what was expected, how to fix it.
+
+        >>> problem = ProblemRecord(
+        ...     file="r.csv",
+        ...     found='found "2"',
+        ...     expected="0 or 1",
+        ...     mend="",
+        ...     row=17,
+        ...     column="truth",
+        ...     rows=[17],
+        ...     n_rows=1,
+        ... )
+        >>> print(problem)
+        r.csv, row 17, column truth: found "2". Expected 0 or 1.
+        """
+        place = [self.file, f"row {self.row}" * bool(self.row), f"column {self.column}" * bool(self.column)]
+        parts = [self.found, self.expected and f"Expected {self.expected}", self.mend]
+        said = " ".join(f"{part.rstrip('.')}." for part in parts if part)
+        return f"{', '.join(filter(None, place))}: {said}".removeprefix(": ")
+
 
 class FileRecord(Record):
     """A file of a version or a report."""

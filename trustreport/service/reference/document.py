@@ -163,7 +163,8 @@ def _operation(method: str, path: str, operation: Schema, schemas: Mapping[str, 
 
 def _is_file(operation: Schema) -> bool:
     """Whether the answer is a file and no JSON."""
-    return "content" not in operation["responses"].get("200", {"content": {}})
+    done = {status: answer for status, answer in operation["responses"].items() if status < "400"}
+    return "200" in done and not any(answer.get("content") for answer in done.values())
 
 
 def _answers(operation: Schema) -> Iterator[ApiAnswer]:
@@ -227,7 +228,7 @@ def _limits(schema: Schema) -> str:
     """What a value may be, and what it is where left out."""
     inner: Schema = next((s for s in schema.get("anyOf", ()) if s.get("type") != "null"), schema)
     said = [
-        text.format(f"{inner[name]:,}")
+        text.format(f"{int(inner[name]):,}")
         for name, text in LIMITS
         if inner.get(name) is not None and abs(inner[name]) < 1e12
     ]

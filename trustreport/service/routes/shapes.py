@@ -65,7 +65,9 @@ class ReportOptions(RequestBody):
 
     kind: Kind | None = Field(default=None, description="in place of the manifest's")
     formats: list[Format] = Field(default=["html", "pdf", "json"], min_length=1, max_length=5)
-    release: Literal["internal", "public"] | None = Field(default=None, description="likewise")
+    release: Literal["internal", "public"] | None = Field(
+        default=None, description="in place of the manifest's"
+    )
     seed: int | None = Field(default=None, ge=0, lt=2**63, description="of what is drawn at random")
 
     def plain(self) -> dict[str, Any]:
