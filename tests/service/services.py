@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.client import Client as ApiClient
 from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.core import Core, open_core
@@ -109,6 +110,13 @@ class Client(TestClient):
         client = type(self).on(self.app)  # type: ignore[arg-type]
         client._came_in(client.post(f"{API}/invitations", json={"link": invitation, "password": PASSWORD}))
         return client
+
+    def robot(self, *scopes: str) -> ApiClient:
+        """A program that uses the service with a token of this user."""
+        made = self.post(f"{API}/tokens", json={"name": "robot", "scopes": scopes or ["read", "write"]})
+        assert made.status_code == 201, made.text
+        http = TestClient(self.app, base_url="https://testserver")  # type: ignore[arg-type]
+        return ApiClient("", made.json()["secret"], http=http)
 
     def found(self, organisation: str, email: str) -> "Client":
         """Somebody who may do everything in a new organisation."""

@@ -24,9 +24,18 @@ from trustreport.service.routes.api import REFUSALS
 PAGE = "/api/docs"
 
 
-@pytest.fixture
-def reference(app: FastAPI) -> ApiReference:
-    return read(app.openapi())
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the service says of its API."""
+    core = new_core(tmp_path_factory.mktemp("document") / "data")
+    document = create_app(core).openapi()
+    core.close()
+    return document
+
+
+@pytest.fixture(scope="module")
+def reference(document: dict[str, Any]) -> ApiReference:
+    return read(document)
 
 
 def operations(reference: ApiReference) -> list[ApiOperation]:
@@ -34,14 +43,13 @@ def operations(reference: ApiReference) -> list[ApiOperation]:
 
 
 def test_the_page_has_every_operation_shape_and_refusal_and_all_its_links_lead_somewhere(
-    app: FastAPI, anonymous: TestClient
+    document: dict[str, Any], anonymous: TestClient
 ) -> None:
     answer = anonymous.get(PAGE, headers=HTML)
     assert answer.status_code == 200
     page = Taken(answer.text)
     ids = {given["id"] for _, given in page.tags if "id" in given}
     assert {link[1:] for link in page.links if link.startswith("#")} <= ids
-    document = app.openapi()
     listed = [(m, p) for p, methods in document["paths"].items() for m in methods]
     assert len(listed) > 70
     for method, path in listed:
@@ -74,15 +82,16 @@ def test_who_is_signed_in_keeps_the_head_of_the_page(light: Core, anna: Client) 
     assert PAGE in Taken(anna.get("/account", headers=HTML).text).links
 
 
-def test_every_section_is_described_and_in_the_document(app: FastAPI, reference: ApiReference) -> None:
+def test_every_section_is_described_and_in_the_document(
+    document: dict[str, Any], reference: ApiReference
+) -> None:
     assert all(section.operations and section.text for section in reference.sections)
-    assert len(operations(reference)) == sum(len(methods) for methods in app.openapi()["paths"].values())
+    assert len(operations(reference)) == sum(len(methods) for methods in document["paths"].values())
 
 
 def test_every_command_asks_for_its_operation_with_a_body_that_it_takes(
-    app: FastAPI, reference: ApiReference
+    document: dict[str, Any], reference: ApiReference
 ) -> None:
-    document = app.openapi()
     for operation in operations(reference):
         words = shlex.split(operation.curl.replace("\\\n", " "))
         assert words[0] == "curl"
@@ -127,15 +136,16 @@ def test_every_example_of_the_client_calls_it_as_it_is(reference: ApiReference) 
 
 
 def test_the_clients_call_reaches_operations_without_a_method_of_their_own(
-    app: FastAPI, light: Core, anna: Client
+    light: Core, anna: Client, reference: ApiReference
 ) -> None:
     names = world(light, anna)
-    scopes = ["read", "write", "manage"]
-    token = anna.post(f"{API}/tokens", json={"name": "t", "scopes": scopes}).json()["secret"]
-    client = ApiClient("", token, http=TestClient(app, base_url="https://testserver"))
-    given = {"client": client, **names, "token": anna.get(f"{API}/tokens").json()["items"][0]["id"]}
+    given = {
+        "client": anna.robot("read", "write", "manage"),
+        **names,
+        "token": anna.get(f"{API}/tokens").json()["items"][0]["id"],
+    }
     ran = 0
-    for operation in operations(read(app.openapi())):
+    for operation in operations(reference):
         generic = operation.python.startswith("client.call(")
         if generic and operation.method in ("GET", "PATCH", "PUT") and "{attestation}" not in operation.path:
             if operation.path.endswith("/users/{user}") and operation.method == "PATCH":
@@ -145,12 +155,14 @@ def test_the_clients_call_reaches_operations_without_a_method_of_their_own(
     assert ran >= 12
 
 
-def test_what_no_token_may_do_is_refused_to_the_widest_one(app: FastAPI, anna: Client) -> None:
+def test_what_no_token_may_do_is_refused_to_the_widest_one(
+    app: FastAPI, anna: Client, reference: ApiReference
+) -> None:
     scopes = ["read", "write", "review", "approve", "manage"]
     token = anna.post(f"{API}/tokens", json={"name": "t", "scopes": scopes}).json()["secret"]
     robot = Client.on(app)
     robot.headers["Authorization"] = f"Bearer {token}"
-    for operation in operations(read(app.openapi())):
+    for operation in operations(reference):
         key = f"{operation.method.lower()} {operation.path.removeprefix(API)}"
         if key in examples.SESSION:
             words = shlex.split(operation.curl.replace("\\\n", " "))

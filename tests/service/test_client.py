@@ -17,7 +17,6 @@ from typing import Any
 import httpx2
 import pytest
 from fastapi import FastAPI
-from fastapi.testclient import TestClient
 from pages import served
 from services import API, MANIFEST
 from services import Client as Browser
@@ -259,8 +258,7 @@ def test_the_token_follows_no_redirect() -> None:
 
 
 def test_a_refusal_is_in_the_words_of_the_service(app: FastAPI, anna: Browser) -> None:
-    token = anna.post(f"{API}/tokens", json={"name": "t", "scopes": ["read", "write"]}).json()["secret"]
-    client = Client("", token, http=TestClient(app, base_url="https://testserver"))
+    client = anna.robot()
     with pytest.raises(
         ServiceError, match=r"Not as expected \(422\): 1 parts cannot be taken. body.name: "
     ) as caught:

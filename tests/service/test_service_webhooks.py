@@ -502,3 +502,30 @@ def test_old_deliveries_go_and_waiting_ones_stay(light: Core, anna: Client, cloc
 
 def test_every_event_is_described_once() -> None:
     assert set(get_args(events.EventName)) == set(events.EVENTS)
+
+
+def test_events_come_while_webhooks_come_and_go(local: Core) -> None:
+    """No transaction waits for another that waits for it, and no event is left without its webhook."""
+    anna = Client.set_up(create_app(local), local)
+    faults: list[object] = []
+
+    def happen() -> None:
+        for i in range(8):
+            with local.store.write() as rows:
+                audit.write(rows, anna.me["organisation"], "queue", "job.failed", f"j{i}")
+
+    def change() -> None:
+        browser = Client.logged_in(anna.app, "anna@hospital.test")  # type: ignore[arg-type]
+        for _ in range(4):
+            name, _ = hook(browser, "https://receiver.test/", "job.failed")
+            faults.append(browser.delete(f"{API}/webhooks/{name}").status_code)
+
+    threads = [threading.Thread(target=act) for act in (happen, change, happen, change)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == [204] * 8
+    with local.store.read() as rows:
+        assert rows.query(Delivery).count() == 0
+        assert rows.query(Audit).filter_by(action="job.failed").count() == 16

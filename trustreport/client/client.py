@@ -31,8 +31,8 @@ class Client:
 
     Parameters
     ----------
-    url : where the service is, "https://trustreport.example.org"
-    token : an API token ("tr_..."), made on the page of one's account
+    url : where the service is, ``https://trustreport.example.org``
+    token : an API token (``tr_...``), made on the page of one's account
     timeout : seconds that one answer may take
     retries : how often a request is sent again that may safely be: those that only read, and those that do
         no more when they come twice. An upload is never repeated.

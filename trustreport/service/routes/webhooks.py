@@ -88,7 +88,8 @@ def add(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
         wrong = WrongField("url", f"{error}; expected https:// and a public name")
         raise Fault(422, "Address refused", "No event is sent there.", [wrong]) from None
     with core.store.write() as rows:
-        rows.refresh(rows.get_one(Organisation, who.organisation), with_for_update=True)
+        # One after the other, beside transactions whose rows refer to the organisation.
+        rows.refresh(rows.get_one(Organisation, who.organisation), with_for_update={"key_share": True})
         if (rows.scalar(select(func.count()).select_from(who.all(Webhook).subquery())) or 0) >= MOST:
             raise Fault(409, "Too many webhooks", f"An organisation has at most {MOST}; remove one first.")
         webhook = Webhook(
@@ -142,8 +143,8 @@ def remove(webhook: Name, who: Admin, core: TheCore) -> None:
     """Remove a webhook with the list of its deliveries; what waits is not sent."""
     with core.store.write() as rows:
         row = who.one(rows, Webhook, webhook)
+        audit.write(rows, who.organisation, who.user, "webhook.remove", row.id)  # from here no event comes in
         rows.execute(delete(Delivery).where(Delivery.webhook == row.id))
-        audit.write(rows, who.organisation, who.user, "webhook.remove", row.id)
         rows.delete(row)
 
 

@@ -59,10 +59,6 @@ def end(rows: Rows, name: str, reason: str = "") -> None:
     if not reason:
         delivery.sent_at = at
         return
-    if at >= delivery.queued_at + GIVEN_UP_AFTER:
-        delivery.failed_at = at
-        about = {"delivery": delivery.id, "event": delivery.kind, "attempts": delivery.attempts}
-        audit.write(rows, delivery.organisation, ACTOR, "webhook.failed", delivery.webhook, **about)
     waiting = (
         Delivery.webhook == delivery.webhook,
         Delivery.sent_at.is_(None),
@@ -70,6 +66,10 @@ def end(rows: Rows, name: str, reason: str = "") -> None:
         Delivery.next_at < delivery.next_at,
     )
     rows.execute(update(Delivery).where(*waiting).values(next_at=delivery.next_at))
+    if at >= delivery.queued_at + GIVEN_UP_AFTER:  # noted last: whoever writes the log waits for nobody
+        delivery.failed_at = at
+        about = {"delivery": delivery.id, "event": delivery.kind, "attempts": delivery.attempts}
+        audit.write(rows, delivery.organisation, ACTOR, "webhook.failed", delivery.webhook, **about)
 
 
 def again(rows: Rows, delivery: Delivery) -> None:
