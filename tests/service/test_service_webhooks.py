@@ -6,7 +6,7 @@ import random
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import pairwise
@@ -24,6 +24,7 @@ from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.store_results import store_report
 from trustreport.service.jobs.tasks import report_facts
+from trustreport.service.jobs.worker import Worker
 from trustreport.service.settings import Settings, Unsuitable, from_environment
 from trustreport.service.storage.models import Audit, Job
 from trustreport.service.storage.webhooks import Delivery, Webhook
@@ -44,6 +45,7 @@ class Receiver:
         self.url = f"http://127.0.0.1:{self.port}/hook?x=1"
         self.status, self.headers, self.body = 204, {}, b""
         self.came: list[tuple[str, dict[str, str], bytes]] = []
+        self.arrived = threading.Event()
 
 
 @contextmanager
@@ -57,6 +59,7 @@ def receiving(context: ssl.SSLContext | None = None) -> Iterator[Receiver]:
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(receiver.body)
+            receiver.arrived.set()
 
         def log_message(self, *words: object) -> None:
             pass
@@ -145,6 +148,17 @@ def test_an_event_arrives_signed_and_a_receiver_verifies_it(local: Core, receive
     for at in (late, late - 602):
         with pytest.raises(BadSignature, match="seconds old"):
             verify_webhook(body, headers, secret, at=at)
+
+
+def test_a_worker_sends_what_comes(light: Core, receiver: Receiver) -> None:
+    core = new_core(light.settings.data, webhook_networks=LOOPBACK)
+    anna = Client.set_up(create_app(core), core)
+    name, _ = hook(anna, receiver.url)
+    anna.post(f"{API}/webhooks/{name}/test")
+    with Worker(core):
+        assert receiver.arrived.wait(30)
+    assert receiver.came[0][1]["webhook-id"] == delivered(anna, name)[0]["id"]
+    core.close()
 
 
 def test_signatures_are_those_of_the_specification() -> None:
@@ -504,13 +518,23 @@ def test_every_event_is_described_once() -> None:
     assert set(get_args(events.EventName)) == set(events.EVENTS)
 
 
+def together(*acts: Callable[[], None]) -> None:
+    """Do things at the same time."""
+    threads = [threading.Thread(target=act) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+
 def test_events_come_while_webhooks_come_and_go(local: Core) -> None:
-    """No transaction waits for another that waits for it, and no event is left without its webhook."""
+    """No transaction waits for another that waits for it, and no delivery is left without its webhook."""
     anna = Client.set_up(create_app(local), local)
-    faults: list[object] = []
+    stays, _ = hook(anna, "https://receiver.test/", "job.failed")
+    statuses: list[int] = []
 
     def happen() -> None:
-        for i in range(8):
+        for i in range(12):
             with local.store.write() as rows:
                 audit.write(rows, anna.me["organisation"], "queue", "job.failed", f"j{i}")
 
@@ -518,14 +542,31 @@ def test_events_come_while_webhooks_come_and_go(local: Core) -> None:
         browser = Client.logged_in(anna.app, "anna@hospital.test")  # type: ignore[arg-type]
         for _ in range(4):
             name, _ = hook(browser, "https://receiver.test/", "job.failed")
-            faults.append(browser.delete(f"{API}/webhooks/{name}").status_code)
+            statuses.append(browser.delete(f"{API}/webhooks/{name}").status_code)
 
-    threads = [threading.Thread(target=act) for act in (happen, change, happen, change)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults == [204] * 8
+    together(happen, change, happen, change)
+    assert statuses == [204] * 8
     with local.store.read() as rows:
-        assert rows.query(Delivery).count() == 0
-        assert rows.query(Audit).filter_by(action="job.failed").count() == 16
+        assert {row.webhook for row in rows.query(Delivery)} == {stays}
+        assert rows.query(Delivery).count() == rows.query(Audit).filter_by(action="job.failed").count() == 24
+
+
+def test_two_workers_never_take_the_same_delivery(local: Core) -> None:
+    anna = Client.set_up(create_app(local), local)
+    for _ in range(2):
+        hook(anna, "https://receiver.test/", "job.failed")
+    with local.store.write() as rows:
+        for i in range(6):
+            audit.write(rows, anna.me["organisation"], "queue", "job.failed", f"j{i}")
+    taken: list[str] = []
+
+    def take() -> None:
+        while True:
+            with local.store.write() as rows:
+                claimed = outbox.claim(rows)
+            if claimed is None:
+                return
+            taken.append(claimed[1].id)
+
+    together(take, take, take)
+    assert len(taken) == len(set(taken)) == 12
