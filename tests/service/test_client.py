@@ -12,6 +12,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import httpx2
@@ -23,7 +24,7 @@ from services import Client as Browser
 
 import trustreport.client
 from trustreport.client import Client, ServiceError, records
-from trustreport.client.archive import pack
+from trustreport.client.files import pack
 from trustreport.webhook_signature import ID, SIGNATURE, TIMESTAMP, sign
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +88,7 @@ def test_the_receiver_of_the_page_takes_an_event_once_and_no_forged_one(
     assert page["receive"](headers, body + b" ", page["secret"]) == 400
 
 
+@pytest.mark.skipif(not (which("curl") and which("openssl")), reason="the page uses curl and openssl")
 def test_the_commands_of_the_page_run(client: Client, page: dict[str, Any]) -> None:
     token = client._transport.headers["Authorization"].split()[1]
     given = {
@@ -368,3 +370,11 @@ def test_the_client_needs_nothing_of_the_service_and_the_package_nothing_of_the_
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False []"
+
+
+def test_without_its_extra_the_client_says_what_to_install() -> None:
+    script = "import sys; sys.modules['httpx2'] = None; import trustreport.client"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stderr.strip().endswith("The client needs httpx2: pip install 'trustreport[client]'")

@@ -14,8 +14,8 @@ from urllib.parse import quote
 import httpx2
 
 from trustreport.client import records
-from trustreport.client.archive import pack
 from trustreport.client.errors import ServiceError
+from trustreport.client.files import pack, write_whole
 from trustreport.client.transport import Transport, retry_after
 
 R = TypeVar("R", bound=records.Record)
@@ -104,9 +104,8 @@ class Client:
 
         Examples
         --------
-        >>> version = client.upload(study, folder)
-        >>> client.wait_for_check(version.id).state
-        'valid'
+        >>> client.upload(study, folder).state
+        'checking'
         """
         path = f"{API}/studies/{study}/versions"
         with ExitStack() as stack:
@@ -145,6 +144,11 @@ class Client:
         Raises
         ------
         TimeoutError : it took longer than `timeout` seconds
+
+        Examples
+        --------
+        >>> client.wait_for_check(version).state
+        'valid'
         """
         return self._waited(
             records.VersionRecord,
@@ -278,8 +282,8 @@ class Client:
         for signature in self.signatures(report):
             statement = self._transport.request("GET", f"{API}/attestations/{signature.id}/statement")
             target = Path(folder) / f"{signature.act}.json"
-            _write(target, statement.content)
-            _write(target.with_name(f"{target.name}.sig"), base64.b64decode(signature.signature))
+            write_whole(target, statement.content)
+            write_whole(target.with_name(f"{target.name}.sig"), base64.b64decode(signature.signature))
             saved.append(target)
         return saved
 
@@ -434,14 +438,3 @@ class Client:
         finally:
             new.unlink(missing_ok=True)
         return target
-
-
-def _write(file: Path, content: bytes) -> None:
-    """A file as a whole or not at all."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    new = file.with_name(f".{file.name}.part")
-    try:
-        new.write_bytes(content)
-        new.replace(file)
-    finally:
-        new.unlink(missing_ok=True)

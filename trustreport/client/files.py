@@ -1,4 +1,4 @@
-"""The zip of a study folder."""
+"""Files of the client: the zip of a study folder, and what is saved."""
 
 import zipfile
 from pathlib import Path
@@ -29,6 +29,17 @@ def pack(folder: Path, out: IO[bytes]) -> int:
                 while block := source.read(1 << 20):
                     target.write(block)
     return len(files)
+
+
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file as a whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = file.with_name(f".{file.name}.part")
+    try:
+        new.write_bytes(content)
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _is_left_out(path: Path) -> bool:
