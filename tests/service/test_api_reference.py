@@ -20,7 +20,7 @@ from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.reference import examples
 from trustreport.service.reference.document import ApiOperation, ApiReference, anchor_of, read
-from trustreport.service.routes.api import REFUSALS
+from trustreport.service.routes.api import REFUSALS, TAGS
 
 PAGE = "/api/docs"
 
@@ -86,6 +86,7 @@ def test_who_is_signed_in_keeps_the_head_of_the_page(light: Core, anna: Client) 
 def test_every_section_is_described_and_in_the_document(
     document: dict[str, Any], reference: ApiReference
 ) -> None:
+    assert [section.name for section in reference.sections] == list(TAGS)
     assert all(section.operations and section.text for section in reference.sections)
     assert len(operations(reference)) == sum(len(methods) for methods in document["paths"].values())
 

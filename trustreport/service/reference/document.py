@@ -123,15 +123,15 @@ def anchor_of(method: str, path: str) -> str:
 def read(document: Mapping[str, Any]) -> ApiReference:
     """What a document says, in the order of its tags and paths."""
     schemas: Mapping[str, Schema] = document["components"]["schemas"]
-    by_tag: dict[str, list[ApiOperation]] = {tag["name"]: [] for tag in document["tags"]}
+    texts = {tag["name"]: tag["description"] for tag in document["tags"]}
+    by_tag: dict[str, list[ApiOperation]] = {name: [] for name in texts}
     for path, methods in document["paths"].items():
         for method in METHODS:
             if method in methods:
                 operation = methods[method]
-                by_tag[operation["tags"][0]].append(_operation(method, path, operation, schemas))
-    sections = tuple(
-        ApiSection(tag["name"], tag["description"], tuple(by_tag[tag["name"]])) for tag in document["tags"]
-    )
+                found = by_tag.setdefault(operation["tags"][0], [])
+                found.append(_operation(method, path, operation, schemas))
+    sections = tuple(ApiSection(name, texts.get(name, ""), tuple(found)) for name, found in by_tag.items())
     return ApiReference(sections, _shapes(sections, schemas))
 
 
