@@ -63,7 +63,9 @@ MAY = {
         "interop",
         "service",
     ),
-    "service": ("api", "proposal"),
+    "webhook_signature": (),
+    "client": ("webhook_signature",),
+    "service": ("api", "proposal", "webhook_signature"),
     "__main__": ("cli",),
     "__init__": ("api",),
 }

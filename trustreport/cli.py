@@ -691,7 +691,7 @@ def backup(file: Path, recipients: tuple[str, ...], data: Path, database: str | 
 @click.option(
     "--keep-tokens",
     is_flag=True,
-    help="Keep API tokens valid, also those revoked after the backup (default: revoke all).",
+    help="Keep API tokens valid, also those revoked after the backup, and webhooks active.",
 )
 @data_folder
 @database_address

@@ -1,6 +1,7 @@
 """Detached Ed25519 signatures: the service signs statements with its key, and whoever has them verifies."""
 
 import base64
+import hmac
 import os
 from dataclasses import dataclass
 from hashlib import sha256
@@ -66,6 +67,11 @@ class Signer:
         """The public key as OpenSSL reads it."""
         encoded = self.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
         return encoded.decode()
+
+    def derived(self, purpose: str) -> bytes:
+        """A secret of 32 bytes for one purpose, which shows nothing of the key."""
+        own = self.key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
+        return hmac.digest(own, purpose.encode(), sha256)
 
     def sign(self, text: bytes) -> str:
         """The signature in base64."""

@@ -4,6 +4,7 @@ import io
 import tempfile
 import zipfile
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.client import Client as ApiClient
 from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.core import Core, open_core
@@ -26,10 +28,12 @@ from trustreport.service.storage.models import (
     Version,
     VersionFile,
 )
+from trustreport.service.storage.webhooks import Delivery, Webhook
 from trustreport.service.web.guard import CSRF_HEADER
 
 PASSWORD = "correct horse battery"  # noqa: S105
 API = "/api/v1"
+RECEIVER = "https://receiver.test/"
 MANIFEST = {
     "report": {"kind": "certification", "title": "Counts"},
     "device": {"trade_name": "Example aid", "manufacturer": "Example", "software_version": "1.0"},
@@ -107,6 +111,13 @@ class Client(TestClient):
         client._came_in(client.post(f"{API}/invitations", json={"link": invitation, "password": PASSWORD}))
         return client
 
+    def robot(self, *scopes: str) -> ApiClient:
+        """A program that uses the service with a token of this user."""
+        made = self.post(f"{API}/tokens", json={"name": "robot", "scopes": scopes or ["read", "write"]})
+        assert made.status_code == 201, made.text
+        http = TestClient(self.app, base_url="https://testserver")  # type: ignore[arg-type]
+        return ApiClient("", made.json()["secret"], http=http)
+
     def found(self, organisation: str, email: str) -> "Client":
         """Somebody who may do everything in a new organisation."""
         made = self.post(
@@ -149,6 +160,7 @@ def log_of(rows: Rows, client: Client, names: dict[str, str], results: str) -> N
         "version": ("version.add", {"digest": "0" * 64}),
         "report": ("report.made", {"results_sha256": results}),
         "schedule": ("schedule.add", {"study": names["study"]}),
+        "webhook": ("webhook.add", {"url_sha256": sha256(RECEIVER.encode()).hexdigest()}),
     }
     for kind, (action, details) in told.items():
         audit.write(rows, client.me["organisation"], client.me["user"], action, names[kind], **details)
@@ -159,7 +171,8 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
     me, at = client.me, 1_760_000_000_000
     mine = {"organisation": me["organisation"]}
     blob = core.blobs.put(me["organisation"], io.BytesIO(f'{{"secret of": "{me["organisation"]}"}}'.encode()))
-    names = {kind: new_id() for kind in ("device", "study", "version", "job", "report", "schedule")}
+    kinds = "device study version job report schedule webhook delivery".split()
+    names = {kind: new_id() for kind in kinds}
     made_by = {**mine, "created_by": me["user"], "created_at": at}
     wishes = {"kind": None, "formats": ["json"], "release": None, "seed": None}
     of = {"study": names["study"], "version": names["version"]}
@@ -233,6 +246,26 @@ def world(core: Core, client: Client, name: str = "Study") -> dict[str, str]:
                 every_days=30,
                 next_at=at * 2,
                 **made_by,
+            ),
+            Webhook(
+                id=names["webhook"],
+                url=RECEIVER,
+                events=["study.remove"],
+                tried_at=0,
+                **made_by,
+            ),
+            Delivery(
+                id=names["delivery"],
+                webhook=names["webhook"],
+                kind="webhook.test",
+                details={"secret of": me["organisation"]},
+                attempts=1,
+                next_at=at,
+                queued_at=at,
+                reason="answered 500",
+                failed_at=at,
+                created_at=at,
+                **mine,
             ),
         ):
             rows.add(row)

@@ -32,7 +32,10 @@ def addresses(names: dict[str, str]) -> list[str]:
         f"/admin/users/{names['user']}",
         "/admin/tokens",
         "/admin/organisation",
+        "/admin/webhooks",
+        f"/admin/webhooks/{names['webhook']}",
         "/account",
+        "/api/docs",
         "/studies/nothing",
     ]
 
@@ -80,6 +83,7 @@ def test_axe_finds_no_violation_on_any_page(page: Any, shown: Shown) -> None:
     look("/invitation?link=x")
     look("/forgotten")
     look(f"/shared/{shown.names['link']}")
+    look("/api/docs")
     page.goto(f"{shown.url}/sign-in")
     sign_in(page)
     for address in addresses(shown.names):

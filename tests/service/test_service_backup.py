@@ -15,6 +15,7 @@ from trustreport.service.core import Core, open_core
 from trustreport.service.record.backup import LEFT_OUT, BackupError, backup, restore
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Base, Token
+from trustreport.service.storage.webhooks import Delivery, Webhook
 
 
 @pytest.fixture
@@ -161,7 +162,8 @@ def test_an_encrypted_backup_opens_with_its_key_alone(tmp_path: Path) -> None:
     assert content[:2] != b"\x1f\x8b"
     for i, file in enumerate(files):
         folder = tmp_path / f"restored{i}"
-        done = run(main, ["restore", str(target), "--identity", str(file), "--data", str(folder)])
+        where = ["--identity", str(file), "--data", str(folder), "--keep-tokens"]
+        done = run(main, ["restore", str(target), *where])
         assert (done.exit_code == 0) == (i < 2), done.output
     assert "cannot be decrypted" in done.output
     assert rows_of(open_and_close(tmp_path / "restored0")) == rows_of(open_and_close(tmp_path / "restored1"))
@@ -193,6 +195,7 @@ def test_tokens_are_revoked_by_a_restore(tmp_path: Path) -> None:
     core = new_core(tmp_path / "data")
     anna = Client.set_up(create_app(core), core)
     secret = anna.post(f"{API}/tokens", json={"name": "t", "scopes": ["read"]}).json()["secret"]
+    world(core, anna)
     backup(core.settings, tmp_path / "b.tar.gz")
     with core.store.read() as rows:  # revoked after the backup
         name = rows.query(Token).one().id
@@ -205,4 +208,7 @@ def test_tokens_are_revoked_by_a_restore(tmp_path: Path) -> None:
         robot = Client.on(create_app(again))
         answer = robot.get(f"{API}/studies", headers={"Authorization": f"Bearer {secret}"})
         assert answer.status_code == status
+        with again.store.read() as rows:  # nor does the copy speak to whom the first one speaks
+            assert (rows.query(Webhook).one().paused_at is None) is keep
+            assert rows.query(Delivery).all() == []
         again.close()

@@ -67,24 +67,25 @@ def test_a_study_becomes_reports_on_a_timeline_and_leaves_a_tombstone(
     assert results.json()["study"]["kind"] == "procurement"
 
     # Side by side.
-    page = anna.get(f"{API}/comparisons", params={"old": old, "new": new, "limit": 200}).json()
+    robot = anna.robot("read")
+    found = robot.compare(old, new)
     rates = [
-        d
-        for d in page["items"]
-        if d["name"] == "pragmatic_utility.error_rate" and d["where"]["scope"]["arm"] == "aided"
+        (d.what, d.old["value"], d.new["value"])
+        for d in found.differences
+        if d.name == "pragmatic_utility.error_rate" and d.where["scope"]["arm"] == "aided"
     ]
-    assert {(d["what"], d["old"]["value"], d["new"]["value"]) for d in rates} == {("changed", 0.15, 0.1)}
-    assert page["old"]["inputs"] != page["new"]["inputs"]
+    assert set(rates) == {("changed", 0.15, 0.1)}
+    assert found.old.inputs != found.new.inputs
 
     # The device and its periods.
-    (device,) = anna.get(f"{API}/devices").json()["items"]
-    line = anna.get(f"{API}/devices/{device['id']}/timeline").json()["items"]
-    assert [(m["report"], m["period_start"], m["software_version"]) for m in line] == [
+    (device,) = robot.devices()
+    line = list(robot.timeline(device.id))
+    assert [(m.report, str(m.period_start), m.software_version) for m in line] == [
         (new, "2026-01-01", "1.0"),
-        (old, None, "1.0"),
+        (old, "None", "1.0"),
     ]
-    assert line[0]["checks"]
-    assert line[0]["primary"]
+    assert line[0].checks
+    assert line[0].primary
 
     signed_by_another_hand(anna, new, tmp_path)
     policy_removes_all_but_the_signed(light, anna, study, old, new)
@@ -121,11 +122,9 @@ def signed_by_another_hand(anna: Client, report: str, tmp_path: Path) -> None:
     assert not is_signed(base64.b64decode(key)[-32:], statement + b" ", raw)
     # So does `trustreport verify`, with the report's files.
     out = tmp_path / "out"
-    for file in anna.get(f"{API}/reports/{report}/files", params={"limit": 200}).json()["items"]:
-        (out / file["name"]).parent.mkdir(parents=True, exist_ok=True)
-        (out / file["name"]).write_bytes(anna.get(f"{API}/reports/{report}/files/{file['name']}").content)
-    (out / "approval.json").write_bytes(statement)
-    (out / "approval.json.sig").write_bytes(raw)
+    carls = carl.robot("read")
+    carls.download(report, out)
+    carls.download_statements(report, out)
     told = [line for line in bundle.verify(out) if line.status != "ok"]
     assert [(line.file, line.status) for line in told] == [("approval.json", "signed")]
     assert told[0].said.endswith("the signature is valid, signer unknown (name them by --signers)")
@@ -169,9 +168,10 @@ def test_every_problem_of_an_upload_is_told(anna: Client, worker: WorkerThread) 
     assert worker.once("check")
     said = anna.get(f"{API}/versions/{version}").json()
     assert (said["state"], said["problems"]) == ("invalid", 3)
-    pages = [anna.get(f"{API}/versions/{version}/problems", params={"limit": 2}).json()]
-    pages.append(anna.get(f"{API}/versions/{version}/problems", params={"after": pages[0]["next"]}).json())
-    told = [(p["file"], p["rows"] or [p["row"]], p["column"]) for page in pages for p in page["items"]]
+    told = [(p.file, p.rows or [p.row], p.column) for p in anna.robot().problems(version)]
+    page = anna.get(f"{API}/versions/{version}/problems", params={"limit": 2}).json()
+    rest = anna.get(f"{API}/versions/{version}/problems", params={"after": page["next"]}).json()
+    assert (len(page["items"]), len(rest["items"]), rest["next"]) == (2, 1, None)
     assert told == [
         ("study.yaml", [1], "report.kind"),
         ("r.csv", [2], "truth"),

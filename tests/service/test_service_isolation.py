@@ -22,6 +22,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("patch", "/users/{user}"): {"name": "Mine now"},
     ("patch", "/account/factors/{factor}"): {"name": "Mine now"},
     ("post", "/account/factors/{factor}/removal"): {"password": PASSWORD, "code": "000000"},
+    ("patch", "/webhooks/{webhook}"): {"paused": True},
 }
 
 

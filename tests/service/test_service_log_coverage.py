@@ -76,6 +76,7 @@ CHANGES = {
     "version {version} has files": ("UPDATE versions SET digest = '{ones}' WHERE id = '{version}'",),
     "has roles that are not the ones in the log": ("UPDATE users SET roles = '[\"admin\"]'",),
     "schedule {schedule} is gone without": ("DELETE FROM schedules WHERE id = '{schedule}'",),
+    "webhook {webhook} has an address": ("UPDATE webhooks SET url = 'https://elsewhere.test'",),
     "attestation ": ("DELETE FROM attestations",),
     "study forged is not in the log (study.add)": (FORGED,),
 }

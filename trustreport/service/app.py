@@ -13,8 +13,10 @@ from starlette.types import Scope
 import trustreport
 from trustreport.service import pages
 from trustreport.service.core import Core
+from trustreport.service.pages import api_docs
+from trustreport.service.reference.document import anchor_of
 from trustreport.service.routes import operations
-from trustreport.service.routes.api import PREFIX, api
+from trustreport.service.routes.api import PREFIX, TAGS, api
 from trustreport.service.settings import Settings
 from trustreport.service.web.body import BodyLimit
 from trustreport.service.web.envelope import Envelope
@@ -45,7 +47,8 @@ def create_app(
         version=trustreport.__version__,
         description="Reports on the trustworthiness of medical AI. Errors are application/problem+json.",
         openapi_url="/api/openapi.json",
-        docs_url=None,  # their pages load scripts from elsewhere
+        openapi_tags=[{"name": name, "description": text} for name, text in TAGS.items()],
+        docs_url=None,  # `pages.api_docs` is ours: theirs load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
     )
@@ -70,7 +73,7 @@ def create_app(
         answer=_answer_scope,
         secure=core.settings.url.startswith("https:"),
     )
-    _document_errors(app)
+    _complete_document(app)
     return app
 
 
@@ -134,16 +137,22 @@ async def _invalid(request: Request, error: Exception) -> Response:
     )
 
 
-def _document_errors(app: FastAPI) -> None:
-    """The document names the shape of errors that `routes` refers to, and no other."""
+def _complete_document(app: FastAPI) -> None:
+    """The document names the shape of errors that `routes` refers to, and where the page has an operation."""
     make = app.openapi
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
-            schemas = make()["components"]["schemas"]
+            made = make()
+            schemas = made["components"]["schemas"]
             shape = ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas |= shape.pop("$defs", {})
             schemas["ProblemDetails"] = shape
+            made["externalDocs"] = {"url": api_docs.ADDRESS, "description": "The same as a page"}
+            for path, methods in made["paths"].items():
+                for method, operation in methods.items():
+                    where = f"{api_docs.ADDRESS}#{anchor_of(method, path)}"
+                    operation["externalDocs"] = {"url": where}
         assert app.openapi_schema is not None
         return app.openapi_schema
 

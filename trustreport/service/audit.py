@@ -18,13 +18,14 @@ from sqlalchemy.orm import Session
 from trustreport.service.storage.models import Audit, AuditHead
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
+from trustreport.service.webhooks import events
 
 SERVICE = "service"
 START = "0" * 64
 
 
 def write(session: Session, chain: str, actor: str, action: str, subject: str = "", **details: Any) -> Audit:
-    """Add an entry; others who add to this chain wait until the transaction ends."""
+    """Add an entry, and its deliveries; others who add to this chain wait until the transaction ends."""
     head = _locked(session, chain)
     entry = Audit(
         chain=chain,
@@ -40,6 +41,7 @@ def write(session: Session, chain: str, actor: str, action: str, subject: str = 
     head.number, head.hash = entry.number, entry.hash
     session.add(entry)
     session.flush()
+    events.add(session, entry)
     return entry
 
 

@@ -1,5 +1,6 @@
 """What an operator decides, from the command line and from variables ``TRUSTREPORT_*``."""
 
+import ipaddress
 import os
 import re
 from collections.abc import Mapping
@@ -71,6 +72,7 @@ class Settings:
     job_output: int = 1000 * MB  # the largest file that a job may write
 
     heads: str = ""  # folder for the signed heads of the log; empty: "heads" in the data folder
+    webhook_networks: str = ""  # private networks that webhooks may reach: "10.1.0.0/16, 127.0.0.0/8"
     metrics_token: str = ""  # asked of whoever reads /metrics; empty: loopback only
     proxies: int = 0  # reverse proxies in front, each of which adds to X-Forwarded-For
     public_url: str = ""  # how the service is reached from outside, for links
@@ -105,6 +107,18 @@ class Settings:
         return self.database or f"sqlite:///{self.data / 'trustreport.db'}"
 
     @property
+    def allowed_networks(self) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+        """The private networks that webhooks may reach."""
+        names = [name.strip() for name in self.webhook_networks.split(",") if name.strip()]
+        try:
+            return tuple(ipaddress.ip_network(name) for name in names)
+        except ValueError as error:
+            raise Unsuitable(
+                f"TRUSTREPORT_WEBHOOK_NETWORKS={self.webhook_networks!r}: {error}. "
+                "Expected networks such as 10.1.0.0/16, with commas between them."
+            ) from None
+
+    @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach the service."""
         return self.host in LOOPBACK
@@ -133,7 +147,9 @@ def from_environment(data: Path, environment: Mapping[str, str] = os.environ, **
     found |= {name: value for name, value in given.items() if value is not None}
     if "database" in found:
         found["database"] = with_driver(found["database"])
-    return replace(settings, **found)
+    made = replace(settings, **found)
+    _ = made.allowed_networks  # refused before anything starts
+    return made
 
 
 def with_driver(database: str) -> str:

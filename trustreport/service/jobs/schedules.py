@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
-from trustreport.service.mail import outbox
+from trustreport.service.mail import outbox as mails
 from trustreport.service.record import log_heads, retention
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import (
@@ -25,6 +25,7 @@ from trustreport.service.storage.models import (
 )
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
+from trustreport.service.webhooks import outbox as deliveries
 
 DAY, HOUR = 86_400_000, 3_600_000
 ACTOR = "schedule"
@@ -73,7 +74,7 @@ def run_due(rows: Rows, name: str, settings: Settings) -> None:
     audit.write(
         rows, schedule.organisation, ACTOR, "schedule.due", schedule.id, study=schedule.study, **asked
     )
-    outbox.add(rows, settings, "audit_due", schedule.created_by, study=schedule.study, **asked)
+    mails.add(rows, settings, "audit_due", schedule.created_by, study=schedule.study, **asked)
 
 
 def run_daily(core: Core) -> None:
@@ -84,7 +85,8 @@ def run_daily(core: Core) -> None:
             return
         audit.write(rows, audit.SERVICE, ACTOR, "retention.daily")
         rows.query(StoredWorker).where(StoredWorker.seen_at < at - DAY).delete()
-        outbox.remove_old(rows)
+        mails.remove_old(rows)
+        deliveries.remove_old(rows)
         organisations = rows.scalars(select(Organisation.id)).all()
     for organisation in organisations:
         with core.store.write() as rows:

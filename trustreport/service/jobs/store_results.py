@@ -94,6 +94,8 @@ def store_report(rows: Rows, job: Job, answer: Mapping[str, Any], kept: StoredFi
         version=job.version,
         results_sha256=report.results_sha256,
     )
+    if alerts := report.facts.get("alerts"):
+        audit.write(rows, job.organisation, job.worker, "report.alert", report.id, charts=alerts)
 
 
 def _device(rows: Rows, job: Job, named: Mapping[str, str] | None) -> str | None:

@@ -139,7 +139,7 @@ def facts_of(plan: Plan) -> dict[str, Any]:
 
 
 def report_facts(document: dict[str, Any]) -> dict[str, Any]:
-    """What lists and a timeline show: answer, verdicts, checks that fired, primary results."""
+    """What lists and a timeline show: answer, verdicts, checks that fired, alerts, primary results."""
     fired = Counter(c["severity"] for c in document["checks"] if c["status"] == "fired")
     leading = [r for r in document["results"] if r["primary"] and "site" not in r["scope"]]
     keys = ("id", "scope", "value", "low", "high", "level", "n", "unit", "method", "note")
@@ -148,6 +148,7 @@ def report_facts(document: dict[str, Any]) -> dict[str, Any]:
         "answer": {key: answer[key] for key in ("question", "sentence", "support")},
         "verdicts": dict(Counter(v["verdict"] for v in document["verdicts"])),
         "checks": dict(fired),
+        "alerts": sum(bool(r.get("details", {}).get("alerts")) for r in document["results"]),
         "unanswered": len(document["unanswered"]),
         "primary": [{key: r[key] for key in keys} for r in leading[:MOST_PRIMARY]],
     }

@@ -1,4 +1,4 @@
-"""The threads of a process that works: those for jobs, one that sees to what is due, one that sends mail."""
+"""The threads of a process that works: for jobs, for what is due, and one that sends mail and events."""
 
 import os
 import socket
@@ -11,8 +11,8 @@ from trustreport.service.ids import new_id
 from trustreport.service.jobs import schedules
 from trustreport.service.jobs.code import code_version
 from trustreport.service.jobs.queue import Task
+from trustreport.service.jobs.sending import send_until
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.mail import delivery
 from trustreport.service.storage.models import StoredWorker as Row
 from trustreport.service.storage.store import now
 from trustreport.service.web.log import log, place_of
@@ -29,10 +29,10 @@ class Worker:
         self._stop = threading.Event()
         wanted: list[tuple[Task, ...]] = [("check",)]
         wanted += [("report", "check")] * threads
-        self._threads = [threading.Thread(target=self._tend, daemon=True)]
-        if core.settings.sends_mail:
-            sends = threading.Thread(target=delivery.send_until, args=(core, self._stop), daemon=True)
-            self._threads.append(sends)
+        self._threads = [
+            threading.Thread(target=self._tend, daemon=True),
+            threading.Thread(target=send_until, args=(core, self._stop), daemon=True),
+        ]
         for i, tasks in enumerate(wanted):
             thread = WorkerThread(core, f"{self.name}-{i}", self._stop)
             self._threads.append(threading.Thread(target=thread.work, args=tasks, daemon=True))

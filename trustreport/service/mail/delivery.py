@@ -2,7 +2,6 @@
 
 import smtplib
 import ssl
-import threading
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -19,21 +18,9 @@ from trustreport.service.mail import outbox
 from trustreport.service.settings import Settings
 from trustreport.service.storage.collaboration import Mail
 from trustreport.service.storage.models import User
-from trustreport.service.web.log import log, place_of
+from trustreport.service.web.log import log
 
 TIMEOUT = 20  # seconds, of each step with the server
-EVERY_SECONDS = 3.0
-
-
-def send_until(core: Core, stop: threading.Event) -> None:
-    """Send what is due, as it comes, until `stop` is set."""
-    while not stop.is_set():
-        try:
-            while not stop.is_set() and send_next(core):
-                pass
-        except Exception as error:  # the database may be away for a while
-            log().error("mail", error=place_of(error))
-        stop.wait(EVERY_SECONDS)
 
 
 def send_next(core: Core) -> bool:

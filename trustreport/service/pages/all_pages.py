@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from trustreport.service.pages import (
     account,
     admin,
+    api_docs,
     audit_log,
     collaboration,
     comparison,
@@ -20,6 +21,7 @@ from trustreport.service.pages import (
     studies,
     uploads,
     versions,
+    webhooks,
 )
 
 router = APIRouter(include_in_schema=False)
@@ -41,5 +43,7 @@ for part in (
     devices,
     audit_log,
     admin,
+    webhooks,
+    api_docs,
 ):
     router.include_router(part.router)

@@ -31,6 +31,7 @@ from trustreport.service.storage.collaboration import StoredShare
 from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
 from trustreport.service.storage.store import Store, now
+from trustreport.service.storage.webhooks import Webhook
 from trustreport.signing import FILE as KEY_FILE
 
 FORMAT = "trustreport backup 1"
@@ -42,6 +43,7 @@ LEFT_OUT = (
     "pending_steps",
     "workers",
     "mails",
+    "deliveries",
 )  # not taken along
 AT_A_TIME = 500
 HEADS = re.compile(r"heads-[0-9-]{10}\.json(\.sig)?")
@@ -121,8 +123,8 @@ def restore(
     Parameters
     ----------
     identity : file of the secret key of age that an encrypted backup is for
-    keep_tokens : leave API tokens and links to reports as they were; otherwise all are revoked, since one
-        that was revoked after the backup would be valid again
+    keep_tokens : leave API tokens, links to reports and webhooks as they were; otherwise all tokens and links
+        are revoked, since one that was revoked after the backup would be valid again, and webhooks paused
 
     Raises
     ------
@@ -153,6 +155,7 @@ def restore(
         if not keep_tokens:
             with core.store.write() as rows:
                 _revoke_tokens(rows)
+                _pause_webhooks(rows)
         with core.store.read() as rows:
             return verify_all(core, rows)
     finally:
@@ -180,6 +183,13 @@ def _revoke_tokens(rows: Rows) -> None:
     for share in rows.scalars(select(StoredShare).where(StoredShare.revoked_at.is_(None))).all():
         share.revoked_at = now(rows)
         audit.write(rows, share.organisation, "restore", "share.revoke", share.id)
+
+
+def _pause_webhooks(rows: Rows) -> None:
+    """A copy of a service does not speak to those who listen to the first one."""
+    for webhook in rows.scalars(select(Webhook).where(Webhook.paused_at.is_(None))).all():
+        webhook.paused_at = now(rows)
+        audit.write(rows, webhook.organisation, "restore", "webhook.change", webhook.id, paused=True)
 
 
 def _read(settings: Settings, archive: tarfile.TarFile) -> None:

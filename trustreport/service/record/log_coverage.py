@@ -19,6 +19,7 @@ from trustreport.service.storage.models import (
     User,
     Version,
 )
+from trustreport.service.storage.webhooks import Webhook
 
 FOUNDED = "organisation.found"
 ADDED: tuple[tuple[Any, str, str], ...] = (
@@ -28,11 +29,12 @@ ADDED: tuple[tuple[Any, str, str], ...] = (
     (Version, "version", "version.add"),
     (StoredReport, "report", "report.made"),
     (Schedule, "schedule", "schedule.add"),
+    (Webhook, "webhook", "webhook.add"),
     (Comment, "comment", "comment.add"),
     (ReviewRequest, "review request", "review.request"),
     (StoredShare, "share", "share.add"),
 )
-OF_STUDIES = (("schedule", "schedule.add"), *((word, action) for _, word, action in ADDED[6:]))
+OF_STUDIES = (("schedule", "schedule.add"), *((word, action) for _, word, action in ADDED[-3:]))
 SIGNED = ("report.review", "report.approval", "report.rejection")
 CHECKED = ("version.add", "version.valid", "version.invalid")
 READ = (
@@ -44,6 +46,7 @@ READ = (
     "user.erase",
     "study.remove",
     "schedule.stop",
+    "webhook.remove",
 )
 
 Entries = dict[str, dict[str, dict[str, Any]]]  # by action, then by subject: the details of the last one
@@ -78,6 +81,11 @@ def faults(rows: Rows, organisation: str) -> Iterator[str]:
         logged = entries["comment.add"].get(comment.id, {}).get("sha256", comment.sha256)
         if comment.sha256 != logged or is_written not in (False, logged):
             yield f"comment {comment.id} is not the one in the log"
+    for webhook in rows.scalars(select(Webhook).where(Webhook.organisation == organisation)):
+        added = entries["webhook.add"].get(webhook.id, {})
+        digest = sha256(webhook.url.encode()).hexdigest()
+        if added.get("url_sha256", digest) != digest:
+            yield f"webhook {webhook.id} has an address that is not the one in the log"
     yield from _attestations(rows, organisation, attested, removed["report"])
 
 
@@ -129,4 +137,5 @@ def _removed(entries: Entries) -> dict[str, set[str]]:
     for word, action in OF_STUDIES:
         removed[word] = {name for name, said in entries[action].items() if said.get("study") in studies}
     removed["schedule"] |= set(entries["schedule.stop"])
+    removed["webhook"] = set(entries["webhook.remove"])
     return removed

@@ -22,10 +22,29 @@ from trustreport.service.routes import (
     tokens,
     users,
     versions,
+    webhooks,
 )
 from trustreport.service.web.faults import MEDIA, ProblemDetails
 
 PREFIX = "/api/v1"
+# The sections of the document, in the order of what a program does.
+TAGS = {
+    "studies": "What versions and reports belong to.",
+    "versions": "The files of a study. A version never changes; changed files are a new version.",
+    "jobs": "Checks of uploads, and reports that are being made.",
+    "reports": "Reports, their results and files. None of them ever changes.",
+    "attestations": "Reviews, approvals and rejections: signed statements about a report.",
+    "comparisons": "Two reports side by side.",
+    "devices": "What was reported of a device over time.",
+    "schedules": "Periodic audits: a report of the newest valid version, every so many days.",
+    "webhooks": "Addresses that events are sent to, for administrators.",
+    "audit": "The audit log of your organisation, for administrators.",
+    "account": "Sessions and passwords of people.",
+    "tokens": "API tokens: your own; an administrator sees and revokes those of all.",
+    "users": "Users of your organisation, for administrators.",
+    "organisations": "Your organisation, and how long it keeps its data.",
+    "operations": "For whoever runs the service.",
+}
 REFUSALS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 503, 507)
 
 api = APIRouter(
@@ -56,6 +75,7 @@ for resource in (
     comparisons,
     devices,
     schedules,
+    webhooks,
     audit_log,
     exports,
 ):

@@ -65,7 +65,7 @@ class Moment(ResponseBody):
 
 @router.get("")
 def devices(who: Reader, core: TheCore, turn: RequestedPage, wanted: filters.Devices) -> Page[DeviceResponse]:
-    """All devices of which a study was handed in."""
+    """All devices of which a study was uploaded."""
     with core.store.read() as rows:
         return turn.rows(rows, wanted.apply(who.all(StoredDevice)), StoredDevice.id, to_response)
 

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Response
 from trustreport.service.jobs import queue
 from trustreport.service.routes import filters
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
-from trustreport.service.routes.shapes import ReportOptions, ResponseBody, maybe, moment
+from trustreport.service.routes.shapes import ReportOptions, ResponseBody, ask_again, maybe, moment
 from trustreport.service.storage.models import Job, Version
+from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Author, Reader, TheCore
 
@@ -63,10 +64,16 @@ def jobs(
 
 
 @router.get("/jobs/{job}")
-def one(job: Name, who: Reader, core: TheCore) -> JobResponse:
-    """One job: its state, step and progress (0 to 1), or the reason of its failure."""
+def one(job: Name, who: Reader, core: TheCore, response: Response) -> JobResponse:
+    """One job: its state, step and progress (0 to 1), or the reason of its failure.
+
+    Until it has ended, `Retry-After` says in how many seconds to ask again.
+    """
     with core.store.read() as rows:
-        return to_response(who.one(rows, Job, job))
+        row = who.one(rows, Job, job)
+        if row.state not in queue.ENDED:
+            response.headers["Retry-After"] = ask_again(now(rows) - row.created_at)
+        return to_response(row)
 
 
 @router.post("/jobs/{job}/cancel", status_code=202)

@@ -55,12 +55,19 @@ def maybe(milliseconds: int | None) -> datetime | None:
     return None if milliseconds is None else moment(milliseconds)
 
 
+def ask_again(waited: int) -> str:
+    """Seconds after which to ask again for what is not done after so many milliseconds: 1 to 10."""
+    return str(min(10, max(1, waited // 10_000)))
+
+
 class ReportOptions(RequestBody):
     """What a report is to be."""
 
     kind: Kind | None = Field(default=None, description="in place of the manifest's")
     formats: list[Format] = Field(default=["html", "pdf", "json"], min_length=1, max_length=5)
-    release: Literal["internal", "public"] | None = Field(default=None, description="likewise")
+    release: Literal["internal", "public"] | None = Field(
+        default=None, description="in place of the manifest's"
+    )
     seed: int | None = Field(default=None, ge=0, lt=2**63, description="of what is drawn at random")
 
     def plain(self) -> dict[str, Any]:

@@ -21,8 +21,9 @@ from trustreport.service.intake import UploadedFile, checked_names, new_version
 from trustreport.service.jobs import queue
 from trustreport.service.routes.blob_responses import send_blob
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
-from trustreport.service.routes.shapes import RequestBody, ResponseBody, maybe, moment
+from trustreport.service.routes.shapes import RequestBody, ResponseBody, ask_again, maybe, moment
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile
+from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Author, Reader, TheCore
@@ -159,10 +160,13 @@ def _store_json(core: Core, who: Principal, study: str, body: bytes) -> VersionR
 
 
 @router.get("/versions/{version}")
-def one(version: Name, who: Reader, core: TheCore) -> VersionResponse:
-    """One version, and whether its check is through."""
+def one(version: Name, who: Reader, core: TheCore, response: Response) -> VersionResponse:
+    """One version, and whether its check is through; until then `Retry-After` says when to ask again."""
     with core.store.read() as rows:
-        return to_response(who.one(rows, Version, version))
+        row = who.one(rows, Version, version)
+        if row.state == "checking":
+            response.headers["Retry-After"] = ask_again(now(rows) - row.created_at)
+        return to_response(row)
 
 
 @router.get("/versions/{version}/problems")
@@ -186,7 +190,7 @@ def files(version: Name, who: Reader, core: TheCore, turn: RequestedPage) -> Pag
 def file(
     version: Name, name: Annotated[str, Path(max_length=250)], who: Reader, core: TheCore, request: Request
 ) -> Response:
-    """A file as it was handed in."""
+    """A file as it was uploaded."""
     with core.store.read() as rows:
         row = who.one(rows, Version, version)
         kept = None if "\x00" in name else rows.get(VersionFile, (row.id, name))

@@ -1,0 +1,267 @@
+"""The OpenAPI document taken apart: sections of operations, each with its shapes and examples."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trustreport.service.reference import examples
+
+Schema = Mapping[str, Any]
+METHODS = ("get", "post", "put", "patch", "delete")
+PLAIN = {
+    ("string", "date-time"): "time (ISO 8601)",
+    ("string", "date"): "date (ISO 8601)",
+    ("string", "binary"): "file",
+    ("string", ""): "text",
+    ("integer", ""): "whole number",
+    ("number", ""): "number",
+    ("boolean", ""): "true or false",
+    ("null", ""): "null",
+    ("object", ""): "object",
+}
+LIMITS = (
+    ("minLength", "at least {} characters"),
+    ("maxLength", "at most {} characters"),
+    ("minItems", "at least {}"),
+    ("maxItems", "at most {}"),
+    ("minimum", "from {}"),
+    ("maximum", "to {}"),
+)
+PAGE = "Page_"  # a schema of a page of a list begins so
+
+
+@dataclass(frozen=True, slots=True)
+class ApiWord:
+    """A part of the name of a type; `link` leads to its shape."""
+
+    text: str
+    link: str = ""
+    code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ApiField:
+    """A field or parameter. `where` is path or query for a parameter."""
+
+    name: str
+    kind: tuple[ApiWord, ...]
+    required: bool
+    limits: str
+    text: str
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiBody:
+    """What a request sends or an answer is, in one format; `fields` where it is a request's."""
+
+    media: str
+    kind: tuple[ApiWord, ...]
+    fields: tuple[ApiField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAnswer:
+    """An answer that is no refusal."""
+
+    status: str
+    text: str
+    bodies: tuple[ApiBody, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOperation:
+    """One method of one path."""
+
+    anchor: str
+    method: str
+    path: str
+    texts: tuple[str, ...]
+    parameters: tuple[ApiField, ...]
+    bodies: tuple[ApiBody, ...]
+    answers: tuple[ApiAnswer, ...]
+    curl: str
+    python: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSection:
+    """The operations on one kind of thing."""
+
+    name: str
+    text: str
+    operations: tuple[ApiOperation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ApiShape:
+    """A type of an answer, or a part of one."""
+
+    name: str
+    text: str
+    fields: tuple[ApiField, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ApiReference:
+    """All of it."""
+
+    sections: tuple[ApiSection, ...]
+    shapes: tuple[ApiShape, ...]
+
+
+def anchor_of(method: str, path: str) -> str:
+    """Where an operation is on the page.
+
+    >>> anchor_of("post", "/api/v1/studies/{study}/versions")
+    'post-studies-study-versions'
+    """
+    words = path.removeprefix("/api/v1").replace("{", "").replace("}", "").strip("/").split("/")
+    return "-".join([method, *words])
+
+
+def read(document: Mapping[str, Any]) -> ApiReference:
+    """What a document says, in the order of its tags and paths."""
+    schemas: Mapping[str, Schema] = document["components"]["schemas"]
+    texts = {tag["name"]: tag["description"] for tag in document["tags"]}
+    by_tag: dict[str, list[ApiOperation]] = {name: [] for name in texts}
+    for path, methods in document["paths"].items():
+        for method in METHODS:
+            if method in methods:
+                operation = methods[method]
+                found = by_tag.setdefault(operation["tags"][0], [])
+                found.append(_operation(method, path, operation, schemas))
+    sections = tuple(ApiSection(name, texts.get(name, ""), tuple(found)) for name, found in by_tag.items())
+    return ApiReference(sections, _shapes(sections, schemas))
+
+
+def _operation(method: str, path: str, operation: Schema, schemas: Mapping[str, Schema]) -> ApiOperation:
+    parameters = [p for p in operation.get("parameters", ()) if p["in"] in ("path", "query")]
+    content = operation.get("requestBody", {}).get("content", {})
+    bodies = tuple(
+        ApiBody(media, kind(body["schema"]), fields(resolved(body["schema"], schemas)))
+        for media, body in content.items()
+    )
+    given = examples.Request(method, path, parameters, content, schemas, _is_file(operation))
+    return ApiOperation(
+        anchor_of(method, path),
+        method.upper(),
+        path,
+        tuple(" ".join(part.split()) for part in operation.get("description", "").split("\n\n")),
+        tuple(
+            _field(
+                p["name"], {"description": p.get("description", ""), **p["schema"]}, p["required"], p["in"]
+            )
+            for p in parameters
+        ),
+        bodies,
+        tuple(_answers(operation)),
+        examples.curl(given),
+        examples.python(given),
+    )
+
+
+def _is_file(operation: Schema) -> bool:
+    """Whether the answer is a file and no JSON."""
+    done = {status: answer for status, answer in operation["responses"].items() if status < "400"}
+    return "200" in done and not any(answer.get("content") for answer in done.values())
+
+
+def _answers(operation: Schema) -> Iterator[ApiAnswer]:
+    for status, answer in operation["responses"].items():
+        if status >= "400":
+            continue
+        text = "" if answer["description"] == "Successful Response" else answer["description"]
+        content = answer.get("content", {})
+        yield ApiAnswer(
+            status, text, tuple(ApiBody(media, kind(body["schema"])) for media, body in content.items())
+        )
+
+
+def resolved(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
+    """A schema, or the one that it refers to."""
+    return schemas[_name(schema)] if "$ref" in schema else schema
+
+
+def fields(schema: Schema) -> tuple[ApiField, ...]:
+    """The fields of an object."""
+    required = schema.get("required", ())
+    return tuple(
+        _field(name, shape, name in required) for name, shape in schema.get("properties", {}).items()
+    )
+
+
+def _field(name: str, schema: Schema, required: bool, where: str = "") -> ApiField:
+    return ApiField(name, kind(schema), required, _limits(schema), schema.get("description", ""), where)
+
+
+def kind(schema: Schema) -> tuple[ApiWord, ...]:
+    """The type of a value in words."""
+    if "$ref" in schema:
+        name = _name(schema)
+        if name.startswith(PAGE):
+            item = name.removeprefix(PAGE).rstrip("_")
+            return (ApiWord("page", "#lists"), ApiWord(" of "), ApiWord(item, f"#shape-{item}"))
+        return (ApiWord(name, f"#shape-{name}"),)
+    if "anyOf" in schema:
+        return _joined([kind(part) for part in schema["anyOf"]], " or ")
+    if "enum" in schema:
+        return _joined([(ApiWord(str(value), code=True),) for value in schema["enum"]], ", ")
+    if "const" in schema:
+        return (ApiWord(str(schema["const"]), code=True),)
+    if schema.get("type") == "array":
+        return (ApiWord("list of "), *kind(schema.get("items", {})))
+    if isinstance(more := schema.get("additionalProperties"), Mapping):
+        return (ApiWord("object, each value "), *kind(more))
+    known = (schema.get("type", ""), schema.get("format", ""))
+    return (ApiWord(PLAIN.get(known) or PLAIN.get((known[0], "")) or "any value"),)
+
+
+def _joined(parts: list[tuple[ApiWord, ...]], word: str) -> tuple[ApiWord, ...]:
+    found: list[ApiWord] = []
+    for part in parts:
+        found += [*([ApiWord(word)] if found else []), *part]
+    return tuple(found)
+
+
+def _limits(schema: Schema) -> str:
+    """What a value may be, and what it is where left out."""
+    inner: Schema = next((s for s in schema.get("anyOf", ()) if s.get("type") != "null"), schema)
+    said = [
+        text.format(f"{int(inner[name]):,}")
+        for name, text in LIMITS
+        if inner.get(name) is not None and abs(inner[name]) < 1e12
+    ]
+    if schema.get("default") is not None:
+        said.append(f"default {examples.as_json(schema['default'])}")
+    return ", ".join(said)
+
+
+def _name(schema: Schema) -> str:
+    return str(schema["$ref"]).rpartition("/")[2]
+
+
+def _shapes(sections: tuple[ApiSection, ...], schemas: Mapping[str, Schema]) -> tuple[ApiShape, ...]:
+    """Every shape that something leads to, by name; errors first."""
+    operations = [operation for section in sections for operation in section.operations]
+    kinds = [field.kind for op in operations for field in op.parameters]
+    kinds += [field.kind for op in operations for body in op.bodies for field in body.fields]
+    kinds += [body.kind for op in operations for answer in op.answers for body in answer.bodies]
+    todo = ["ProblemDetails", *_linked(kinds)]
+    found: dict[str, ApiShape] = {}
+    while todo:
+        name = todo.pop(0)
+        if name in found:
+            continue
+        found[name] = ApiShape(name, schemas[name].get("description", ""), fields(schemas[name]))
+        todo += _linked([field.kind for field in found[name].fields])
+    return tuple(sorted(found.values(), key=lambda shape: (shape.name != "ProblemDetails", shape.name)))
+
+
+def _linked(kinds: list[tuple[ApiWord, ...]]) -> list[str]:
+    return [
+        word.link.removeprefix("#shape-")
+        for words in kinds
+        for word in words
+        if word.link.startswith("#shape-")
+    ]

@@ -1,0 +1,1 @@
+"""Webhooks: events of an organisation, sent to addresses that its administrator named."""
