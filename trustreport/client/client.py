@@ -69,12 +69,16 @@ class Client:
             self._http.close()
 
     def call(self, method: str, path: str, *, idempotent: bool | None = None, **more: Any) -> Any:
-        """What any operation of the API answers, as JSON; for those that no method here is for.
+        """What any operation of the API answers; for those that no method here is for.
+
+        JSON comes as what it holds, anything else (a zip, CSV, a statement) as bytes.
 
         >>> client.call("GET", "/api/v1/session")["permissions"]
         ['manage', 'read', 'write']
         """
         response = self._transport.request(method, path, idempotent=idempotent, **more)
+        if response.headers.get("Content-Type", "").partition(";")[0] not in ("", "application/json"):
+            return response.content
         return response.json() if response.content else None
 
     # Studies and what is uploaded

@@ -152,6 +152,7 @@ class TimelineRecord(Record):
     verdicts: dict[str, int]
     checks: dict[str, int]
     primary: list[dict[str, Any]]
+    trend: list[dict[str, Any]]
     signed: list[str]
     created_at: datetime
 
@@ -176,6 +177,7 @@ class DifferenceRecord(Record):
     where: dict[str, Any]
     old: dict[str, Any]
     new: dict[str, Any]
+    change: dict[str, float]
 
 
 class ComparisonRecord(Record):

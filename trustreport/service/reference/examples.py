@@ -33,12 +33,22 @@ SAMPLES: dict[str, Any] = {
     "formats": ["html", "pdf", "json"],
 }
 # Paths below /api/v1 that no token opens; what has no account yet needs no session either.
-ANYBODY = {"post /setup", "post /invitations", "post /session"}
+ANYBODY = {"post /setup", "post /invitations", "post /session", "post /resets"}
 SESSION = {
     "delete /session",
     "get /sessions",
     "delete /sessions",
+    "delete /sessions/{session}",
     "post /account/password",
+    "post /account/question",
+    "get /account/factors",
+    "patch /account/factors/{factor}",
+    "post /account/factors/{factor}/removal",
+    "post /account/totp",
+    "post /account/totp/confirmation",
+    "post /account/passkeys",
+    "post /account/passkeys/options",
+    "post /account/recovery-codes",
     "post /tokens",
     "post /organisations",
     "post /users/{user}/confirmation",
