@@ -23,7 +23,7 @@ from trustreport.results import CUT, Result
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted(ROOT.glob("examples/*/study.yaml"))
-DRAWN, PARTS = 200, 20
+DRAWN, PARTS = 120, 12
 
 
 def conflicts(assessment: Assessment) -> list[str]:
