@@ -184,7 +184,7 @@ def _connection(request: Request, who: Principal, core: Core, fault: Fault | Non
 def _refused(request: Request, core: Core, fault: Fault) -> Response:
     core.metrics.refused.labels("login").inc()
     name = core.provider.settings.name if core.provider else ""
-    return page(request, "sign_in", next="", provider=name, fault=fault)
+    return page(request, "sign_in", next="", provider=name, mails=core.settings.sends_mail, fault=fault)
 
 
 def _provider(core: Core) -> Provider:

@@ -142,7 +142,7 @@ def _operation(method: str, path: str, operation: Schema, schemas: Mapping[str, 
         ApiBody(media, kind(body["schema"]), fields(resolved(body["schema"], schemas)))
         for media, body in content.items()
     )
-    given = examples.Request(method, path, parameters, content, schemas, _is_file(operation))
+    given = examples.OperationRequest(method, path, parameters, content, schemas, _is_file(operation))
     return ApiOperation(
         anchor_of(method, path),
         method.upper(),

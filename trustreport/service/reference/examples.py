@@ -57,7 +57,7 @@ NO_CLIENT = "No API token may do this: log in with a browser."
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class OperationRequest:
     """An operation as far as examples need it."""
 
     method: str
@@ -79,7 +79,7 @@ class Request:
         return None if json_body is None else sample(json_body["schema"], self.schemas)
 
 
-def curl(request: Request) -> str:
+def curl(request: OperationRequest) -> str:
     """A command; names of rows are variables of the shell."""
     address = NAMES.sub(lambda name: f"${name[1].upper()}", request.path)
     needed = [p["name"] for p in request.parameters if p["in"] == "query" and p.get("required")]
@@ -115,7 +115,7 @@ def methods() -> dict[str, str]:
     return {name: dedent(code) for name, _, code in found}
 
 
-def python(request: Request) -> str:
+def python(request: OperationRequest) -> str:
     """The client's method, or its call of any operation."""
     if request.key in SESSION | ANYBODY:
         return f"# {NO_CLIENT}"
