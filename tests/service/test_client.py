@@ -289,6 +289,8 @@ def job(state: str, **more: Any) -> dict[str, Any]:
         "started_at": None,
         "created_at": "2026-01-01T00:00:00Z",
         "finished_at": None,
+        "place": None,
+        "expected_at": None,
         "state": state,
         **more,
     }

@@ -5,11 +5,14 @@ from dataclasses import replace
 import pytest
 from fastapi import FastAPI
 from services import API, MANIFEST, Client, world
+from sqlalchemy import select
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue, schedules
+from trustreport.service.jobs.outlook import outlook
 from trustreport.service.storage.models import Job, Schedule, Version
+from trustreport.service.storage.store import now
 
 WISHES = {"kind": None, "formats": ["json"], "release": None}
 
@@ -45,6 +48,46 @@ def two(core: Core) -> tuple[str, str]:
 def test_organisations_take_turns(core: Core, two: tuple[str, str]) -> None:
     a, b = two
     assert [take(core, finish=True) for _ in range(6)] == [a, b, a, b, a, a]
+
+
+def test_a_job_says_its_place_in_the_queue_at_the_latest(core: Core, two: tuple[str, str]) -> None:
+    with core.store.read() as rows:
+        waiting = rows.scalars(
+            select(Job).where(Job.state == "queued").order_by(Job.created_at, Job.id)
+        ).all()
+        said = {job.id: outlook(rows, job, core.settings).place for job in waiting}
+        assert all(outlook(rows, job, core.settings).ends_at is None for job in waiting)  # none was ever done
+    began = []
+    for _ in waiting:
+        with core.store.write() as rows:
+            job = queue.claim(rows, "w", ("report",), core.settings)
+            assert job is not None
+            began.append(job.id)
+            assert outlook(rows, job, core.settings).place is None
+            queue.end(rows, job, "cancelled")
+    assert all((said[name] or 0) >= place for place, name in enumerate(began, 1))
+    assert said[began[-1]] == len(began) == 8
+
+
+def test_a_job_says_when_it_will_probably_end(core: Core, two: tuple[str, str]) -> None:
+    own = select(Job).where(Job.state == "queued", Job.organisation == two[0])
+    with core.store.write() as rows:
+        first, *others = rows.scalars(own.order_by(Job.created_at, Job.id)).all()
+        at = now(rows)
+        for job, seconds in zip(others, (10, 20, 90), strict=False):
+            job.state, job.started_at, job.finished_at = "done", at - 1000 * seconds, at
+        rows.flush()
+        # The median is 20 s, and one of another organisation may come before it.
+        found = outlook(rows, first, replace(core.settings, workers=1))
+        assert found.place == 2
+        assert found.ends_at is not None
+        assert 40_000 <= found.ends_at - at < 45_000
+        first.state, first.started_at = "running", at - 5000
+        rows.flush()
+        assert outlook(rows, first, core.settings).ends_at == at - 5000 + 20_000
+        first.started_at = at - 60_000
+        rows.flush()
+        assert outlook(rows, first, core.settings).ends_at is None  # longer than usual: nobody knows
 
 
 def test_who_has_fewest_jobs_at_work_is_next(core: Core, two: tuple[str, str]) -> None:

@@ -98,6 +98,8 @@ class JobRecord(Record):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    place: int | None
+    expected_at: datetime | None
 
 
 class ReportRecord(Record):

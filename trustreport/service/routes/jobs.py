@@ -4,11 +4,15 @@ from datetime import datetime
 from typing import Any, Literal
 
 from fastapi import APIRouter, Response
+from pydantic import Field
+from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.jobs import queue
+from trustreport.service.jobs.outlook import outlook
 from trustreport.service.routes import filters
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import ReportOptions, ResponseBody, ask_again, maybe, moment
+from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Job, Version
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
@@ -35,6 +39,8 @@ class JobResponse(ResponseBody):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    place: int | None = Field(description="in the queue at the latest, 1 is next; null of what does not wait")
+    expected_at: datetime | None = Field(description="when it will probably be done, from earlier ones")
 
 
 @router.post("/versions/{version}/jobs", status_code=201, responses={200: {"description": "Asked before"}})
@@ -48,7 +54,7 @@ def request_report(
             raise Fault(409, "Not checked" if row.state == "checking" else "Not valid", f"It is {row.state}.")
         job, new = queue.enqueue(rows, row, who.user, "report", asked.plain(), core.settings)
         response.status_code = 201 if new else 200
-        return to_response(job)
+        return to_response(job, rows, core.settings)
 
 
 @router.get("/jobs")
@@ -60,7 +66,9 @@ def jobs(
 ) -> Page[JobResponse]:
     """All jobs, or those that are wanted."""
     with core.store.read() as rows:
-        return turn.rows(rows, wanted.apply(who.all(Job)), Job.id, to_response)
+        return turn.rows(
+            rows, wanted.apply(who.all(Job)), Job.id, lambda job: to_response(job, rows, core.settings)
+        )
 
 
 @router.get("/jobs/{job}")
@@ -73,7 +81,7 @@ def one(job: Name, who: Reader, core: TheCore, response: Response) -> JobRespons
         row = who.one(rows, Job, job)
         if row.state not in queue.ENDED:
             response.headers["Retry-After"] = ask_again(now(rows) - row.created_at)
-        return to_response(row)
+        return to_response(row, rows, core.settings)
 
 
 @router.post("/jobs/{job}/cancel", status_code=202)
@@ -82,11 +90,12 @@ def cancel(job: Name, who: Author, core: TheCore) -> JobResponse:
     with core.store.write() as rows:
         row = who.one(rows, Job, job)
         queue.cancel(rows, row, who.user, core.settings)
-        return to_response(row)
+        return to_response(row, rows, core.settings)
 
 
-def to_response(row: Job) -> JobResponse:
+def to_response(row: Job, rows: Rows, settings: Settings) -> JobResponse:
     """A job as the API says it."""
+    expected = outlook(rows, row, settings)
     return JobResponse(
         id=row.id,
         task=row.task,
@@ -104,4 +113,6 @@ def to_response(row: Job) -> JobResponse:
         created_at=moment(row.created_at),
         started_at=maybe(row.started_at),
         finished_at=maybe(row.finished_at),
+        place=expected.place,
+        expected_at=maybe(expected.ends_at),
     )
