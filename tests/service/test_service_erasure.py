@@ -2,17 +2,27 @@
 
 import io
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from services import API, MANIFEST, Client
+from services import API, MANIFEST, Client, world
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.record import retention
 from trustreport.service.storage import Blobs
-from trustreport.service.storage.models import Audit, Removal
+from trustreport.service.storage.models import (
+    Audit,
+    Removal,
+    ReportFile,
+    StoredReport,
+    StoredStudy,
+    Version,
+    VersionFile,
+)
+from trustreport.service.storage.store import now
 
 NAME = "Marple, Jane"
 
@@ -58,14 +68,39 @@ def test_what_retention_removes_goes_likewise(core: Core, anna: Client) -> None:
     schedules.tend(core)
     upload(core, anna)
     with core.store.write() as rows:
-        from trustreport.service.storage.models import StoredStudy, Version
-
         for model in (StoredStudy, Version):
             rows.query(model).update({model.created_at: 1})
     anna.put(f"{API}/organisation/retention", json={"days": 1})
     assert len(anna.post(f"{API}/organisation/retention/run").json()["studies"]) == 1
     schedules.tend(core)
     assert names_the_patient(core) == []
+
+
+def test_what_an_organisation_uses_and_what_goes_next(light: Core) -> None:
+    anna = Client.set_up(create_app(light), light)
+    path = f"{API}/organisation/usage"
+    names = world(light, anna)
+    used = anna.get(path).json()
+    with light.store.read() as rows:
+        stored = {f.sha256: f.size for model in (VersionFile, ReportFile) for f in rows.query(model)}
+    assert used["stored_bytes"] == sum(stored.values()) > 0
+    assert (used["most_bytes"], used["most_waiting_jobs"]) == (200_000_000_000, 100)
+    assert used["expiring"] == []  # without a policy nothing goes
+    assert anna.invite("carl@hospital.test", "viewer").get(path).status_code == 403
+    with light.store.write() as rows:
+        at = now(rows)
+        for model, days in ((StoredStudy, 90), (Version, 90), (StoredReport, 80)):
+            rows.query(model).update({model.created_at: at - days * retention.DAY})
+    anna.put(f"{API}/organisation/retention", json={"days": 120, "keep_signed": False})
+    assert anna.get(path).json()["expiring"] == []  # in 40 days
+    anna.put(f"{API}/organisation/retention", json={"days": 100, "keep_signed": False})
+    (one,) = anna.get(path).json()["expiring"]
+    assert one["study"] == names["study"]
+    left = datetime.fromisoformat(one["on"]) - datetime.now(UTC)
+    assert timedelta(days=19) < left < timedelta(days=21)  # counted from the report, the latest thing added
+    page = anna.get("/admin/organisation", headers={"Accept": "text/html"}).text
+    assert f"/studies/{names['study']}" in page
+    assert anna.post(f"{API}/organisation/retention/run").json()["studies"] == []
 
 
 def test_a_file_that_another_study_has_stays(core: Core, anna: Client) -> None:

@@ -16,10 +16,24 @@ from trustreport.service.web.faults import Fault
 FULL_SECONDS = 60  # when to ask again where too many jobs wait
 
 
+def waiting_jobs(rows: Rows, organisation: str) -> int:
+    """How many jobs of an organisation wait."""
+    waiting = select(func.count()).where(Job.organisation == organisation, Job.state == "queued")
+    return rows.scalar(waiting) or 0
+
+
+def stored_bytes(rows: Rows, organisation: str) -> int:
+    """How many bytes its files have, equal ones counted once."""
+    files = [
+        select(model.sha256, model.size).where(model.organisation == organisation)
+        for model in (VersionFile, ReportFile)
+    ]
+    return int(rows.scalar(select(func.sum(union(*files).subquery().c.size))) or 0)
+
+
 def refuse_more_jobs(rows: Rows, organisation: str, settings: Settings) -> None:
     """Refuse (429) where as many jobs of an organisation wait as may."""
-    waiting = select(func.count()).where(Job.organisation == organisation, Job.state == "queued")
-    if (rows.scalar(waiting) or 0) >= settings.jobs_waiting:
+    if waiting_jobs(rows, organisation) >= settings.jobs_waiting:
         raise Fault(
             429,
             "Too many jobs",
@@ -30,11 +44,7 @@ def refuse_more_jobs(rows: Rows, organisation: str, settings: Settings) -> None:
 
 def refuse_more_bytes(rows: Rows, organisation: str, settings: Settings, *, needed: int) -> None:
     """Refuse (507) where an organisation's files, equal ones counted once, leave less room than is needed."""
-    files = [
-        select(model.sha256, model.size).where(model.organisation == organisation)
-        for model in (VersionFile, ReportFile)
-    ]
-    stored = int(rows.scalar(select(func.sum(union(*files).subquery().c.size))) or 0)
+    stored = stored_bytes(rows, organisation)
     if stored + needed > settings.storage:
         raise Fault(
             507,

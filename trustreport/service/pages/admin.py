@@ -264,6 +264,7 @@ def _organisation(
         request,
         "admin_organisation",
         organisation=organisations.own(who, core),
+        usage=organisations.usage(who, core),
         founded=founded,
         link=_link(core, founded.invitation) if founded else "",
         hours=core.settings.link_hours,

@@ -32,21 +32,35 @@ MOST_AT_ONCE = 1000  # files removed in one transaction
 def purge(rows: Rows, organisation: str, actor: str) -> list[str]:
     """Remove the studies that nothing was added to for longer than the policy keeps; their names."""
     policy = rows.get_one(Organisation, organisation).retention
+    removed = []
+    for study, _ in expiries(rows, organisation, until=now(rows)):
+        if not is_busy(rows, study.id):
+            remove(rows, study, actor, policy=policy)
+            removed.append(study.id)
+    return removed
+
+
+def expiries(rows: Rows, organisation: str, *, until: int) -> list[tuple[StoredStudy, int]]:
+    """The studies whose time is over by a moment under the policy of an organisation, the first one first.
+
+    Each with the moment in milliseconds from which it may be removed.
+    """
+    policy = rows.get_one(Organisation, organisation).retention
     if not policy.get("days"):
         return []
-    limit = now(rows) - policy["days"] * DAY
-    removed = []
-    for study in rows.scalars(select(StoredStudy).where(StoredStudy.organisation == organisation)).all():
-        latest = max(
-            study.created_at, _latest(rows, Version, study.id), _latest(rows, StoredReport, study.id)
-        )
-        if latest > limit or is_busy(rows, study.id):
-            continue
-        if policy.get("keep_signed", True) and _is_signed(rows, study.id):
-            continue
-        remove(rows, study, actor, policy=policy)
-        removed.append(study.id)
-    return removed
+    added = [
+        select(model.study, func.max(model.created_at).label("at")).group_by(model.study).subquery()
+        for model in (Version, StoredReport)
+    ]
+    query = select(StoredStudy, *(latest.c.at for latest in added))
+    for latest in added:
+        query = query.outerjoin(latest, latest.c.study == StoredStudy.id)
+    found = []
+    for study, *times in rows.execute(query.where(StoredStudy.organisation == organisation)):
+        at = max(study.created_at, *(time or 0 for time in times)) + policy["days"] * DAY
+        if at <= until and not (policy.get("keep_signed", True) and _is_signed(rows, study.id)):
+            found.append((study, at))
+    return sorted(found, key=lambda one: one[1])
 
 
 def remove(rows: Rows, study: StoredStudy, actor: str, **why: Any) -> None:
@@ -139,7 +153,3 @@ def _is_signed(rows: Rows, study: str) -> bool:
         .where(StoredReport.study == study)
     )
     return rows.scalar(query.limit(1)) is not None
-
-
-def _latest(rows: Rows, model: type[Version] | type[StoredReport], study: str) -> int:
-    return rows.scalar(select(func.max(model.created_at)).where(model.study == study)) or 0

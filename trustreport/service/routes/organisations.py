@@ -5,16 +5,18 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field
 
-from trustreport.service import audit
+from trustreport.service import audit, bounds
 from trustreport.service.access import accounts
 from trustreport.service.mail import outbox
 from trustreport.service.record import retention
 from trustreport.service.routes.shapes import Email, Line, RequestBody, ResponseBody, moment
 from trustreport.service.storage.models import Organisation
+from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Admin, Anyone, Reader, TheCore
 
 router = APIRouter(tags=["organisations"])
+SOON = 30 * retention.DAY
 
 
 class Retention(RequestBody):
@@ -42,6 +44,24 @@ class OrganisationResponse(ResponseBody):
     retention: Retention
     second_factor: bool = Field(description="required of accounts with a password")
     created_at: datetime
+
+
+class Expiry(ResponseBody):
+    """A study that retention will remove unless something is added to it."""
+
+    study: str
+    name: str
+    on: datetime
+
+
+class Usage(ResponseBody):
+    """What an organisation uses of what it may, and what retention removes next."""
+
+    stored_bytes: int = Field(description="of files, equal ones counted once")
+    most_bytes: int
+    waiting_jobs: int
+    most_waiting_jobs: int
+    expiring: list[Expiry] = Field(description="within 30 days, the first one first")
 
 
 class CreatedOrganisation(ResponseBody):
@@ -76,6 +96,22 @@ def own(who: Reader, core: TheCore) -> OrganisationResponse:
     """The organisation of whoever asks."""
     with core.store.read() as rows:
         return _to_response(rows.get_one(Organisation, who.organisation))
+
+
+@router.get("/organisation/usage")
+def usage(who: Admin, core: TheCore) -> Usage:
+    """Files and jobs with their limits, and the studies that retention removes within 30 days."""
+    with core.store.read() as rows:
+        return Usage(
+            stored_bytes=bounds.stored_bytes(rows, who.organisation),
+            most_bytes=round(core.settings.storage),
+            waiting_jobs=bounds.waiting_jobs(rows, who.organisation),
+            most_waiting_jobs=core.settings.jobs_waiting,
+            expiring=[
+                Expiry(study=study.id, name=study.name, on=moment(at))
+                for study, at in retention.expiries(rows, who.organisation, until=now(rows) + SOON)
+            ],
+        )
 
 
 @router.put("/organisation/retention")
