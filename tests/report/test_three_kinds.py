@@ -49,11 +49,10 @@ def test_the_example_of_each_kind(kind: str, example: Callable[[str], Path], tmp
     out = example(KINDS[kind])
     conforms(out, KINDS[kind])
     again = tmp_path / "again"
-    build(KINDS[kind], again)
-    files = sorted(p.relative_to(out) for p in out.rglob("*") if p.is_file() and p.name != "run.json")
-    assert files == sorted(
-        p.relative_to(again) for p in again.rglob("*") if p.is_file() and p.name != "run.json"
-    )
+    build(KINDS[kind], again, "html,pdf,annex,json" if kind == "procurement" else "html,json")
+    made = [p.relative_to(again) for p in again.rglob("*") if p.is_file()]
+    files = [p for p in made if p.name not in ("run.json", "manifest.sha256")]
+    assert {"report.html", "results.json"} <= {p.name for p in files}
     assert [str(f) for f in files if (out / f).read_bytes() != (again / f).read_bytes()] == []
 
     assert untold(out) == []

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from services import API, new_core
+from services import API, Client, new_core, world
 
 from trustreport.service.app import create_app
+from trustreport.service.core import Core
+from trustreport.service.storage.models import ReportFile
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")
@@ -107,3 +109,17 @@ def test_v13_4_1_and_v13_4_3_no_folder_is_served(anonymous: TestClient) -> None:
 def test_v13_4_4_trace_is_refused(anonymous: TestClient) -> None:
     for path in ("/", "/health", "/sign-in", f"{API}/studies"):
         assert anonymous.request("TRACE", path).status_code == 405, path
+
+
+def test_v3_4_6_and_v4_1_1_files_of_a_report_stand_alone_and_name_their_characters(light: Core) -> None:
+    anna = Client.set_up(create_app(light), light)
+    names = world(light, anna)
+    with light.store.write() as rows:
+        file = rows.query(ReportFile).filter_by(report=names["report"]).first()
+        assert file is not None
+        file.name = "figures/roc.svg"
+    answer = anna.get(f"{API}/reports/{names['report']}/files/figures/roc.svg")
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == "image/svg+xml; charset=utf-8"
+    policy = answer.headers["Content-Security-Policy"]
+    assert all(part in policy for part in ("sandbox", "base-uri 'none'", "frame-ancestors 'none'"))

@@ -15,7 +15,7 @@ from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Job, ReportFile, StoredReport, Version
 
-KILLS = 5
+KILLS = 3
 STUDIES = 3
 
 

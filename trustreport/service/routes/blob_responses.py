@@ -12,11 +12,14 @@ MEDIA = {
     "html": "text/html; charset=utf-8",
     "pdf": "application/pdf",
     "json": "application/json",
-    "svg": "image/svg+xml",
+    "svg": "image/svg+xml; charset=utf-8",
     "png": "image/png",
 }
 # A report is a page of its own: it runs nothing, loads nothing, and cannot act on this site.
-SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+SANDBOX = (
+    "sandbox; default-src 'none'; base-uri 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+)
+ALONE = f"{SANDBOX}; frame-ancestors 'none'"
 
 
 def send_blob(
@@ -26,7 +29,7 @@ def send_blob(
     headers = {
         "ETag": f'"{sha256}"',
         "Cache-Control": "no-store",  # of browsers; a program that has the file may ask with its ETag
-        "Content-Security-Policy": SANDBOX,
+        "Content-Security-Policy": ALONE,
     }
     known = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
     if f'"{sha256}"' in known or known == ["*"]:
