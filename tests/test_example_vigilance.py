@@ -116,7 +116,7 @@ def test_the_misses_are_those_of_the_new_scanner_and_not_of_the_version_or_the_s
             assert table[scanner, f"version 3.2, {phase}"] == (f"{k} of {n}" if n else "none")
     said = sentences(where)
     assert "significantly more frequent on scanner Y: 43 of 71 positive cases were missed (61%)" in said
-    assert "only at Berg, Cala, and Foss, with version 3.2, and from 2026-06 on" in said
+    assert "only at Berg, Cala, and Foss; with version 3.2; and from 2026-06 on" in said
     assert "no significant difference is shown for" in said
     assert "version 3.2 (14 of 117 against 39 of 411" in said
     rates = [r for r in finding.results if r.id == "vigilance.crossed_rate"]
@@ -133,7 +133,7 @@ def test_since_the_last_audit_new_open_and_worse(finding) -> None:
     standing = {what: how for how, what, _ in rows(since, "since_entries_1")}
     assert standing["complaint C-2 (not serious)"] == "new"
     assert standing["signal S-2: Sensitivity falls"] == "new"
-    assert standing["alert of Sensitivity (CUSUM)"] == "open"
+    assert standing["alert for Sensitivity (CUSUM)"] == "open"
     assert standing["incident I-2 (serious)"] == "open"
     assert not any("S-1" in what or "I-1" in what for what in standing)
     (drawn,) = since.figures

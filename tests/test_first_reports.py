@@ -290,7 +290,7 @@ def test_fourteen_tables_without_names(report: Callable[[str], Report]) -> None:
         )
         assert sensitivity["value"] == pytest.approx(int(tp) / (int(tp) + int(fn)))
         assert specificity["value"] == pytest.approx(int(tn) / (int(tn) + int(fp)))
-    assert "In 14 published tables sensitivity ranges from 66%" in found.answer
+    assert "In 14 published sets of counts sensitivity ranges from 66%" in found.answer
 
 
 def test_three_classes(report: Callable[[str], Report]) -> None:

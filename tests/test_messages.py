@@ -169,7 +169,7 @@ def test_texts_are_sentences_without_banned_words() -> None:
     ("items", "expected"),
     [
         (["a", "b", "c"], "a, b, and c"),
-        (["study 2, R1", "study 2, R2"], "study 2, R1; study 2, R2"),
+        (["study 2, R1", "study 2, R2"], "study 2, R1; and study 2, R2"),
         (["A (95%, 90% to 97%)", "B (80%, 70% to 88%)"], "A (95%, 90% to 97%) and B (80%, 70% to 88%)"),
         (["study 2, R1"], "study 2, R1"),
     ],

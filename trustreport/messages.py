@@ -233,7 +233,9 @@ class Catalogue:
 
         texts = [self(item) if isinstance(item, Message) else str(item) for item in items]
         if any(", " in WITHIN.sub("", text) for text in texts) and len(texts) > 1:
-            return "; ".join(texts)  # a comma within an item and one between two would look alike
+            # A comma within an item and one between two would look alike.
+            and_ = format_list(["", ""], locale=self.language).strip()
+            return f"{'; '.join(texts[:-1])}; {and_} {texts[-1]}"
         return format_list(texts, locale=self.language)
 
     def numeral(self, n: int) -> str:
