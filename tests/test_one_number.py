@@ -23,7 +23,7 @@ from trustreport.results import CUT, Result
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted(ROOT.glob("examples/*/study.yaml"))
-DRAWN, PARTS = 120, 12
+DRAWN, PARTS = 80, 8
 
 
 def conflicts(assessment: Assessment) -> list[str]:

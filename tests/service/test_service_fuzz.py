@@ -33,7 +33,7 @@ def test_no_request_breaks_the_service(app: FastAPI, light: Core, anna: Client) 
             continue
 
         @settings(
-            max_examples=8,
+            max_examples=6,
             database=None,
             derandomize=True,
             phases=(Phase.explicit, Phase.generate),
