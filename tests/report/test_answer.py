@@ -17,6 +17,7 @@ from trustreport.plan import Plan
 from trustreport.report.answer import answer
 from trustreport.report.answer.forest import forest
 from trustreport.report.answer.what_if import what_would_change_it
+from trustreport.report.front import LONG, _cut
 from trustreport.report.limits import ranked
 from trustreport.results import Result
 from trustreport.study import Study
@@ -374,10 +375,7 @@ PROCUREMENT_SAYS = {
         ),
     ),
     "no criteria, utilities that do not agree": (
-        (
-            "Which yields more depends on the utilities: Alder yields more than Birch under euros; "
-            "no difference could be shown under other prices."
-        ),
+        ("Alder yields more than Birch under euros; no difference could be shown under other prices."),
         (
             "Alder yields more than Birch: 7.0 more per decision (95% CI 2.4 to 11.6; utilities: euros). "
             "No difference in yield between Birch and Alder could be shown (2.6, 95% CI −2.1 to 7.3; other "
@@ -622,3 +620,12 @@ def test_limits_are_ranked_by_what_they_do_to_the_answer() -> None:
     withheld = replace(one.verdicts[0], checks=("P13",))
     one = replace(one, checks=checks, verdicts=(withheld, *one.verdicts[1:]))
     assert [own[0].check for own in ranked(one, (), EN)] == ["P13", "P06", "P31", "P40", "P46"]
+
+
+def test_a_limit_that_is_long_ends_with_a_whole_item() -> None:
+    items = [f"measure {i} (0.{i}, 95% CI 0.1 to 0.9)" for i in range(1, 9)]
+    said = _cut(f"Not shown in {', '.join(items)}.", EN)
+    assert re.fullmatch(r"Not shown in (measure \d \([^()]*\), )+and others", said)
+    assert len(said) <= LONG + len(", and others")
+    assert _cut("Short, and whole.", EN) == "Short, and whole."
+    assert _cut("word " * 100, EN).endswith("word …")

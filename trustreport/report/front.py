@@ -121,8 +121,20 @@ def _limit(own: list[Limit], say: Catalogue) -> Limit:
     where = shorten(own[0].names[0], SHORT, say) if own[0].names else ""
     if where and len(names) > 1:
         where = say("report.section.where_more", name=where, n=len(names) - 1)
-    text = shorten(own[0].text, LONG, say).removesuffix(".")
+    text = _cut(own[0].text, say).removesuffix(".")
     return Limit(own[0].check, own[0].severity, tuple(names), where, text)
+
+
+def _cut(text: str, say: Catalogue) -> str:
+    """A long text up to the last item of a list that there is room for, else up to a word."""
+    if len(text) <= LONG:
+        return text
+    depth, last = 0, 0
+    for i, letter in enumerate(text[:LONG]):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and letter in ",;":
+            last = i
+    return say("answer.limits.cut", text=text[:last]) if last > LONG / 2 else shorten(text, LONG, say)
 
 
 # ---------------------------------------------------------------- procurement

@@ -16,6 +16,7 @@ from trustreport.verdicts.blocks import concerns
 from trustreport.verdicts.judge import amount
 
 MOST_PAIRS = 3
+MOST_UTILITIES = 4
 PAIR = 2
 SCORED = ("candidates", "advice_accuracy")
 BY_SCALE = ("krippendorff_alpha",)  # primary on the scale of the labels that is declared
@@ -40,7 +41,7 @@ def _utility(assessment: Assessment, say: Catalogue) -> list[Statement]:
         if r.id == "advice_accuracy.utility_difference" and r.primary and not isnan(r.estimate.value)
     ]
     said: list[Statement] = []
-    for r in found[:MOST_PAIRS]:
+    for r in found[:MOST_UTILITIES]:
         e, (one, other) = r.estimate, r.place.candidates or ("", "")
         utility = str(r.parameters.get("utility", ""))
         apart = e.low > 0 or e.high < 0
@@ -382,12 +383,14 @@ def _published(assessment: Assessment, say: Catalogue) -> list[Statement]:
         return []
     key = "conflicts" if own else "no_conflicts"
     names = [str(r.place.set).removesuffix(", reported") for r in own[:MOST_PAIRS]]
-    return [
-        Statement(
-            say(f"answer.open.{key}", n=len(own), all=len(checked | {r.place.set for r in own}), names=names),
-            tuple(own),
-        )
-    ]
+    text = say(f"answer.open.{key}", n=len(own), all=len(checked | {r.place.set for r in own}), names=names)
+    said = [Statement(text, tuple(own))]
+    for r in own[:1]:
+        printed = r.details["figures"]  # pairs; a mapping where the numbers of cases alone do not add up
+        if isinstance(printed, list):
+            figures = [say("reported.figure", metric=quantity_name(m), text=t.strip()) for m, t in printed]
+            said.append(Statement(say("answer.open.conflict_of", name=names[0], figures=figures), (r,)))
+    return said
 
 
 def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
