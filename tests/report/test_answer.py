@@ -628,4 +628,8 @@ def test_a_limit_that_is_long_ends_with_a_whole_item() -> None:
     assert re.fullmatch(r"Not shown in (measure \d \([^()]*\), )+and others", said)
     assert len(said) <= LONG + len(", and others")
     assert _cut("Short, and whole.", EN) == "Short, and whole."
+    first = (
+        "Of 88 readings that were right without the aid and got wrong advice, 44% were wrong (25% to 65%)."
+    )
+    assert _cut(f"{first} With wrong advice, {', '.join(items)}.", EN) == first
     assert _cut("word " * 100, EN).endswith("word …")

@@ -126,9 +126,9 @@ def _limit(own: list[Limit], say: Catalogue) -> Limit:
 
 
 def _cut(text: str, say: Catalogue) -> str:
-    """A long text up to the last item of a list that there is room for, else up to a word."""
-    if len(text) <= LONG:
-        return text
+    """A long text up to a sentence, else to the last item of a list that has room, else to a word."""
+    if len(text) <= LONG or ". " in text[LONG // 2 : LONG]:
+        return shorten(text, LONG, say)
     depth, last = 0, 0
     for i, letter in enumerate(text[:LONG]):
         depth += (letter == "(") - (letter == ")")
