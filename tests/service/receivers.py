@@ -10,7 +10,7 @@ LOOPBACK = "127.0.0.0/8, ::1/128"
 
 
 class Receiver:
-    """A server that keeps what it is sent, and answers what it is told."""
+    """A server that keeps what it is sent, and answers as it is set to."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.port = server.server_port

@@ -14,6 +14,7 @@ from trustreport.service.jobs import queue
 from trustreport.service.mail import outbox as mails
 from trustreport.service.record import log_heads, retention
 from trustreport.service.settings import Settings
+from trustreport.service.storage.collaboration import Mail
 from trustreport.service.storage.models import (
     Audit,
     Job,
@@ -24,8 +25,8 @@ from trustreport.service.storage.models import (
     Version,
 )
 from trustreport.service.storage.store import now
+from trustreport.service.storage.webhooks import Delivery
 from trustreport.service.web.faults import Fault
-from trustreport.service.webhooks import outbox as deliveries
 
 DAY, HOUR = 86_400_000, 3_600_000
 ACTOR = "schedule"
@@ -85,8 +86,8 @@ def run_daily(core: Core) -> None:
             return
         audit.write(rows, audit.SERVICE, ACTOR, "retention.daily")
         rows.query(StoredWorker).where(StoredWorker.seen_at < at - DAY).delete()
-        mails.remove_old(rows)
-        deliveries.remove_old(rows)
+        Mail.remove_old(rows)
+        Delivery.remove_old(rows)
         organisations = rows.scalars(select(Organisation.id)).all()
     for organisation in organisations:
         with core.store.write() as rows:

@@ -4,10 +4,9 @@ A worker takes a row by moving its next attempt ahead, sends, and notes the end.
 last two, the message is sent again at that time: every message is sent at least once, with one Message-ID.
 """
 
-from datetime import timedelta
 from typing import Any, Literal
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
@@ -23,7 +22,6 @@ ACTOR = "mail"
 MINUTE = 60_000
 LONGEST_WAIT = 6 * 60  # minutes between two attempts
 MOST_ATTEMPTS = 14  # a day and a half
-KEPT = timedelta(days=30)  # of messages that were sent or given up
 RESET_EVERY = 10 * MINUTE  # whoever asks more often gets one message
 
 
@@ -57,7 +55,7 @@ def add_reset(rows: Rows, address: str) -> None:
 def claim(rows: Rows) -> Mail | None:
     """Take the message that is due longest; it is due again later unless its end is noted before."""
     at = now(rows)
-    waits = select(Mail).where(Mail.sent_at.is_(None), Mail.failed_at.is_(None), Mail.next_at <= at)
+    waits = select(Mail).where(Mail.is_due(at))
     while mail := rows.scalar(waits.order_by(Mail.next_at).limit(1).with_for_update(skip_locked=True)):
         if mail.kind == "reset" and mail.user is None and not _is_addressed(rows, mail, at):
             rows.delete(mail)
@@ -71,7 +69,7 @@ def claim(rows: Rows) -> Mail | None:
 
 def anything_waits(rows: Rows) -> bool:
     """Whether a message is due; asked first, since it takes no lock."""
-    waits = select(Mail.id).where(Mail.sent_at.is_(None), Mail.failed_at.is_(None), Mail.next_at <= now(rows))
+    waits = select(Mail.id).where(Mail.is_due(now(rows)))
     return rows.scalar(waits.limit(1)) is not None
 
 
@@ -92,12 +90,6 @@ def end(rows: Rows, name: str, reason: str = "", *, final: bool = True) -> None:
         act = "mail.failed" if reason else "mail.sent"
         said = {"reason": mail.reason} if reason else {}
         audit.write(rows, mail.organisation, ACTOR, act, mail.user, kind=mail.kind, mail=mail.id, **said)
-
-
-def remove_old(rows: Rows) -> None:
-    """Remove messages that ended long ago."""
-    limit = now(rows) - round(KEPT.total_seconds() * 1000)
-    rows.execute(delete(Mail).where((Mail.sent_at < limit) | (Mail.failed_at < limit)))
 
 
 def _write(

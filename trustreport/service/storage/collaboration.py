@@ -6,9 +6,10 @@ from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from trustreport.service.storage.models import ID, SHA, Base, key, of
+from trustreport.service.storage.outgoing import Outgoing
 
 
-class Mail(Base):
+class Mail(Outgoing, Base):
     """A message to be sent, written in the transaction of what causes it; it never holds a secret.
 
     The text is made when it is sent, and so is the link of an invitation.
@@ -22,12 +23,6 @@ class Mail(Base):
     address: Mapped[str] = mapped_column(String(254))  # as typed by who forgot a password; else empty
     kind: Mapped[str] = mapped_column(String(30))
     details: Mapped[dict[str, Any]]
-    attempts: Mapped[int]
-    next_at: Mapped[int]
-    reason: Mapped[str] = mapped_column(String(200))  # why the last attempt failed
-    created_at: Mapped[int]
-    sent_at: Mapped[int | None]
-    failed_at: Mapped[int | None]
 
 
 class ReviewRequest(Base):

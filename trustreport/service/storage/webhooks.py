@@ -6,6 +6,7 @@ from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from trustreport.service.storage.models import ID, Base, key, of
+from trustreport.service.storage.outgoing import Outgoing
 
 
 class Webhook(Base):
@@ -22,7 +23,7 @@ class Webhook(Base):
     tried_at: Mapped[int]  # the last attempt of any delivery: addresses take turns
 
 
-class Delivery(Base):
+class Delivery(Outgoing, Base):
     """An event to be sent to one address, written in the transaction of the event."""
 
     __tablename__ = "deliveries"
@@ -32,13 +33,7 @@ class Delivery(Base):
     webhook: Mapped[str] = of("webhooks")
     kind: Mapped[str] = mapped_column(String(60))
     details: Mapped[dict[str, Any]]  # what is sent
-    attempts: Mapped[int]
-    next_at: Mapped[int]
-    reason: Mapped[str] = mapped_column(String(200))  # why the last attempt failed
-    created_at: Mapped[int]
     queued_at: Mapped[int]  # later than `created_at` where it was sent again
-    sent_at: Mapped[int | None]
-    failed_at: Mapped[int | None]
 
     @property
     def state(self) -> str:

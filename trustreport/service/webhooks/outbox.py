@@ -5,9 +5,8 @@ last two, the event is sent again at that time: every event is sent at least onc
 """
 
 import random
-from datetime import timedelta
 
-from sqlalchemy import Select, delete, select, update
+from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
@@ -19,7 +18,6 @@ FIRST_WAIT = 30_000  # milliseconds between the first two attempts; each further
 LONGEST_WAIT = 4 * 3_600_000
 GIVEN_UP_AFTER = 24 * 3_600_000
 JITTER = (0.75, 1.25)  # so that events that failed together are not tried together
-KEPT = timedelta(days=30)  # of deliveries that were sent or given up
 _random = random.SystemRandom()
 
 
@@ -80,22 +78,11 @@ def again(rows: Rows, delivery: Delivery) -> None:
     delivery.sent_at = delivery.failed_at = None
 
 
-def remove_old(rows: Rows) -> None:
-    """Remove deliveries that ended long ago."""
-    limit = now(rows) - round(KEPT.total_seconds() * 1000)
-    rows.execute(delete(Delivery).where((Delivery.sent_at < limit) | (Delivery.failed_at < limit)))
-
-
 def _due(at: int) -> Select[Delivery]:
     return (
         select(Delivery)
         .join(Webhook, Webhook.id == Delivery.webhook)
-        .where(
-            Webhook.paused_at.is_(None),
-            Delivery.sent_at.is_(None),
-            Delivery.failed_at.is_(None),
-            Delivery.next_at <= at,
-        )
+        .where(Webhook.paused_at.is_(None), Delivery.is_due(at))
     )
 
 
