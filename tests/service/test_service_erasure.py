@@ -100,6 +100,7 @@ def test_what_an_organisation_uses_and_what_goes_next(light: Core) -> None:
     assert timedelta(days=19) < left < timedelta(days=21)  # counted from the report, the latest thing added
     page = anna.get("/admin/organisation", headers={"Accept": "text/html"}).text
     assert f"/studies/{names['study']}" in page
+    assert "of 200 GB" in page
     assert anna.post(f"{API}/organisation/retention/run").json()["studies"] == []
 
 

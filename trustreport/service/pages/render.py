@@ -91,10 +91,17 @@ def instant(at: int | datetime) -> str:
 
 
 def size(n: int) -> str:
-    """Bytes as people read them."""
+    """Bytes as people read them.
+
+    >>> size(999), size(21_400), size(1_500_000), size(200_000_000_000)
+    ('999 B', '21 kB', '1.5 MB', '200 GB')
+    """
     if n < 1000:
         return f"{n} B"
-    return f"{n / 1000:.0f} kB" if n < 1_000_000 else f"{round(n / 1_000_000, 1):g} MB"
+    if n < 1_000_000:
+        return f"{n / 1000:.0f} kB"
+    unit, name = (1_000_000, "MB") if n < 1_000_000_000 else (1_000_000_000, "GB")
+    return f"{round(n / unit, 1):g} {name}"
 
 
 def number(value: Any) -> str:
