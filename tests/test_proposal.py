@@ -283,6 +283,27 @@ def test_marks_of_readers_by_their_place(tmp_path: Path) -> None:
     studied(tmp_path / "study")
 
 
+def test_cases_lesions_and_marks_in_one_workbook(tmp_path: Path) -> None:
+    book = Workbook()
+    book.remove(book.active)
+    sheets = {
+        "all": CASES,
+        "lesions": [["case", "lesion"], *([f"C{i}", "a"] for i in range(1, 11))],
+        "marks": [
+            ["reader", "case", "rating", "lesion"],
+            *([f"R{r}", f"C{i}", i, "a" if i < 9 else ""] for r in (1, 2) for i in range(1, 13)),
+        ],
+    }
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(tmp_path / "study.xlsx")
+    manifest, _ = init(tmp_path / "study", tmp_path / "study.xlsx")
+    assert "# study.xlsx: the sheets lesions, marks, all are used\n" in manifest
+    assert sum(len(one.rating) for one in studied(tmp_path / "study").localisations) == 24
+
+
 def test_marks_without_a_table_of_cases_say_what_lacks(tmp_path: Path) -> None:
     marks = [["candidate", "case", "rating", "lesion"], ["A", "C1", "0.9", "a"], ["A", "C2", "0.2", ""]]
     file = put(tmp_path, "marks.csv", marks)

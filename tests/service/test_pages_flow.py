@@ -159,7 +159,7 @@ def test_from_first_start_to_an_approved_report(
     anna.page.uncheck("[name=format][value=pdf]")
     anna.press("Build the report")
     anna.page.wait_for_url("**/jobs/*", wait_until="commit")
-    assert anna.page.locator("progress").count() == 1
+    anna.page.locator("progress").wait_for(state="attached")
     anna.page.wait_for_url("**/reports/*", wait_until="commit")
     report = anna.page.url
     document = anna.page.frame_locator("iframe")

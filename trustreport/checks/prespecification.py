@@ -228,6 +228,7 @@ def _groups_together(evidence: Evidence) -> Iterator[Remark]:
         if r.id == GROUPS_DIFFER and r.details.get("comparisons"):
             places.setdefault(r.place.at(subgroup=None), []).append(r)
     for place, found in places.items():
+        m = sum({r.details["family"]: r.details["comparisons"] for r in found}.values())
         # A group held against the rest and the rest against it are one comparison, and have one p.
         lost: dict[tuple[str, str], Result] = {}
         for r in found:
@@ -235,7 +236,6 @@ def _groups_together(evidence: Evidence) -> Iterator[Remark]:
                 first = lost.setdefault((r.endpoint, f"{r.estimate.p:.9g}"), r)
                 if _is_worse(r) and not _is_worse(first):
                     lost[r.endpoint, f"{r.estimate.p:.9g}"] = r
-        m = sum({r.details["family"]: r.details["comparisons"] for r in found}.values())
         message = say("checks.P36.fired_groups", n=len(lost), m=m, names=_named(list(lost.values())))
         concerned = tuple(dict.fromkeys(r.quantity.id for r in lost.values()))
         yield Remark(place.at(arms=None, arm=None), message if lost else None, concerned)

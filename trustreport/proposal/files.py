@@ -36,7 +36,9 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
             table.take()
         else:
             others.append(table)
-    for table in lesions.complete(made, others):
+    lesions.take_cases(made, others)
+    lesions.complete(made)
+    for table in others:
         made.unread[table.path.name] = table.unknown()
     return made
 
@@ -44,6 +46,7 @@ def propose(files: Sequence[Path], kind: Kind, choose: Choose | None = None) -> 
 def _workbook(path: Path, sheets: Sequence[str], made: Proposal, choose: Choose | None) -> None:
     """Every sheet that is a table that is known, and a note of which ones they are."""
     found: dict[str, TableProposal] = {}
+    others: dict[str, TableProposal] = {}
     why: dict[str, str] = {}
     for k, sheet in enumerate(sheets):
         problems = Problems()
@@ -51,14 +54,21 @@ def _workbook(path: Path, sheets: Sequence[str], made: Proposal, choose: Choose 
         table = None if raw is None else TableProposal(path, raw, made, choose, sheet=sheet, first=k == 0)
         if table is not None and table.recognise():
             found[sheet] = table
+        elif table is not None:
+            others[sheet], why[sheet] = table, table.unknown()
         else:
-            why[sheet] = table.unknown() if table is not None else "it has no rows below a header"
+            why[sheet] = "it has no rows below a header"
     if not found:
         made.unread[path.name] = "; ".join(f"sheet {sheet}: {reason}" for sheet, reason in why.items())
         return
     for table in found.values():
         table.only_sheet = len(found) == 1
         table.take()
+    left = list(others.values())
+    lesions.take_cases(made, left)
+    for sheet in [sheet for sheet, table in others.items() if table not in left]:
+        found[sheet] = others[sheet]
+        del why[sheet]
     many = len(found) > 1
     note = f"{path.name}: the sheet{'s' * many} {', '.join(found)} {'are' if many else 'is'} used"
     rest = f"; {', '.join(why)} {'are' if len(why) > 1 else 'is'} not" if why else ""

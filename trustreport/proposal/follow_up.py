@@ -27,11 +27,10 @@ def find(table: "TableProposal", taken: set[str]) -> None:
         return
     words = vocabulary()["follow_up"]
     free = [h for h in table.headers if h not in taken or h in _reusable(table)]
-    times = [h for h in free if squeezed(h) in words["times"] and table.seen[h].numeric]
-    events = [
-        h for h in free if squeezed(h) in words["events"] and 1 < table.seen[h].n_distinct <= MOST_EVENTS
-    ]
-    times = [h for h in times if table.seen[h].n_distinct > MOST_EVENTS]
+    numbers = [h for h in free if table.seen[h].numeric and table.seen[h].n_distinct > MOST_EVENTS]
+    few = [h for h in free if 1 < table.seen[h].n_distinct <= MOST_EVENTS]
+    times = [h for h in numbers if squeezed(h) in words["times"]]
+    events = [h for h in few if squeezed(h) in words["events"]]
     if not times or not events:
         return
     for word in ("truth", "seconds"):

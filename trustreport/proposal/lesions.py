@@ -40,25 +40,26 @@ def settle(table: "TableProposal") -> None:
         table.made.acceptance_radius = table.of_all(Doubt(question, (guess,), guess), "localisation")
 
 
-def complete(made: Proposal, others: list["TableProposal"]) -> list["TableProposal"]:
-    """Of the tables that are of no kind by themselves: which one has the cases that were marked.
-
-    Marks need a table of every case, and those of candidates a data set. Returns the tables that are left.
-    """
+def take_cases(made: Proposal, others: list["TableProposal"]) -> None:
+    """Of tables that are of no kind by themselves, take the one that has the cases that were marked."""
     kinds = {entry.kind for entry in made.entries}
-    if "marks" not in kinds:
-        return others
-    if "cases" not in kinds:
-        cases = next((t for t in others if "case" in t.columns and t.once("case")), None)
-        if cases is None:
-            made.notes.append("marks need a table of all cases, with and without lesions: tables: cases")
-        else:
-            others = [t for t in others if t is not cases]
-            known = {w: h for w, h in cases.columns.items() if w in ("case", "patient", "site", "date")}
-            form = cases.entry.form | {"columns": {w: h for w, h in known.items() if w != h}}
-            made.entries.append(Entry(cases.path, "cases", {k: v for k, v in form.items() if v}))
+    if "marks" not in kinds or "cases" in kinds:
+        return
+    cases = next((t for t in others if "case" in t.columns and t.once("case")), None)
+    if cases is None:
+        return
+    others.remove(cases)
+    known = {w: h for w, h in cases.columns.items() if w in ("case", "patient", "site", "date")}
+    form = cases.entry.form | {"columns": {w: h for w, h in known.items() if w != h}}
+    made.entries.append(Entry(cases.path, "cases", {k: v for k, v in form.items() if v}))
+
+
+def complete(made: Proposal) -> None:
+    """What marks need beside their table: one of every case, and, those of candidates, a data set."""
+    kinds = {entry.kind for entry in made.entries}
+    if "marks" in kinds and "cases" not in kinds:
+        made.notes.append("marks need a table of all cases, with and without lesions: tables: cases")
     if made.marks_need_a_dataset and not made.datasets:
         role = {"procurement": "local", "vigilance": "period"}.get(made.kind, "external")
         about = {"role": "what kind of data set are these cases?"}
         made.datasets.append({"dataset": "marked cases", "role": role, "about": about})
-    return others

@@ -91,13 +91,8 @@ def due(plan: Plan, timeline: Timeline, charts: Sequence[Charted] = ()) -> list[
     for signal in plan.signals:
         if is_open(signal) and signal.due:
             proposed = "signal_action" if signal.action and not signal.acted else "signal"
-            add(
-                say(f"{ID}.due.{proposed}", name=signal.signal),
-                signal.signal,
-                "signal",
-                signal.owner,
-                signal.due,
-            )
+            what = say(f"{ID}.due.{proposed}", name=signal.signal)
+            add(what, signal.signal, "signal", signal.owner, signal.due)
     for incident in plan.incidents:
         if (incident.status or "").lower() not in CLOSED and incident.due:
             key = f"{ID}.due.{incident.kind}"

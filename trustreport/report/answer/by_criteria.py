@@ -16,7 +16,7 @@ from trustreport.report.answer.sentences import (
 )
 from trustreport.report.answer.worst import worst_data
 from trustreport.verdicts import Verdict
-from trustreport.verdicts.verdict import ROLES
+from trustreport.verdicts.verdict import ROLES, Locked
 
 OPEN = ("inconclusive", "not assessable", "not tested")
 TIMES = "oe_ratio"
@@ -58,7 +58,7 @@ def _met(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) ->
                 results_of(verdicts),
             )
         return Statement(say("answer.criteria.only_fail"))
-    amended = len([v for v in met if _is_met_as_amended_only(v)])
+    amended = len([v for v in met if _lost_as_locked(v)])
     if amended:
         key = "all" if n == k else "some"
         return Statement(say(f"answer.criteria.{key}_amended", n=k, all=n, amended=amended), results_of(met))
@@ -138,8 +138,10 @@ def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     return say("answer.criteria.safety", clause=name) if verdict.criterion.role == "safety" else name
 
 
-def _is_met_as_amended_only(verdict: Verdict) -> bool:
-    return verdict.word == "pass" and verdict.locked is not None and verdict.locked.word != "pass"
+def _lost_as_locked(verdict: Verdict) -> Locked | None:
+    """The locked form of a criterion that is met, and would not be under it."""
+    locked = verdict.locked
+    return locked if verdict.word == "pass" and locked is not None and locked.word != "pass" else None
 
 
 def _only_as_amended(
@@ -147,8 +149,8 @@ def _only_as_amended(
 ) -> Iterator[Statement]:
     """Criteria that are met, and would not be under their locked form."""
     for v in verdicts:
-        if _is_met_as_amended_only(v) and v.locked is not None:
-            word = say(f"answer.would.{v.locked.word.replace(' ', '_')}")
+        if locked := _lost_as_locked(v):
+            word = say(f"answer.would.{locked.word.replace(' ', '_')}")
             bounds = {"bound": locked_bound(v, say), "now": bound_text(v, say)}
             values = {"title": title(v, assessment, say), "word": word, **bounds}
             yield Statement(say("answer.criteria.locked", **values), results_of([v]))
