@@ -124,8 +124,7 @@ def frameworks(context: Context) -> Element:
         return Element((say("element.E46.named_none"),))
     found = [packs.load(one.id) for one in named if one.id]
     finding = [say("element.E46.finding", n=len(found))] if found else []
-    known = list(packs.ids())
-    finding += [say("element.E46.unknown", name=one.name, known=known) for one in named if not one.id]
+    finding += [say("element.E46.unknown", name=one.name) for one in named if not one.id]
     finder = Finder(context)
     told = tuple(_framework(pack, finder, context) for pack in found)
     return Element(tuple(finding), template="report/frameworks.html.j2", extra={"frameworks": told})
