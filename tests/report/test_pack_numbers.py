@@ -1,4 +1,4 @@
-"""The numbers of the packs are those of lists that were taken from the texts, and these are of their sources."""
+"""The numbers of the packs: those of lists that were taken from the texts, and of the sources of these."""
 
 import re
 from collections.abc import Iterator
