@@ -30,9 +30,9 @@ FAILED = 3
 VERDICTS = ("fail", "inconclusive", "not-assessable", "not-tested")
 KINDS = ("certification", "procurement", "vigilance")
 BACKENDS = ("loky", "threading", "dask", "ray")
-FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures")
+FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
 DEFAULT_FORMATS = ("html", "pdf", "json")
-DRAWING = {"html", "pdf", "annex", "figures"}
+DRAWING = {"html", "pdf", "annex", "figures", "questions"}
 RELEASES = ("internal", "public")
 
 

@@ -48,7 +48,7 @@ def answered(assessment: Assessment) -> str:
     """The answer and the verdicts as a piece of HTML with its own style, for the output of a notebook."""
     say = catalogue(assessment.plan.report.language)
     return (
-        _environment()
+        environment()
         .get_template("report/notebook.html.j2")
         .render(
             say=say,
@@ -94,7 +94,7 @@ class Documents:
         report = chapters.report if volume != "annex" else ()
         annex = chapters.annex if volume != "report" else ()
         return (
-            _environment()
+            environment()
             .get_template("report.html.j2")
             .render(
                 say=say,
@@ -138,7 +138,7 @@ def _anchors(chapters: Iterable[outline.Chapter]) -> set[str]:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """Packaged templates only: what a study says is data for them, never a template."""
     environment = Environment(
         loader=FileSystemLoader(folder("templates")),

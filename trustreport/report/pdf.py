@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,6 +54,14 @@ UA_METADATA = f"""
 """.encode()
 
 
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A PDF, and on which of its pages each anchor is."""
+
+    content: bytes
+    pages: Mapping[str, int]
+
+
 def render(
     assessment: Assessment,
     *,
@@ -62,7 +71,27 @@ def render(
     attachments: Sequence[Attached] = (),
     volume: html.Volume = "report",
 ) -> bytes:
-    """The report or its annex as PDF, with files attached.
+    """The report or its annex as PDF, with files attached; see `printed`."""
+    return printed(
+        assessment,
+        results_hash=results_hash,
+        provenance=provenance,
+        drawn=drawn,
+        attachments=attachments,
+        volume=volume,
+    ).content
+
+
+def printed(
+    assessment: Assessment,
+    *,
+    results_hash: str,
+    provenance: Mapping[str, Any],
+    drawn: Mapping[str, Drawn],
+    attachments: Sequence[Attached] = (),
+    volume: html.Volume = "report",
+) -> Printed:
+    """The report or its annex as PDF, with files attached, and the page of each of its anchors.
 
     Parameters
     ----------
@@ -105,11 +134,23 @@ def render(
         _settle(pdf, spare)
 
     try:
-        pdf = written(laid_out(volume))
-        # A sign that no font has would be an empty box, which PDF/A forbids.
-        return written(laid_out(volume)) if lacking else pdf
+        document = laid_out(volume)
+        pdf = written(document)
+        if lacking:  # a sign that no font has would be an empty box, which PDF/A forbids
+            document = laid_out(volume)
+            pdf = written(document)
+        return Printed(pdf, _pages_of(document))
     except weasyprint.urls.FatalURLFetchingError as error:  # a BaseException: it would pass by every handler
         raise RuntimeError(f"the report asked for something outside itself: {error}") from error
+
+
+def _pages_of(document: Any) -> dict[str, int]:
+    """The page of each anchor, counted from 1; of one on several pages the first."""
+    found: dict[str, int] = {}
+    for number, page in enumerate(document.pages, 1):
+        for anchor in page.anchors:
+            found.setdefault(anchor, number)
+    return found
 
 
 def _attachments(assessment: Assessment, attached: Sequence[Attached], fetcher: Any) -> list[Any]:

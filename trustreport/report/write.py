@@ -26,9 +26,9 @@ from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.seeds import DEFAULT
 
-FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures")
+FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
 DEFAULT_FORMATS = ("html", "pdf", "json")
-DRAWING = frozenset({"html", "pdf", "annex", "figures"})  # formats for which figures are drawn
+DRAWING = frozenset({"html", "pdf", "annex", "figures", "questions"})  # formats for which figures are drawn
 # What each of the two PDF files holds.
 DOCUMENTS: dict[str, Literal["report", "annex"]] = {"pdf": "report", "annex": "annex"}
 # What reading and assessing import; a test compares it with the imports.
@@ -205,21 +205,15 @@ def _fill(
 
         drawn = drawing.drawn(assessment.figures, say.language) if drawing else figures.draw_all(assessment)
         about: dict[str, Any] = {"results_hash": digest(results), "provenance": origin, "drawn": drawn}
-        for i, form in enumerate(form for form in DOCUMENTS if form in wanted):
-            step(form, 0.2 + 0.3 * i)
-            from trustreport.report import pdf
-
-            try:
-                attached = attachments(assessment, results, say) if form == "pdf" else []
-                made = pdf.render(assessment, **about, attachments=attached, volume=DOCUMENTS[form])
-                (work / f"{DOCUMENTS[form]}.pdf").write_bytes(made)
-            except MissingLibrary as error:
-                written.failed[form] = str(error)
+        pages = _write_pdfs(work, assessment, about, wanted, say, written, step)
         if "html" in wanted:
             step("html", 0.85)
             from trustreport.report import html
 
             (work / "report.html").write_text(html.render(assessment, **about), encoding="utf-8")
+        if "questions" in wanted:
+            step("questions", 0.9)
+            _write_questions(work, assessment, about, pages, say)
         if "figures" in wanted:
             step("figures", 0.95)
             (work / "figures").mkdir()
@@ -236,6 +230,55 @@ def _fill(
     (work / "run.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
 
 
+def _write_pdfs(
+    work: Path,
+    assessment: Assessment,
+    about: Mapping[str, Any],
+    wanted: tuple[str, ...],
+    say: Catalogue,
+    written: Written,
+    step: Progress,
+) -> dict[str, tuple[str, int]]:
+    """The PDF files that are wanted; gives file and page of each anchor, those of the report first."""
+    pages: dict[str, tuple[str, int]] = {}
+    for i, form in enumerate(form for form in DOCUMENTS if form in wanted):
+        step(form, 0.2 + 0.3 * i)
+        from trustreport.report import pdf
+
+        try:
+            results = (work / "results.json").read_bytes()
+            attached = attachments(assessment, results, say) if form == "pdf" else []
+            made = pdf.printed(assessment, **about, attachments=attached, volume=DOCUMENTS[form])
+        except MissingLibrary as error:
+            written.failed[form] = str(error)
+            continue
+        file = work / f"{DOCUMENTS[form]}.pdf"
+        file.write_bytes(made.content)
+        pages = {anchor: (file.name, page) for anchor, page in made.pages.items()} | pages
+    return pages
+
+
+def _write_questions(
+    work: Path,
+    assessment: Assessment,
+    about: Mapping[str, Any],
+    pages: Mapping[str, tuple[str, int]],
+    say: Catalogue,
+) -> None:
+    """The question list of an assessor, which leads to pages of the PDF files, else into the HTML report."""
+    from trustreport.report import figures, html
+    from trustreport.report.sheets import questions, sheet
+
+    drawn = figures.Pages(about["drawn"])
+    documents = html.Documents(assessment, about["results_hash"], about["provenance"], drawn, "screen")
+    found = questions.frameworks_of(documents.chapters)
+    page_file = "report.html" if (work / "report.html").is_file() else ""
+    title = assessment.plan.report.title or ""
+    listed = questions.questions(found, pages, page_file, title, say)
+    (work / "questions.html").write_text(sheet.render(listed, say), encoding="utf-8")
+    (work / "questions.csv").write_bytes(questions.table(found, pages, page_file))
+
+
 def _move(work: Path, out: Path, written: Written) -> None:
     """Put what was made in place of what an earlier run left; other files of the folder stay."""
     out.mkdir(exist_ok=True)
@@ -243,7 +286,8 @@ def _move(work: Path, out: Path, written: Written) -> None:
     if old.is_dir():
         shutil.rmtree(old)
     results = [f"results.{form}" for form in ("json", "xlsx", "csv")]
-    for name in (*results, "report.html", "report.pdf", "annex.pdf", "run.json", HASHES):
+    questions = [f"questions.{form}" for form in ("html", "csv")]
+    for name in (*results, *questions, "report.html", "report.pdf", "annex.pdf", "run.json", HASHES):
         (out / name).unlink(missing_ok=True)
     for item in sorted(work.iterdir()):
         os.replace(item, out / item.name)
