@@ -33,6 +33,7 @@ __all__ = [
     "Progress",
     "Written",
     "assess",
+    "export_report",
     "lock_criteria",
     "read_study",
     "reproduce",
@@ -128,6 +129,22 @@ def reproduce(
     written = load(Path(out))
     read, plan = read_study(study, allow_outside=allow_outside)
     return list(reproduced(written, as_data(assess(read, as_built(plan, written)))))
+
+
+def export_report(assessment: Assessment, form: str, file: str | PathLike[str]) -> Path:
+    """Write an assessment into `file` in the form of others; see `trustreport.exports.export`.
+
+    Raises
+    ------
+    ValueError : no such form, a suffix that it has not, or a study that has nothing for it
+    MissingLibrary : a library of the form is not installed
+    OSError : `file` cannot be written
+    """
+    from trustreport.exports import export
+
+    out = Path(file)
+    out.write_bytes(export(assessment, form, out.suffix))
+    return out
 
 
 def write_report(

@@ -58,7 +58,7 @@ def questions(
         rows = tuple(_cells(row, _places(row, pages, page_file), say) for row in one.rows)
         paragraphs = tuple(SheetCell(sentence) for sentence in one.finding)
         sections.append(SheetSection(one.title, paragraphs, (SheetTable(one.caption, heads, rows),)))
-    notes = (title, say("sheet.questions.note"))
+    notes: tuple[str, ...] = (title, say("sheet.questions.note"))
     if not frameworks:
         notes = (*notes, say("sheet.questions.none"))
     return Sheet(say("sheet.questions.title"), notes, tuple(sections), say.language)

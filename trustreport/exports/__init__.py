@@ -1,0 +1,62 @@
+"""A report in the forms of others: model cards, a bill of materials, FHIR, tables, and forms to fill in.
+
+Each module makes the bytes of one form from an assessment. What it needs beyond the package is imported when
+it is asked, and nothing is given that its schema refuses.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from trustreport.assessment import Assessment
+from trustreport.errors import MissingLibrary
+from trustreport.report.release import released
+
+
+@dataclass(frozen=True, slots=True)
+class ExportForm:
+    """A form: the module that makes it, what the file may be called, and the extra with its libraries."""
+
+    module: str
+    suffixes: tuple[str, ...]
+    extra: str = ""
+
+
+FORMS = {
+    "csv": ExportForm("flat", (".csv",)),
+    "chai": ExportForm("chai", (".xml",), "chai"),
+    "cyclonedx": ExportForm("cyclonedx", (".json",), "cyclonedx"),
+    "fhir": ExportForm("fhir", (".json",), "fhir"),
+    "huggingface": ExportForm("huggingface", (".md",), "huggingface"),
+    "psur": ExportForm("psur", (".html", ".docx"), "docx"),
+    "pmcf": ExportForm("pmcf", (".html", ".docx"), "docx"),
+    "annex-iv": ExportForm("annex_iv", (".html", ".docx"), "docx"),
+}
+
+
+def export(assessment: Assessment, form: str, suffix: str = "") -> bytes:
+    """A report in another form.
+
+    Parameters
+    ----------
+    form : one of `FORMS`
+    suffix : of the file, where a form can be written in several ways; the first of the form without it
+
+    Raises
+    ------
+    ValueError : there is no such form or suffix, or the study has nothing for it
+    MissingLibrary : a library of the form is not installed; the message says which extra has it
+    """
+    if form not in FORMS:
+        raise ValueError(f"no form {form}; choose from {', '.join(FORMS)}")
+    found = FORMS[form]
+    suffix = suffix or found.suffixes[0]
+    if suffix not in found.suffixes:
+        raise ValueError(f"a file of {form} ends with {' or '.join(found.suffixes)}, not with {suffix}")
+    try:
+        made: bytes = import_module(f"trustreport.exports.{found.module}").render(
+            released(assessment), suffix
+        )
+    except ImportError as error:
+        fix = f"pip install 'trustreport[{found.extra}]'"
+        raise MissingLibrary(f"the form {form} needs a package that is missing ({error}): {fix}") from error
+    return made
