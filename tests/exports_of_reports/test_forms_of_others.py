@@ -26,7 +26,7 @@ from trustreport.resources import folder
 
 HOSTILE = "<script>alert(1)</script>\x07 & =1+1"
 MANIFEST = {
-    "report": {"kind": "vigilance", "title": "A study", "date": "2026-01-05"},
+    "report": {"kind": "vigilance", "title": "A study", "date": "2026-01-05", "notice": "Simulated"},
     "device": {
         "trade_name": HOSTILE.replace("\x07", ""),
         "software_version": "2.1",
@@ -186,6 +186,11 @@ def test_a_form_has_the_same_in_both_files_and_marks_its_gaps(form, assessed) ->
     assert "our own" in page
     assert "<script" not in page
     assert "default-src &#39;none&#39;" in page
+
+
+def test_the_notice_of_the_study_is_in_every_form_that_has_words(assessed) -> None:
+    for form in ("chai", "cyclonedx", "fhir", "psur", "pmcf", "annex-iv"):
+        assert b"Simulated" in export(assessed, form), form
 
 
 def test_what_the_study_has_is_filled_in(assessed) -> None:

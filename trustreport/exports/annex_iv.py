@@ -53,7 +53,7 @@ def render(assessment: Assessment, suffix: str) -> bytes:
         _section(form, "9", tables=[form.fields("monitoring", MONITORING)]),
         _section(form, "others", [form.gap("annex_iv_others")]),
     )
-    notes = tuple(say(f"form.annex_iv.{key}") for key in ("note", "layout"))
+    notes = form.notes(say("form.annex_iv.note"), say("form.annex_iv.layout"))
     return written(Sheet(say("form.annex_iv.title"), notes, sections, say.language), say, suffix)
 
 

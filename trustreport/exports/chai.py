@@ -14,6 +14,7 @@ from trustreport.exports.chosen import (
     chosen,
     printable,
     stated,
+    summary,
 )
 from trustreport.messages import Catalogue, catalogue
 from trustreport.report.acceptance import sentence
@@ -81,7 +82,7 @@ def _card(assessment: Assessment, say: Catalogue) -> dict[str, Part]:
             "GlobalAvailability": elsewhere,
             **({"RegulatoryApproval": approval} if approval else {}),
         },
-        "ModelSummary": {"Summary": stated(use.intended_purpose, say), "Keywords": {}},
+        "ModelSummary": {"Summary": summary(plan, say), "Keywords": {}},
         "UsesAndDirections": {
             "IntendedUseAndWorkflow": _joined((use.intended_purpose, use.decision_role), say),
             "PrimaryIntendedUsers": stated(use.intended_users, say),

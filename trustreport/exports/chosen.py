@@ -9,6 +9,7 @@ from typing import Any
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
+from trustreport.plan import Plan
 from trustreport.report import declared
 from trustreport.report.elements.annexes import scope_words
 from trustreport.results import Result
@@ -112,6 +113,11 @@ def _card(r: Result, say: Catalogue) -> CardResult:
 def number(value: float) -> float:
     """A number with the digits of results.json."""
     return float(f"{value:.{SIGNIFICANT}g}")
+
+
+def summary(plan: Plan, say: Catalogue) -> str:
+    """What the device is for, and the notice that every page of the report has."""
+    return "; ".join(filter(None, (stated(plan.intended_use.intended_purpose, say), plan.report.notice)))
 
 
 def printable(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from trustreport.assessment import Assessment
-from trustreport.exports.chosen import FAIRNESS, PERFORMANCE, RELIABILITY, CardResult, chosen
+from trustreport.exports.chosen import FAIRNESS, PERFORMANCE, RELIABILITY, CardResult, chosen, summary
 from trustreport.messages import Catalogue, catalogue
 from trustreport.report import declared
 from trustreport.report.document import canonical, digest, document
@@ -59,7 +59,7 @@ def _bill(assessment: Assessment, results: str, say: Catalogue) -> Any:
         name=device_name(assessment.plan, say),
         type=ComponentType.MACHINE_LEARNING_MODEL,
         version=device.software_version,
-        description=assessment.plan.intended_use.intended_purpose,
+        description=summary(assessment.plan, say),
         bom_ref="model",
         supplier=OrganizationalEntity(name=device.manufacturer) if device.manufacturer else None,
         hashes=[HashType(alg=HashAlgorithm.SHA_256, content=model_hash)] if known else None,

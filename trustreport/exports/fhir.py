@@ -5,7 +5,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from trustreport.assessment import Assessment
-from trustreport.exports.chosen import FAIRNESS, PERFORMANCE, RELIABILITY, CardResult, chosen
+from trustreport.exports.chosen import FAIRNESS, PERFORMANCE, RELIABILITY, CardResult, chosen, summary
 from trustreport.messages import catalogue
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.tested import device_name
@@ -32,13 +32,12 @@ def render(assessment: Assessment, suffix: str) -> bytes:
         name=[{"value": name, "type": "user-friendly-name"}],
         manufacturer=plan.device.manufacturer,
         version=[{"value": plan.device.software_version}] if plan.device.software_version else None,
-        definition=None,
     )
     study = _without_none(
         resourceType="ResearchStudy",
         status=status,
         title=plan.report.title,
-        description=plan.study.design,
+        description=summary(plan, say),
         identifier=[{"value": plan.study.study_id}] if plan.study.study_id else None,
     )
     found = [one for kind in (PERFORMANCE, FAIRNESS, RELIABILITY) for one in chosen(assessment, kind, say)]

@@ -20,6 +20,11 @@ class Form:
     def __init__(self, assessment: Assessment, say: Catalogue) -> None:
         self.assessment, self.plan, self.say = assessment, assessment.plan, say
 
+    def notes(self, *texts: str) -> tuple[str, ...]:
+        """What stands above all else: the title and the notice of the study, then these texts."""
+        report = self.plan.report
+        return (*filter(None, (report.title, report.notice)), *texts)
+
     def gap(self, key: str) -> SheetCell:
         """A place that somebody has to fill in, with what belongs there."""
         return SheetCell(self.say("form.to_be_completed", what=self.say(f"form.gap.{key}")), gap=True)

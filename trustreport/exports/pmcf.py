@@ -46,7 +46,7 @@ def render(assessment: Assessment, suffix: str) -> bytes:
         ),
         _section(form, "g", [form.gap("benefit_risk"), form.gap("next_plan")]),
     )
-    notes = tuple(say(f"form.pmcf.{key}") for key in ("note", "layout"))
+    notes = form.notes(say("form.pmcf.note"), say("form.pmcf.layout"))
     return written(Sheet(say("form.pmcf.title"), notes, sections, say.language), say, suffix)
 
 

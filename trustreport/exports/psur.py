@@ -48,7 +48,7 @@ def render(assessment: Assessment, suffix: str) -> bytes:
         _section(form, "conclusions", [form.gap("benefit_risk")]),
         _section(form, "actions", tables=[_signals(form)]),
     )
-    notes = tuple(say(f"form.psur.{key}") for key in ("note", "layout"))
+    notes = form.notes(say("form.psur.note"), say("form.psur.layout"))
     return written(Sheet(say("form.psur.title"), notes, sections, say.language), say, suffix)
 
 
