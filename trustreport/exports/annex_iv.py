@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from trustreport.assessment import Assessment
 from trustreport.exports.chosen import FAIRNESS, PERFORMANCE, RELIABILITY
-from trustreport.exports.form import Form, written
+from trustreport.exports.form import FormParts, written
 from trustreport.messages import catalogue
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.sheets.sheet import Sheet, SheetCell, SheetSection, SheetTable
@@ -28,7 +28,7 @@ STABILITY = {name: RELIABILITY[name] for name in ("advice_value", "potential_rob
 def render(assessment: Assessment, suffix: str) -> bytes:
     """The form as HTML or DOCX."""
     say = catalogue(assessment.plan.report.language)
-    form = Form(assessment, say)
+    form = FormParts(assessment, say)
     sections = (
         _section(form, "1a", tables=[form.fields("system", SYSTEM)]),
         _section(form, "2e", [form.gap("oversight")], [form.results("oversight", OVERSIGHT)]),
@@ -58,12 +58,12 @@ def render(assessment: Assessment, suffix: str) -> bytes:
 
 
 def _section(
-    form: Form, key: str, paragraphs: Iterable[SheetCell] = (), tables: Iterable[SheetTable] = ()
+    form: FormParts, key: str, paragraphs: Iterable[SheetCell] = (), tables: Iterable[SheetTable] = ()
 ) -> SheetSection:
     return SheetSection(form.say(f"form.annex_iv.section.{key}"), tuple(paragraphs), tuple(tables))
 
 
-def _signed(form: Form) -> SheetTable:
+def _signed(form: FormParts) -> SheetTable:
     """The test report: its hash and date, and who is named as signing it."""
     results = digest(canonical(document(form.assessment, provenance(form.assessment), form.say)))
     rows = [
@@ -76,7 +76,7 @@ def _signed(form: Form) -> SheetTable:
     return form.table("signed", ("field", "value"), rows)
 
 
-def _rationale(form: Form) -> SheetTable:
+def _rationale(form: FormParts) -> SheetTable:
     """Why each bound is where it is, as declared."""
     rows = [
         (SheetCell(one.endpoint), *map(form.stated, (one.measure, one.margin_rationale)))

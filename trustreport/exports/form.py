@@ -14,7 +14,7 @@ from trustreport.report.tables import in_words, method_text
 OF_PERIODS = ("", "sensitivity", "specificity", "auc")  # endpoints of which a form lists every period
 
 
-class Form:
+class FormParts:
     """Makes the parts of one form from an assessment, in the words of its catalogue."""
 
     def __init__(self, assessment: Assessment, say: Catalogue) -> None:

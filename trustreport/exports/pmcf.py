@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from trustreport.assessment import Assessment
 from trustreport.exports.chosen import FAIRNESS, PERFORMANCE, RELIABILITY
-from trustreport.exports.form import Form, written
+from trustreport.exports.form import FormParts, written
 from trustreport.messages import catalogue
 from trustreport.report.sheets.sheet import Sheet, SheetCell, SheetSection, SheetTable
 
@@ -21,7 +21,7 @@ DEVICE = (
 def render(assessment: Assessment, suffix: str) -> bytes:
     """The form as HTML or DOCX."""
     say = catalogue(assessment.plan.report.language)
-    form = Form(assessment, say)
+    form = FormParts(assessment, say)
     sections = (
         _section(form, "head", tables=[form.fields("plan", PLAN, ("report_number", "report_version"))]),
         _section(form, "a", tables=[form.fields("manufacturer", MANUFACTURER, ("address", "responsible"))]),
@@ -51,12 +51,12 @@ def render(assessment: Assessment, suffix: str) -> bytes:
 
 
 def _section(
-    form: Form, key: str, paragraphs: Iterable[SheetCell] = (), tables: Iterable[SheetTable] = ()
+    form: FormParts, key: str, paragraphs: Iterable[SheetCell] = (), tables: Iterable[SheetTable] = ()
 ) -> SheetSection:
     return SheetSection(form.say(f"form.pmcf.section.{key}"), tuple(paragraphs), tuple(tables))
 
 
-def _impact(form: Form) -> SheetTable:
+def _impact(form: FormParts) -> SheetTable:
     """The documents on which the results may bear."""
     say = form.say
     rows = [

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from trustreport.assessment import Assessment
 from trustreport.exports.chosen import RELIABILITY
-from trustreport.exports.form import Form, written
+from trustreport.exports.form import FormParts, written
 from trustreport.messages import catalogue
 from trustreport.plan import Incident
 from trustreport.report.sheets.sheet import Sheet, SheetCell, SheetSection, SheetTable
@@ -24,7 +24,7 @@ CHANGES = {"vigilance": RELIABILITY["vigilance"]}
 def render(assessment: Assessment, suffix: str) -> bytes:
     """The form as HTML or DOCX."""
     say = catalogue(assessment.plan.report.language)
-    form = Form(assessment, say)
+    form = FormParts(assessment, say)
     sections = (
         _section(form, "cover", tables=[form.fields("cover", COVER, ("psur_number", "psur_version"))]),
         _section(form, "summary", [form.gap("summary")]),
@@ -53,12 +53,12 @@ def render(assessment: Assessment, suffix: str) -> bytes:
 
 
 def _section(
-    form: Form, key: str, paragraphs: Iterable[SheetCell] = (), tables: Iterable[SheetTable] = ()
+    form: FormParts, key: str, paragraphs: Iterable[SheetCell] = (), tables: Iterable[SheetTable] = ()
 ) -> SheetSection:
     return SheetSection(form.say(f"form.psur.section.{key}"), tuple(paragraphs), tuple(tables))
 
 
-def _exposed(form: Form) -> SheetTable:
+def _exposed(form: FormParts) -> SheetTable:
     """Table 2: the cases of each period, as far as the study has them."""
     rows = [
         (SheetCell(mix.name), SheetCell(form.say.numbers.count(mix.n)), form.gap("region"))
@@ -68,7 +68,7 @@ def _exposed(form: Form) -> SheetTable:
     return form.table("exposed", ("period", "cases", "region"), rows, "exposed")
 
 
-def _characteristics(form: Form) -> SheetTable:
+def _characteristics(form: FormParts) -> SheetTable:
     """Table 3: the characteristics of the cases of each period."""
     rows = []
     for mix in form.assessment.case_mixes:
@@ -81,13 +81,13 @@ def _characteristics(form: Form) -> SheetTable:
     return form.table("characteristics", heads, rows, "characteristics")
 
 
-def _chosen(form: Form, *, serious: bool) -> list[Incident]:
+def _chosen(form: FormParts, *, serious: bool) -> list[Incident]:
     """Serious incidents, or everything else that was reported."""
     word = "serious"
     return [i for i in form.plan.incidents if ((i.seriousness or "").casefold() == word) is serious]
 
 
-def _by_code(form: Form) -> SheetTable:
+def _by_code(form: FormParts) -> SheetTable:
     """Table 4: serious incidents by the code of the device problem; the rate needs the number of devices."""
     codes = Counter(code for i in _chosen(form, serious=True) for code in i.imdrf_codes or ("",))
     rows = [
@@ -101,7 +101,7 @@ def _by_code(form: Form) -> SheetTable:
     return form.table("by_code", ("code", "n", "rate"), rows, "by_code")
 
 
-def _events(form: Form, *, serious: bool) -> SheetTable:
+def _events(form: FormParts, *, serious: bool) -> SheetTable:
     rows = [
         (
             SheetCell(i.incident),
@@ -116,7 +116,7 @@ def _events(form: Form, *, serious: bool) -> SheetTable:
     return form.table("serious" if serious else "complaints", heads, rows, "no_event")
 
 
-def _indicators(form: Form) -> SheetTable:
+def _indicators(form: FormParts) -> SheetTable:
     """The indicators of the plan, with the values between which a chart decides."""
     vigilance = form.plan.vigilance
     rows = [
@@ -128,7 +128,7 @@ def _indicators(form: Form) -> SheetTable:
     )
 
 
-def _actions(form: Form) -> SheetTable:
+def _actions(form: FormParts) -> SheetTable:
     """Table 8: the actions that incidents name."""
     named = [i for i in form.plan.incidents if i.capa_id and i.capa_id.casefold() != "none"]
     rows = []
@@ -148,7 +148,7 @@ def _actions(form: Form) -> SheetTable:
     return form.table("capa", ("reference", "incidents", "status", "cause", "effect"), rows, "capa")
 
 
-def _signals(form: Form) -> SheetTable:
+def _signals(form: FormParts) -> SheetTable:
     rows = [
         (
             SheetCell(one.signal),
