@@ -1,13 +1,16 @@
 """Helpers of the service's tests: cores, users, studies."""
 
 import io
+import json
 import tempfile
 import zipfile
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session as Rows
@@ -17,6 +20,8 @@ from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
+from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits
+from trustreport.service.jobs.tasks import TASKS
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import (
     Job,
@@ -58,6 +63,28 @@ def new_core(data: Path, **given: Any) -> Core:
         data.mkdir(parents=True)
         (data / "trustreport.db").write_bytes(migrated())
     return open_core(Settings(data, **{"requests_a_minute": 1_000_000, "workers": 0, **given}))
+
+
+def run_here(
+    task: dict[str, Any],
+    work: Path,
+    limits: ResourceLimits,
+    *,
+    on_progress: Callable[[str, float], None],
+    should_continue: Callable[[], bool],
+) -> ChildOutcome:
+    """Do a task in this process, as `limited.run` does it in one that first imports everything anew."""
+    answer = TASKS[task["task"]](json.loads(json.dumps(task)), work, on_progress)
+    return ChildOutcome("answer", json.loads(json.dumps(answer)))
+
+
+def tasks_here(patch: pytest.MonkeyPatch) -> None:
+    """Let jobs and forms be done in this process."""
+    from trustreport.service.editor import run
+    from trustreport.service.jobs import worker_thread
+
+    patch.setattr(worker_thread, "run", run_here)
+    patch.setattr(run, "run", run_here)
 
 
 class Client(TestClient):
