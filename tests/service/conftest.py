@@ -8,7 +8,7 @@ import pytest
 from databases import new_database, own_postgres, pg_ctl
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from services import Client, new_core, tasks_here
+from services import Client, lose_nothing_but_power, new_core, tasks_here
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
@@ -79,6 +79,14 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             tasks_here(patch)
             names = signed_report(core, anna)
         yield Shown(url, anna, names)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_power_cuts() -> Iterator[None]:
+    """No test cuts the power, so none waits for a disk; one test looks at what services ask of SQLite."""
+    with pytest.MonkeyPatch.context() as patch:
+        lose_nothing_but_power(patch)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from trustreport.service.ids import new_id
 from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits
 from trustreport.service.jobs.tasks import TASKS
 from trustreport.service.settings import Settings
+from trustreport.service.storage import store
 from trustreport.service.storage.models import (
     Job,
     ReportFile,
@@ -36,6 +38,7 @@ from trustreport.service.storage.models import (
 from trustreport.service.storage.webhooks import Delivery, Webhook
 from trustreport.service.web.guard import CSRF_HEADER
 
+DURABLE = store.PRAGMAS
 PASSWORD = "correct horse battery"  # noqa: S105
 API = "/api/v1"
 RECEIVER = "https://receiver.test/"
@@ -47,6 +50,12 @@ MANIFEST = {
         {"set": "chest", "arm": "aided", "errors": 45, "correct": 255},
     ],
 }
+
+
+def lose_nothing_but_power(patch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait for a disk: what is written outlives every test and every killed process."""
+    patch.setattr(store, "PRAGMAS", tuple(p.replace("synchronous=FULL", "synchronous=OFF") for p in DURABLE))
+    patch.setattr(os, "fsync", lambda handle: None)
 
 
 @cache
