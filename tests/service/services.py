@@ -88,11 +88,12 @@ def run_here(
 
 
 def tasks_here(patch: pytest.MonkeyPatch) -> None:
-    """Let jobs and forms be done in this process."""
+    """Let jobs and forms be done in this process, and jobs as soon as they are asked for."""
     from trustreport.service.editor import run
     from trustreport.service.jobs import worker_thread
 
     patch.setattr(worker_thread, "run", run_here)
+    patch.setattr(worker_thread, "IDLE_SECONDS", 0.05)
     patch.setattr(run, "run", run_here)
 
 
