@@ -1,9 +1,11 @@
 """What all tests share: how long they may take, a browser, the reference data."""
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,7 +13,11 @@ from hypothesis import HealthCheck, settings
 from tests.browsing import Browser, chromium
 from tests.said_keys import fail_where_made
 
+if TYPE_CHECKING:
+    from trustreport.api import Assessed
+
 REFERENCE = Path(__file__).resolve().parent / "reference"
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 # How long an example takes depends on the machine, so there is no deadline. CI tries the same examples each
 # time, and fewer, so that no change is blamed for the luck of the draw; elsewhere each run tries new ones,
@@ -35,6 +41,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(patch.undo)
 
 
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: nobody is to look through it for rubbish."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
 def fail_where_contradicted(patch: pytest.MonkeyPatch) -> None:
     """Let an assessment raise that gives two primary estimates of one number."""
     from trustreport import assessment, one_number
@@ -53,6 +66,18 @@ def browser() -> Iterator[Browser]:
     """One browser for every test that needs one."""
     with chromium() as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def assessed_example() -> "Callable[[str], Assessed]":
+    """The assessment of an example by its name, made once in a process; nothing changes an assessment."""
+    from trustreport.api import assess, read_study
+
+    @cache
+    def assessed(name: str) -> "Assessed":
+        return assess(*read_study(EXAMPLES / name))
+
+    return assessed
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import hashlib
 import runpy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from trustreport import lock
-from trustreport.api import assess, read_study
 from trustreport.assessment import Assessment
 from trustreport.claims import claim_checks
 from trustreport.messages import catalogue
@@ -24,8 +23,8 @@ EN = catalogue("en")
 
 
 @pytest.fixture(scope="module")
-def assessed() -> Assessment:
-    return assess(*read_study(EXAMPLE))
+def assessed(assessed_example: Callable[[str], Assessment]) -> Assessment:
+    return assessed_example(EXAMPLE.name)
 
 
 @pytest.fixture(scope="module")

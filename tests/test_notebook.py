@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,8 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
 @pytest.fixture(scope="module")
-def dossier() -> Assessed:
-    return assess(*read_study(EXAMPLES / "knee-mri-readings"))
+def dossier(assessed_example: Callable[[str], Assessed]) -> Assessed:
+    return assessed_example("knee-mri-readings")
 
 
 def frame() -> pd.DataFrame:

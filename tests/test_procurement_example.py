@@ -1,13 +1,13 @@
 """The example of a procurement review: the same when made again, complete, with verdicts of each kind."""
 
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from trustreport import lock
-from trustreport.api import assess, read_study
 from trustreport.assessment import Assessment
 from trustreport.cli import main
 
@@ -15,8 +15,8 @@ EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "procurement-tri
 
 
 @pytest.fixture(scope="module")
-def assessed() -> Assessment:
-    return assess(*read_study(EXAMPLE))
+def assessed(assessed_example: Callable[[str], Assessment]) -> Assessment:
+    return assessed_example(EXAMPLE.name)
 
 
 def test_made_again_the_tables_are_the_same_bytes(tmp_path: Path) -> None:

@@ -2,12 +2,13 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trustreport.api import assess, read_study
+from trustreport.api import read_study
 from trustreport.assessment import Assessment
 from trustreport.claims import claim_checks
 from trustreport.measures.reported.printed import metric_named
@@ -55,8 +56,8 @@ def read() -> tuple[Study, Any]:
 
 
 @pytest.fixture(scope="module")
-def assessed(read: tuple[Study, Any]) -> Assessment:
-    return assess(*read)
+def assessed(assessed_example: Callable[[str], Assessment]) -> Assessment:
+    return assessed_example(EXAMPLE.name)
 
 
 def fired(assessed: Assessment, check: str) -> dict[str, str]:

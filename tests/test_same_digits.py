@@ -1,21 +1,19 @@
 """Sentences and tables of the examples write each number as its result is written."""
 
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trustreport import assess, read_study
+from trustreport.assessment import Assessment
 from trustreport.digits import Rounded, places_in
 from trustreport.estimate import Estimate
 from trustreport.finding import PlainTable
 from trustreport.messages import Message, catalogue
 
 EN = catalogue("en")
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
 @cache
@@ -54,8 +52,10 @@ def said(assessment: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 @pytest.mark.parametrize("example", ["knee-mri", "factory", "breast-recurrence", "vigilance-audit"])
-def test_a_number_has_the_digits_of_its_result_in_every_sentence_and_table(example: str) -> None:
-    assessment = assess(*read_study(EXAMPLES / example))
+def test_a_number_has_the_digits_of_its_result_in_every_sentence_and_table(
+    example: str, assessed_example: Callable[[str], Assessment]
+) -> None:
+    assessment = assessed_example(example)
     own: dict[float, set[int]] = {}
     for r in assessment.results:
         for x in (r.estimate.value, r.estimate.low, r.estimate.high):

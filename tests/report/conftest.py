@@ -7,15 +7,19 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from building import build
 from made_up import CJK, HOSTILE, LONG, RTL, assessment, manifest, part
 
+from trustreport.api import Assessed, write_report
 from trustreport.assessment import Assessment
 from trustreport.plan import Plan
 
+FORMATS = ("html", "pdf", "annex", "json")
+
 
 @pytest.fixture(scope="session")
-def example(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str], Path]:
+def example(
+    tmp_path_factory: pytest.TempPathFactory, worker_id: str, assessed_example: Callable[[str], Assessed]
+) -> Callable[[str], Path]:
     """The folder of an example's report and annex by its name, built once for all processes of a run."""
     base = tmp_path_factory.getbasetemp()
     shared = base if worker_id == "master" else base.parent
@@ -26,7 +30,8 @@ def example(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callabl
         with (shared / f"built-{name}.lock").open("w") as lock:
             flock(lock, LOCK_EX)
             if not (out / "manifest.sha256").exists():  # written last
-                build(name, out)
+                written = write_report(assessed_example(name), out, formats=FORMATS)
+                assert not written.failed
         return out
 
     return built

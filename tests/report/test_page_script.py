@@ -34,9 +34,9 @@ def test_without_the_script_everything_is_there_and_nothing_promises_more(browse
         assert page.locator("svg g > title").count() > 10
         assert page.locator("main svg").first.is_visible()
         page.locator(".bar a[href='#contents']").click()
-        assert page.url.endswith("#contents")
+        page.wait_for_url(lambda url: url.endswith("#contents"))
         page.locator(".bar a[href='#top']").click()
-        assert page.url.endswith("#top")
+        page.wait_for_url(lambda url: url.endswith("#top"))
         without = page.evaluate(whole)
     # Titles of marks are what the script takes over, tools what it brings.
     assert len(without) > 0.9 * len(with_script)
@@ -160,7 +160,7 @@ def test_the_contents_are_a_drawer_on_a_phone(browser: Any, report: Path) -> Non
         last = links.last.get_attribute("href")
         links.last.click()
         assert not drawer.is_visible()
-        assert page.url.endswith(str(last))
+        page.wait_for_url(lambda url: url.endswith(str(last)))
         page.set_viewport_size(DESKTOP)
         assert page.locator("nav.contents .tools").is_visible()
 

@@ -1,14 +1,14 @@
 """The review of candidates: grid, one table, questions answered, conditions; by hand on the example."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from studies import plan
 
-from trustreport.api import assess, read_study
+from trustreport.api import assess
 from trustreport.assessment import Assessment
 from trustreport.dimensions.candidates.entries import leading_measure, measures
 from trustreport.messages import catalogue
@@ -19,20 +19,19 @@ from trustreport.report.numbering import Numbering
 from trustreport.report.review import Review, compared
 from trustreport.study import Cases, Dataset, Labels, Scores, Study
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SAY = catalogue()
 N, POSITIVES = 100, 40
 FIXED = {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"}
 
 
 @pytest.fixture(scope="module")
-def triage() -> Assessment:
-    return assess(*read_study(EXAMPLES / "procurement-triage"))
+def triage(assessed_example: Callable[[str], Assessment]) -> Assessment:
+    return assessed_example("procurement-triage")
 
 
 @pytest.fixture(scope="module")
-def factory() -> Assessment:
-    return assess(*read_study(EXAMPLES / "factory"))
+def factory(assessed_example: Callable[[str], Assessment]) -> Assessment:
+    return assessed_example("factory")
 
 
 def element(name: str, assessment: Assessment) -> Element | None:
@@ -130,8 +129,10 @@ def test_without_criteria_there_is_no_grid_and_no_list_of_conditions(factory: As
     assert element("conditions", factory) is None
 
 
-def test_a_certification_of_one_device_has_none_of_it() -> None:
-    one = assess(*read_study(EXAMPLES / "knee-mri"))
+def test_a_certification_of_one_device_has_none_of_it(
+    assessed_example: Callable[[str], Assessment],
+) -> None:
+    one = assessed_example("knee-mri")
     assert [element(name, one) for name in ("grid", "candidate_table", "questions", "conditions")] == [
         None
     ] * 4

@@ -1,5 +1,7 @@
 """Tables over the end of a page: which may be split, and what then stays together."""
 
+from typing import Any
+
 import pytest
 
 from trustreport.report.numbering import SHORT_TABLE, NumberedTable
@@ -22,12 +24,18 @@ def test_a_table_stays_whole_by_the_room_that_it_takes() -> None:
     assert not table(5, "A reason of several lines. " * 12).short
 
 
+@pytest.fixture(scope="module")
+def styles() -> list[Any]:
+    from weasyprint import CSS
+
+    return [CSS(folder("templates") / name) for name in ("report.css", "page.css")]
+
+
 @pytest.mark.pdf
 @pytest.mark.parametrize("above", range(int(PAGE) - 60, int(PAGE), 4))
-def test_a_split_table_leaves_no_row_and_no_caption_alone(above: int) -> None:
-    from weasyprint import CSS, HTML
+def test_a_split_table_leaves_no_row_and_no_caption_alone(above: int, styles: list[Any]) -> None:
+    from weasyprint import HTML
 
-    styles = [CSS(folder("templates") / name) for name in ("report.css", "page.css")]
     rows = "".join(f"<tr><th>row{i}</th><td>of the table</td></tr>" for i in range(ROWS))
     head = "<thead><tr><th>head</th><th>of it</th></tr></thead>"
     text = f"<div style='height: {above}mm'></div><div class='scroll'><table><caption>captioned</caption>"

@@ -12,9 +12,12 @@ import numpy as np
 import page as conformance
 import pikepdf
 import pytest
-from building import build
+from click.testing import CliRunner
 from PIL import Image
 
+from trustreport.cli import main
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 KINDS = {
     "certification": "certification-dossier",
     "procurement": "procurement-triage",
@@ -45,7 +48,7 @@ pytestmark = [pytest.mark.pdf, pytest.mark.slow]
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_example_of_each_kind(kind: str, example: Callable[[str], Path], tmp_path: Path) -> None:
-    """One test for each, so that each is built no more than twice."""
+    """One test for each, so that each is built no more than twice: by the library and by the command."""
     out = example(KINDS[kind])
     conforms(out, KINDS[kind])
     again = tmp_path / "again"
@@ -56,6 +59,13 @@ def test_the_example_of_each_kind(kind: str, example: Callable[[str], Path], tmp
     assert [str(f) for f in files if (out / f).read_bytes() != (again / f).read_bytes()] == []
 
     assert untold(out) == []
+
+
+def build(name: str, out: Path, formats: str) -> None:
+    """Build the report of an example as a user does."""
+    asked = ["build", str(EXAMPLES / name), "-o", str(out), "--formats", formats]
+    result = CliRunner().invoke(main, asked)
+    assert result.exit_code == 0, result.stderr
 
 
 @pytest.mark.parametrize("name", [name for name in BUDGETS if name not in KINDS.values()])

@@ -8,7 +8,7 @@ import pytest
 from databases import new_database, own_postgres, pg_ctl
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from services import Client, new_core
+from services import Client, lose_nothing_but_power, new_core, tasks_here
 
 from trustreport.service.app import create_app
 from trustreport.service.core import Core
@@ -75,7 +75,18 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     with served(tmp_path_factory.mktemp("shown"), workers=False) as (core, app, url):
         anna = Client.set_up(app, core)
-        yield Shown(url, anna, signed_report(core, anna))
+        with pytest.MonkeyPatch.context() as patch:
+            tasks_here(patch)
+            names = signed_report(core, anna)
+        yield Shown(url, anna, names)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_power_cuts() -> Iterator[None]:
+    """No test cuts the power, so none waits for a disk; one test looks at what services ask of SQLite."""
+    with pytest.MonkeyPatch.context() as patch:
+        lose_nothing_but_power(patch)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +99,13 @@ def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr(secrets, "_hasher", cheap)
     monkeypatch.setattr(secrets, "_NOBODY", cheap.hash("nobody"))
+
+
+@pytest.fixture(autouse=True)
+def no_limited_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs and forms are done in this process, unless a test is marked as one of the limited process."""
+    if request.node.get_closest_marker("limited_process") is None:
+        tasks_here(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

@@ -1,13 +1,17 @@
 """Helpers of the service's tests: cores, users, studies."""
 
 import io
+import json
+import os
 import tempfile
 import zipfile
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy.orm import Session as Rows
@@ -17,7 +21,10 @@ from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
+from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits
+from trustreport.service.jobs.tasks import TASKS
 from trustreport.service.settings import Settings
+from trustreport.service.storage import store
 from trustreport.service.storage.models import (
     Job,
     ReportFile,
@@ -31,6 +38,7 @@ from trustreport.service.storage.models import (
 from trustreport.service.storage.webhooks import Delivery, Webhook
 from trustreport.service.web.guard import CSRF_HEADER
 
+DURABLE = store.PRAGMAS
 PASSWORD = "correct horse battery"  # noqa: S105
 API = "/api/v1"
 RECEIVER = "https://receiver.test/"
@@ -42,6 +50,12 @@ MANIFEST = {
         {"set": "chest", "arm": "aided", "errors": 45, "correct": 255},
     ],
 }
+
+
+def lose_nothing_but_power(patch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait for a disk: what is written outlives every test and every killed process."""
+    patch.setattr(store, "PRAGMAS", tuple(p.replace("synchronous=FULL", "synchronous=OFF") for p in DURABLE))
+    patch.setattr(os, "fsync", lambda handle: None)
 
 
 @cache
@@ -58,6 +72,29 @@ def new_core(data: Path, **given: Any) -> Core:
         data.mkdir(parents=True)
         (data / "trustreport.db").write_bytes(migrated())
     return open_core(Settings(data, **{"requests_a_minute": 1_000_000, "workers": 0, **given}))
+
+
+def run_here(
+    task: dict[str, Any],
+    work: Path,
+    limits: ResourceLimits,
+    *,
+    on_progress: Callable[[str, float], None],
+    should_continue: Callable[[], bool],
+) -> ChildOutcome:
+    """Do a task in this process, as `limited.run` does it in one that first imports everything anew."""
+    answer = TASKS[task["task"]](json.loads(json.dumps(task)), work, on_progress)
+    return ChildOutcome("answer", json.loads(json.dumps(answer)))
+
+
+def tasks_here(patch: pytest.MonkeyPatch) -> None:
+    """Let jobs and forms be done in this process, and jobs as soon as they are asked for."""
+    from trustreport.service.editor import run
+    from trustreport.service.jobs import worker_thread
+
+    patch.setattr(worker_thread, "run", run_here)
+    patch.setattr(worker_thread, "IDLE_SECONDS", 0.05)
+    patch.setattr(run, "run", run_here)
 
 
 class Client(TestClient):

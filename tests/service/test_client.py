@@ -19,7 +19,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 from pages import served
-from services import API, MANIFEST
+from services import API, MANIFEST, tasks_here
 from services import Client as Browser
 
 import trustreport.client
@@ -37,7 +37,11 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A client of a service that works, over the network of this machine."""
-    with served(tmp_path_factory.mktemp("client"), workers=True) as (core, app, url):
+    with (
+        served(tmp_path_factory.mktemp("client"), workers=True) as (core, app, url),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        tasks_here(patch)
         anna = Browser.set_up(app, core)
         secret = anna.post(f"{API}/tokens", json={"name": "script", "scopes": SCOPES}).json()["secret"]
         with Client(url, secret) as made:

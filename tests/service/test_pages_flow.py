@@ -116,8 +116,8 @@ def test_from_first_start_to_an_approved_report(
     # Its columns are recognised; the fault is said beside the column.
     anna.shows("/tables/readings/columns/reader", "radiologist")
     anna.shows("/tables/readings/values/truth/malignant", "1")
-    slot = anna.page.locator('[data-beside="/tables/readings/columns/case"]')
-    assert "found an empty cell" in slot.inner_text()
+    slot = anna.page.locator('[data-beside="/tables/readings/columns/case"]', has_text="found an empty cell")
+    slot.wait_for()
     anna.fits()
     corrected = ("export.csv", coded(right()))
     if kind == "desktop":
@@ -163,8 +163,8 @@ def test_from_first_start_to_an_approved_report(
     anna.page.wait_for_url("**/reports/*", wait_until="commit")
     report = anna.page.url
     document = anna.page.frame_locator("iframe")
-    document.locator("#answer").wait_for()
-    assert document.locator("main svg").count() > 0
+    document.locator("main svg").first.wait_for()
+    anna.page.locator("iframe").element_handle().content_frame().wait_for_load_state("load")
     assert document.locator("button").count() == 0  # what only a script could do is not offered
     answer = document.locator("#answer .answer").inner_text()
     assert answer in anna.page.locator(".report-answer").inner_text()
@@ -212,19 +212,22 @@ def test_pages_work_without_javascript(browser: Any, service: tuple[str, str]) -
         page.fill(f"[name={name}]", value)
     page.fill("[name=password]", PASSWORD)
     page.fill("[name=password_again]", PASSWORD)
-    page.get_by_role("button", name="Set up and sign in").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Set up and sign in").click()
     page.goto(page.url.split("?")[0] + "/new")
     page.fill("[name=name]", "Wrong")
     page.set_input_files(
         "[name=files]", [{"name": "study.json", "mimeType": "text/plain", "buffer": b'{"report": {}}'}]
     )
-    page.get_by_role("button", name="Upload").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Upload").click()
     for _ in range(PATIENCE // 200):
         if page.locator("table.problems").count():
             break
         page.wait_for_timeout(200)
-        page.locator("noscript a").click()
-    assert page.locator("table.problems tbody tr").count() > 0
+        with page.expect_navigation():
+            page.locator("noscript a").click()
+    page.locator("table.problems tbody tr").first.wait_for()
     page.get_by_role("button", name="Sign out").click()
-    assert "/sign-in" in page.url
+    page.wait_for_url("**/sign-in*")
     context.close()

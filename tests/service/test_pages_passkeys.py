@@ -114,6 +114,7 @@ def test_a_passkey_is_added_asked_for_and_removed(house: House) -> None:
     house.go("/account/second-factor")
     house.look(found)
     page.get_by_role("link", name="This computer").click()
+    page.wait_for_url("**/account/second-factor/*")
     house.look(found)
     page.locator("[name=password]").fill(PASSWORD)
     house.press("Use a passkey")

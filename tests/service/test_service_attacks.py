@@ -440,6 +440,7 @@ def canary() -> Iterator[tuple[str, list[bytes]]]:
 
 
 @pytest.mark.pdf
+@pytest.mark.limited_process
 def test_v1_3_6_and_v1_5_1_a_report_fetches_and_reads_nothing(
     tmp_path: Path, light: Core, anna: Client, canary: tuple[str, list[bytes]]
 ) -> None:
@@ -506,6 +507,7 @@ def xlsx_with_entity(url: str, secret: Path) -> bytes:
     return zipped(parts)
 
 
+@pytest.mark.limited_process
 def test_v5_2_3_an_xlsx_bomb_is_one_problem_of_one_version(light: Core, anna: Client) -> None:
     from trustreport.service.jobs.worker_thread import WorkerThread
 

@@ -31,6 +31,7 @@ def made(client: Client, worker: WorkerThread, version: str, **wishes: object) -
     return str(done["report"])
 
 
+@pytest.mark.limited_process
 def test_a_study_becomes_reports_on_a_timeline_and_leaves_a_tombstone(
     light: Core, app: FastAPI, anna: Client, worker: WorkerThread, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.storage.models import Job, Version
 
+pytestmark = pytest.mark.limited_process
 CHILDREN = Path(__file__).parent / "children.py"
 ROOMY = ResourceLimits(memory=2_000_000_000, cpu=20, wall=30, output=10_000_000)
 

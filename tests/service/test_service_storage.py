@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from services import DURABLE, new_core
 from sqlalchemy import inspect, text
 
 from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings, Unsuitable, from_environment
-from trustreport.service.storage import Blobs, Store, migrate
+from trustreport.service.storage import Blobs, Store, migrate, store
 from trustreport.service.storage.models import Base, Organisation, Session, User
 
 OLD_ROWS = (
@@ -84,11 +85,17 @@ def test_processes_that_start_together_migrate_once(tmp_path: Path, address: str
     assert len(set(found)) == 1
 
 
-def test_sqlite_writes_ahead_and_keeps_references(light: Core) -> None:
-    with light.store.read() as rows:
+def test_sqlite_writes_ahead_and_keeps_references_and_what_is_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "PRAGMAS", DURABLE)
+    core = new_core(tmp_path / "data")
+    with core.store.read() as rows:
         assert rows.scalar(text("PRAGMA journal_mode")) == "wal"
+        assert rows.scalar(text("PRAGMA synchronous")) == 2  # full: a power cut takes nothing
         assert rows.scalar(text("PRAGMA foreign_keys")) == 1
-    assert "organisations" in inspect(light.store.engine).get_table_names()
+    assert "organisations" in inspect(core.store.engine).get_table_names()
+    core.close()
 
 
 def test_names_are_ordered_and_differ() -> None:

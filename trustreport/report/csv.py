@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from trustreport.report.cells import Cell, cell, escaped
 from trustreport.report.document import Scope
 
 # What a number is of, as `scope` of results.json has it.
@@ -30,11 +31,6 @@ NUMBER = (
     "details",
 )
 HEADER = ("id", *SCOPE, *NUMBER)
-# What a spreadsheet would take for the beginning of a formula, or skip before one.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
-           "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
-
-Cell = str | float | int | bool | None
 
 
 def render(document: Mapping[str, Any]) -> bytes:
@@ -59,22 +55,6 @@ def numbers(document: Mapping[str, Any]) -> Iterable[Sequence[Cell]]:
             *(cell(scope.get(key)) for key in SCOPE),
             *(cell(entry[key]) for key in NUMBER),
         )
-
-
-def cell(value: Any) -> Cell:
-    """A value of results.json as a cell; what has parts is JSON, a pair is joined."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, str):
-        return escaped(value)
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return escaped("; ".join(value))
-    return escaped(json.dumps(value, sort_keys=True, ensure_ascii=False)) if value else None
-
-
-def escaped(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
-    return "'" + text if text.startswith(FORMULA) or text.lstrip().startswith(FORMULA) else text
 
 
 def written(value: Cell) -> str:

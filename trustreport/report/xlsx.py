@@ -6,7 +6,8 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from trustreport.report.csv import HEADER, Cell, cell, numbers
+from trustreport.report.cells import Cell, cell
+from trustreport.report.csv import HEADER, numbers
 
 # Dates of the workbook and of the files within it: it has none of its own.
 UNDATED = "1980-01-01T00:00:00Z"

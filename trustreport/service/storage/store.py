@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url, 
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
+PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON")  # of SQLite
 BUSY_SECONDS = 30
 CONNECT_SECONDS = 10
 AWAY = (exc.OperationalError, exc.InterfaceError, exc.TimeoutError)  # the database cannot be reached or used
@@ -73,7 +74,7 @@ def connect(address: str) -> Engine:
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, record: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # transactions begin below, not where the driver guesses
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+        for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
