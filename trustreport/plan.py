@@ -304,6 +304,9 @@ class Reading(Group):
     training_cases: Count | None = declared("C")
     viewing_conditions: Text | None = declared("C")
     initial_decision_recorded: bool | None = declared("C")
+    rule_out_below: float | None = None
+    unaided_seconds: float | None = declared(ge=0)
+    aided_seconds: float | None = declared(ge=0)
 
 
 class ReaderFacts(Group):
