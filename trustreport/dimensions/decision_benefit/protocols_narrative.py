@@ -17,6 +17,7 @@ from trustreport.narrative.tables import table
 from trustreport.results import Result
 
 TEXT = f"{ID}.protocols"
+TABLE = "protocols_"  # how the ids of its tables begin
 DIFFERENCE = "protocol_difference"
 CASES = 1000
 ENDPOINTS = ("sensitivity", "specificity")
