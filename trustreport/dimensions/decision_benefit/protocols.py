@@ -28,7 +28,7 @@ INDEPENDENT_ERRORS = (
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ProtocolComparison:
     """The protocols of one task, with their results, and those that these readings do not yield."""
 
     place: Place
@@ -46,7 +46,7 @@ class Comparison:
         return None
 
 
-def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> Comparison | None:
+def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> ProtocolComparison | None:
     """Every protocol that the readings of a task yield; None without decisions alone and advice."""
     advice, truth = advice_of(readings, plan), readings.cases.truth
     if advice is None or readings.decision is None or not all((truth == c).any() for c in CLASSES.values()):
@@ -69,7 +69,7 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
         time = reader_time(name, seconds[UNAIDED], seconds[AIDED], reader, shown, ruled_out)
         results += _time(name, time, truth, prevalence, place, level, **of)
     lacking = tuple(name for name in PROTOCOLS if name not in found)
-    return Comparison(place, tuple(results), prevalence, tuple(found), lacking)
+    return ProtocolComparison(place, tuple(results), prevalence, tuple(found), lacking)
 
 
 def _performance(

@@ -7,7 +7,7 @@ from typing import Any
 
 from trustreport.digits import Rounded, per, rounded
 from trustreport.dimensions.decision_benefit.entries import ID
-from trustreport.dimensions.decision_benefit.protocols import Comparison
+from trustreport.dimensions.decision_benefit.protocols import ProtocolComparison
 from trustreport.estimate import Estimate
 from trustreport.figures.plane import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.finding import EstimateRow, EstimateTable, Figure, Part, PlainTable
@@ -23,7 +23,7 @@ CASES = 1000
 ENDPOINTS = ("sensitivity", "specificity")
 
 
-def protocols_part(found: Comparison, name: Message | str, number: int, *, alone: bool) -> Part:
+def protocols_part(found: ProtocolComparison, name: Message | str, number: int, *, alone: bool) -> Part:
     """The protocols beside each other and each against the reader alone, with a figure."""
     tables = [_performance(found, number)]
     if len(found.names) > 1:
@@ -41,7 +41,7 @@ def _label(protocol: str) -> Message:
     return say(f"{TEXT}.name.{protocol}")
 
 
-def _of(found: Comparison, quantity: str, protocol: str, endpoint: str) -> Estimate | None:
+def _of(found: ProtocolComparison, quantity: str, protocol: str, endpoint: str) -> Estimate | None:
     r = found.find(quantity, protocol, endpoint)
     return None if r is None else r.estimate
 
@@ -49,7 +49,7 @@ def _of(found: Comparison, quantity: str, protocol: str, endpoint: str) -> Estim
 # ---------------------------------------------------------------- sentences
 
 
-def _sentences(found: Comparison) -> Iterator[Message]:
+def _sentences(found: ProtocolComparison) -> Iterator[Message]:
     """Which protocols are better than the reader alone, which trade one class for the other."""
     better: list[Message] = []
     trades: list[Message] = []
@@ -83,7 +83,7 @@ def _item(protocol: str, changes: Sequence[Estimate | None]) -> Message:
 # ---------------------------------------------------------------- tables
 
 
-def _performance(found: Comparison, number: int) -> PlainTable:
+def _performance(found: ProtocolComparison, number: int) -> PlainTable:
     def value(endpoint: str) -> Any:
         return lambda protocol: _of(found, "protocol_performance", protocol, endpoint)
 
@@ -102,7 +102,7 @@ def _performance(found: Comparison, number: int) -> PlainTable:
     )
 
 
-def _wrong(found: Comparison, protocol: str, endpoint: str) -> Estimate | None:
+def _wrong(found: ProtocolComparison, protocol: str, endpoint: str) -> Estimate | None:
     """Wrong decisions among so many cases at the prevalence."""
     e = _of(found, "protocol_performance", protocol, endpoint)
     if e is None:
@@ -112,12 +112,12 @@ def _wrong(found: Comparison, protocol: str, endpoint: str) -> Estimate | None:
     return per(rounded(wrong, 3), CASES)
 
 
-def _minutes(found: Comparison, protocol: str) -> float | None:
+def _minutes(found: ProtocolComparison, protocol: str) -> float | None:
     e = _of(found, "protocol_performance", protocol, "seconds")
     return None if e is None else CASES * e.value / 60
 
 
-def _differences(found: Comparison, number: int) -> PlainTable:
+def _differences(found: ProtocolComparison, number: int) -> PlainTable:
     def change(endpoint: str) -> Any:
         return lambda protocol: _of(found, DIFFERENCE, protocol, endpoint)
 
@@ -150,7 +150,7 @@ def _pairs(r: Result | None) -> Message | None:
 # ---------------------------------------------------------------- the figure
 
 
-def _figure(found: Comparison, number: int) -> Iterator[Figure]:
+def _figure(found: ProtocolComparison, number: int) -> Iterator[Figure]:
     points = []
     for protocol in found.names:
         pair = [_of(found, "protocol_performance", protocol, endpoint) for endpoint in ENDPOINTS]
