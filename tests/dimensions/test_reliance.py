@@ -319,7 +319,7 @@ def test_of_decisions_in_sittings_of_their_own_none_is_said_to_have_changed() ->
     same_sitting = " ".join(EN(m) for part in answer(study).parts for m in part.finding)
     assert "gave up their right decision" in same_sitting
     apart = replace(study, readings=(replace(study.readings[0], sequential=False),))
-    part, further = answer(apart).parts
+    part, _ = answer(apart).parts
     said = " ".join(EN(m) for m in part.finding)
     captions = " ".join(EN(t.caption) for t in part.tables)
     for word in (

@@ -4,10 +4,11 @@ from math import exp, isnan, log, nan, sqrt
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from trustreport.estimate import Estimate
@@ -118,7 +119,7 @@ def test_adjusted_odds_against_a_regression_standardised_by_hand():
     based = ~np.isnan(outcome)
     of_level = np.broadcast_to(levels, outcome.shape)
     design = np.eye(4)[of_level[based]]
-    fit = sm.GLM(outcome[based], design, family=sm.families.Binomial()).fit()
+    fit = GLM(outcome[based], design, family=Binomial()).fit()
     p = fit.predict(np.eye(4)[of_level.ravel()]).mean()
     assert found.value == pytest.approx(p / (1 - p))
     assert found.n == based.sum()
