@@ -97,3 +97,29 @@ def test_five_raters_labelled_every_case_and_are_judged_by_the_truth():
     right = [row["label"] == truth[row["case"]] for row in labels]
     assert 0.85 < sum(right) / len(right) < 0.95
     assert "rater_accuracy: measured" in (READINGS / "study.yaml").read_text(encoding="utf-8")
+
+
+ASSISTED = EXAMPLES / "assisted-reading"
+
+
+def test_the_assisted_readings_are_the_same_bytes(tmp_path):
+    runpy.run_path(str(ASSISTED / "make.py"))["write"](tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cases.csv", "readings.csv"]
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (ASSISTED / path.name).read_bytes(), path.name
+
+
+def test_the_assisted_readings_answer_how_to_use_the_device():
+    """Confidences, two types of advice, complexity and a third reader yield every measure and protocol."""
+    from trustreport.api import assess, read_study
+    from trustreport.measures.protocols import PROTOCOLS
+
+    found = assess(*read_study(ASSISTED))
+    known = {r.name for r in found.results if r.primary and r.estimate.value == r.estimate.value}
+    assert {"appropriate_reliance", "appropriate_reliance_chance_corrected", "persuasion"} <= known
+    assert {"automation_bias_odds_adjusted", "conservatism_bias_odds_adjusted", "rair_difference"} <= known
+    protocols = {r.place.protocol for r in found.results if r.name == "protocol_performance"}
+    assert protocols == set(PROTOCOLS)
+    text = (ASSISTED / "study.yaml").read_text(encoding="utf-8")
+    assert "SIMULATED" in text
+    assert "simulated: true" in text

@@ -78,7 +78,7 @@ GroupName = Annotated[str, BeforeValidator(as_group)]
 Date = Annotated[dt.date, BeforeValidator(as_date), AfterValidator(in_this_age)]
 Moment = Annotated[dt.datetime | dt.date, BeforeValidator(as_date), AfterValidator(in_this_age)]
 Count = Annotated[int, Field(ge=0, le=10**15)]
-Asks = Literal["estimate", "claim", "comparison", "requirements"]
+Asks = Literal["estimate", "claim", "comparison", "requirements", "protocols"]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -304,6 +304,9 @@ class Reading(Group):
     training_cases: Count | None = declared("C")
     viewing_conditions: Text | None = declared("C")
     initial_decision_recorded: bool | None = declared("C")
+    rule_out_below: float | None = None
+    unaided_seconds: float | None = declared(ge=0)
+    aided_seconds: float | None = declared(ge=0)
 
 
 class ReaderFacts(Group):
@@ -633,8 +636,8 @@ SeveralAsks = Annotated[
 class Question(Group):
     """A question of the committee, and what of the results answers it.
 
-    `asks` says how: the estimate, the estimate beside what was claimed, the candidates two by two, or who
-    meets what is required.
+    `asks` says how: the estimate, the estimate beside what was claimed, the candidates two by two, who
+    meets what is required, or how the device could be used.
     """
 
     question: Text

@@ -291,6 +291,30 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("harmful_switch_rate override_of_right_advice", better="down"),
     *_rows("switch_rate override_rate agreement_with_advice"),
     *_rows("advice_accuracy", better="up", counts_decisions=True, by_prevalence=True),
+    *_rows("technology_impact", "ratio", "up", no_effect=1.0),
+    *_rows(
+        "automation_bias_odds automation_bias_odds_published automation_bias_odds_adjusted "
+        "conservatism_bias_odds conservatism_bias_odds_published conservatism_bias_odds_adjusted",
+        "ratio",
+        "down",
+        no_effect=1.0,
+    ),
+    *_rows("dominance_share determination_share deference_share"),
+    *_rows(
+        "dominance_direction determination_direction deference_direction",
+        "score",
+        "up",
+        no_effect=0.0,
+        low=-1.0,
+        high=1.0,
+        decimals=2,
+    ),
+    *_rows(
+        "appropriate_reliance appropriate_reliance_low_bound appropriate_reliance_high_bound", better="up"
+    ),
+    *_rows("appropriate_reliance_chance_corrected", "score", "up", no_effect=0.0, high=1.0, decimals=2),
+    *_rows("persuasion", "score", no_effect=0.0, low=-2.0, high=2.0, decimals=2),
+    *_rows("reader_spread_ratio", "ratio", no_effect=1.0),
     # potential robustness
     *_rows("degree_of_correspondence p_performance p_acceptability", "p"),
     *_rows("energy_distance mmd similarity_effect", "score"),

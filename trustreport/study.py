@@ -123,9 +123,9 @@ class Readings:
 
     `arm` indexes `arms` (the manifest's order). A sequential reading (initial and final decision in one
     sitting) stands here as two rows, the initial decision in the unaided arm. `advice` is what the model
-    told the reader. `session` indexes `sessions`, NaN where there is none. `endpoints` holds the endpoints
-    that the manifest declares, by name, (n_readings,) each: 1.0 or 0.0, NaN where nothing was recorded.
-    Missing readings are absent rows.
+    told the reader. `session` indexes `sessions` and `advice_type` `advice_types`, NaN where there is none.
+    `endpoints` holds the endpoints that the manifest declares, by name, (n_readings,) each: 1.0 or 0.0, NaN
+    where nothing was recorded. Missing readings are absent rows.
     """
 
     task: str
@@ -147,6 +147,8 @@ class Readings:
     sequential: bool = False
     session: Floats | None = None
     sessions: tuple[str, ...] = ()
+    advice_type: Floats | None = None
+    advice_types: tuple[str, ...] = ()
     endpoints: Mapping[str, Floats] = field(default_factory=lambda: NONE)
     memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 

@@ -289,7 +289,7 @@ def test_many_sets_are_told_in_one_overview() -> None:
     assert len(found.parts) == 1
     assert found.parts[0].figures[0].id == "trust_sets"
     few = answer(Study(reliance_counts=sets[:2]))
-    assert [EN(part.title) for part in few.parts if part.title] == ["set 0", "set 1"]
+    assert [EN(part.title) for part in few.parts[:2] if part.title] == ["set 0", "set 1"]
 
 
 def test_several_contrasts_and_tasks_keep_their_results_apart() -> None:
@@ -298,7 +298,8 @@ def test_several_contrasts_and_tasks_keep_their_results_apart() -> None:
     found = answer(replace(study, readings=tasks))
     rules_hold(found)
     assert {r.scope["task"] for r in found.results} == {"chest", "knee"}
-    assert len({f.id for part in found.parts for f in part.figures}) == 2
+    ids = [f.id for part in found.parts for f in part.figures]
+    assert len(ids) == len(set(ids)) == 6
 
 
 @settings(max_examples=25)
@@ -318,7 +319,7 @@ def test_of_decisions_in_sittings_of_their_own_none_is_said_to_have_changed() ->
     same_sitting = " ".join(EN(m) for part in answer(study).parts for m in part.finding)
     assert "gave up their right decision" in same_sitting
     apart = replace(study, readings=(replace(study.readings[0], sequential=False),))
-    (part,) = answer(apart).parts
+    part, _ = answer(apart).parts
     said = " ".join(EN(m) for m in part.finding)
     captions = " ".join(EN(t.caption) for t in part.tables)
     for word in (

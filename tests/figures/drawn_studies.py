@@ -9,7 +9,9 @@ from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
 from trustreport.figures.flow import FlowFigure, Step
+from trustreport.figures.plane import PlaneAxis, PlaneChart, PlanePoint
 from trustreport.figures.slope import ReaderSlope, SlopePlot
+from trustreport.messages import Message
 
 LONG = (
     "Radiographs of the chest in the emergency departments of four hospitals, second sitting, readers "
@@ -103,7 +105,25 @@ FLOW = (
     Step(LONG, 1234567, (("out of range", 3),)),
 )
 
+
+def plane(n: int) -> PlaneChart:
+    """Points that lie apart and together, one hollow, one without an interval, one without a place."""
+    draw = np.random.default_rng(9)
+    points = []
+    for i in range(n):
+        x, y = draw.uniform(-0.6, 0.6), draw.uniform(0.05, 0.4)
+        across = estimate(x, nan if i == 2 else x - 0.3, x + 0.3)
+        if i == 3:
+            across = estimate(nan, nan, nan, note=REASON)
+        label = LONG[: (12, 30, 60)[i % 3]]
+        points.append(PlanePoint(label, across, estimate(y, y - 0.04, y + 0.05), hollow=i == 1))
+    text = Message("figure.benefit.accuracy")
+    x_axis = PlaneAxis(text, text, "number", -1.0, 1.0, 0.0)
+    return PlaneChart(tuple(points), x_axis, PlaneAxis(text, text, "percent", 0.0, 1.0))
+
+
 DRAWINGS = {
+    **{f"plane-{n}": plane(n) for n in (1, 3, 8)},
     **{f"effect-{n}": EffectPlot(ratios(n), "Odds ratio of an error") for n in (1, 5, 12, 40)},
     **{f"effect-extreme-{n}": EffectPlot(ratios(n, extreme=True), "Odds ratio") for n in (2, 5, 12, 40)},
     **{f"effect-all-{e.value}": EffectPlot((EffectRow("row", e, True),), "OR") for e in EXTREME_RATIOS[:6]},

@@ -181,6 +181,7 @@ WORDS: Mapping[str, Word] = {
     "content_hash": NAME,
     "status": NAME,
     "session": NAME,
+    "advice_type": NAME,
     "label": NAME,
     "set": NAME,
     "metric": NAME,
@@ -230,7 +231,7 @@ WORDS: Mapping[str, Word] = {
 
 PER_ARM = (
     *("decision", "score", "confidence", "seconds"),
-    *("order", "read_at", "advice", "advice_score", "session"),
+    *("order", "read_at", "advice", "advice_score", "advice_type", "session"),
 )
 CASE_NUMBERS = (
     *("relevance", "case_threshold", "utility_00", "utility_01", "utility_10", "utility_11"),

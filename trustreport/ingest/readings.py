@@ -19,7 +19,7 @@ from trustreport.study import Coded, Codes, Labels, Ratings, Readers, Readings
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ADVICE = ("advice", "advice_score")
+ADVICE = ("advice", "advice_score", "advice_type")
 # Names that an endpoint of the user's own may not have.
 TAKEN = ("accuracy", "sensitivity", "specificity", "auc", "ppv", "npv", "youden_j", "seconds", "confidence")
 INITIAL = ("decision", "score", "confidence", "seconds")
@@ -62,7 +62,8 @@ def readings_of(
     arm = np.concatenate([p.arm for p in pieces])
     order = np.lexsort((case, reader, arm))
     columns = {word: _stacked(pieces, word, order) for word in PER_ARM}
-    columns["session"], sessions = _sessions(pieces, order)
+    columns["session"], sessions = _named(pieces, "session", order)
+    columns["advice_type"], types = _named(pieces, "advice_type", order)
     ends = _endpoints(pieces, arms, problems)
     columns["decision"] = _decided(columns["decision"], columns["score"], plan.reading.positive_from)
     _duplicates(pieces, order, (arm, reader, case), (arms, reader_names, case_names), columns, problems)
@@ -80,6 +81,7 @@ def readings_of(
         positive_from=plan.reading.positive_from,
         sequential=any(_is_sequential(t, plan) for t in tables),
         sessions=sessions,
+        advice_types=types,
         endpoints={name: _flags(held, order) for name, held in ends.items()},
         **columns,
     )
@@ -218,11 +220,11 @@ def _stacked(pieces: Sequence[Piece], word: str, order: NDArray[np.int64]) -> An
     )[order]
 
 
-def _sessions(pieces: Sequence[Piece], order: NDArray[np.int64]) -> tuple[Any, tuple[str, ...]]:
-    """The session of each reading in canonical order, and their names; None where no table has sessions."""
+def _named(pieces: Sequence[Piece], word: str, order: NDArray[np.int64]) -> tuple[Any, tuple[str, ...]]:
+    """A column of names as codes in canonical order, and the names; None where no table has the column."""
     import pyarrow as pa
 
-    columns = [p.table.names.get(p.keys.get("session", "")) for p in pieces]
+    columns = [p.table.names.get(p.keys.get(word, "")) for p in pieces]
     if all(column is None for column in columns):
         return None, ()
     held = [

@@ -251,29 +251,31 @@ def correct_decisions(readings: Readings, arms: Sequence[str]) -> Floats:
     return readings.grid(np.where(judged, (readings.decision == truth).astype(float), np.nan), arms)
 
 
+def analysis_of_shares(part: Floats) -> Analysis:
+    """The analysis of a share of right decisions, (2, n_readers, n_cases)."""
+    cases = cases_read(part)
+
+    def in_range(e: Estimate, arm: int) -> Estimate:
+        return by_score(e, cases[arm])
+
+    few = part.shape[1] > 1 and min(cases) <= FEW_CASES
+
+    def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
+        said = _with_note(e, notes.SHARE_NEAR_ONE, mean(AIDED), mean(UNAIDED)) if few else e
+        return difference_in_range(said)
+
+    more: dict[str, Any] = {
+        "change_in_range": change_in_range,
+        "single": OneReader(part) if part.shape[1] == 1 else None,
+    }
+    if np.isnan(part).any():
+        return Analysis(ustatistic(part), in_range, centred=ustatistic(part, centred=True), **more)
+    return Analysis(ustatistic(part), in_range, {FIRST_COVARIANCE: fit_proportions(part)}, **more)
+
+
 def proportion(name: str, correct: Floats, level: float) -> ReaderEndpoint:
     """A share of right decisions; `correct` (2, n_readers, n_cases) over the cases that count."""
     readers = range(correct.shape[1])
-
-    def analyse(part: Floats) -> Analysis:
-        cases = cases_read(part)
-
-        def in_range(e: Estimate, arm: int) -> Estimate:
-            return by_score(e, cases[arm])
-
-        few = part.shape[1] > 1 and min(cases) <= FEW_CASES
-
-        def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
-            said = _with_note(e, notes.SHARE_NEAR_ONE, mean(AIDED), mean(UNAIDED)) if few else e
-            return difference_in_range(said)
-
-        more: dict[str, Any] = {
-            "change_in_range": change_in_range,
-            "single": OneReader(part) if part.shape[1] == 1 else None,
-        }
-        if np.isnan(part).any():
-            return Analysis(ustatistic(part), in_range, centred=ustatistic(part, centred=True), **more)
-        return Analysis(ustatistic(part), in_range, {FIRST_COVARIANCE: fit_proportions(part)}, **more)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
@@ -281,7 +283,7 @@ def proportion(name: str, correct: Floats, level: float) -> ReaderEndpoint:
     return ReaderEndpoint(
         name,
         correct,
-        analyse,
+        analysis_of_shares,
         (of(AIDED), of(UNAIDED)),
         tuple(reader_benefit(correct, j, compared=AIDED, baseline=UNAIDED, level=level) for j in readers),
         reader_changes(correct, compared=AIDED, baseline=UNAIDED),

@@ -9,9 +9,13 @@ from numpy.typing import NDArray
 
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.patterns import RATES, patterns
+from trustreport.measures.reliance.tertiles import tertiles
 from trustreport.performance.readers import AIDED, UNAIDED
 from trustreport.plan import Plan
 from trustreport.study import Binary, Floats, Readings
+
+# Up to so many values of complexity are levels; more are put together in thirds.
+MOST_LEVELS = 10
 
 
 def advice_of(readings: Readings, plan: Plan) -> Binary | None:
@@ -31,7 +35,9 @@ class Grids:
     """Readings laid out as (n_readers, n_cases); NaN where unknown.
 
     `patterns` needs both decisions, advice and truth; `outcomes` holds each rate of the measures, those of
-    disagreement from the decisions themselves, so that they need no truth.
+    disagreement from the decisions themselves, so that they need no truth. `decision` and `sureness` (the
+    reader's confidence) are of both arms, `advice` of the aided one. `levels` holds the level of complexity
+    of each case, -1 where it is not known; `types` the type of advice of each reading.
     """
 
     patterns: Floats
@@ -40,6 +46,12 @@ class Grids:
     advice_right: Floats
     truth: Binary
     confidence: Floats
+    decision: Floats
+    advice: Floats
+    sureness: Floats
+    levels: NDArray[np.int8]
+    level_names: tuple[str, ...]
+    types: Floats
 
     def lacking(self, rate: str) -> str:
         """Why a rate is undefined where no reading belongs to its base."""
@@ -64,10 +76,36 @@ def grids(readings: Readings, arms: tuple[str, str], advice: Binary) -> Grids:
     outcomes["override_of_wrong_advice"] = np.where(advice_right == 0, 1 - agrees["aided"], np.nan)
     outcomes["switch_rate"] = np.where(agrees["unaided"] == 0, agrees["aided"], np.nan)
     outcomes["accuracy_of_advice"] = advice_right
-    confidence = np.full(codes.shape, np.nan)
-    if readings.confidence is not None:
-        confidence = np.where(np.isnan(codes), np.nan, _both(readings, readings.confidence, arms)[UNAIDED])
-    return Grids(codes, outcomes, correct, advice_right, readings.cases.truth, confidence)
+    sureness, types = (
+        np.full(decision.shape, np.nan) if column is None else _both(readings, column, arms)
+        for column in (readings.confidence, readings.advice_type)
+    )
+    return Grids(
+        codes,
+        outcomes,
+        correct,
+        advice_right,
+        readings.cases.truth,
+        np.where(np.isnan(codes), np.nan, sureness[UNAIDED]),
+        decision,
+        advised,
+        sureness,
+        *_levels(readings.cases.complexity, len(readings.cases)),
+        types[AIDED],
+    )
+
+
+def _levels(complexity: Floats | None, n: int) -> tuple[NDArray[np.int8], tuple[str, ...]]:
+    """The level of complexity of each case and what the levels are called: thirds where values are many."""
+    if complexity is None or np.isnan(complexity).all():
+        return np.full(n, -1, np.int8), ()
+    values, codes = np.unique(complexity[~np.isnan(complexity)], return_inverse=True)
+    if len(values) > MOST_LEVELS:
+        bands, ranges = tertiles(complexity)
+        return bands, tuple(f"{low:g} to {high:g}" for low, high in ranges)
+    levels = np.full(n, -1, np.int8)
+    levels[~np.isnan(complexity)] = codes
+    return levels, tuple(f"{value:g}" for value in values)
 
 
 def _decisions(readings: Readings) -> Binary:

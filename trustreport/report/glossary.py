@@ -22,6 +22,7 @@ TERMS: dict[str, tuple[str, ...]] = {
     "advisory_value": ("advisory_value",),
     "h_accuracy": ("h_accuracy",),
     "reliance": ("rair", "rsr", "rbod", "rbt"),
+    "bias_odds": ("rair_difference", "rsr_difference"),
     "control_chart": ("cusum", "sprt"),
     "voi": ("voi",),
 }

@@ -64,6 +64,15 @@ def test_seeds(reference):
         ("accuracy_unaided_wrong_advice", 4, 6),
         ("accuracy_aided_right_advice", 3, 5),
         ("accuracy_aided_wrong_advice", 2, 6),
+        ("dominance_share", 7, 11),
+        ("determination_share", 2, 11),
+        ("deference_share", 5, 11),
+        ("dominance_helpful", 3, 7),
+        ("determination_helpful", 1, 2),
+        ("deference_helpful", 2, 5),
+        ("advice_not_taken", 1, 3),
+        ("appropriate_at_least", 3, 11),
+        ("appropriate_at_most", 5, 11),
     ],
 )
 def test_hand_count(name, x, n):

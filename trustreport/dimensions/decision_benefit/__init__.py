@@ -1,7 +1,7 @@
 """Decision benefit: which readers decide better with the aid, which worse, and what of readers in general?"""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_part, ai_results
 from trustreport.dimensions.decision_benefit.all_arms import all_arms, all_arms_part
@@ -11,6 +11,8 @@ from trustreport.dimensions.decision_benefit.few_readers import few_results
 from trustreport.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
 from trustreport.dimensions.decision_benefit.narrative import part
 from trustreport.dimensions.decision_benefit.next_study import next_study, next_study_part
+from trustreport.dimensions.decision_benefit.protocols import compare, of_published
+from trustreport.dimensions.decision_benefit.protocols_narrative import protocols_part, published_part
 from trustreport.dimensions.decision_benefit.secondary_endpoints import NOT_IN_BOTH, secondary_results
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding, Part
@@ -80,12 +82,16 @@ def answer(study: Study, plan: Plan) -> Finding:
         if of_all:
             kept(of_all.results)
             together += all_arms_part(of_all, readings.task, number)
+    used = list(_protocols(study, plan, pairs))
+    for one, _ in used:
+        kept(one)
     tested = declared_hypotheses(study, plan, every())
     kept(t.result for t in tested)
     parts += [
         *together,
         *hypotheses_part(tested, several_tasks=len(study.readings) > 1),
         *by_itself,
+        *(shown for _, shown in used),
         *planned,
     ]
     not_shown = [say(f"{NAME}.not_shown.regression"), say(f"{NAME}.not_shown.prevalence")]
@@ -100,10 +106,31 @@ def answer(study: Study, plan: Plan) -> Finding:
     return Finding(NAME, tuple(parts), tuple(every()), tuple(not_shown))
 
 
+def _protocols(
+    study: Study, plan: Plan, pairs: list[tuple[Readings, tuple[str, str]]]
+) -> Iterator[tuple[Iterable[Result], Part]]:
+    """How the device could be used: each task with its first contrast, then published sets by formula."""
+    first = {id(readings): (readings, arms) for readings, arms in reversed(pairs)}
+    for number, (readings, arms) in enumerate(reversed(first.values()), 1):
+        found = compare(readings, arms, plan, place_of_task(readings, study))
+        if found is not None:
+            name = title_of(readings, arms)
+            yield found.results, protocols_part(found, name, number, alone=len(first) == 1)
+    published = of_published(study, plan)
+    shown = published_part(published)
+    if shown is not None:
+        yield published, shown
+
+
+def has_data(study: Study, plan: Plan) -> bool:
+    """Whether readers read in both arms, or published sets have readers and device apart."""
+    return bool(comparable(study, plan) or of_published(study, plan))
+
+
 def _question(result: Result) -> str:
     """What a result answers, by whatever analysis."""
     scope = {key: value for key, value in result.scope.items() if key != "analysis"}
     return json.dumps([result.id, scope], sort_keys=True)
 
 
-DIMENSION = Dimension(NAME, lambda study, plan: bool(comparable(study, plan)), answer)
+DIMENSION = Dimension(NAME, has_data, answer)

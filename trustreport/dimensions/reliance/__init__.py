@@ -1,7 +1,8 @@
 """Reliance: do readers follow the advice when it is right, and keep their own judgement when it is wrong?"""
 
 from trustreport.dimensions.dimension import Dimension
-from trustreport.dimensions.reliance.narrative import overview, part
+from trustreport.dimensions.reliance.interaction_narrative import interaction_part, types_part
+from trustreport.dimensions.reliance.narrative import overview, part, title_of
 from trustreport.dimensions.reliance.results import Reliance, from_counts, from_readings
 from trustreport.finding import Finding, Part
 from trustreport.messages import Message, say
@@ -44,11 +45,15 @@ def answer(study: Study, plan: Plan) -> Finding:
     tasks = []
     for readings, contrast, advice in advised(study, plan):
         place = place_of_task(readings, study)
-        tasks.append(from_readings(readings, contrast, advice, level, place=place))
+        seed = plan.similarity.seed
+        tasks.append(from_readings(readings, contrast, advice, level, place=place, seed=seed))
     each = tasks if len(sets) > EACH_UP_TO else [*sets, *tasks]
     parts: list[Part] = [overview(sets)] if len(sets) > EACH_UP_TO else []
     alone = len(parts) + len(each) == 1
-    parts += [part(one, i, alone=alone) for i, one in enumerate(each, 1)]
+    titled = [(one, None if alone else title_of(one), i) for i, one in enumerate(each, 1)]
+    for one, title, i in titled:
+        parts += [part(one, i, alone=alone), *types_part(one, title, i)]
+    parts += [interaction_part(*named) for named in titled]
     results = tuple(r for one in (*sets, *tasks) for r in one.results)
     return Finding(NAME, tuple(parts), results, tuple(_not_shown(sets, tasks)))
 

@@ -40,7 +40,7 @@ def part(found: Reliance, number: int, *, alone: bool) -> Part:
     if len(found.readers) > 1:
         tables.append(_readers_table(found, number))
     return Part(
-        title=None if alone else say("word.name", name=_title(found)),
+        title=None if alone else say("word.name", name=title_of(found)),
         finding=tuple(sentences(found)),
         tables=tuple(tables),
         figures=(_figure(found, number),),
@@ -115,7 +115,8 @@ def _side(e: Estimate) -> str:
     return "below" if e.high < 0.5 else "above" if e.low > 0.5 else "either"
 
 
-def _title(found: Reliance) -> Message | str:
+def title_of(found: Reliance) -> Message | str:
+    """What a set or task is called; a task without a name by its arms."""
     return found.name or say("report.tested.contrast", aided=found.arms[0], unaided=found.arms[1])
 
 

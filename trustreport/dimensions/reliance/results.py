@@ -3,18 +3,17 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isnan
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from trustreport.estimate import Estimate, undefined
+from trustreport.dimensions.reliance import interaction
+from trustreport.dimensions.reliance.rates import ID, RateEntry, independent, paired_table, pooled
+from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.clustered import Clustering, clustered_difference
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.paired.difference import tango
-from trustreport.measures.paired.table import PairedTable
-from trustreport.measures.proportion import wilson
 from trustreport.measures.reliance import notes
-from trustreport.measures.reliance.clustered import clustered_share
 from trustreport.measures.reliance.patterns import PATTERNS, pattern_counts, rate
 from trustreport.measures.reliance.tertiles import tertiles
 from trustreport.performance.readers import AIDED, UNAIDED, reading_key
@@ -22,33 +21,9 @@ from trustreport.performance.reliance import Grids, grids
 from trustreport.place import Place
 from trustreport.plan import RelianceCounts
 from trustreport.results import Result
-from trustreport.study import Binary, Floats, Readings
+from trustreport.study import Binary, Readings
 
-ID = "reliance"
 CLUSTERED: Clustering = "cluster_twoway_t"
-Of = Literal["both", "aided", "unaided", "advice"]
-
-
-@dataclass(frozen=True, slots=True)
-class RateEntry:
-    """A rate of the measures as an entry of results.json: its id, of which arm, after which advice."""
-
-    rate: str
-    id: str
-    of: Of = "both"
-    advice: Literal["", "right", "wrong"] = ""
-
-    def place(self, place: Place, arms: tuple[str, str]) -> Place:
-        """The place of its entries; a published set of counts is of both arms without saying so."""
-        if self.of in ("aided", "unaided"):
-            return place.at(arm=arms[AIDED] if self.of == "aided" else arms[UNAIDED])
-        return place.at(arms=arms) if self.of == "both" and place.set is None else place
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of its entries."""
-        return {"advice": self.advice} if self.advice else {}
-
 
 ASKED = (
     RateEntry("rair", "rair"),
@@ -153,8 +128,9 @@ def from_counts(counts: RelianceCounts, arms: tuple[str, str], level: float) -> 
         results.append(Result(f"{ID}.{asked.id}", there, e, parameters=asked.parameters, primary=True))
     for advice in ("", "right", "wrong"):
         of: dict[str, Any] = {"endpoint": "accuracy", "parameters": {"advice": advice} if advice else {}}
-        change = tango(_paired(given, advice), level)
+        change = tango(paired_table(given, advice), level)
         results.append(Result(f"{ID}.accuracy_change", place.at(arms=arms), change, primary=True, **of))
+    results += interaction.of_counts(given, place, level)
     return Reliance(place, arms, tuple(results))
 
 
@@ -173,21 +149,17 @@ def _switch_counts(place: Place, counts: Mapping[str, int], level: float, cases:
     ]
 
 
-def _paired(counts: Mapping[str, int], advice: str) -> PairedTable:
-    """Decisions before and after by being right, after right advice, wrong advice or any."""
-    after_advice = {"": "01", "right": "1", "wrong": "0"}[advice]
-
-    def among(before: str, after: str) -> int:
-        return sum(counts[before + a + after] for a in after_advice)
-
-    return PairedTable(among("1", "1"), among("0", "1"), among("1", "0"), among("0", "0"))
-
-
 # ---------------------------------------------------------------- readings with advice
 
 
 def from_readings(
-    readings: Readings, arms: tuple[str, str], advice: Binary, level: float, *, place: Place
+    readings: Readings,
+    arms: tuple[str, str],
+    advice: Binary,
+    level: float,
+    *,
+    place: Place,
+    seed: int | None = None,
 ) -> Reliance:
     """Pooled over readers with readers and cases sampled, then by confidence and for each reader."""
     found, key = grids(readings, arms, advice), reading_key(readings)
@@ -196,42 +168,21 @@ def from_readings(
     for asked in ASKED:
         of: dict[str, Any] = {"parameters": asked.parameters, "cases": key}
         outcome, lacking = found.outcomes[asked.rate], found.lacking(asked.rate)
-        results += _pooled(asked, asked.place(place, arms), outcome, lacking, level, **of)
+        results += pooled(asked, asked.place(place, arms), outcome, lacking, level, **of)
     results += _changes(contrast, found, level, key)
     results += _by_confidence(place, arms, found, level, key)
+    results += interaction.of_readings(found, readings, place, arms, level, seed)
+    results += interaction.of_types(found, readings, place, arms, level)
     names = {
         int(j): readings.readers.labels[int(j)]
         for j in np.flatnonzero(~np.isnan(found.outcomes["override_rate"]).all(axis=1))
     }
     for j, name in names.items():
         for asked in EACH_READER:
-            own = _wilson(found.outcomes[asked.rate][j], found.lacking(asked.rate), level)
+            own = independent(found.outcomes[asked.rate][j], found.lacking(asked.rate), level)
             there = asked.place(place, arms).at(reader=name)
             results.append(Result(f"{ID}.{asked.id}", there, own, primary=True, cases=key))
     return Reliance(place, arms, tuple(results), tuple(names.values()), readings.sequential)
-
-
-def _pooled(
-    asked: RateEntry, place: Place, outcome: Floats, lacking: str, level: float, **of: Any
-) -> list[Result]:
-    """Clustered, and as commonly published taken as independent; the clustered one is primary if it can."""
-    clustered = clustered_share(outcome, level=level, lacking=lacking)
-    independent = _wilson(outcome, lacking, level)
-    alone = clustered.n > 0 and isnan(clustered.low)
-    if alone:
-        independent = replace(independent, note=notes.ONLY_THESE)
-    id = f"{ID}.{asked.id}"
-    return [
-        Result(id, place, clustered, analysis="clustered", primary=not alone, **of),
-        Result(id, place, independent, primary=alone, **of),
-    ]
-
-
-def _wilson(outcome: Floats, lacking: str, level: float) -> Estimate:
-    based = ~np.isnan(outcome)
-    if not based.any():
-        return undefined(0, lacking, level=level, method="wilson")
-    return wilson(int(outcome[based].sum()), int(based.sum()), level)
 
 
 def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Result]:
@@ -246,7 +197,7 @@ def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Re
             clustered = difference_in_range(
                 clustered_difference(correct, CLUSTERED, compared=AIDED, baseline=UNAIDED, level=level)
             )
-            paired = tango(_paired(pattern_counts(codes), advice), level)
+            paired = tango(paired_table(pattern_counts(codes), advice), level)
             alone = clustered.n > 0 and isnan(clustered.low)
             if alone:
                 paired = replace(paired, note=notes.ONLY_THESE)
@@ -275,4 +226,4 @@ def _by_confidence(
             }
             outcome = np.where(codes == band, found.outcomes[asked.rate], np.nan)
             there = asked.place(place, arms)
-            yield from _pooled(asked, there, outcome, found.lacking(asked.rate), level, **of)
+            yield from pooled(asked, there, outcome, found.lacking(asked.rate), level, **of)

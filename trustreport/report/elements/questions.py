@@ -6,6 +6,7 @@ from math import isnan
 from trustreport.claims import observed
 from trustreport.dimensions.candidates.entries import RATES
 from trustreport.dimensions.candidates.narrative import PATIENTS
+from trustreport.dimensions.decision_benefit.protocols_narrative import TABLE as COMPARED
 from trustreport.messages import Message
 from trustreport.narrative.names import quantity_name
 from trustreport.plan import Endpoint, Question
@@ -201,11 +202,22 @@ def _requirements(question: Question, review: Review) -> Answer:
     return [one.text for one in conclusion(review.assessment, review.say)], ""
 
 
+def _protocols(question: Question, review: Review) -> Answer:
+    """How the device could be used: what the comparison of protocols found."""
+    del question
+    parts = (part for finding in review.assessment.findings for part in finding.parts)
+    compared = [part for part in parts if any(t.id.startswith(COMPARED) for t in part.tables)]
+    if not compared:
+        return [], review.say("procurement.questions.no_protocols")
+    return [review.say(message) for part in compared for message in part.finding], ""
+
+
 WAYS: Mapping[str, Callable[[Question, Review], Answer]] = {
     "estimate": _estimates,
     "claim": _claims,
     "comparison": _comparisons,
     "requirements": _requirements,
+    "protocols": _protocols,
 }
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {"questions": questions}

@@ -1,0 +1,149 @@
+"""Ways to use a device beside a reader, from their decisions on the same cases, or by formula without."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+READER, DEVICE = "reader_alone", "device_alone"
+SECOND, CONSENSUS, ARBITRATION = "second_reader", "consensus", "arbitration"
+ASSISTANCE, TRIAGE = "assistance", "triage"
+PROTOCOLS = (READER, DEVICE, SECOND, CONSENSUS, ARBITRATION, ASSISTANCE, TRIAGE)
+LEAST_READERS = 3  # of a case that a third reader arbitrates
+
+
+def decisions(
+    reader: Floats, advice: Floats, assisted: Floats, ruled_out: NDArray[np.bool_] | None = None
+) -> Mapping[str, Floats]:
+    """The decision of each protocol on each reader's case: 0 or 1, between them where a reader is drawn.
+
+    ::
+
+        reader alone   H            device alone   A
+        second reader  H or A       consensus      H and A
+        arbitration    H where H = A, else the mean decision of the other readers of the case
+        assistance     F, the decision with the aid, as measured
+        triage         0 where the device rules out, else H
+
+    Parameters
+    ----------
+    reader, advice, assisted : float arrays, shape (n_readers, n_cases)
+        Decisions: 1.0 positive, 0.0 negative, NaN unknown. All protocols are of readings with H.
+    ruled_out : bool array of that shape, optional
+        Where the device's score is below the threshold; NaN advice is not ruled out.
+
+    Returns
+    -------
+    mapping of protocol to float array of that shape
+        NaN where a protocol has no decision: arbitration needs three readers of the case.
+
+    Notes
+    -----
+    A reader who arbitrates is taken to decide as alone, not knowing what the others decided; a reader whose
+    cases are ruled out in part, as among all cases.
+
+    Examples
+    --------
+    >>> found = decisions(
+    ...     np.array([[1.0, 0], [0, 0], [1, 1]]), np.array([[1.0, 1]] * 3), np.array([[1.0, 1]] * 3)
+    ... )
+    >>> found["consensus"].tolist(), found["arbitration"].tolist()
+    ([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]], [[1.0, 0.5], [1.0, 0.5], [1.0, 1.0]])
+    """
+    known = ~np.isnan(reader)
+    device = np.where(known, advice, np.nan)
+    both = known & ~np.isnan(device)
+    count, positive = known.sum(axis=0), np.nansum(reader, axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        others = np.where(count >= LEAST_READERS, (positive - reader) / (count - 1), np.nan)
+    found = {
+        READER: reader,
+        DEVICE: device,
+        SECOND: np.where(both, np.fmax(reader, device), np.nan),
+        CONSENSUS: np.where(both, np.fmin(reader, device), np.nan),
+        ARBITRATION: np.where(
+            both & (count >= LEAST_READERS), np.where(reader == device, reader, others), np.nan
+        ),
+        ASSISTANCE: np.where(known, assisted, np.nan),
+    }
+    if ruled_out is not None:
+        found[TRIAGE] = np.where(known & ruled_out, 0.0, reader)
+    return {name: grid for name, grid in found.items() if not np.isnan(grid).all()}
+
+
+def reader_time(
+    protocol: str,
+    alone: Floats,
+    aided: Floats,
+    reader: Floats,
+    advice: Floats,
+    ruled_out: NDArray[np.bool_] | None,
+) -> Floats | None:
+    """Seconds of readers that each case takes under a protocol; None where they are not known.
+
+    ::
+
+        device alone 0;  reader alone, second reader, consensus: time alone;  assistance: time with the aid
+        arbitration: time alone, and where reader and device differ once more the mean of that case's readers
+        triage: time alone where the device does not rule out, else 0
+
+    Parameters
+    ----------
+    alone, aided : float arrays, shape (n_readers, n_cases)
+        Seconds of each reading; NaN unknown.
+    reader, advice : float arrays of that shape
+        Decisions.
+
+    Examples
+    --------
+    >>> alone, aided = np.array([[30.0, 50]]), np.array([[20.0, 40]])
+    >>> reader_time("assistance", alone, aided, alone, alone, None)
+    array([[20., 40.]])
+    """
+    if protocol == DEVICE:
+        return np.where(np.isnan(reader), np.nan, 0.0)
+    seconds = aided if protocol == ASSISTANCE else alone
+    if np.isnan(seconds).all():
+        return None
+    if protocol == ARBITRATION:
+        count = (~np.isnan(alone)).sum(axis=0)
+        mean = np.nansum(alone, axis=0) / np.maximum(count, 1)
+        return seconds + np.where(reader != advice, mean, 0.0)
+    if protocol == TRIAGE and ruled_out is not None:
+        return np.where(ruled_out, 0.0, seconds)
+    return seconds
+
+
+def by_formula(reader: float, device: float) -> dict[str, tuple[float, float]]:
+    """Accuracies of protocols from those of reader and device alone, as published: errors independent.
+
+    With x the reader's accuracy, y the device's, z the unknown chance that a disagreement is settled well::
+
+        replacement y;  better of both max(x, y)
+        displacement x (2 y + x - 2 x y), the majority of two readers and the device
+        inhibition x y + x (1 - y) z + (1 - x) y z, from z = 0 to z = 1
+
+    Returns
+    -------
+    mapping of protocol to the lowest and the highest accuracy, equal where one is known
+
+    References
+    ----------
+    Cabitza, Campagner, Natali (2024), HEALTHINF, "Answering the call to go beyond accuracy" (protocols).
+
+    Examples
+    --------
+    >>> found = by_formula(0.8, 0.9)
+    >>> [f"{x:.3f}" for x in (*found["displacement"], *found["inhibition"])]
+    ['0.928', '0.928', '0.720', '0.980']
+    """
+    x, y = reader, device
+    majority = x * (2 * y + x - 2 * x * y)
+    return {
+        "replacement": (y, y),
+        "better_of_both": (max(x, y), max(x, y)),
+        "displacement": (majority, majority),
+        "inhibition": (x * y, x * y + x * (1 - y) + (1 - x) * y),
+    }

@@ -1,0 +1,127 @@
+"""Intervals of what is made of several means of readings, where readers and cases are both sampled."""
+
+from dataclasses import dataclass, field
+from math import exp, inf, nan, sqrt
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustreport.estimate import Estimate, check_level
+from trustreport.measures.mrmc import notes as mrmc_notes
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, two_sided_p
+from trustreport.measures.reliance import notes
+from trustreport.measures.reliance.clustered import METHOD
+
+Floats = NDArray[np.float64]
+INDEPENDENT = "delta_readings"
+
+
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """A value and what each reading adds to its deviation: intervals for clusters, or independent readings.
+
+    With u the influence of a reading, already over n, and G the readers, cases or readings::
+
+        V = V_case + V_reader - V_reading,  each  sum over its clusters of (sum u)^2 x G / (G - 1)
+        identity: value -+ t sqrt(V);  log: value x exp(-+ t sqrt(V)), u the influence on the logarithm
+
+    Parameters
+    ----------
+    value : float
+    influence : float array, shape (n_readers, n_cases)
+        NaN where there is no such reading.
+    scale : "identity" or "log"
+    n : int
+        Readings of the denominator, as the result reports it.
+    times : float array of that shape, optional
+        How many readings a cell stands for, where a published table counts them.
+    least : float
+        A variance that independent readings have at least.
+    """
+
+    value: float
+    influence: Floats
+    scale: Literal["identity", "log"]
+    n: int
+    note: str = ""
+    times: Floats | None = None
+    least: float = 0.0
+    details: dict[str, float] = field(default_factory=dict)
+
+    def independent(self, level: float = 0.95) -> Estimate:
+        """The normal interval for readings taken as independent.
+
+        Estimand: the value for readings like these, each independent of the others.
+
+        Examples
+        --------
+        >>> u = np.array([[0.1, -0.1, 0.05], [0.0, -0.1, 0.05]])
+        >>> print(Linearised(0.5, u, "identity", 6).independent())
+        0.50 (95% CI 0.10 to 0.90; n = 6)
+        """
+        check_level(level)
+        return self._limits(self._of_readings, inf, level, INDEPENDENT, self.note)
+
+    def clustered(self, level: float = 0.95) -> Estimate:
+        """The interval for readers and cases in general, never narrower than that of independent readings.
+
+        Student's t has min(readers, cases) - 1 df. No limits with one reader or one case. Where V is not
+        positive the larger one-way variance takes its place, and a note says so.
+
+        References
+        ----------
+        Cameron, Gelbach, Miller (2011), J. Bus. Econ. Stat. 29, 238-249 (two-way clusters).
+        Binder (1983), Int. Stat. Rev. 51, 279-292 (linearisation).
+
+        Examples
+        --------
+        >>> u = np.array([[0.1, -0.1, 0.05], [0.0, -0.1, 0.05]])
+        >>> print(Linearised(0.5, u, "identity", 6).clustered())
+        0.50 (95% CI -2.56 to 3.56; n = 6)
+        """
+        check_level(level)
+        based = ~np.isnan(self.influence)
+        readers, cases = int(based.any(axis=1).sum()), int(based.any(axis=0).sum())
+        fewer, note = min(readers, cases), self.note
+        if fewer < 2:
+            one = mrmc_notes.join(note, mrmc_notes.ONE_CLUSTER)
+            return no_interval(self.value, self.n, one, level=level, method=METHOD, details=self.details)
+        u = np.where(based, self.influence, 0.0)
+        by_case, by_reader = (
+            float((u.sum(axis=axis) ** 2).sum() * count / (count - 1))
+            for axis, count in ((0, cases), (1, readers))
+        )
+        variance = by_case + by_reader - self._of_readings
+        if variance <= NEGLIGIBLE < max(by_case, by_reader):
+            variance, note = max(by_case, by_reader), mrmc_notes.join(note, notes.LARGER_ONE_WAY)
+        df = fewer - 1.0
+        floor = self._of_readings * (quantile(inf, level) / quantile(df, level)) ** 2
+        if variance < floor:
+            variance, note = floor, mrmc_notes.join(note, notes.NO_NARROWER)
+        return self._limits(variance, df, level, METHOD, note)
+
+    @property
+    def _of_readings(self) -> float:
+        based = ~np.isnan(self.influence)
+        times = based.astype(float) if self.times is None else np.where(based, self.times, 0.0)
+        count = float(times.sum())
+        squares = float((times * np.where(based, self.influence, 0.0) ** 2).sum())
+        return max(squares * count / (count - 1), self.least) if count > 1 else self.least
+
+    def _limits(self, variance: float, df: float, level: float, method: str, note: str) -> Estimate:
+        if variance <= NEGLIGIBLE:
+            why = mrmc_notes.join(note, mrmc_notes.NO_VARIATION)
+            return no_interval(self.value, self.n, why, level=level, method=method, details=self.details)
+        se = sqrt(variance)
+        half = quantile(df, level) * se
+        shown = nan if df == inf else df
+        if self.scale == "identity":
+            p = two_sided_p(self.value / se, df)
+            low, high = self.value - half, self.value + half
+            return Estimate(
+                self.value, low, high, self.n, level, method, note, se, shown, p, details=self.details
+            )
+        low, high = self.value * exp(-half), self.value * exp(half)
+        details = {**self.details, "log_se": se}
+        return Estimate(self.value, low, high, self.n, level, method, note, df=shown, details=details)
