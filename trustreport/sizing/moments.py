@@ -1,6 +1,7 @@
 """What a model of readings implies for the estimates of a study: moments, then variances and covariances.
 
-`outcome_moments` takes the normal model of Roe and Metz, `parts_of` takes moments of any origin. `fitted_variances` goes back: the normal model that gives wished components, for a simulation.
+`outcome_moments` takes the normal model of Roe and Metz, `parts_of` takes moments of any origin.
+`fitted_variances` goes back: the normal model that gives wished components, for a simulation.
 """
 
 from collections.abc import Callable, Sequence
@@ -255,4 +256,3 @@ def _own(parts: EstimateParts) -> float:
 
 def _shared(parts: EstimateParts) -> float:
     return parts.cov2 - parts.cov3
-

@@ -1,4 +1,4 @@
-"""How much readers and cases vary: from declared components, a published study or a pilot, for studies of any size."""
+"""How much readers and cases vary: from declared components, a published study or a pilot."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ from scipy.special import ndtri
 
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.messages import Message, say
+from trustreport.simulate import STRUCTURES, Variances
 from trustreport.sizing.moments import (
     Endpoint,
     EstimateParts,
@@ -26,7 +27,6 @@ from trustreport.sizing.request import (
     RoeMetzInput,
     SizingRequest,
 )
-from trustreport.simulate import STRUCTURES, Variances
 
 TEXT = "sizing"
 Kind = Literal["obuchowski_rockette", "roe_metz", "bdg", "published", "pilot"]
@@ -245,10 +245,14 @@ def _carried(request: SizingRequest) -> tuple[Message, ...]:
     if request.design != "sequential":
         return ()
     kept = request.carry_over
-    return (say(f"{TEXT}.assumption.carry_over", share=kept) if kept else say(f"{TEXT}.assumption.no_carry_over"),)
+    return (
+        say(f"{TEXT}.assumption.carry_over", share=kept) if kept else say(f"{TEXT}.assumption.no_carry_over"),
+    )
 
 
-def device_parts(origin: Origin, request: SizingRequest, n_positives: float, n_negatives: float) -> EstimateParts:
+def device_parts(
+    origin: Origin, request: SizingRequest, n_positives: float, n_negatives: float
+) -> EstimateParts:
     """The parts of the difference between the device and a reader, as those of a difference of two arms.
 
     With d the device's variance over cases and g its covariance with a reader's estimate::
@@ -267,4 +271,3 @@ def device_parts(origin: Origin, request: SizingRequest, n_positives: float, n_n
     arm = (of.reader + of.arm_reader) / 2
     error, shared = (of.error + own - 2 * alike) / 2, max((of.cov2 + own - 2 * alike) / 2, 0.0)
     return EstimateParts(0.0, arm, error, 0.0, shared, 0.0)
-

@@ -109,7 +109,15 @@ class SizingRequest(_Group):
     margin: Annotated[float, Field(gt=0, lt=1)] | None = None
     expected: Inside | None = None
     readers: Annotated[tuple[Readers, ...], Field(min_length=1, max_length=40)] = (4, 5, 6, 8, 10, 12, 15, 20)
-    cases: Annotated[tuple[Count, ...], Field(min_length=1, max_length=40)] = (50, 100, 150, 200, 300, 400, 600)
+    cases: Annotated[tuple[Count, ...], Field(min_length=1, max_length=40)] = (
+        50,
+        100,
+        150,
+        200,
+        300,
+        400,
+        600,
+    )
     positive_share: Inside | None = None
     groups: Annotated[int, Field(ge=2, le=1000)] | None = None
     carry_over: Share | None = None

@@ -121,7 +121,12 @@ def _components(
         for where, moments in (("arms", (*given.arms,)), ("across", (given.across,))):
             for one in moments:
                 if len(one) != wanted:
-                    yield "components", f"{where} has {len(one)} moments", f"{wanted} of {request.endpoint}", ""
+                    yield (
+                        "components",
+                        f"{where} has {len(one)} moments",
+                        f"{wanted} of {request.endpoint}",
+                        "",
+                    )
     else:
         yield from _obuchowski_rockette(request, given)
 

@@ -1,4 +1,4 @@
-"""Power and width of a planned study by simulation: readings drawn from a known model, analysed as a study is.
+"""Power and width of a planned study by simulation: readings of a known model, analysed as a study is.
 
 Readings are sums of draws of `trustreport.simulate.roe_metz`: of readers and cases, of patients, of sites.
 """
@@ -6,6 +6,7 @@ Readings are sums of draws of `trustreport.simulate.roe_metz`: of readers and ca
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isnan, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,7 +121,7 @@ def _positive(request: SizingRequest) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """Patients of each class in one block, cases of a patient, and blocks of cases with readers of their own."""
+    """Patients of each class in one block, cases of a patient, and blocks with readers of their own."""
 
     readers: int
     patients: int
@@ -177,7 +178,11 @@ def _rated(
     own = {name: (1 - alike) * getattr(variances, name) for name in names}
     shared = {name: alike * getattr(variances, name) for name in names}
     m = size.per_patient
-    many = {"n_readers": readers, "n_positives": size.patients * m, "n_negatives": max(size.others * m, 1)}
+    many: dict[str, Any] = {
+        "n_readers": readers,
+        "n_positives": size.patients * m,
+        "n_negatives": max(size.others * m, 1),
+    }
     truth, rating = roe_metz(mu, replace(variances, **own), rng=rng, **many)
     if alike:
         many = {"n_readers": readers, "n_positives": size.patients, "n_negatives": max(size.others, 1)}
@@ -200,9 +205,7 @@ def _rating_correlation(request: SizingRequest, area: bool, mean: float) -> floa
     return float(brentq(lambda rho: excess(z, z, rho) - wanted, 0.0, 1.0))
 
 
-def _of_sites(
-    rng: np.random.Generator, common: Variances, truth: Bools, sites: int, readers: int
-) -> Floats:
+def _of_sites(rng: np.random.Generator, common: Variances, truth: Bools, sites: int, readers: int) -> Floats:
     """What the readers of a site have in common, by class of truth."""
     of_class, drawn = roe_metz(np.zeros(2), common, n_readers=sites, n_positives=1, n_negatives=1, rng=rng)
     site = np.arange(readers) * sites // readers
@@ -212,7 +215,7 @@ def _of_sites(
 
 
 def fitted(rating: Floats, truth: Bools, area: bool, per_patient: int) -> ObuchowskiRockette:
-    """The fit of crossed ratings (arms, readers, cases), patients as the unit where they have several cases."""
+    """The fit of crossed ratings (arms, readers, cases), with patients as the unit."""
     theta, covariance, n = estimates(rating, truth, area, per_patient)
     return obuchowski_rockette(theta, covariance, n)
 
@@ -302,7 +305,7 @@ def _device(
     size: _Size,
     level: float,
 ) -> Estimate:
-    """A device that reads every case like one more reader who stays the same, less the mean of the readers."""
+    """A device that reads every case like one more reader, less the mean of the readers."""
     if size.per_patient > 1:
         raise _NotSimulated(say("sizing.reason.not_simulated"))
     one_arm = Variances(
@@ -316,7 +319,7 @@ def _device(
     total, rho = one_arm.total, request.device_correlation or 0.0
     if rho**2 * total > one_arm.case + 1e-12:
         raise _NotSimulated(say("sizing.reason.device"))
-    many = {"n_positives": size.patients, "n_negatives": max(size.others, 1), "rng": rng}
+    many: dict[str, Any] = {"n_positives": size.patients, "n_negatives": max(size.others, 1), "rng": rng}
     truth, shared = roe_metz([0.0], replace(NOTHING, case=one_arm.case), n_readers=1, **many)
     mu = ndtri(means) * sqrt(total * (2 if area else 1))
     rating = shared + roe_metz([mu[1]], replace(one_arm, case=0.0), n_readers=size.readers, **many)[1]

@@ -54,7 +54,7 @@ class SmallestSize:
 
 @dataclass(frozen=True)
 class StudySizes:
-    """A sized study: the request, what it rests on, the grid (a row for each number of readers), the sizes."""
+    """A sized study: the request, what it rests on, the grid (a row a number of readers), the sizes."""
 
     request: SizingRequest
     origin: Origin
@@ -108,7 +108,7 @@ def cell_of(request: SizingRequest, origin: Origin, n_readers: int, n_cases: int
 
 
 def _planned(request: SizingRequest, origin: Origin, n_readers: int, n_cases: int) -> list[PlannedDifference]:
-    """The difference for readers in general; with few also for these readers, of which the wider is primary."""
+    """The difference for readers in general, with few also for these: the wider is primary."""
     own_cases = request.design == "sites" and request.site_cases == "own"
     groups = request.groups or (request.sites if own_cases else None) or 1
     positives, negatives = class_sizes(request, n_cases / groups)

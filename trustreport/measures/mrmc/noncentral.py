@@ -1,4 +1,4 @@
-"""Power of tests by Student's t of a difference whose variance is known beforehand up to its degrees of freedom."""
+"""Power of tests of a difference by Student's t, from its standard error and degrees of freedom."""
 
 from functools import cache
 from math import isnan
@@ -87,4 +87,3 @@ def _nodes() -> tuple[Floats, Floats]:
 def _above(below: float, noncentrality: float) -> float:
     """1 less a noncentral probability; scipy has NaN for some that are 0 to the last digit, below 1e-140."""
     return 1.0 if isnan(below) and noncentrality > MOST_NONCENTRALITY else 1 - below
-

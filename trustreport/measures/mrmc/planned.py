@@ -1,4 +1,4 @@
-"""The difference of two arms in a study to come: its variance and degrees of freedom by design, before any data.
+"""The difference of two arms in a study to come: its variance and degrees of freedom by design.
 
 Designs differ in what is independent in them. Readers may be in *groups* that read cases of their own
 (split plot), and in *sites*, whose mean takes the place of a reader; cases may be several of one patient.

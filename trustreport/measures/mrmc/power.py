@@ -309,7 +309,11 @@ def fewest(reached: Callable[[int], bool], most: int, *, step: int = 1) -> int |
 
     Examples
     --------
-    >>> fewest(lambda n: n >= 251, 1000), fewest(lambda n: n >= 251, 1000, step=4), fewest(lambda n: n > 9, 9)
+    >>> (
+    ...     fewest(lambda n: n >= 251, 1000),
+    ...     fewest(lambda n: n >= 251, 1000, step=4),
+    ...     fewest(lambda n: n > 9, 9),
+    ... )
     (251, 252, None)
     """
     tried = [max(1, ceil(2 / step))]
