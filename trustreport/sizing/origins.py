@@ -203,7 +203,7 @@ def parts_of_interval(given: Published, shares: tuple[float, float, float]) -> E
     >>> one = Published(difference=0.05, low=0.01, high=0.09, readers=10, cases=200)
     >>> found = parts_of_interval(one, (0.2, 0.5, 0.3))
     >>> round(1e4 * found.arm_reader, 3), round(1e4 * (found.cov2 - found.cov3), 3)
-    (3.948, 0.987)
+    (3.89, 0.972)
     """
     readers, cases, both = shares
     r = given.readers
@@ -223,12 +223,18 @@ def filled_parts(arm_reader: float, own: float, shared: float, error: float) -> 
 def _scaled(
     parts: EstimateParts, endpoint: Endpoint, mean: float, n_cases: int, n_positives: int
 ) -> Callable[[float, float], EstimateParts]:
-    """The parts for other sizes: those of the cases as the variance of one reader's estimate."""
-    before = _reading_variance(endpoint, mean, n_cases, n_positives)
+    """The parts for other sizes: those of the cases as 1 / cases, times what another share of positives does.
+
+    That is the ratio of the variances of one reader's area, of as many cases with either share.
+    """
+    share = n_positives / n_cases
 
     def at(positives: float, negatives: float) -> EstimateParts:
-        after = expected_variance(mean, endpoint, positives, negatives)
-        s = after / before
+        n = positives + negatives if endpoint == "auc" else positives
+        s = n_cases / n
+        if endpoint == "auc":
+            before = expected_variance(mean, endpoint, share * n, (1 - share) * n)
+            s *= expected_variance(mean, endpoint, positives, negatives) / before
         four = {name: s * getattr(parts, name) for name in ("error", "cov1", "cov2", "cov3")}
         return replace(parts, **four)
 

@@ -91,31 +91,26 @@ def _objective(request: SizingRequest) -> Iterator[Message]:
 
 
 def size_sentences(sizes: StudySizes) -> Iterator[Message]:
-    """The smallest sizes, and what simulated studies of them showed."""
-    request, kind = sizes.request, kind_of(sizes.request)
+    """The size with the fewest readings, and what simulated studies of it showed."""
+    request = sizes.request
     if not sizes.reaching:
         yield say(f"{TEXT}.size.none")
-    for one in sizes.reaching:
-        cell = one.cell
-        assert cell is not None
-        yield say(
-            f"{TEXT}.size.{request.goal}",
-            n=cell.n_readers,
-            cases=cell.n_cases,
-            kind=kind,
-            power=cell.power,
-            width=cell.width,
-        )
-        simulated = one.simulated
-        if simulated is None:
-            continue
-        values = {"studies": request.simulate, "seed": str(simulated.seed)}
-        if request.goal == "power" and simulated.power is not None:
-            e = simulated.power
-            yield say(f"{TEXT}.size.simulated", power=e.value, low=e.low, high=e.high, **values)
-        elif request.goal == "width" and simulated.width is not None:
-            e = simulated.width
-            yield say(f"{TEXT}.size.simulated_width", width=e.value, low=e.low, high=e.high, **values)
+        return
+    one = min(sizes.reaching, key=lambda size: size.n_readings)
+    cell = one.cell
+    assert cell is not None
+    values: dict[str, Any] = {"n": cell.n_readers, "cases": cell.n_cases, "kind": kind_of(request)}
+    yield say(f"{TEXT}.size.{request.goal}", power=cell.power, width=cell.width, **values)
+    simulated = one.simulated
+    if simulated is None:
+        return
+    values = {"studies": request.simulate, "seed": str(simulated.seed)}
+    if request.goal == "power" and simulated.power is not None:
+        e = simulated.power
+        yield say(f"{TEXT}.size.simulated", power=e.value, low=e.low, high=e.high, **values)
+    elif request.goal == "width" and simulated.width is not None:
+        e = simulated.width
+        yield say(f"{TEXT}.size.simulated_width", width=e.value, low=e.low, high=e.high, **values)
 
 
 def kind_of(request: SizingRequest) -> Message:
@@ -163,7 +158,7 @@ def _smallest(sizes: StudySizes, words: Catalogue) -> SizeTable:
             row += [
                 _percent(cell.power, words),
                 words.numbers.fixed(cell.width, 3),
-                _readings(request, cell, words),
+                words.numbers.count(one.n_readings),
             ]
             if request.simulate:
                 row.append(_simulated(request, one.simulated, words))
@@ -171,12 +166,6 @@ def _smallest(sizes: StudySizes, words: Catalogue) -> SizeTable:
     name = "simulated" if request.simulate else "smallest"
     values = {"studies": request.simulate, "seed": str(request.seed)} if request.simulate else {}
     return SizeTable(words(f"{TEXT}.table.{name}", kind=kind, **values), tuple(columns), tuple(rows))
-
-
-def _readings(request: SizingRequest, cell: SizeCell, words: Catalogue) -> str:
-    """How many readings of these cases, in both arms; of a device alone the readers' one arm."""
-    arms = 1 if request.design == "device" else 2
-    return words.numbers.count(arms * cell.n_readers * cell.n_cases // step_of(request))
 
 
 def _cases(one: SmallestSize, words: Catalogue) -> str:

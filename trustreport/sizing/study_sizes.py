@@ -50,6 +50,7 @@ class SmallestSize:
     cell: SizeCell | None
     simulated: Simulated | None = None
     reason: Message | None = None
+    n_readings: int = 0
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,9 @@ def _smallest(request: SizingRequest, origin: Origin, n_readers: int) -> Smalles
         best = last.power if request.goal == "power" else last.width
         reason = say(f"{TEXT}.reason.{request.goal}", n=most, best=best)
         return SmallestSize(n_readers, None, reason=reason)
-    return SmallestSize(n_readers, cell_of(request, origin, n_readers, found))
+    # Of a device alone the readers read once; groups read their own cases only.
+    readings = (1 if request.design == "device" else 2) * n_readers * found // step
+    return SmallestSize(n_readers, cell_of(request, origin, n_readers, found), n_readings=readings)
 
 
 def _all_sizes(request: SizingRequest, n_cases: int) -> tuple[float, ...]:

@@ -1,11 +1,11 @@
 """Power of tests of a difference by Student's t, from its standard error and degrees of freedom."""
 
 from functools import cache
-from math import isnan
+from math import isnan, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, chndtr, fdtri, gammaincinv, ncfdtr, nctdtr, ndtr, ndtri, stdtrit
+from scipy.special import chdtri, chndtr, fdtri, gammaln, ncfdtr, nctdtr, ndtr, ndtri, stdtrit
 
 from trustreport.measures.mrmc.interval import NORMAL_FROM
 
@@ -13,6 +13,7 @@ LEAST_NONCENTRALITY = 1e-8
 # From here on a noncentral probability of 0 may come as NaN (all 1,176 of 400,000 drawn that did were 0).
 MOST_NONCENTRALITY = 1000.0
 NODES = 400
+WIDE = 12.0  # standard errors of a standard deviation beyond which nothing is left
 
 Floats = NDArray[np.float64]
 
@@ -70,11 +71,16 @@ def equivalence_power(difference: float, margin: float, se: float, df: float, ta
     if df > NORMAL_FROM:
         z = -float(ndtri(tail))
         return max(0.0, float(ndtr(above - z) - ndtr(z - below)))
-    at, weight = _nodes()
-    u = np.sqrt(2 * gammaincinv(df / 2, at) / df)
     t = -float(stdtrit(df, tail))
+    spread = WIDE / sqrt(2 * df)
+    low, high = max(0.0, 1 - spread), min(1 + spread, (above + below) / (2 * t))  # beyond, neither rejects
+    if high <= low:
+        return 0.0
+    at, weight = _nodes()
+    u = low + (high - low) * at
+    density = np.exp(log(2) + df / 2 * log(df / 2) - gammaln(df / 2) + (df - 1) * np.log(u) - df * u**2 / 2)
     inside: Floats = np.maximum(ndtr(above - t * u) - ndtr(t * u - below), 0.0)
-    return float(weight @ inside)
+    return float((high - low) * weight @ (inside * density))
 
 
 @cache
