@@ -67,7 +67,7 @@ MAY = {
     ),
     "webhook_signature": (),
     "client": ("webhook_signature",),
-    "service": ("api", "proposal", "webhook_signature"),
+    "service": ("api", "proposal", "sizing", "webhook_signature"),
     "__main__": ("cli",),
     "__init__": ("api",),
 }
