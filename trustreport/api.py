@@ -1,4 +1,4 @@
-"""The three functions that do the whole job; command line and service call nothing else.
+"""The functions that do the whole job; command line and service call nothing else.
 
 Only here do reading and writing meet.
 """
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trustreport import lock
 from trustreport.assessment import Assessment, Cancel, Progress, Seen
@@ -23,6 +23,9 @@ from trustreport.report.reproduce import as_built, reproduced
 from trustreport.report.write import FORMATS, Written, as_data, write
 from trustreport.study import Study
 
+if TYPE_CHECKING:
+    from trustreport.sizing import StudySizes
+
 __all__ = [
     "BACKENDS",
     "FORMATS",
@@ -35,6 +38,7 @@ __all__ = [
     "assess",
     "export_report",
     "lock_criteria",
+    "plan_reader_study",
     "read_study",
     "reproduce",
     "workers",
@@ -145,6 +149,48 @@ def export_report(assessment: Assessment, form: str, file: str | PathLike[str]) 
     out = Path(file)
     out.write_bytes(export(assessment, form, out.suffix))
     return out
+
+
+def plan_reader_study(
+    file: str | PathLike[str] | None = None, *, allow_outside: bool = False, **options: Any
+) -> "StudySizes":
+    """Size a reader study before any data: readers x cases for a wished power or interval width.
+
+    Parameters
+    ----------
+    file : the request as YAML or JSON; `docs/how-to/sample-size.md` lists its fields
+    allow_outside : let the manifest of a pilot study name files outside its folder
+    options : fields of the request, in place of those of the file; a group is a mapping
+
+    Returns
+    -------
+    StudySizes
+        `trustreport.sizing.protocol` writes it as Markdown, PDF, SVG and JSON.
+
+    Raises
+    ------
+    StudyError : with every problem of the request, or of the pilot study
+
+    Examples
+    --------
+    >>> sizes = plan_reader_study(
+    ...     endpoint="auc",
+    ...     effect=0.06,
+    ...     expected=0.8,
+    ...     readers=[6, 10],
+    ...     components={"model": "roe_metz", "structure": "HL"},
+    ... )
+    >>> [(one.n_readers, one.cell.n_cases) for one in sizes.smallest]
+    [(6, 345), (10, 269)]
+    """
+    from trustreport.sizing import read_request, size_study  # who writes reports has no need of it
+    from trustreport.sizing.pilot import pilot_parts
+
+    request = read_request(None if file is None else Path(file), options)
+    if request.pilot is None:
+        return size_study(request)
+    study, plan = read_study(request.pilot, allow_outside=allow_outside)
+    return size_study(request, pilot_parts(study, plan, request))
 
 
 def write_report(

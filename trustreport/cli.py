@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trustreport.proposal import Doubt
     from trustreport.service.audit import Verified
     from trustreport.service.settings import Settings
+    from trustreport.sizing import StudySizes
     from trustreport.study import Study
 
 PROBLEMS = 1
@@ -605,6 +606,100 @@ database_address = click.option(
     metavar="URL",
     help="Database to use instead of SQLite in the data folder: postgresql://user@host/name.",
 )
+
+
+@main.command(name="plan")
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    help="File of the request (YAML or JSON), or the folder of a pilot study.",
+)
+@click.option("--design", help="crossed, split_plot, sequential, sites or device.")
+@click.option("--endpoint", help="sensitivity, specificity, accuracy or auc.")
+@click.option("--hypothesis", help="superiority, non_inferiority or equivalence.")
+@click.option("--effect", help="True difference to find.")
+@click.option("--margin", help="Largest acceptable loss, or difference of no consequence.")
+@click.option("--power", help="Wished power (default: 0.8).")
+@click.option("--width", help="Wished width of the interval, instead of a power.")
+@click.option("--readers", help="Comma-separated numbers of readers.")
+@click.option("--cases", help="Comma-separated numbers of cases of the endpoint's class.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Any other field of the request, such as components.model=roe_metz; may be repeated.",
+)
+@click.option("--simulate", help="Number of simulated studies of each smallest size (default: 0).")
+@click.option("--seed", help="Seed of the random numbers (default: 1).")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for plan.json, protocol.md, protocol.pdf and figure.svg.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("markdown", "json")),
+    default="markdown",
+    show_default=True,
+    help="Form of what is printed.",
+)
+def plan_study(
+    source: Path | None, sets: tuple[str, ...], out: Path | None, form: str, **given: str | None
+) -> None:
+    """Size a reader study before any data: readers x cases for a wished power or interval width.
+
+    Example: plan --endpoint auc --effect 0.06 --set expected=0.8 --set components.model=roe_metz --set
+    components.structure=HL. Prints the section of a protocol, with its assumptions.
+    """
+    wrong = [one for one in sets if "=" not in one]
+    if wrong:
+        raise click.BadParameter(f"{', '.join(wrong)}; write FIELD=VALUE", param_hint="--set")
+    options: dict[str, Any] = dict(one.split("=", 1) for one in sets)
+    if given["power"] is not None and given["width"] is not None:
+        raise click.UsageError("--power and --width are two goals: choose one")
+    for goal in ("power", "width"):
+        target = given.pop(goal)
+        if target is not None:
+            options |= {"goal": goal, "target": target}
+    for name, value in given.items():
+        if value is not None:
+            options[name] = value.split(",") if name in ("readers", "cases") else value
+    file = source if source is not None and source.is_file() else None
+    if source is not None and file is None:
+        options["pilot"] = str(source)
+    from trustreport.api import plan_reader_study
+
+    with problems_on_stderr():
+        sizes = plan_reader_study(file, **options)
+    from trustreport.sizing import protocol
+
+    click.echo(protocol.to_json(sizes) if form == "json" else protocol.to_markdown(sizes), nl=False)
+    if out is not None:
+        for written in _write_plan(sizes, out):
+            click.echo(written, err=True)
+
+
+def _write_plan(sizes: "StudySizes", out: Path) -> Iterator[Path]:
+    from trustreport.errors import MissingLibrary
+    from trustreport.sizing import protocol
+
+    files = {
+        "plan.json": protocol.to_json(sizes),
+        "protocol.md": protocol.to_markdown(sizes).encode(),
+        "figure.svg": protocol.to_svg(sizes),
+    }
+    try:
+        files["protocol.pdf"] = protocol.to_pdf(sizes)
+    except MissingLibrary as error:
+        click.echo(str(error), err=True)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (out / name).write_bytes(content)
+        yield out / name
 
 
 @main.command()

@@ -7,6 +7,7 @@ import pytest
 from pages import Shown
 from services import PASSWORD
 
+PLANNED = "endpoint=auc&effect=0.1&expected=0.75&readers=4,8&cases=50,100&structure=HL"
 LOOKS = {"light": (1280, "light"), "dark": (390, "dark")}
 
 
@@ -27,6 +28,8 @@ def addresses(names: dict[str, str]) -> list[str]:
         f"/comparison?old={names['report0']}&new={names['report1']}",
         "/devices",
         f"/devices/{names['device']}",
+        f"/planning?{PLANNED}",
+        "/planning?effect=much",
         "/audit?verify=yes",
         "/admin/users",
         f"/admin/users/{names['user']}",

@@ -363,7 +363,7 @@ def _words(manifest: Manifest, path: KeyPath, kind: str, errors: list[Any]) -> t
     value = manifest.at(path)
     what = "a group" if isinstance(value, dict) else _list(value) if isinstance(value, list) else None
     shown = "nothing" if value is None else what or quoted(getattr(value, "text", value))
-    expected = list(dict.fromkeys(_expectation(e) for e in errors))
+    expected = list(dict.fromkeys(expectation(e) for e in errors))
     return f"found {shown}", " or ".join(e for e in expected if e), ""
 
 
@@ -380,7 +380,7 @@ def _choices(path: KeyPath) -> str:
     return listed(get_args(info.annotation)) if info and get_origin(info.annotation) is Literal else ""
 
 
-def _expectation(error: Any) -> str:
+def expectation(error: Any) -> str:
     """What pydantic wanted, in plain words."""
     kind, ctx = error["type"], error.get("ctx", {})
     words = {

@@ -154,6 +154,11 @@ def environment() -> Environment:
     return environment
 
 
+def packaged(template: str, **values: Any) -> str:
+    """A packaged template with its values."""
+    return _environment().get_template(template).render(**values)
+
+
 def _data_url(picture: str) -> str:
     """An SVG as the address of an image."""
     return "data:image/svg+xml;base64," + b64encode(picture.encode()).decode()

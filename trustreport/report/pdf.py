@@ -1,7 +1,7 @@
 """The report as one PDF from the same templates: PDF/A-3a and PDF/UA-1, the same bytes every time."""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -102,26 +102,57 @@ def printed(
     ------
     MissingLibrary : Pango is not installed
     """
+
+    def text(lacking: set[int]) -> str:
+        pages = Pages(drawn, lambda page: _legible(page.decode(), lacking).encode())
+        source = html.Documents(assessment, results_hash, provenance, pages, "page")
+        sheets = html.style(_faces(), assessment.plan.report.page, "report.css", "page.css")
+        return source.text(volume, sheets)
+
+    date = assessment.plan.report.date
+    made = dt.datetime.combine(date, dt.time(), dt.UTC) if date else UNDATED
+    return _printed(text, results_hash, attachments, made)
+
+
+def packaged_page(template: str, identifier: str, attachments: Sequence[Attached], **values: Any) -> bytes:
+    """A packaged template that is no report as PDF, in the style of one.
+
+    Parameters
+    ----------
+    identifier : sha256 of what the page shows, in hexadecimal
+    attachments : name, content and description of each file to attach
+    values : what the template names
+
+    Raises
+    ------
+    MissingLibrary : Pango is not installed
+    """
+    sheets = html.style(_faces(), "A4", "report.css", "page.css")
+    page = html.packaged(template, style=sheets, **values)
+    return _printed(lambda lacking: page, identifier, attachments, UNDATED).content
+
+
+def _printed(
+    text: Callable[[set[int]], str], identifier: str, attachments: Sequence[Attached], made: dt.datetime
+) -> Printed:
+    """A text of HTML as PDF; it is given the signs that no font has, once they are known."""
     weasyprint = _weasyprint()
     fetcher = _fetcher()
     options = {
         **weasyprint.DEFAULT_OPTIONS,
         "pdf_variant": "pdf/a-3a",
         "pdf_tags": True,
-        "pdf_identifier": results_hash.encode(),
+        "pdf_identifier": identifier.encode(),
     }
     lacking: set[int] = set()
 
-    def laid_out(volume: html.Volume) -> Any:
-        pages = Pages(drawn, lambda page: _legible(page.decode(), lacking).encode())
-        source = html.Documents(assessment, results_hash, provenance, pages, "page")
-        sheets = html.style(_faces(), assessment.plan.report.page, "report.css", "page.css")
-        text = _legible(source.text(volume, sheets), lacking)
-        return weasyprint.HTML(string=text, url_fetcher=fetcher).render(**options)
+    def laid_out() -> Any:
+        legible = _legible(text(lacking), lacking)
+        return weasyprint.HTML(string=legible, url_fetcher=fetcher).render(**options)
 
     def written(document: Any) -> bytes:
         for spare in range(MOST_SPARE):
-            files = _attachments(assessment, attachments, fetcher)  # each can be read once
+            files = _attachments(made, attachments, fetcher)  # each can be read once
             finisher = partial(finish, spare=spare)
             pdf: bytes = document.write_pdf(finisher=finisher, **{**options, "attachments": files})
             if UNSURE_END not in pdf:
@@ -134,10 +165,10 @@ def printed(
         _settle(pdf, spare)
 
     try:
-        document = laid_out(volume)
+        document = laid_out()
         pdf = written(document)
         if lacking:  # a sign that no font has would be an empty box, which PDF/A forbids
-            document = laid_out(volume)
+            document = laid_out()
             pdf = written(document)
         return Printed(pdf, _pages_of(document))
     except weasyprint.urls.FatalURLFetchingError as error:  # a BaseException: it would pass by every handler
@@ -153,10 +184,8 @@ def _pages_of(document: Any) -> dict[str, int]:
     return found
 
 
-def _attachments(assessment: Assessment, attached: Sequence[Attached], fetcher: Any) -> list[Any]:
+def _attachments(made: dt.datetime, attached: Sequence[Attached], fetcher: Any) -> list[Any]:
     weasyprint = _weasyprint()
-    date = assessment.plan.report.date
-    made = dt.datetime.combine(date, dt.time(), dt.UTC) if date else UNDATED
     return [
         weasyprint.Attachment(
             string=content,

@@ -8,18 +8,11 @@ import numpy as np
 
 from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.estimate import Estimate
-from trustreport.measures.mrmc.power import (
-    METHOD_WIDTH,
-    Components,
-    components,
-    components_with_gaps,
-    expected_width,
-    sources,
-)
-from trustreport.measures.mrmc.ustatistic import UStatistic
+from trustreport.measures.mrmc.power import METHOD_WIDTH, expected_width, sources
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
-from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, ReaderEndpoint, reading_key
+from trustreport.performance.components import components_of
+from trustreport.performance.readers import ReaderEndpoint, reading_key
 from trustreport.place import Place
 from trustreport.results import Result, leading
 from trustreport.study import Readings
@@ -41,7 +34,7 @@ def few_results(
     n_readers = endpoint.outcome.shape[1]
     if not 2 <= n_readers < FEW_READERS:
         return
-    pilot = _components(endpoint, readings)
+    pilot = components_of(endpoint, readings)
     if pilot is None:
         return
     n = int((~np.isnan(endpoint.outcome)).sum(axis=(1, 2)).min())
@@ -57,26 +50,6 @@ def few_results(
         chosen = {"n_readers": n_readers + more, "n_cases": pilot.n_cases}
         e = expected_width(pilot, **chosen, level=level, few=FEW_READERS)
         yield Result(f"{ID}.expected_width", contrast, e, parameters=chosen, **of)
-
-
-def _components(endpoint: ReaderEndpoint, readings: Readings) -> Components | None:
-    """Of the change: by Obuchowski and Rockette, or from the U-statistic where readings are missing.
-
-    None of Youden's index with readings missing: its two classes have sources of their own.
-    """
-    fit = endpoint.whole.fits.get(FIRST_COVARIANCE)
-    if fit is not None:
-        return components(fit)
-    statistic = endpoint.whole.centred
-    if not isinstance(statistic, UStatistic):
-        return None
-    read = ~np.isnan(endpoint.outcome).all(axis=(0, 1))
-    if endpoint.name != "auc":
-        return components_with_gaps(statistic, [int(read.sum())], AIDED, UNAIDED)
-    truth = readings.cases.truth
-    positive = truth[truth >= 0] == 1
-    sizes = [int((read & of).sum()) for of in (positive, ~positive)]
-    return components_with_gaps(statistic, sizes, AIDED, UNAIDED)
 
 
 def few_sentences(

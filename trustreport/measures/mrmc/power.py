@@ -1,23 +1,20 @@
 """How many readers and cases the next study needs, from the variance components of this one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import ceil, inf, isnan, nan, sqrt
 
 import numpy as np
-from scipy.special import chdtri, chndtr, fdtri, ncfdtr, nctdtr, ndtr, ndtri, stdtrit
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.interval import NEGLIGIBLE, NORMAL_FROM, quantile
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
+from trustreport.measures.mrmc.noncentral import one_sided_power, two_sided_power
 from trustreport.measures.mrmc.obuchowski_rockette import Mode, ObuchowskiRockette
 from trustreport.measures.mrmc.ustatistic import UStatistic
 
 METHOD = "noncentral_f"
-LEAST_NONCENTRALITY = 1e-8
-# From here on a noncentral probability of 0 may come as NaN (all 1,176 of 400,000 drawn that did were 0).
-MOST_NONCENTRALITY = 1000.0
 METHOD_MARGIN = "noncentral_t"
 METHOD_WIDTH = "or_components"
 MOST_CASES = 1_000_000
@@ -165,10 +162,10 @@ def power(
         details["df"] = df
     if margin is None:
         details["lambda"] = n_readers * difference**2 / (2 * error)
-        value = _two_sided(details["lambda"], df, alpha)
+        value = two_sided_power(details["lambda"], df, alpha)
     else:
         details |= {"margin": margin, "delta": (difference + margin) * sqrt(n_readers / (2 * error))}
-        value = _one_sided(details["delta"], df, alpha / 2)
+        value = one_sided_power(details["delta"], df, alpha / 2)
     note = notes.join(PLANNED, pilot.note)
     return Estimate(value, nan, nan, n, level, method, note, details=details)
 
@@ -294,22 +291,42 @@ def cases_needed(
         return 0.0 if isnan(found.value) else found.value
 
     method = METHOD if margin is None else METHOD_MARGIN
-    # Steps of a tenth first: with few readers power may fall again, as their spread leaves fewer df.
-    steps = [2]
-    while steps[-1] < MOST_CASES:
-        steps.append(min(max(steps[-1] + 1, ceil(steps[-1] * 1.1)), MOST_CASES))
-    enough = next((i for i, n_cases in enumerate(steps) if reached(n_cases) >= target), None)
-    if enough is None:
+    high = fewest(lambda n_cases: reached(n_cases) >= target, MOST_CASES)
+    if high is None:
         most = power(pilot, difference, n_readers, MOST_CASES, mode=mode, alpha=alpha, margin=margin)
         why = most.note if isnan(most.value) else UNREACHABLE
         return undefined(n_readers, why, level=1 - alpha, method=method)
-    low, high = steps[enough - 1] if enough else 1, steps[enough]
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) >= target else (middle, high)
     details = {"n_readers": float(n_readers), "power": reached(high), "target": target}
     note = notes.join(PLANNED, pilot.note)
     return Estimate(float(high), nan, nan, n_readers, 1 - alpha, method, note, details=details)
+
+
+def fewest(reached: Callable[[int], bool], most: int, *, step: int = 1) -> int | None:
+    """The fewest cases, in steps, with which something is reached; None where `most` do not reach it.
+
+    Steps of a tenth are tried first: with few readers power may fall again, as their spread leaves fewer
+    degrees of freedom.
+
+    Examples
+    --------
+    >>> (
+    ...     fewest(lambda n: n >= 251, 1000),
+    ...     fewest(lambda n: n >= 251, 1000, step=4),
+    ...     fewest(lambda n: n > 9, 9),
+    ... )
+    (251, 252, None)
+    """
+    tried = [max(1, ceil(2 / step))]
+    while tried[-1] < most // step:
+        tried.append(min(max(tried[-1] + 1, ceil(tried[-1] * 1.1)), most // step))
+    enough = next((i for i, n in enumerate(tried) if reached(n * step)), None)
+    if enough is None:
+        return None
+    low, high = tried[enough - 1] if enough else tried[0] - 1, tried[enough]
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle * step) else (middle, high)
+    return high * step
 
 
 def _error(pilot: Components, readers: int, scale: float, mode: Mode) -> tuple[float, float]:
@@ -323,26 +340,6 @@ def _error(pilot: Components, readers: int, scale: float, mode: Mode) -> tuple[f
         return among, readers - 1.0
     error = pilot.arm_reader + scale * (pilot.own + (readers - 1) * pilot.shared)
     return error, error**2 * (readers - 1) / among**2 if among > NEGLIGIBLE else inf
-
-
-def _two_sided(noncentrality: float, df: float, alpha: float) -> float:
-    # Below it the noncentral distributions of scipy lose their digits.
-    if noncentrality < LEAST_NONCENTRALITY:
-        return alpha
-    if df > NORMAL_FROM:
-        return float(1 - chndtr(chdtri(1, alpha), 1, noncentrality))
-    return _above(float(ncfdtr(1, df, noncentrality, fdtri(1, df, 1 - alpha))), noncentrality)
-
-
-def _one_sided(delta: float, df: float, tail: float) -> float:
-    if df > NORMAL_FROM:
-        return float(ndtr(delta + ndtri(tail)))
-    return _above(float(nctdtr(df, delta, -stdtrit(df, tail))), delta * abs(delta))
-
-
-def _above(below: float, noncentrality: float) -> float:
-    """1 less a noncentral probability; scipy has NaN for some that are 0 to the last digit, below 1e-140."""
-    return 1.0 if isnan(below) and noncentrality > MOST_NONCENTRALITY else 1 - below
 
 
 def _check(alpha: float, n_readers: int, n_cases: int, margin: float | None) -> None:
