@@ -10,6 +10,7 @@ from regimes.of_cases import areas, candidates, groups, periods, sets, shares, s
 from regimes.of_follow_up import time_to_event
 from regimes.of_lesions import lesion_readers, lesions
 from regimes.of_readers import counts, device_and_readers, gains, one_reader, raters, readers
+from regimes.of_studies import pooled_studies
 from regimes.regime import Regime
 
 TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
@@ -29,4 +30,5 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "time to event": time_to_event,
     "lesions": lesions,
     "lesion readers": lesion_readers,
+    "pooled studies": pooled_studies,
 }
