@@ -796,7 +796,7 @@ class Confusion(Group):
         return self
 
 
-class Pool(Group):
+class StudyPool(Group):
     """Published tables that are pooled: `sets` of `confusion`, all of them where it is absent."""
 
     pool: Text
@@ -879,7 +879,7 @@ class Plan(Group):
     counts: tuple[CountsRow, ...] = ()
     paired_counts: tuple[PairedCounts, ...] = ()
     confusion: tuple[Confusion, ...] = ()
-    pools: tuple[Pool, ...] = ()
+    pools: tuple[StudyPool, ...] = ()
     reliance_counts: tuple[RelianceCounts, ...] = ()
     nomogram: tuple[Nomogram, ...] = ()
     reported: tuple[Reported, ...] = ()

@@ -280,13 +280,9 @@ def used_before(evidence: Evidence) -> Iterator[Remark]:
     if len(looks) == 1:
         yield Remark()
         return
+    absent, none = say("word.not_declared"), say("word.none")
     before = [
-        say(
-            "checks.P72.look",
-            on=look.on or say("word.not_declared"),
-            purpose=look.purpose or say("word.none"),
-        )
-        for look in looks[:-1]
+        say("checks.P72.look", on=look.on or absent, purpose=look.purpose or none) for look in looks[:-1]
     ]
     key = "changed" if len({look.lock for look in looks}) > 1 else "fired"
     more = say("checks.P72.more", n=len(before) - MOST_NAMED) if len(before) > MOST_NAMED else None

@@ -82,15 +82,15 @@ class SummaryRoc:
         most = max(study.n for study in self.studies)
         for k, study in enumerate(self.studies):
             size = LEAST + (MOST - LEAST) * sqrt(study.n / most)
-            said = self._said(say, study.label, study.sensitivity, study.specificity)
+            said = self._label(say, study.label, study.sensitivity, study.specificity)
             at = 1 - study.specificity.value, study.sensitivity.value
             style.mark(plot, *at, f"study-{k}", label=said, ms=size, **STUDY)
         at = 1 - self.specificity.value, self.sensitivity.value
-        said = self._said(say, say("figure.summary_roc.mean"), self.sensitivity, self.specificity)
+        said = self._label(say, say("figure.summary_roc.mean"), self.sensitivity, self.specificity)
         style.mark(plot, *at, "mean", label=said, **{**MEAN, "zorder": 4})
         return figure
 
-    def _said(self, say: Catalogue, name: str, *both: Estimate) -> str:
+    def _label(self, say: Catalogue, name: str, *both: Estimate) -> str:
         shares = [
             say(f"figure.roc.{of}", number=numbers.estimate(say, e, "percent"))
             for of, e in zip(("sensitivity", "specificity"), both)

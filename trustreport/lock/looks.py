@@ -52,8 +52,8 @@ def read_looks(data: bytes) -> tuple[Look, ...]:
         try:
             said = json.loads(line)
             digest, previous = said.pop("sha256"), said["previous"]
-            data = {str(file): str(digest_of) for file, digest_of in said["data"].items()}
-            look = Look(data, said["lock"], said["on"], said["purpose"], tuple(said["results"]))
+            files = {str(name): str(of_file) for name, of_file in said["data"].items()}
+            look = Look(files, said["lock"], said["on"], said["purpose"], tuple(said["results"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"line {number} is not one that trustreport writes") from error
         if fingerprint(said) != digest:

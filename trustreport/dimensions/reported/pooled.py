@@ -14,7 +14,7 @@ from trustreport.measures.proportion import wilson
 from trustreport.measures.robustness import Heterogeneity
 from trustreport.performance.published import counted_as_wrong
 from trustreport.place import Place
-from trustreport.plan import Plan, Pool
+from trustreport.plan import Plan, StudyPool
 from trustreport.results import Result
 from trustreport.study import Study
 
@@ -70,7 +70,7 @@ def pools_of(study: Study, plan: Plan) -> list[PooledSets]:
     return [_pool(pool, study, plan) for pool in plan.pools]
 
 
-def _pool(pool: Pool, study: Study, plan: Plan) -> PooledSets:
+def _pool(pool: StudyPool, study: Study, plan: Plan) -> PooledSets:
     chosen = [one for one in study.confusion if pool.sets is None or one.set in pool.sets]
     cells = {one.set: counted_as_wrong(one, plan) for one in chosen}
     kept = {name: one for name, one in cells.items() if one.positives and one.negatives}
