@@ -295,8 +295,8 @@ class Study:
     whoever wants to make the report again; the first of `sources` names it. `lock` is the file that locks
     what it declares (`trustreport.lock`), empty without one; `looks` the register of uses of the data beside
     it; `lock_status` what was found of the lock where names were replaced since, so that it cannot be
-    compared again. `cautions` are doubts that ingest met and that no check can see afterwards, as message keys with
-    parameters. `memo` keeps what was made of the study once.
+    compared again. `cautions` are doubts that ingest met and that no check can see afterwards, as message
+    keys with parameters. `memo` keeps what was made of the study once.
     """
 
     arms: tuple[str, ...] = ()
