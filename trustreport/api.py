@@ -118,7 +118,36 @@ def lock_criteria(
         made = lock.stamped(made, token)
     if made != before:
         file.write_bytes(lock.written(made))
+    (folder / lock.LOOKS).touch()
     return file, made
+
+
+def record_look(
+    path: str | PathLike[str], study: Study, plan: Plan, *, on: str = "", purpose: str = ""
+) -> Study:
+    """Enter this use of the data in the register beside the lock, where `lock_criteria` started one.
+
+    The same use twice is one entry, so that a report made again has the same bytes.
+
+    Parameters
+    ----------
+    on : the day, YYYY-MM-DD; that of the manifest's report where it is not given
+    purpose : what the data are used for
+
+    Raises
+    ------
+    OSError : the register cannot be written
+    """
+    from dataclasses import replace
+
+    folder = Path(path) if Path(path).is_dir() else Path(path).parent
+    data = lock.data_of(study)
+    if not data or not (folder / lock.LOOKS).is_file():
+        return study
+    day = on or (plan.report.date.isoformat() if plan.report.date else "")
+    locked = lock.read(study.lock).last.sha256 if study.lock else ""
+    results = tuple(e.endpoint for e in plan.endpoints)
+    return replace(study, looks=lock.record(folder, lock.Look(data, locked, day, purpose, results)))
 
 
 def reproduce(

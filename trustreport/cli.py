@@ -13,6 +13,8 @@ import click
 import trustreport
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from trustreport.api import Backend
     from trustreport.assessment import Assessment
     from trustreport.errors import StudyError
@@ -267,6 +269,12 @@ def _print_objections(found: dict[str, Any], *, quiet: bool) -> int:
     metavar="VERDICTS",
     help=f"Comma-separated verdicts that give exit status 3: {', '.join(VERDICTS)}.",
 )
+@click.option("--purpose", default="", help="Purpose of this look at the data, for the register of looks.")
+@click.option(
+    "--on",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Day of this look, for the register of looks. [default: date of the report in the manifest]",
+)
 @click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
 def build(
     study: Path,
@@ -278,6 +286,8 @@ def build(
     jobs: int,
     backend: "Backend",
     fail_on: str | None,
+    purpose: str,
+    on: "datetime | None",
     allow_outside: bool,
 ) -> None:
     """Read STUDY, compute the results, and write the report to a folder."""
@@ -329,6 +339,7 @@ def build(
         tell("read", 0.0)
         with problems_on_stderr():
             read, plan = reading()
+        read = _look(study, read, plan, on, purpose)
         of_report = {name: said for name, said in (("kind", kind), ("release", release)) if said}
         if of_report:
             plan = plan.model_copy(update={"report": plan.report.model_copy(update=of_report)})
@@ -375,6 +386,17 @@ def build(
         click.echo(f"{verdict.criterion.endpoint}: {verdict.word}", err=True)
     if failed:
         sys.exit(FAILED)
+
+
+def _look(path: Path, study: "Study", plan: "Plan", on: "datetime | None", purpose: str) -> "Study":
+    """The study with this look in its register."""
+    from trustreport.api import record_look
+
+    try:
+        return record_look(path, study, plan, on=on.date().isoformat() if on else "", purpose=purpose)
+    except OSError as error:
+        reason = error.strerror or error
+        raise click.ClickException(f"cannot enter this look in the register: {reason}") from error
 
 
 @main.command()

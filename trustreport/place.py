@@ -21,7 +21,8 @@ class Place:
     population : what is described where it is not these cases ("typical site", "new site")
     dataset, period : a data set; one that is a period has both names
     datasets : the data sets that a number over several rests on
-    set : a published table
+    set : a published table, or a pool of them
+    sets : the published tables that a pooled number rests on
     task : the task of the readers; empty, not None, where a study has a single task
     panel : the task of the raters, written as ``task``; empty where there is a single one
     arms, candidates : the compared one first
@@ -33,6 +34,7 @@ class Place:
     period: str | None = None
     datasets: tuple[str, ...] = ()
     set: str | None = None
+    sets: tuple[str, ...] = ()
     task: str | None = None
     panel: str | None = None
     candidate: str | None = None
@@ -78,6 +80,7 @@ class Place:
         named = {("dataset", name) for name in (self.dataset, self.period, *self.datasets) if name}
         if self.reference is not None and named:
             named.add(("dataset", self.reference))
+        named |= {("set", name) for name in self.sets}
         named |= {
             (kind, name) for kind in ("set", "task", "panel") if (name := getattr(self, kind)) is not None
         }

@@ -799,6 +799,14 @@ class Confusion(Group):
         return self
 
 
+class StudyPool(Group):
+    """Published tables that are pooled: `sets` of `confusion`, all of them where it is absent."""
+
+    pool: Text
+    sets: tuple[Text, ...] | None = Field(default=None, min_length=1)
+    rationale: Text | None = None
+
+
 class RelianceCounts(Group):
     """Decisions by unaided, advice, aided: 1 = right, so n011 counts errors corrected after right advice."""
 
@@ -874,6 +882,7 @@ class Plan(Group):
     counts: tuple[CountsRow, ...] = ()
     paired_counts: tuple[PairedCounts, ...] = ()
     confusion: tuple[Confusion, ...] = ()
+    pools: tuple[StudyPool, ...] = ()
     reliance_counts: tuple[RelianceCounts, ...] = ()
     nomogram: tuple[Nomogram, ...] = ()
     reported: tuple[Reported, ...] = ()

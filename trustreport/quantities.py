@@ -335,6 +335,10 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("detection_delay", "count", "down"),
     # reported
     *_rows("consistent_matrices conflict", "count"),
+    *_rows("pooled_sensitivity pooled_specificity", better="up", counts_decisions=True),
+    *_rows("summary_roc", better="up", written_as="area", counts_decisions=True),
+    *_rows("between_study_variance", "score", low=0.0),
+    *_rows("between_study_correlation", "score", low=-1.0, high=1.0, decimals=2),
     # an endpoint of the readers that the manifest declares by a name of its own: a share
     *_rows("declared_endpoint", better="up"),
 )
@@ -356,7 +360,10 @@ OF_ARMS = ("reader_agreement", "mean_seconds", "mean_confidence")
 # Tests of a criterion: of the quantity that their parameter ``metric`` names.
 OF_METRIC = ("non_inferiority",)
 # Results whose n counts readers or sites, not cases.
-OF_GROUPS = ("mean_benefit", "pooled_performance", "prediction_interval", "heterogeneity")
+OF_GROUPS = (
+    *("mean_benefit", "pooled_performance", "prediction_interval", "heterogeneity"),
+    *("pooled_sensitivity", "pooled_specificity", "summary_roc"),
+)
 
 _BY_ID = {row.id: row for row in ROWS}
 

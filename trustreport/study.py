@@ -295,10 +295,10 @@ class Study:
     `paired_counts`, `confusion`, `reliance_counts`, `nomogram` and `reported` are the manifest's own frozen
     groups (`trustreport.plan`), in the manifest's order. `manifest` is its file as it was provided, for
     whoever wants to make the report again; the first of `sources` names it. `lock` is the file that locks
-    what it declares (`trustreport.lock`), empty without one; `lock_status` what was found of it where names
-    were replaced since, so that it cannot be compared again. `cautions` are doubts that ingest met and that
-    no check can see afterwards, as message keys with parameters. `memo` keeps what was made of the study
-    once.
+    what it declares (`trustreport.lock`), empty without one; `looks` the register of uses of the data beside
+    it; `lock_status` what was found of the lock where names were replaced since, so that it cannot be
+    compared again. `cautions` are doubts that ingest met and that no check can see afterwards, as message
+    keys with parameters. `memo` keeps what was made of the study once.
     """
 
     arms: tuple[str, ...] = ()
@@ -315,6 +315,7 @@ class Study:
     sources: tuple[Source, ...] = ()
     manifest: bytes = b""
     lock: bytes = b""
+    looks: bytes = b""
     lock_status: Any = None
     cautions: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)

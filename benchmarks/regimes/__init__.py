@@ -11,6 +11,7 @@ from regimes.of_follow_up import time_to_event
 from regimes.of_lesions import lesion_readers, lesions
 from regimes.of_readers import counts, device_and_readers, gains, one_reader, raters, readers
 from regimes.of_reliance import reliance
+from regimes.of_studies import pooled_studies
 from regimes.regime import Regime
 
 TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
@@ -31,4 +32,5 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "lesions": lesions,
     "lesion readers": lesion_readers,
     "reliance": reliance,
+    "pooled studies": pooled_studies,
 }

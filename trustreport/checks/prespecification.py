@@ -269,10 +269,32 @@ def _shortened(names: Sequence[Message | str]) -> list[Message | str]:
     ]
 
 
+# ---------------------------------------------------------------- P72
+
+
+def used_before(evidence: Evidence) -> Iterator[Remark]:
+    """P72: the register of looks says that these data were used before, under the same lock or another."""
+    looks = lock.same_data(lock.read_looks(evidence.study.looks), evidence.study)
+    if not looks:
+        return
+    if len(looks) == 1:
+        yield Remark()
+        return
+    absent, none = say("word.not_declared"), say("word.none")
+    before = [
+        say("checks.P72.look", on=look.on or absent, purpose=look.purpose or none) for look in looks[:-1]
+    ]
+    key = "changed" if len({look.lock for look in looks}) > 1 else "fired"
+    more = say("checks.P72.more", n=len(before) - MOST_NAMED) if len(before) > MOST_NAMED else None
+    items = [*before[:MOST_NAMED], *([more] if more else [])]
+    yield Remark(NOWHERE, say(f"checks.P72.{key}", n=len(before), items=items))
+
+
 CHECKS = (
     Check("P33", DIMENSION, "B", threshold_from_test_data, LIMITS, COUNTED_DECISIONS),
     Check("P34", DIMENSION, "B", cherry_picked, withholds=CRITERIA),
     Check("P35", DIMENSION, "B", criteria_after_data, withholds=CRITERIA),
     Check("P36", DIMENSION, "W", many_comparisons),
     Check("P62", DIMENSION, "W", one_bound),
+    Check("P72", DIMENSION, "W", used_before),
 )

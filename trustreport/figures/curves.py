@@ -275,6 +275,18 @@ def _write(sheet: "Axes", x: float, y: float, entry: LegendEntry, room: float) -
         y += style.height_of(text, style.TICK)
 
 
+def unit_square(say: Catalogue, plot: "Axes") -> None:
+    """Both axes from 0 to 100 %, and the diagonal of chance."""
+    plot.set(xlim=(0, 1), ylim=(0, 1))
+    plot.spines["left"].set_visible(True)
+    ends = (0.0, 0.25, 0.5, 0.75, 1.0)
+    labels = [say("figure.percent_tick", value=numbers.plain(say, 100 * end)) for end in ends]
+    plot.set_xticks(ends, labels)
+    plot.set_yticks(ends, labels)
+    plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
+    plot.plot([0, 1], [0, 1], color=style.FAINT, lw=style.THIN, zorder=1, gid="chance")
+
+
 def write_stack(
     plot: "Axes", texts: Sequence[tuple[str, int | None]], place: PanelPlace, *, low: bool
 ) -> None:

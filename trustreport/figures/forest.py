@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from trustreport.estimate import Estimate
 from trustreport.figures import numbers, style, ticks
@@ -41,13 +41,14 @@ class ForestColumn:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """A row a site, then the mean (diamond) and a new site (thick bar); a column a measure.
+    """A row a site or a study, then the mean (diamond) and a new one (thick bar); a column a measure.
 
     Where no measure has an interval for a new site, there is no row for one.
     """
 
     labels: tuple[Message | str, ...]
     columns: tuple[ForestColumn, ...]
+    of: Literal["site", "study"] = "site"
 
     @property
     def expects(self) -> bool:
@@ -64,7 +65,7 @@ class Forest:
         """A row per site and measure, then the mean, then a new site."""
         names = [
             *(style.label_text(say, label) for label in self.labels),
-            *(say(f"figure.forest.{row}") for row in self._last()),
+            *(say(f"figure.forest.{self.of}.{row}") for row in self._last()),
         ]
         return [
             {
@@ -86,7 +87,7 @@ class Forest:
 
     def _draw(self, say: Catalogue) -> "Figure":
         said = [style.label_text(say, label) for label in self.labels]
-        last = [say(f"figure.forest.{row}") for row in self._last()]
+        last = [say(f"figure.forest.{self.of}.{row}") for row in self._last()]
         widest = max(style.width_of(name, style.TICK, style.SEMIBOLD) for name in (*said, *last))
         label = min(widest + 2.0, LABEL)
         names = [style.wrap(name, label - 2.0, style.TICK) for name in said]
@@ -97,7 +98,7 @@ class Forest:
         heads = [style.wrap(style.label_text(say, c.label), width, style.TICK) for c in self.columns]
         top = max(HEAD, max(style.height_of(head, style.TICK) for head in heads) + 1.6)
         bottom = top + sum(heights)
-        key = say("figure.forest.key" if self.expects else "figure.forest.key_sites")
+        key = say(f"figure.forest.{self.of}.{'key' if self.expects else 'key_alone'}")
         key = style.wrap(key, style.TEXT_WIDTH, style.SMALL)
         figure, sheet = style.figure(
             style.TEXT_WIDTH, bottom + BELOW + style.height_of(key, style.SMALL) + 0.6
@@ -156,7 +157,7 @@ class Forest:
             _, least, most = numbers.parts(say, e, "number")
             text = say("figure.forest.interval", low=least, high=most)
         if kind == "new" and isnan(e.low) and e.n > 1:
-            text = say("figure.forest.few", n=e.n)
+            text = say(f"figure.forest.{self.of}.few", n=e.n)
         colour = style.MUTE if kind == "site" else style.INK
         how: dict[str, Any] = {"size": style.SMALLEST, "color": colour, "zorder": 3}
         plot.text(0.0, y + TEXT, text, transform=plot.get_yaxis_transform(), va="center", **how)

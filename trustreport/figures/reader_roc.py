@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trustreport.estimate import Estimate
-from trustreport.figures import curves, numbers, style
+from trustreport.figures import curves, style
 from trustreport.messages import Catalogue, Message
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 GAP = 6.0
@@ -94,7 +93,7 @@ class ReaderRoc:
         labels = curves.AxisLabels(say("figure.roc.x"), say("figure.roc.y"))
         figure, _, (place,) = curves.lay_out([""], labels, self._key(say), ratio=1.0, gap=GAP)
         plot = style.panel(figure, place.left, place.top, place.width, place.height)
-        _frame(say, plot)
+        curves.unit_square(say, plot)
         for a, arm in enumerate(self.arms):
             how: dict[str, Any] = {"clip_on": False, "solid_joinstyle": "miter"}
             for k, reader in enumerate(arm.readers):
@@ -129,14 +128,3 @@ class ReaderRoc:
                 entries.append(curves.LegendEntry(curves.mark_sample({"mew": 1.1, **POINT[arm.aided]}), text))
         chance = {"color": style.FAINT, "lw": style.THIN}
         return [*entries, curves.LegendEntry(curves.line_sample(chance), say("figure.roc.chance"))]
-
-
-def _frame(say: Catalogue, plot: "Axes") -> None:
-    plot.set(xlim=(0, 1), ylim=(0, 1))
-    plot.spines["left"].set_visible(True)
-    ends = (0.0, 0.25, 0.5, 0.75, 1.0)
-    labels = [say("figure.percent_tick", value=numbers.plain(say, 100 * end)) for end in ends]
-    plot.set_xticks(ends, labels)
-    plot.set_yticks(ends, labels)
-    plot.tick_params(axis="both", length=2, width=style.HAIR, color=style.MUTE)
-    plot.plot([0, 1], [0, 1], color=style.FAINT, lw=style.THIN, zorder=1, gid="chance")

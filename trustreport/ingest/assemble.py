@@ -38,6 +38,7 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, prob
         plan.nomogram,
         published.reported_of(plan, tables, problems),
     )
+    published.pools_are_of_sets(plan, study.confusion, manifest, problems)
     rules.references_hold(plan, study, arms, manifest, problems)
     follow_up.is_usable(plan, tables, study, manifest, problems)
     rules.criteria_are_assessable(plan, manifest, problems)

@@ -162,6 +162,30 @@ def sets_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
             seen.setdefault(entry.set, line)
 
 
+def pools_are_of_sets(
+    plan: Plan, confusion: Sequence[Confusion], manifest: Manifest, problems: Problems
+) -> None:
+    """A pool names tables of counts that are there, each once, and has a name that none of them has."""
+    known = [c.set for c in confusion]
+    for i, pool in enumerate(plan.pools):
+        wrong: list[tuple[str, str, str, str]] = []
+        if pool.pool in known:
+            wrong.append(("pool", f"pool {quoted(pool.pool)} has the name of a set", "", "Rename the pool."))
+        if not known:
+            expected = "tables of tp, fp, fn and tn"
+            wrong.append(("pool", "no table of counts to pool", expected, "Add them under confusion:."))
+        for j, name in enumerate(pool.sets or () if known else ()):
+            if name not in known:
+                mend = did_you_mean(name, known)
+                wrong.append(("sets", f"found {quoted(name)}", f"a set: {listed(known)}", mend))
+            elif name in (pool.sets or ())[:j]:
+                wrong.append(("sets", f"set {quoted(name)} appears twice", "", "Name each study once."))
+        for field, found, expected, mend in wrong:
+            path = ("pools", i, field)
+            rows = (manifest.line(path),)
+            problems.at(manifest.file, found, expected, mend, rows=rows, column=dotted(path))
+
+
 def reported_of(plan: Plan, tables: Sequence[MappedTable], problems: Problems) -> tuple[Reported, ...]:
     """Figures as they were printed, by set; a file may add figures to a set of the manifest."""
     sets: dict[str, dict[str, Any]] = {}

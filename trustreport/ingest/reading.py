@@ -116,10 +116,12 @@ def _study(
 
     tables = [table for _, _, table in loaded if table is not None]
     study = assemble(plan, tables, manifest, problems)
-    locked = _lock(files, problems)
+    locked, looks = _lock(files, problems), _looks(files, problems)
     if problems:
         return None
-    return _with_sources(study, manifest, files, loaded, locked)
+    from dataclasses import replace
+
+    return replace(_with_sources(study, manifest, files, loaded, locked), looks=looks)
 
 
 def _specs(plan: Plan, manifest: Manifest, problems: Problems) -> Iterator[Any]:
@@ -229,6 +231,17 @@ def _lock(files: StudyFiles, problems: Problems) -> bytes:
     except ValueError as error:
         mend = "Restore it: what was locked cannot be read from it."
         problems.at(lock.FILE, str(error), "the unchanged lock of the criteria", mend)
+    return data
+
+
+def _looks(files: StudyFiles, problems: Problems) -> bytes:
+    """The register of looks; empty where the folder has none."""
+    path = files.folder / lock.LOOKS
+    data = _bytes(path) if path.is_file() else b""
+    try:
+        lock.read_looks(data)
+    except ValueError as error:
+        problems.at(lock.LOOKS, str(error), "the register as it was written", "Restore it.")
     return data
 
 

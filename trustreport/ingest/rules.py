@@ -19,7 +19,7 @@ INLINE = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram",
 
 
 def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
-    """Arms, data sets, candidates, endpoints, readers, incidents and signals are named once each."""
+    """Arms, data sets, candidates, endpoints, readers, incidents, signals and pools are named once each."""
     for group, word in (
         ("arms", "arm"),
         ("datasets", "dataset"),
@@ -28,6 +28,7 @@ def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None
         ("readers", "reader"),
         ("incidents", "incident"),
         ("signals", "signal"),
+        ("pools", "pool"),
     ):
         seen: dict[str, int] = {}
         for i, entry in enumerate(getattr(plan, group)):
@@ -231,6 +232,7 @@ def _sets(plan: Plan, study: Study) -> set[str]:
         {e.set for group in groups for e in group}
         | {n.set for n in plan.nomogram}
         | {c.name for c in study.counts}
+        | {p.pool for p in plan.pools}
     )
 
 

@@ -19,12 +19,14 @@ from trustreport.lock.file import (
     stamped,
     written,
 )
+from trustreport.lock.looks import LOOKS, Look, data_of, read_looks, record, same_data
 from trustreport.lock.state import LockStatus, State, exploratory, lock_status, removed, stamp_of
 
 __all__ = [
     "ADDED_LATER",
     "FILE",
     "FORM",
+    "LOOKS",
     "OLDER_FORM",
     "ORDER",
     "WITHOUT_EFFECT",
@@ -32,16 +34,21 @@ __all__ = [
     "Lock",
     "LockEntry",
     "LockStatus",
+    "Look",
     "State",
     "concerned",
     "criteria",
+    "data_of",
     "exploratory",
     "fingerprint",
     "lock_status",
     "read",
+    "read_looks",
+    "record",
     "removed",
     "renewed",
     "rests_on",
+    "same_data",
     "stamp_of",
     "stamped",
     "without_effect",

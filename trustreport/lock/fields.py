@@ -30,6 +30,7 @@ WITHOUT_EFFECT = (
     # reasons, labels and names of people
     *("intended_use.known_risks", "arms.label", "reference_standard.assessors", "datasets.licence"),
     *("endpoints.margin_rationale", "endpoints.clinical_severity", "utility.rationale"),
+    "pools.rationale",
     *("site_context.department", "site_context.current_pathway", "site_context.committee_questions"),
     *("site_context.decision_date", "vigilance.plan_id", "vigilance.plan_version"),
     *("vigilance.exposure_source", "vigilance.recipients"),
@@ -66,6 +67,7 @@ NAMED_BY = {
     "vigilance.indicators": ("measure",),
     "indicators": ("measure",),  # of the older form
     "incidents": ("incident",),
+    "pools": ("pool",),
     "performance_claims": ("measure", "candidate", "dataset", "set", "arm"),
     "counts": ("set", "arm"),
     **dict.fromkeys(SETS[1:], ("set",)),

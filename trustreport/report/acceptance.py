@@ -14,6 +14,7 @@ from trustreport.report.declared import text as declared_text
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.report.wording import day, plain
 from trustreport.results import Result
+from trustreport.study import Study
 from trustreport.verdicts import Verdict, counted, worst
 from trustreport.verdicts.entries import entry
 from trustreport.verdicts.judge import bound_amount
@@ -245,7 +246,26 @@ def families(assessment: Assessment, say: Catalogue) -> Iterator[str]:
 def fixed(assessment: Assessment, say: Catalogue) -> tuple[tuple[str, ...], Table | None]:
     """How the manifest compares with its lock: sentences, and the fields that differ."""
     status = lock.lock_status(assessment.study, assessment.plan)
-    return tuple(_lock_sentences(status, assessment.plan, say)), _changes(status, say)
+    said = (*_lock_sentences(status, assessment.plan, say), *_looks(assessment.study, say))
+    return said, _changes(status, say)
+
+
+def _looks(study: Study, say: Catalogue) -> Iterator[str]:
+    """Every use of these data that the register beside the lock has."""
+    looks = lock.same_data(lock.read_looks(study.looks), study)
+    none = say("word.none")
+    items = [
+        say(
+            "verdicts.lock.look",
+            on=look.on or say("word.not_declared"),
+            purpose=look.purpose or none,
+            lock=look.lock[:HASH_DIGITS] or none,
+            results=list(look.results) or [none],
+        )
+        for look in looks
+    ]
+    if items:
+        yield say("verdicts.lock.looks", n=len(items), items=items)
 
 
 def _lock_sentences(status: lock.LockStatus, plan: Plan, say: Catalogue) -> Iterator[str]:

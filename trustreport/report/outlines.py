@@ -39,6 +39,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
 # Tables and figures of the dimensions that the report prints, by their ids; all others stand in the annex.
 PRINTED = (
     *("advice_accuracy_sets", "classes_*", "each_class_*", "horizon_*", "roc_*", "reported_sets"),
+    *("summary_roc_*", "pooled_forest_*"),
     *("utility_space_*", "utility_ranking_*"),
     *("source_reliability_labels_*",),
     *("external_performance_*", "potential_robustness_performance_*"),

@@ -17,6 +17,7 @@ from trustreport.performance import weighted
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries, entries, pair
 from trustreport.performance.measures import lead, why_no_risk, without_interval
+from trustreport.performance.published import counted_as_wrong, three_way
 from trustreport.performance.verification import MEASURES as VERIFIED_MEASURES
 from trustreport.performance.verification import partly_verified
 from trustreport.place import Place
@@ -41,18 +42,6 @@ ClusterCells = NDArray[np.int64]
 
 
 # ---------------------------------------------------------------- published tables
-
-
-def counted_as_wrong(counts: Confusion, plan: Plan | None = None) -> ConfusionCounts:
-    """A published table; indeterminate outputs count in every denominator: as declared, else as wrong."""
-    rule = plan.operating_point.indeterminate_as if plan else None
-    return three_way(counts).counted_as(rule or "wrong")
-
-
-def three_way(counts: Confusion) -> ThreeWayCounts:
-    """A published table with its indeterminate outputs as a third column."""
-    third = counts.indeterminate_positives or 0, counts.indeterminate_negatives or 0
-    return ThreeWayCounts(counts.tp, counts.fp, counts.fn, counts.tn, *third)
 
 
 def published(counts: Confusion, plan: Plan) -> Iterator[tuple[Place, ConfusionCounts, list[Result]]]:

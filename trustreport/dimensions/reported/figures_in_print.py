@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from math import nan
 from typing import Any
 
-from trustreport.dimensions.dimension import Dimension
 from trustreport.estimate import Estimate
-from trustreport.finding import Finding, Part, PlainTable
+from trustreport.finding import Part, PlainTable
 from trustreport.infer import Examined, cells_in_words, examine, in_words, range_in_words, sentences
 from trustreport.measures.reported.printed import METRICS, PrintedFigure
 from trustreport.messages import Message, say
@@ -42,7 +41,7 @@ def examined(reported: Reported) -> Examined:
     )
 
 
-def answer(study: Study, plan: Plan) -> Finding:
+def printed(study: Study, plan: Plan) -> tuple[tuple[Part, ...], tuple[Result, ...], list[Message]]:
     """Every set: how many tables of counts fit, the range of each count and measure, what conflicts."""
     sets = [(one.set, examined(one)) for one in study.reported]
     level = plan.report.confidence_level
@@ -53,7 +52,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     results = tuple(r for name, one in sets for r in results_of(name, one, level))
     not_shown = [say(f"reported.rounding.{rounding}") for rounding in _roundings(sets)]
     not_shown += [say(f"reported.not_shown.{what}") for what in ("fit", "averages", "sampling")]
-    return Finding(ID, parts, results, tuple(not_shown))
+    return parts, results, not_shown
 
 
 def _roundings(sets: Iterable[tuple[str, Examined]]) -> list[str]:
@@ -197,6 +196,3 @@ def _follows(one: Examined) -> Message | None:
     if one.fit.count == 1:
         return cells_in_words(one.fit)
     return range_in_words("mcc", one.fit) if "mcc" in one.fit.metrics else None
-
-
-DIMENSION = Dimension(ID, lambda study, plan: bool(study.reported), answer)

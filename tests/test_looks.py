@@ -1,0 +1,132 @@
+"""The register of looks: one line a use of the data, chained, whole or not there, printed and checked."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from trustreport import lock
+from trustreport.api import assess, lock_criteria, read_study, record_look
+from trustreport.cli import main
+from trustreport.errors import StudyError
+from trustreport.messages import catalogue
+from trustreport.report.acceptance import fixed
+
+EN = catalogue("en")
+MANIFEST = """\
+report: {kind: certification, date: 2026-03-01}
+device: {trade_name: Example}
+operating_point: {threshold: 0.5}
+endpoints:
+  - {endpoint: finds, measure: sensitivity, hypothesis: performance goal, bound_or_margin: 0.4}
+datasets: [{dataset: test, role: internal test, file: test.csv}]
+"""
+ROWS = "case,truth,score\n" + "".join(f"c{i},{i % 2},{(i * 7 % 10) / 10}\n" for i in range(40))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "study.yaml").write_text(MANIFEST)
+    (tmp_path / "test.csv").write_text(ROWS)
+    lock_criteria(tmp_path)
+    return tmp_path
+
+
+def look(folder: Path, **how: str):
+    study, plan = read_study(folder)
+    return record_look(folder, study, plan, **how), plan
+
+
+def lines(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / lock.LOOKS).read_text().splitlines()]
+
+
+def outcome(study, plan):
+    return next(c for c in assess(study, plan).checks if c.check == "P72")
+
+
+def test_a_look_has_data_lock_day_purpose_and_criteria_and_the_same_look_is_one_line(folder):
+    study, plan = look(folder, purpose="submission")
+    assert look(folder, purpose="submission")[0].looks == study.looks
+    (line,) = lines(folder)
+    assert line["data"] == {"test.csv": next(s.sha256 for s in study.sources if s.file == "test.csv")}
+    assert line["lock"] == lock.read(study.lock).last.sha256
+    assert (line["on"], line["purpose"], line["results"]) == ("2026-03-01", "submission", ["finds"])
+    assert line["previous"] == ""
+    assert outcome(study, plan).status == "clear"
+
+
+def test_a_second_look_is_chained_fires_the_check_and_is_printed(folder):
+    look(folder, on="2026-02-01", purpose="threshold")
+    study, plan = look(folder, purpose="submission")
+    first, second = lines(folder)
+    assert second["previous"] == first["sha256"]
+    found = outcome(study, plan)
+    assert found.status == "fired"
+    assert "one earlier look at these data: 2026-02-01 (threshold)" in EN(found.message)
+    said = " ".join(fixed(assess(study, plan), EN)[0])
+    assert "2 looks at these data: 2026-02-01, threshold (lock " in said
+
+
+def test_a_lock_amended_between_two_looks_is_said(folder):
+    look(folder, purpose="first")
+    (folder / "study.yaml").write_text(MANIFEST.replace("0.4", "0.3"))
+    lock_criteria(folder, amend=True)
+    study, plan = look(folder, purpose="second")
+    assert "not the same at every look" in EN(outcome(study, plan).message)
+
+
+def test_other_data_are_not_these_data(folder):
+    look(folder, purpose="first")
+    (folder / "test.csv").write_text(ROWS.replace("c1,", "d1,"))
+    study, plan = look(folder, purpose="second")
+    assert outcome(study, plan).status == "clear"
+
+
+@pytest.mark.parametrize("harm", ["edited", "removed", "put in", "not json"])
+def test_a_register_that_was_changed_is_refused(folder, harm):
+    for purpose in ("one", "two", "three"):
+        look(folder, purpose=purpose)
+    file = folder / lock.LOOKS
+    rows = file.read_text().splitlines(keepends=True)
+    match harm:
+        case "edited":
+            rows[0] = rows[0].replace("one", "two")
+        case "removed":
+            del rows[1]
+        case "put in":
+            rows.insert(1, rows[2])
+        case _:
+            rows[1] = "{\n"
+    file.write_text("".join(rows))
+    with pytest.raises(StudyError, match=r"criteria\.looks\.jsonl"):
+        read_study(folder)
+
+
+def test_a_torn_last_line_is_no_look_and_the_next_one_takes_its_place(folder):
+    look(folder, purpose="one")
+    file = folder / lock.LOOKS
+    whole = file.read_bytes()
+    file.write_bytes(whole + whole[: len(whole) // 2])
+    assert len(lock.read_looks(read_study(folder)[0].looks)) == 1
+    look(folder, purpose="two")
+    assert [line["purpose"] for line in lines(folder)] == ["one", "two"]
+    assert file.read_bytes().startswith(whole)
+
+
+def test_without_a_lock_nothing_is_written(tmp_path):
+    (tmp_path / "study.yaml").write_text(MANIFEST)
+    (tmp_path / "test.csv").write_text(ROWS)
+    study, _ = look(tmp_path)
+    assert not study.looks
+    assert not (tmp_path / lock.LOOKS).exists()
+
+
+def test_build_enters_its_look_and_the_same_build_gives_the_same_results(folder):
+    for out in ("a", "b"):
+        how = ["--formats", "json", "--purpose", "audit", "--on", "2026-04-01"]
+        made = CliRunner().invoke(main, ["build", str(folder), "-o", str(folder / out), *how])
+        assert made.exit_code == 0, made.output
+    assert [(line["on"], line["purpose"]) for line in lines(folder)] == [("2026-04-01", "audit")]
+    assert (folder / "a/results.json").read_bytes() == (folder / "b/results.json").read_bytes()

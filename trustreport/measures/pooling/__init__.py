@@ -1,0 +1,1 @@
+"""Published tables of several studies pooled: sensitivity and specificity together."""
