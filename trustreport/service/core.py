@@ -48,6 +48,6 @@ def open_core(settings: Settings) -> Core:
         store,
         Blobs(settings.data / "blobs"),
         signer,
-        Throttle(settings),
+        Throttle(settings, store),
         Provider(identities) if identities else None,
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 import uvicorn
 
+from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.app import create_app
 from trustreport.service.audit import Verified
@@ -121,6 +122,7 @@ def first_account(core: Core) -> None:
     if not email or not file:
         return
     with core.store.write() as rows:
+        audit.lock(rows, audit.SERVICE)  # of servers that start at the same time one makes it
         if accounts.any_account(rows):
             return
         password = Path(file).read_text(encoding="utf-8").strip()

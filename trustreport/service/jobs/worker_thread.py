@@ -18,27 +18,36 @@ from trustreport.service.jobs import queue
 from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.jobs.queue import Lease, Task
 from trustreport.service.jobs.store_results import store_check, store_report
+from trustreport.service.jobs.wakeups import Wakeups
 from trustreport.service.mail import outbox
 from trustreport.service.storage.models import Job, VersionFile
 from trustreport.service.storage.store import AWAY
 from trustreport.service.web.log import log, place_of
 
-IDLE_SECONDS = 1.0
+IDLE_SECONDS = 1.0  # between two looks at the queue where no notification arrives
 
 
 class WorkerThread:
     """Does one job at a time, until `stop` is set."""
 
-    def __init__(self, core: Core, name: str, stop: threading.Event | None = None) -> None:
+    def __init__(
+        self,
+        core: Core,
+        name: str,
+        stop: threading.Event | None = None,
+        wakeups: Wakeups | None = None,
+    ) -> None:
         self.core, self.name = core, name
         self._stop = stop or threading.Event()
+        self._wakeups = wakeups or Wakeups(core.store, self._stop, core.settings.lease / 3)
 
     def work(self, *tasks: Task) -> None:
         """Do jobs of these tasks as they come."""
         while not self._stop.is_set():
+            count = self._wakeups.count("jobs")
             try:
                 if not self.once(*tasks):
-                    self._stop.wait(IDLE_SECONDS)
+                    self._wakeups.wait("jobs", count, IDLE_SECONDS)
             except Exception as error:  # the database may be away for a while; the thread goes on
                 log().error("worker", worker=self.name, error=place_of(error))
                 self._stop.wait(IDLE_SECONDS * 5)
