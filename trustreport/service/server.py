@@ -17,6 +17,7 @@ from trustreport.service.access import accounts
 from trustreport.service.app import create_app
 from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
+from trustreport.service.jobs.cluster import cluster_of
 from trustreport.service.jobs.worker import Worker
 from trustreport.service.record import log_heads
 from trustreport.service.record.verification import verify_all
@@ -33,7 +34,7 @@ def serve(settings: Settings) -> None:
 
     Raises
     ------
-    Unsuitable : others could reach a service that nobody has an account on
+    Unsuitable : others could reach a service that nobody has an account on, or its cluster does not answer
     """
     core = open_core(settings)
     try:
@@ -48,11 +49,12 @@ def serve(settings: Settings) -> None:
         if link:
             sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}\n")
             sys.stderr.flush()
+        cluster = cluster_of(settings) if settings.workers else None
         set_up_logs()
         spool_on_the_data_volume(settings)
 
         def worker_context() -> AbstractContextManager[Any]:
-            return Worker(core, settings.workers) if settings.workers else nullcontext()
+            return Worker(core, settings.workers, cluster) if settings.workers else nullcontext()
 
         config = server_config(core, worker_context)
         log().info("start", url=settings.url, workers=settings.workers)
@@ -92,7 +94,7 @@ def work(settings: Settings) -> None:
         signal.signal(number, lambda *_: stop.set())
     set_up_logs()
     try:
-        with Worker(core, max(settings.workers, 1)) as worker:
+        with Worker(core, max(settings.workers, 1), cluster_of(settings)) as worker:
             log().info("start", worker=worker.name)
             stop.wait()
             log().info("stop", worker=worker.name)

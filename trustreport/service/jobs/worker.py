@@ -9,6 +9,7 @@ from sqlalchemy import delete
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.jobs import schedules
+from trustreport.service.jobs.cluster import Cluster
 from trustreport.service.jobs.code import code_version
 from trustreport.service.jobs.queue import Task
 from trustreport.service.jobs.sending import send_until
@@ -24,7 +25,7 @@ STOP_SECONDS = 20.0
 class Worker:
     """Works until `stop`: one thread for checks, which never wait for reports, and `threads` for reports."""
 
-    def __init__(self, core: Core, threads: int = 1) -> None:
+    def __init__(self, core: Core, threads: int = 1, cluster: Cluster | None = None) -> None:
         self.core = core
         self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{new_id()[-6:]}"
         self._stop = threading.Event()
@@ -38,7 +39,7 @@ class Worker:
         if not core.store.is_sqlite:
             self._threads.append(threading.Thread(target=self._wakeups.listen, daemon=True))
         for i, tasks in enumerate(wanted):
-            thread = WorkerThread(core, f"{self.name}-{i}", self._stop, self._wakeups)
+            thread = WorkerThread(core, f"{self.name}-{i}", self._stop, self._wakeups, cluster)
             self._threads.append(threading.Thread(target=thread.work, args=tasks, daemon=True))
 
     def __enter__(self) -> "Worker":

@@ -6,6 +6,7 @@ import stat
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
+from trustreport.service.jobs.cluster import Cluster
 from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.jobs.queue import Lease, Task
 from trustreport.service.jobs.store_results import store_check, store_report
@@ -36,8 +38,9 @@ class WorkerThread:
         name: str,
         stop: threading.Event | None = None,
         wakeups: Wakeups | None = None,
+        cluster: Cluster | None = None,
     ) -> None:
-        self.core, self.name = core, name
+        self.core, self.name, self.cluster = core, name, cluster
         self._stop = stop or threading.Event()
         self._wakeups = wakeups or Wakeups(core.store, self._stop, core.settings.lease / 3)
 
@@ -121,13 +124,16 @@ class WorkerThread:
             reason = f"Its files cannot be laid out: {place_of(error)}. Do their names contradict?"
             return ChildOutcome("failed", reason=reason), "go on"
         heartbeat = _Heartbeat(core, lease, self._stop)
-        outcome = run(
-            task,
-            work,
-            ResourceLimits.of(core.settings, job.task),
-            on_progress=heartbeat.on_progress,
-            should_continue=heartbeat.should_continue,
-        )
+        computes = self.cluster is not None and job.task == "report"
+        with self.cluster.pipes() if self.cluster and computes else nullcontext() as pipes:
+            outcome = run(
+                task,
+                work,
+                ResourceLimits.of(core.settings, job.task),
+                on_progress=heartbeat.on_progress,
+                should_continue=heartbeat.should_continue,
+                **({"pipes": pipes} if pipes else {}),
+            )
         return outcome, heartbeat.said
 
     def _settle(self, job: Job, lease: Lease, outcome: ChildOutcome, asked: str, work: Path) -> str:
