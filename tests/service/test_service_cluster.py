@@ -178,9 +178,9 @@ def test_a_cluster_that_goes_away_meanwhile_ends_the_wait(tmp_path: Path) -> Non
     try:
         while not file.is_file() and scheduler.poll() is None:
             threading.Event().wait(0.05)
-        with handed_to(Lost(json.loads(file.read_text())["address"])) as remote:
-            with pytest.raises(NotComputed, match="does not answer"):
-                remote.run(Place, [()])
+        lost, away = Lost(json.loads(file.read_text())["address"]), "does not answer"
+        with handed_to(lost) as remote, pytest.raises(NotComputed, match=away):
+            remote.run(Place, [()])
     finally:
         scheduler.kill()
         scheduler.wait()

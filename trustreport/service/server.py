@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web.log import log, set_up_logs
 from trustreport.service.web.slow_heads import HeadTimeout
+from trustreport.service.web.traces import traces_of
 
 FINISH_SECONDS = 20  # for requests that run when the service stops
 ADMIN = ("TRUSTREPORT_ADMIN_EMAIL", "TRUSTREPORT_ADMIN_PASSWORD_FILE", "TRUSTREPORT_ORGANISATION")
@@ -36,7 +38,8 @@ def serve(settings: Settings) -> None:
     ------
     Unsuitable : others could reach a service that nobody has an account on, or its cluster does not answer
     """
-    core = open_core(settings)
+    traces = traces_of(settings)
+    core = replace(open_core(settings), traces=traces)
     try:
         first_account(core)
         link = setup_link(core)
@@ -88,7 +91,8 @@ def server_config(core: Core, worker_context: Callable[[], AbstractContextManage
 
 def work(settings: Settings) -> None:
     """Work on jobs until SIGTERM or SIGINT."""
-    core = open_core(settings)
+    traces = traces_of(settings)
+    core = replace(open_core(settings), traces=traces)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -75,6 +75,7 @@ class Settings:
 
     heads: str = ""  # folder for the signed heads of the log; empty: "heads" in the data folder
     webhook_networks: str = ""  # private networks that webhooks may reach: "10.1.0.0/16, 127.0.0.0/8"
+    traces: int = 0  # 1: OpenTelemetry, to where the variables OTEL_* say
     metrics_token: str = ""  # asked of whoever reads /metrics; empty: loopback only
     proxies: int = 0  # reverse proxies in front, each of which adds to X-Forwarded-For
     public_url: str = ""  # how the service is reached from outside, for links

@@ -22,6 +22,7 @@ from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Audit, Job, StoredWorker, Version
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
+from trustreport.service.web import traces
 
 Task = Literal["check", "report"]
 LIVE = ("queued", "running", "done")
@@ -81,6 +82,7 @@ def enqueue(
         worker="",
         lease_until=0,
         cancel_asked=False,
+        trace=traces.current(),
         created_by=user,
         created_at=now(rows),
     )

@@ -5,7 +5,7 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -64,10 +64,14 @@ class WorkerThread:
             job = queue.claim(rows, self.name, tasks, self.core.settings)
         if job is None:
             return False
-        self._do(job)
+        about = {"job": job.id, "task": job.task, "attempt": job.attempts}
+        about = {f"trustreport__{name}": value for name, value in about.items()}
+        with self.core.traces.span(f"job {job.task}", kind="CONSUMER", parent=job.trace, **about) as add:
+            add(trustreport__state=self._do(job))
         return True
 
-    def _do(self, job: Job) -> None:
+    def _do(self, job: Job) -> str:
+        """Do a job; what became of it."""
         core, lease = self.core, queue.lease_of(job)
         began = time.monotonic()
         work = core.settings.data / "work" / f"{job.id}-{job.attempts}"
@@ -103,6 +107,7 @@ class WorkerThread:
                 attempt=lease.attempt,
                 seconds=round(seconds, 2),
             )
+        return state
 
     def _compute(
         self, job: Job, lease: Lease, files: Sequence[VersionFile], work: Path
@@ -123,9 +128,9 @@ class WorkerThread:
         except OSError as error:
             reason = f"Its files cannot be laid out: {place_of(error)}. Do their names contradict?"
             return ChildOutcome("failed", reason=reason), "go on"
-        heartbeat = _Heartbeat(core, lease, self._stop)
-        computes = self.cluster is not None and job.task == "report"
-        with self.cluster.pipes() if self.cluster and computes else nullcontext() as pipes:
+        cluster = self.cluster if job.task == "report" else None
+        with core.traces.steps() as begin, cluster.pipes() if cluster else nullcontext() as pipes:
+            heartbeat = _Heartbeat(core, lease, self._stop, begin)
             outcome = run(
                 task,
                 work,
@@ -175,14 +180,15 @@ class WorkerThread:
 class _Heartbeat:
     """Renews a lease while a child works, and hears whether it should go on."""
 
-    def __init__(self, core: Core, lease: Lease, stop: threading.Event) -> None:
-        self.core, self.lease, self.stop = core, lease, stop
+    def __init__(self, core: Core, lease: Lease, stop: threading.Event, begin: Callable[[str], None]) -> None:
+        self.core, self.lease, self.stop, self.begin = core, lease, stop, begin
         self.said = "go on"
         self._step, self._share, self._reported = "", 0.0, ("", 0.0)
         self._last = time.monotonic()
 
     def on_progress(self, step: str, share: float) -> None:
         self._step, self._share = step, share
+        self.begin(step)
 
     def should_continue(self) -> bool:
         if self.stop.is_set():
