@@ -61,14 +61,14 @@ class Cluster:
     def _pass_on(self, requests: IO[bytes], answers: IO[bytes], over: threading.Event) -> None:
         with suppress(OSError), requests, answers:  # OSError: the job has ended
             try:
-                _Passing(self, requests, answers, over).until_the_end()
+                _Relay(self, requests, answers, over).until_the_end()
             except Exception as error:
                 log().error("cluster", error=place_of(error))
                 why = "Its cluster (Dask) does not answer. Request it again once the cluster is back."
                 pieces.send(answers, pieces.REFUSED, why.encode())
 
 
-class _Passing:
+class _Relay:
     """The pieces of one job; connects with the first."""
 
     def __init__(
