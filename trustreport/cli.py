@@ -33,6 +33,7 @@ FAILED = 3
 VERDICTS = ("fail", "inconclusive", "not-assessable", "not-tested")
 KINDS = ("certification", "procurement", "vigilance")
 BACKENDS = ("loky", "threading", "dask", "ray")
+SERVICE_BACKENDS = ("dask",)
 FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
 DEFAULT_FORMATS = ("html", "pdf", "json")
 EXPORTS = ("imrmc", "csv", "chai", "cyclonedx", "fhir", "huggingface", "psur", "pmcf", "annex-iv")
@@ -630,6 +631,13 @@ database_address = click.option(
 )
 
 
+cluster_backend = click.option(
+    "--backend",
+    type=click.Choice(SERVICE_BACKENDS),
+    help="Cluster that computes heavy steps of reports, at DASK_SCHEDULER_ADDRESS (default: this process).",
+)
+
+
 @main.command(name="plan")
 @click.option(
     "--from",
@@ -730,15 +738,16 @@ def _write_plan(sizes: "StudySizes", out: Path) -> Iterator[Path]:
 @click.option(
     "--workers", type=click.IntRange(min=0), help="Number of reports built at the same time (default: 1)."
 )
+@cluster_backend
 @data_folder
 @database_address
-def serve(host: str | None, port: int | None, workers: int | None, data: Path, database: str | None) -> None:
+def serve(data: Path, **given: Any) -> None:
     """Start the service: web API, pages and a worker.
 
     The first start prints a single-use link for creating the first account. Other settings are environment
     variables TRUSTREPORT_*, listed in docs/service.md.
     """
-    with service_settings(data, host=host, port=port, workers=workers, database=database) as settings:
+    with service_settings(data, **given) as settings:
         from trustreport.service.server import serve as run
 
         run(settings)
@@ -748,11 +757,12 @@ def serve(host: str | None, port: int | None, workers: int | None, data: Path, d
 @click.option(
     "--workers", type=click.IntRange(min=1), help="Number of reports built at the same time (default: 1)."
 )
+@cluster_backend
 @data_folder
 @database_address
-def worker(workers: int | None, data: Path, database: str | None) -> None:
+def worker(data: Path, **given: Any) -> None:
     """Run a worker for a service, on any machine with access to its data folder and database."""
-    with service_settings(data, workers=workers, database=database) as settings:
+    with service_settings(data, **given) as settings:
         from trustreport.service.server import work
 
         work(settings)

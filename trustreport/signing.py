@@ -3,6 +3,7 @@
 import base64
 import hmac
 import os
+import secrets
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -37,7 +38,7 @@ class Signer:
             pem = Ed25519PrivateKey.generate().private_bytes(
                 Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
             )
-            new = folder / f".{FILE}.{os.getpid()}"
+            new = folder / f".{FILE}.{secrets.token_hex(8)}"  # processes of two machines may have one number
             with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
                 out.write(pem)
                 os.fsync(out.fileno())

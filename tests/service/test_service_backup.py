@@ -81,7 +81,8 @@ def test_a_backup_of_an_older_schema_comes_forward(tmp_path: Path) -> None:
     from trustreport.service.web.limits import Throttle
     from trustreport.signing import Signer
 
-    core = Core(old, store, Blobs(old.data / "blobs"), Signer.open(old.data / "keys"), Throttle(old))
+    signer, throttle = Signer.open(old.data / "keys"), Throttle(old, store)
+    core = Core(old, store, Blobs(old.data / "blobs"), signer, throttle)
     with tarfile.open(archive, "w:gz") as out, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_named", lambda rows: [])
         module._write(core, out)

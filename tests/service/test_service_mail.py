@@ -23,6 +23,7 @@ from trustreport.service.core import Core
 from trustreport.service.jobs import schedules, worker_thread
 from trustreport.service.jobs.limited import ChildOutcome
 from trustreport.service.jobs.sending import send_until
+from trustreport.service.jobs.wakeups import Wakeups
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.mail import delivery, outbox
 from trustreport.service.settings import Settings, Unsuitable
@@ -411,13 +412,15 @@ def test_two_workers_never_take_the_same_message(core: Core) -> None:
 def test_the_thread_of_a_worker_sends(post_office: Core, anna: Client, inbox: Inbox) -> None:
     invite(anna, "carl@hospital.test", "viewer")
     stop = threading.Event()
-    thread = threading.Thread(target=send_until, args=(post_office, stop))
+    wakeups = Wakeups(post_office.store, stop, 0)
+    thread = threading.Thread(target=send_until, args=(post_office, wakeups, stop))
     thread.start()
     for _ in range(200):
         if inbox.messages:
             break
         threading.Event().wait(0.02)
     stop.set()
+    wakeups.ring()
     thread.join(10)
     assert len(inbox.messages) == 1
 

@@ -245,7 +245,7 @@ def test_whoever_has_a_link_is_counted(light: Core, anna: Client, names: dict[st
 
     path, _ = shared(anna, names["report"])
     few = dataclasses.replace(light.settings, requests_a_minute=3)
-    app = create_app(dataclasses.replace(light, settings=few, throttle=Throttle(few)))
+    app = create_app(dataclasses.replace(light, settings=few, throttle=Throttle(few, light.store)))
     stranger = TestClient(app, base_url="https://testserver", raise_server_exceptions=False)
     assert [stranger.get(path).status_code for _ in range(4)] == [200, 200, 200, 429]
 

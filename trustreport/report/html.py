@@ -156,7 +156,7 @@ def environment() -> Environment:
 
 def packaged(template: str, **values: Any) -> str:
     """A packaged template with its values."""
-    return _environment().get_template(template).render(**values)
+    return environment().get_template(template).render(**values)
 
 
 def _data_url(picture: str) -> str:

@@ -22,6 +22,7 @@ from trustreport.service.web.body import BodyLimit
 from trustreport.service.web.envelope import Envelope
 from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails
 from trustreport.service.web.guard import is_known
+from trustreport.service.web.traces import Traced
 from trustreport.service.web.unavailable import disk_full, has_room
 
 MOST_FIELDS = 50
@@ -73,6 +74,8 @@ def create_app(
         answer=_answer_scope,
         secure=core.settings.url.startswith("https:"),
     )
+    if core.traces:
+        app.add_middleware(Traced, traces=core.traces, prefix=PREFIX)
     _complete_document(app)
     return app
 

@@ -26,7 +26,7 @@ START = "0" * 64
 
 def write(session: Session, chain: str, actor: str, action: str, subject: str = "", **details: Any) -> Audit:
     """Add an entry, and its deliveries; others who add to this chain wait until the transaction ends."""
-    head = _locked(session, chain)
+    head = lock(session, chain)
     entry = Audit(
         chain=chain,
         number=head.number + 1,
@@ -115,7 +115,7 @@ def verify_one(session: Session, chain: str, witnessed: Mapping[int, str]) -> Ve
     return Verified(chain, len(seen), previous, tuple(faults))
 
 
-def _locked(session: Session, chain: str) -> AuditHead:
+def lock(session: Session, chain: str) -> AuditHead:
     """The head of a chain, made where there is none; who comes second waits and sees what the first wrote."""
     query = select(AuditHead).where(AuditHead.chain == chain).with_for_update()
     query = query.execution_options(populate_existing=True)

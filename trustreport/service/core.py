@@ -11,6 +11,7 @@ from trustreport.service.storage.migrate import migrate
 from trustreport.service.storage.store import Store
 from trustreport.service.web.limits import Throttle
 from trustreport.service.web.metrics import Metrics
+from trustreport.service.web.traces import Traces
 from trustreport.signing import Signer
 
 
@@ -25,10 +26,12 @@ class Core:
     throttle: Throttle
     provider: Provider | None = None  # of identities
     metrics: Metrics = field(default_factory=Metrics)
+    traces: Traces = field(default_factory=Traces)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Let go of the database; what was traced is sent."""
         self.store.close()
+        self.traces.close()
 
 
 def open_core(settings: Settings) -> Core:
@@ -48,6 +51,6 @@ def open_core(settings: Settings) -> Core:
         store,
         Blobs(settings.data / "blobs"),
         signer,
-        Throttle(settings),
+        Throttle(settings, store),
         Provider(identities) if identities else None,
     )

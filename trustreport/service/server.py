@@ -7,21 +7,25 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 
+from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.app import create_app
 from trustreport.service.audit import Verified
 from trustreport.service.core import Core, open_core
+from trustreport.service.jobs.cluster import cluster_of
 from trustreport.service.jobs.worker import Worker
 from trustreport.service.record import log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web.log import log, set_up_logs
 from trustreport.service.web.slow_heads import HeadTimeout
+from trustreport.service.web.traces import traces_of
 
 FINISH_SECONDS = 20  # for requests that run when the service stops
 ADMIN = ("TRUSTREPORT_ADMIN_EMAIL", "TRUSTREPORT_ADMIN_PASSWORD_FILE", "TRUSTREPORT_ORGANISATION")
@@ -32,9 +36,10 @@ def serve(settings: Settings) -> None:
 
     Raises
     ------
-    Unsuitable : others could reach a service that nobody has an account on
+    Unsuitable : others could reach a service that nobody has an account on, or its cluster does not answer
     """
-    core = open_core(settings)
+    traces = traces_of(settings)
+    core = replace(open_core(settings), traces=traces)
     try:
         first_account(core)
         link = setup_link(core)
@@ -47,11 +52,12 @@ def serve(settings: Settings) -> None:
         if link:
             sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}\n")
             sys.stderr.flush()
+        cluster = cluster_of(settings) if settings.workers else None
         set_up_logs()
         spool_on_the_data_volume(settings)
 
         def worker_context() -> AbstractContextManager[Any]:
-            return Worker(core, settings.workers) if settings.workers else nullcontext()
+            return Worker(core, settings.workers, cluster) if settings.workers else nullcontext()
 
         config = server_config(core, worker_context)
         log().info("start", url=settings.url, workers=settings.workers)
@@ -85,13 +91,14 @@ def server_config(core: Core, worker_context: Callable[[], AbstractContextManage
 
 def work(settings: Settings) -> None:
     """Work on jobs until SIGTERM or SIGINT."""
-    core = open_core(settings)
+    traces = traces_of(settings)
+    core = replace(open_core(settings), traces=traces)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     set_up_logs()
     try:
-        with Worker(core, max(settings.workers, 1)) as worker:
+        with Worker(core, max(settings.workers, 1), cluster_of(settings)) as worker:
             log().info("start", worker=worker.name)
             stop.wait()
             log().info("stop", worker=worker.name)
@@ -121,6 +128,7 @@ def first_account(core: Core) -> None:
     if not email or not file:
         return
     with core.store.write() as rows:
+        audit.lock(rows, audit.SERVICE)  # of servers that start at the same time one makes it
         if accounts.any_account(rows):
             return
         password = Path(file).read_text(encoding="utf-8").strip()

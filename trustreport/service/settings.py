@@ -11,6 +11,7 @@ from typing import Any
 MB = 1_000_000
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SMTP_SECURITY = ("starttls", "tls", "none")
+BACKENDS = ("dask",)
 
 
 class Unsuitable(ValueError):
@@ -31,6 +32,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1  # reports at a time inside `serve`; 0 leaves them to `trustreport worker`
+    backend: str = ""  # "dask": heavy steps of reports are computed on the cluster that Dask's settings name
 
     most_body: int = 500 * MB  # of an upload
     most_json: int = 10 * MB  # of any other request
@@ -73,6 +75,7 @@ class Settings:
 
     heads: str = ""  # folder for the signed heads of the log; empty: "heads" in the data folder
     webhook_networks: str = ""  # private networks that webhooks may reach: "10.1.0.0/16, 127.0.0.0/8"
+    traces: int = 0  # 1: OpenTelemetry, to where the variables OTEL_* say
     metrics_token: str = ""  # asked of whoever reads /metrics; empty: loopback only
     proxies: int = 0  # reverse proxies in front, each of which adds to X-Forwarded-For
     public_url: str = ""  # how the service is reached from outside, for links
@@ -87,6 +90,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         wrong = []
+        if self.backend and self.backend not in BACKENDS:
+            wrong.append(f"TRUSTREPORT_BACKEND={self.backend!r}: expected {', '.join(BACKENDS)}, or nothing")
         if self.smtp_security not in SMTP_SECURITY:
             wrong.append(
                 f"TRUSTREPORT_SMTP_SECURITY={self.smtp_security!r}: expected {', '.join(SMTP_SECURITY)}"

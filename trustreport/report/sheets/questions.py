@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from trustreport.messages import Catalogue
-from trustreport.report.csv import escaped
+from trustreport.report.cells import escaped
 from trustreport.report.elements.frameworks import Framework, FrameworkRow
 from trustreport.report.outline import Chapters, ElementView
 from trustreport.report.sheets.sheet import Sheet, SheetCell, SheetLink, SheetSection, SheetTable

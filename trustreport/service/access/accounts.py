@@ -146,6 +146,7 @@ def refuse_unconfirmed(user: User) -> None:
 
 def set_up(rows: Rows, organisation: str, *, email: str, name: str, password: str) -> User:
     """The first organisation and its first user, who may do everything but review what they wrote."""
+    audit.lock(rows, audit.SERVICE)  # of two servers that are set up at the same time one is
     if any_account(rows):
         raise Fault(409, "Already set up", "This service has accounts; ask one of its administrators.")
     founded = create_organisation(rows, organisation, "setup")

@@ -61,6 +61,7 @@ def run(
     *,
     on_progress: Callable[[str, float], None],
     should_continue: Callable[[], bool],
+    pipes: tuple[int, int] | None = None,
 ) -> ChildOutcome:
     """Run one task in a limited process; always comes back.
 
@@ -70,9 +71,10 @@ def run(
     work : an empty folder, the only one that the child may write to
     on_progress : called with each step and its share
     should_continue : asked several times a second; false kills the child
+    pipes : descriptors by which the child has pieces computed elsewhere (`jobs.pieces`)
     """
     began = time.monotonic()
-    child = _start(work)
+    child = _start(work, pipes or ())
     said = b""
     answer: dict[str, Any] | None = None
     total = 0
@@ -81,7 +83,9 @@ def run(
         assert child.stdout is not None
         limited = {"memory": limits.memory, "cpu": limits.cpu, "output": limits.output}
         with contextlib.suppress(BrokenPipeError):
-            child.stdin.write(json.dumps({**task, "limits": limited, "work": str(work)}).encode())
+            child.stdin.write(
+                json.dumps({**task, "limits": limited, "work": str(work), "pipes": pipes}).encode()
+            )
             child.stdin.close()
         with selectors.DefaultSelector() as waiting:
             waiting.register(child.stdout, selectors.EVENT_READ)
@@ -113,7 +117,7 @@ def run(
     return ChildOutcome("failed", reason=_why(code, limits))
 
 
-def _start(work: Path) -> subprocess.Popen[bytes]:
+def _start(work: Path, pipes: tuple[int, ...]) -> subprocess.Popen[bytes]:
     scratch = work / "tmp"
     scratch.mkdir(exist_ok=True)
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -135,6 +139,7 @@ def _start(work: Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,  # tracebacks may quote data
         cwd=work,
         env=environment,
+        pass_fds=pipes,
         start_new_session=True,  # so that its own children can be killed with it
     )
 

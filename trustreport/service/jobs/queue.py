@@ -17,10 +17,12 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit, bounds
 from trustreport.service.ids import new_id
 from trustreport.service.jobs.code import code_version
+from trustreport.service.jobs.wakeups import announce
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Audit, Job, StoredWorker, Version
 from trustreport.service.storage.store import now
 from trustreport.service.storage.types import canonical
+from trustreport.service.web import traces
 
 Task = Literal["check", "report"]
 LIVE = ("queued", "running", "done")
@@ -80,6 +82,7 @@ def enqueue(
         worker="",
         lease_until=0,
         cancel_asked=False,
+        trace=traces.current(),
         created_by=user,
         created_at=now(rows),
     )
@@ -89,6 +92,7 @@ def enqueue(
     except IntegrityError:  # somebody asked for the same at the same time
         return rows.scalars(same).one(), False
     _log_request(rows, job, user)
+    announce(rows, "jobs")
     return job, True
 
 
@@ -162,6 +166,7 @@ def give_back(rows: Rows, lease: Lease) -> None:
     if job is not None:
         job.state, job.attempts, job.worker, job.lease_until = "queued", job.attempts - 1, "", 0
         job.step, job.progress = "", 0.0
+        announce(rows, "jobs")
 
 
 def end(rows: Rows, job: Job, state: Literal["done", "failed", "cancelled"], reason: str = "") -> None:

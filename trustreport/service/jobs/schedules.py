@@ -15,6 +15,7 @@ from trustreport.service.mail import outbox as mails
 from trustreport.service.record import log_heads, retention
 from trustreport.service.settings import Settings
 from trustreport.service.storage.collaboration import Mail
+from trustreport.service.storage.counters import remove_expired
 from trustreport.service.storage.models import (
     Audit,
     Job,
@@ -40,6 +41,9 @@ def tend(core: Core) -> None:
         due = rows.scalars(select(Schedule.id).where(Schedule.next_at <= at)).all()
         daily = is_daily_due(rows, at)
         files = rows.scalar(select(Removal.sha256).limit(1)) is not None
+    if not core.store.is_sqlite:  # there every server counts by itself
+        with core.store.write() as rows:
+            remove_expired(rows)
     for name in due:
         with core.store.write() as rows:
             run_due(rows, name, core.settings)
@@ -81,6 +85,7 @@ def run_due(rows: Rows, name: str, settings: Settings) -> None:
 def run_daily(core: Core) -> None:
     """Retention of every organisation, what no row names any more, and the signed heads of the log."""
     with core.store.write() as rows:
+        audit.lock(rows, audit.SERVICE)  # of workers that come at the same time one goes on
         at = now(rows)
         if not is_daily_due(rows, at):
             return

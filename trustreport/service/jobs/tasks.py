@@ -1,15 +1,19 @@
 """The tasks of the limited process: check a study, write a report. Plain data in, plain data out."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trustreport.errors import Problem, StudyError
 from trustreport.plan import Plan
 from trustreport.service.jobs.trend_facts import trend_of
+
+if TYPE_CHECKING:  # loads numpy
+    from trustreport.measures.similarity.tasks import Run
 
 OnProgress = Callable[[str, float], None]
 MOST_PROBLEMS = 10_000
@@ -95,6 +99,7 @@ def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[st
     """Write the report of ``work/study`` into ``work/out``; what lists and timelines show of it."""
     on_progress("read", 0.0)
     from trustreport.api import assess, read_study, write_report
+    from trustreport.service.jobs.pieces import NotComputed
 
     study, plan = read_study(work / "study")
     wishes = task["wishes"]
@@ -105,9 +110,15 @@ def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[st
             update={"similarity": plan.similarity.model_copy(update={"seed": wishes["seed"]})}
         )
     assessed = ASSESSED_UNTIL - READ_UNTIL
-    assessment = assess(
-        study, plan, progress=lambda step, share: on_progress(step, READ_UNTIL + assessed * share)
-    )
+    try:
+        assessment = assess(
+            study,
+            plan,
+            progress=lambda step, share: on_progress(step, READ_UNTIL + assessed * share),
+            run=_run_of(task),
+        )
+    except NotComputed as error:
+        return {"failed": str(error)}
     written = write_report(
         assessment,
         work / "out",
@@ -118,6 +129,18 @@ def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[st
     lacking = " ".join(f"{name} was not written: {reason}" for name, reason in written.failed.items())
     facts = facts_of(plan) | report_facts(document) | {"trend": trend_of(document, plan)}
     return {"facts": facts, "device": device_of(plan), "lacking": lacking}
+
+
+def _run_of(task: dict[str, Any]) -> "Run":
+    """How independent pieces of work are computed: one by one, or by the cluster behind the pipes."""
+    from trustreport.measures.similarity.tasks import one_by_one
+
+    if not task.get("pipes"):
+        return one_by_one
+    from trustreport.service.jobs.pieces import Pieces
+
+    requests, answers = task["pipes"]
+    return Pieces(os.fdopen(requests, "wb"), os.fdopen(answers, "rb")).run
 
 
 def facts_of(plan: Plan) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The threads of a process that works: for jobs, for what is due, and one that sends mail and events."""
+"""The threads of a process that works: for jobs, for what is due, for mail and events, and to listen."""
 
 import os
 import socket
@@ -9,9 +9,11 @@ from sqlalchemy import delete
 from trustreport.service.core import Core
 from trustreport.service.ids import new_id
 from trustreport.service.jobs import schedules
+from trustreport.service.jobs.cluster import Cluster
 from trustreport.service.jobs.code import code_version
 from trustreport.service.jobs.queue import Task
 from trustreport.service.jobs.sending import send_until
+from trustreport.service.jobs.wakeups import Wakeups
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.storage.models import StoredWorker as Row
 from trustreport.service.storage.store import now
@@ -23,18 +25,21 @@ STOP_SECONDS = 20.0
 class Worker:
     """Works until `stop`: one thread for checks, which never wait for reports, and `threads` for reports."""
 
-    def __init__(self, core: Core, threads: int = 1) -> None:
+    def __init__(self, core: Core, threads: int = 1, cluster: Cluster | None = None) -> None:
         self.core = core
         self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{new_id()[-6:]}"
         self._stop = threading.Event()
+        self._wakeups = Wakeups(core.store, self._stop, core.settings.lease / 3)
         wanted: list[tuple[Task, ...]] = [("check",)]
         wanted += [("report", "check")] * threads
         self._threads = [
             threading.Thread(target=self._tend, daemon=True),
-            threading.Thread(target=send_until, args=(core, self._stop), daemon=True),
+            threading.Thread(target=send_until, args=(core, self._wakeups, self._stop), daemon=True),
         ]
+        if not core.store.is_sqlite:
+            self._threads.append(threading.Thread(target=self._wakeups.listen, daemon=True))
         for i, tasks in enumerate(wanted):
-            thread = WorkerThread(core, f"{self.name}-{i}", self._stop)
+            thread = WorkerThread(core, f"{self.name}-{i}", self._stop, self._wakeups, cluster)
             self._threads.append(threading.Thread(target=thread.work, args=tasks, daemon=True))
 
     def __enter__(self) -> "Worker":
@@ -53,6 +58,7 @@ class Worker:
     def stop(self) -> None:
         """Take no more jobs; those at work are given back to the queue."""
         self._stop.set()
+        self._wakeups.ring()
         for thread in self._threads:
             thread.join(STOP_SECONDS)
         with self.core.store.write() as rows:

@@ -5,7 +5,8 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +16,41 @@ from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
+from trustreport.service.jobs.cluster import Cluster
 from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.jobs.queue import Lease, Task
 from trustreport.service.jobs.store_results import store_check, store_report
+from trustreport.service.jobs.wakeups import Wakeups
 from trustreport.service.mail import outbox
 from trustreport.service.storage.models import Job, VersionFile
 from trustreport.service.storage.store import AWAY
 from trustreport.service.web.log import log, place_of
 
-IDLE_SECONDS = 1.0
+IDLE_SECONDS = 1.0  # between two looks at the queue where no notification arrives
 
 
 class WorkerThread:
     """Does one job at a time, until `stop` is set."""
 
-    def __init__(self, core: Core, name: str, stop: threading.Event | None = None) -> None:
-        self.core, self.name = core, name
+    def __init__(
+        self,
+        core: Core,
+        name: str,
+        stop: threading.Event | None = None,
+        wakeups: Wakeups | None = None,
+        cluster: Cluster | None = None,
+    ) -> None:
+        self.core, self.name, self.cluster = core, name, cluster
         self._stop = stop or threading.Event()
+        self._wakeups = wakeups or Wakeups(core.store, self._stop, core.settings.lease / 3)
 
     def work(self, *tasks: Task) -> None:
         """Do jobs of these tasks as they come."""
         while not self._stop.is_set():
+            count = self._wakeups.count("jobs")
             try:
                 if not self.once(*tasks):
-                    self._stop.wait(IDLE_SECONDS)
+                    self._wakeups.wait("jobs", count, IDLE_SECONDS)
             except Exception as error:  # the database may be away for a while; the thread goes on
                 log().error("worker", worker=self.name, error=place_of(error))
                 self._stop.wait(IDLE_SECONDS * 5)
@@ -52,10 +64,14 @@ class WorkerThread:
             job = queue.claim(rows, self.name, tasks, self.core.settings)
         if job is None:
             return False
-        self._do(job)
+        about = {"job": job.id, "task": job.task, "attempt": job.attempts}
+        about = {f"trustreport__{name}": value for name, value in about.items()}
+        with self.core.traces.span(f"job {job.task}", kind="CONSUMER", parent=job.trace, **about) as add:
+            add(trustreport__state=self._do(job))
         return True
 
-    def _do(self, job: Job) -> None:
+    def _do(self, job: Job) -> str:
+        """Do a job; what became of it."""
         core, lease = self.core, queue.lease_of(job)
         began = time.monotonic()
         work = core.settings.data / "work" / f"{job.id}-{job.attempts}"
@@ -91,6 +107,7 @@ class WorkerThread:
                 attempt=lease.attempt,
                 seconds=round(seconds, 2),
             )
+        return state
 
     def _compute(
         self, job: Job, lease: Lease, files: Sequence[VersionFile], work: Path
@@ -111,14 +128,17 @@ class WorkerThread:
         except OSError as error:
             reason = f"Its files cannot be laid out: {place_of(error)}. Do their names contradict?"
             return ChildOutcome("failed", reason=reason), "go on"
-        heartbeat = _Heartbeat(core, lease, self._stop)
-        outcome = run(
-            task,
-            work,
-            ResourceLimits.of(core.settings, job.task),
-            on_progress=heartbeat.on_progress,
-            should_continue=heartbeat.should_continue,
-        )
+        cluster = self.cluster if job.task == "report" else None
+        with core.traces.steps() as begin, cluster.pipes() if cluster else nullcontext() as pipes:
+            heartbeat = _Heartbeat(core, lease, self._stop, begin)
+            outcome = run(
+                task,
+                work,
+                ResourceLimits.of(core.settings, job.task),
+                on_progress=heartbeat.on_progress,
+                should_continue=heartbeat.should_continue,
+                **({"pipes": pipes} if pipes else {}),
+            )
         return outcome, heartbeat.said
 
     def _settle(self, job: Job, lease: Lease, outcome: ChildOutcome, asked: str, work: Path) -> str:
@@ -160,14 +180,15 @@ class WorkerThread:
 class _Heartbeat:
     """Renews a lease while a child works, and hears whether it should go on."""
 
-    def __init__(self, core: Core, lease: Lease, stop: threading.Event) -> None:
-        self.core, self.lease, self.stop = core, lease, stop
+    def __init__(self, core: Core, lease: Lease, stop: threading.Event, begin: Callable[[str], None]) -> None:
+        self.core, self.lease, self.stop, self.begin = core, lease, stop, begin
         self.said = "go on"
         self._step, self._share, self._reported = "", 0.0, ("", 0.0)
         self._last = time.monotonic()
 
     def on_progress(self, step: str, share: float) -> None:
         self._step, self._share = step, share
+        self.begin(step)
 
     def should_continue(self) -> bool:
         if self.stop.is_set():

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.ids import new_id
+from trustreport.service.jobs.wakeups import announce
 from trustreport.service.settings import Settings
 from trustreport.service.storage.collaboration import Mail
 from trustreport.service.storage.models import User
@@ -110,11 +111,13 @@ def _write(
             created_at=at,
         )
     )
+    announce(rows, "outgoing")
 
 
 def _is_addressed(rows: Rows, mail: Mail, at: int) -> bool:
     """Whether an address is that of an open account, to which no such message went lately."""
-    user = rows.scalar(select(User).where(User.email == mail.address))
+    # Locked: two workers with two messages for one account look one after the other.
+    user = rows.scalar(select(User).where(User.email == mail.address).with_for_update())
     if user is None or user.disabled_at is not None:
         return False
     lately = select(Mail.id).where(

@@ -44,6 +44,7 @@ LEFT_OUT = (
     "workers",
     "mails",
     "deliveries",
+    "counters",
 )  # not taken along
 AT_A_TIME = 500
 HEADS = re.compile(r"heads-[0-9-]{10}\.json(\.sig)?")

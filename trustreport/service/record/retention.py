@@ -109,7 +109,8 @@ def remove_files(rows: Rows, blobs: Blobs, actor: str) -> int:
     One that was stored in the last minutes stays for the next time: a row that names it may be on its way.
     """
     gone: Counter[str] = Counter()
-    for noted in rows.scalars(select(Removal).limit(MOST_AT_ONCE)).all():
+    free = select(Removal).limit(MOST_AT_ONCE).with_for_update(skip_locked=True)  # by no other worker
+    for noted in rows.scalars(free).all():
         named = _is_named(rows, noted.organisation, noted.sha256)
         if not named and not blobs.remove(noted.organisation, noted.sha256, older=GRACE_SECONDS):
             continue

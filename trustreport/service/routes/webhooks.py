@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.ids import new_id
+from trustreport.service.jobs.wakeups import announce
 from trustreport.service.routes.pagination import Name, Page, RequestedPage
 from trustreport.service.routes.shapes import RequestBody, ResponseBody, maybe, moment
 from trustreport.service.storage.models import Organisation
@@ -126,6 +127,7 @@ def change(webhook: Name, asked: WebhookChange, who: Admin, core: TheCore) -> We
             row.events = sorted(set(asked.events))
         if asked.paused is not None:
             row.paused_at = now(rows) if asked.paused else None
+            announce(rows, "outgoing")
         audit.write(
             rows,
             who.organisation,

@@ -1,6 +1,7 @@
 """Rows (SQLAlchemy; SQLite or PostgreSQL) and blobs (files named by their content)."""
 
 import trustreport.service.storage.collaboration
+import trustreport.service.storage.counters
 import trustreport.service.storage.webhooks  # noqa: F401 -- its tables are part of the schema
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.store import Store

@@ -256,6 +256,7 @@ class Job(Base):
     lease_until: Mapped[int]
     cancel_asked: Mapped[bool] = mapped_column(Boolean)
     report: Mapped[str | None] = mapped_column(ID)
+    trace: Mapped[str] = mapped_column(String(55), default="")  # of the request that asked (W3C traceparent)
     created_by: Mapped[str] = mapped_column(ID, ForeignKey("users.id"))
     created_at: Mapped[int]
     started_at: Mapped[int | None]

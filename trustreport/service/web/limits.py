@@ -1,4 +1,4 @@
-"""How often somebody may ask, and how often a password may be wrong (moving windows, in this process)."""
+"""How often somebody may ask, and how often a password may be wrong ."""
 
 import math
 import time
@@ -6,20 +6,26 @@ from collections.abc import Callable, Mapping
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
+from limits.strategies import SlidingWindowCounterRateLimiter
 
 from trustreport.service.settings import Settings
+from trustreport.service.storage.counters import SharedCounters
+from trustreport.service.storage.store import Store
 from trustreport.service.web.faults import Fault
 
 MINUTE = 60
 
 
 class Throttle:
-    """Counts what each account, token and address does; refuses with 429 and the seconds to wait."""
+    """Counts what each account, token and address does; refuses with 429 and the seconds to wait.
 
-    def __init__(self, settings: Settings) -> None:
-        self._storage = MemoryStorage()
-        self._windows = MovingWindowRateLimiter(self._storage)
+    On PostgreSQL all servers count together, on SQLite each by itself: its one writer at a time would have to
+    wait for every request.
+    """
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._storage = MemoryStorage() if store.is_sqlite else SharedCounters(store)
+        self._windows = SlidingWindowCounterRateLimiter(self._storage)
         self._requests = RateLimitItemPerMinute(settings.requests_a_minute, namespace="requests")
         self._logins = settings.logins_a_minute
         self._seldom = RateLimitItemPerMinute(settings.logins_a_minute, namespace="seldom")

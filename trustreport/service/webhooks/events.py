@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.ids import new_id
+from trustreport.service.jobs.wakeups import announce
 from trustreport.service.storage.models import Audit
 from trustreport.service.storage.store import now
 from trustreport.service.storage.webhooks import Delivery, Webhook
@@ -86,4 +87,5 @@ def write(rows: Rows, webhook: Webhook, entry: Audit) -> Delivery:
     )
     rows.add(delivery)
     rows.flush()
+    announce(rows, "outgoing")
     return delivery

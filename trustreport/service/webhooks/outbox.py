@@ -10,6 +10,7 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
+from trustreport.service.jobs.wakeups import announce
 from trustreport.service.storage.store import now
 from trustreport.service.storage.webhooks import Delivery, Webhook
 
@@ -76,6 +77,7 @@ def again(rows: Rows, delivery: Delivery) -> None:
     delivery.attempts, delivery.reason = 0, ""
     delivery.next_at = delivery.queued_at = at
     delivery.sent_at = delivery.failed_at = None
+    announce(rows, "outgoing")
 
 
 def _due(at: int) -> Select[Delivery]:
