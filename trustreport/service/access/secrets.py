@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from trustreport.service.access.common import is_common
 from trustreport.service.web.faults import Fault
 
 SHORTEST, LONGEST = 12, 256
@@ -74,6 +75,8 @@ def weakness(password: str, *known: str) -> str:
 
     if not SHORTEST <= len(password) <= LONGEST:
         return f"a password has {SHORTEST} to {LONGEST} characters"
+    if is_common(password):
+        return "it is one of the most common among passwords that have leaked elsewhere"
     words = [word for text in known for word in re.split(r"\W+", text) if len(word) > 2]
     joined = [re.sub(r"\W+", "", text) for text in known]
     guessed = zxcvbn(password[:LOOKED_AT], user_inputs=[*known, *words, *joined, *OURS])
