@@ -35,6 +35,7 @@ class Principal:
     operator: bool
     via: Literal["session", "token"]
     credential: str  # hash of the session, or name of the token's row
+    session: str = ""  # name of the session, which stays when its cookie is renewed
     must_enrol: bool = False  # may do nothing until a second factor is set up
 
     def need(self, permission: Permission) -> None:
@@ -95,9 +96,16 @@ def end_session(rows: Rows, secret: str) -> None:
     rows.execute(delete(Session).where(Session.hash == secrets.fingerprint(secret)))
 
 
+def renew_session(session: Session) -> str:
+    """A new secret for the cookie of a session whose user has proved anew who they are; the old one is void."""
+    secret = secrets.new_secret()
+    session.hash = secrets.fingerprint(secret)
+    return secret
+
+
 def end_others(rows: Rows, who: Principal) -> int:
     """End every session of a user but the one that asks; how many."""
-    others = select(Session).where(Session.user == who.user, Session.hash != who.credential)
+    others = select(Session).where(Session.user == who.user, Session.id != who.session)
     found = rows.scalars(others).all()
     for session in found:
         rows.delete(session)
@@ -114,7 +122,7 @@ def by_session(rows: Rows, secret: str, settings: Settings) -> Principal | None:
     if user is None:
         return None
     locked = second_factor.must_enrol(rows, user, kept, settings)
-    return _principal(user, "session", kept.hash, None, must_enrol=locked)
+    return _principal(user, "session", kept.hash, None, session=kept.id, must_enrol=locked)
 
 
 def by_token(rows: Rows, secret: str, settings: Settings) -> Principal | None:
@@ -138,6 +146,7 @@ def _principal(
     credential: str,
     scopes: list[Any] | None,
     *,
+    session: str = "",
     must_enrol: bool = False,
 ) -> Principal | None:
     if user.disabled_at is not None:
@@ -153,5 +162,6 @@ def _principal(
         operator=user.operator and via == "session" and not must_enrol,
         via=via,
         credential=credential,
+        session=session,
         must_enrol=must_enrol,
     )

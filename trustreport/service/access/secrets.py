@@ -75,14 +75,14 @@ def weakness(password: str, *known: str) -> str:
 
     if not SHORTEST <= len(password) <= LONGEST:
         return f"a password has {SHORTEST} to {LONGEST} characters"
-    if is_common(password):
-        return "it is one of the most common among passwords that have leaked elsewhere"
     words = [word for text in known for word in re.split(r"\W+", text) if len(word) > 2]
     joined = [re.sub(r"\W+", "", text) for text in known]
     guessed = zxcvbn(password[:LOOKED_AT], user_inputs=[*known, *words, *joined, *OURS])
     if guessed["guesses"] < GUESSES:
         hint = guessed["feedback"]["warning"].rstrip(".")
         return "it is easily guessed" + (f" ({hint[:1].lower()}{hint[1:]})" if hint else "")
+    if is_common(password):
+        return "it is one of the most common among passwords that have leaked elsewhere"
     return ""
 
 
@@ -96,6 +96,7 @@ def fingerprint(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def csrf_token(session_secret: str) -> str:
-    """What a page of this session sends along, so that no other site's page can act for its user."""
-    return hmac.new(session_secret.encode(), b"csrf", hashlib.sha256).hexdigest()
+def csrf_token(secret: str | bytes) -> str:
+    """What a page sends along, so that no other site's page can act for its user; made of what only we know."""
+    key = secret.encode() if isinstance(secret, str) else secret
+    return hmac.new(key, b"csrf", hashlib.sha256).hexdigest()

@@ -61,7 +61,7 @@ def end_session(session: Name, who: Anyone, core: TheCore, response: Response) -
             raise Fault(404, "Not found", f"There is no session {session!r} here.")
         rows.delete(row)
         audit.write(rows, who.organisation, who.user, "session.end", who.user, sessions=1)
-        if row.hash == who.credential:
+        if row.id == who.session:
             response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
 
 
@@ -93,7 +93,7 @@ def live_sessions(rows: Rows, who: Principal, settings: Settings) -> list[Sessio
             address=row.address,
             browser=row.browser,
             how=row.how,
-            current=row.hash == who.credential,
+            current=row.id == who.session,
         )
         for row in rows.scalars(query.order_by(Session.created_at.desc()))
     ]

@@ -14,6 +14,7 @@ from trustreport.service.web.log import log, place_of
 from trustreport.service.web.metrics import Metrics
 from trustreport.service.web.unavailable import fault_of
 
+RENEWED = "renewed"  # name in the state of a request: a cookie to set, whatever its answer is
 QUIET = ("/health", "/ready", "/metrics")
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -57,6 +58,8 @@ class Envelope:
                 headers["X-Request-Id"] = name
                 for header, value in HEADERS.items():
                     headers.setdefault(header, value)
+                if renewed := scope["state"].get(RENEWED):
+                    headers.append("Set-Cookie", renewed)
                 if self.secure:
                     headers.setdefault("Strict-Transport-Security", "max-age=31536000")
             await send(message)
