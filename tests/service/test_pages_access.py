@@ -80,9 +80,10 @@ def test_axe_finds_no_violation_on_any_page(page: Any, shown: Shown) -> None:
             found[address, "head is not at the top"] = top
 
     look("/sign-in")
-    look("/invitation?link=x")
+    look("/invitation")
+    look("/shared")
     look("/forgotten")
-    look(f"/shared/{shown.names['link']}")
+    look(f"/shared#{shown.names['link']}")
     look("/api/docs")
     page.goto(f"{shown.url}/sign-in")
     sign_in(page)
@@ -139,3 +140,27 @@ def test_a_search_answers_as_one_types(page: Any, shown: Shown) -> None:
     assert page.evaluate("document.activeElement.id") == "q"
     page.fill("#q", "nowhere")
     page.get_by_text("No study has").wait_for()
+
+
+def test_v14_3_1_a_session_that_ends_leaves_no_open_page(page: Any, shown: Shown) -> None:
+    """Of another tab, when one signs out; of any, when nobody has used it for too long, without the server."""
+    sign_in(page)
+    other = page.context.new_page()
+    other.clock.install()
+    for tab in (page, other):
+        tab.goto(f"{shown.url}/studies/{shown.names['study']}")
+        assert "Chest readings" in tab.inner_text("body")
+    other.clock.fast_forward("59:00")
+    assert "Chest readings" in other.inner_text("body")
+    page.reload()  # one is here still
+    other.clock.fast_forward("02:00")
+    assert "Chest readings" in other.inner_text("body")
+    other.context.set_offline(True)
+    other.clock.fast_forward("61:00")
+    other.get_by_text("Your session has ended").wait_for()
+    assert "Chest readings" not in other.content()
+    other.context.set_offline(False)
+    other.goto(f"{shown.url}/studies/{shown.names['study']}")
+    page.get_by_role("button", name="Sign out").click()
+    other.get_by_text("Your session has ended").wait_for()
+    assert "Chest readings" not in other.content()

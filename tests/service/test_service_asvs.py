@@ -1,14 +1,20 @@
 """Items of OWASP ASVS 5.0.0 on passwords, sessions, links and codes, as docs/security.md names them."""
 
+import re
+from urllib.parse import urlsplit
+
 import pytest
 from fastapi import FastAPI
-from services import API, PASSWORD, Client
+from pages import HTML, post
+from services import API, PASSWORD, Client, world
 from zxcvbn import zxcvbn
 
 from trustreport.service.access import common, secrets
 from trustreport.service.access.principal import COOKIE
 from trustreport.service.core import Core
-from trustreport.service.storage.models import Factor
+from trustreport.service.storage.models import Factor, Session
+
+TWICE = {"password": PASSWORD, "password_again": PASSWORD}
 
 
 @pytest.mark.parametrize("weak", ["pfqwtd27121988", "badiman28200", "NICK1234-REM936", "ghjatccbjyfk"])
@@ -51,3 +57,43 @@ def test_v7_2_4_a_password_that_is_typed_again_renews_the_session(
     assert refused.status_code == 403
     assert session_of(anna) != before
     assert len(anna.get(f"{API}/sessions").json()["items"]) == 1
+
+
+CLEARED = '"cache", "storage"'
+
+
+def test_v14_2_1_no_secret_is_in_an_address_that_is_sent(light: Core, anna: Client, app: FastAPI) -> None:
+    """Those of links are after the #, which browsers keep to themselves; pages take them as forms alone."""
+    made = anna.post(f"{API}/reports/{world(light, anna)['report']}/shares", json={}).json()["link"]
+    carl = {"email": "c@h.test", "name": "Carl", "roles": ["viewer"]}
+    invited = anna.post(f"{API}/users", json=carl).json()
+    user = f"/admin/users/{invited['user']['id']}"
+    link = post(anna, user, f"{user}/invitation").text
+    (invitation,) = re.findall(r"http\S+/invitation\S+?(?=<)", link)
+    for address, path in ((made, "/shared"), (invitation, "/invitation")):
+        sent, _, secret = address.partition("#")
+        assert (urlsplit(sent).path, urlsplit(sent).query, len(secret)) == (path, "", 43)
+        stranger = Client.on(app)
+        assert secret not in stranger.get(f"{path}?link={secret}", headers=HTML).text
+        assert stranger.get(f"/shared/{secret}", headers=HTML).status_code == 404
+    came = post(Client.on(app), "/invitation", "/invitation", link=invitation, **TWICE)
+    assert (came.status_code, came.headers["location"]) == (303, "/studies")
+
+
+def test_v14_3_1_a_session_that_ends_is_cleared_from_the_browser(
+    light: Core, anna: Client, app: FastAPI
+) -> None:
+    other, third = (Client.logged_in(app, "anna@hospital.test") for _ in range(2))
+    done = post(other, "/account", "/sign-out")
+    assert (done.headers["location"], done.headers["clear-site-data"]) == ("/sign-in?done=out", CLEARED)
+    assert third.delete(f"{API}/session").headers["clear-site-data"] == CLEARED
+    with light.store.write() as rows:
+        rows.query(Session).update({Session.expires_at: 1})
+    expired = anna.get("/studies", headers=HTML, follow_redirects=False)
+    assert (expired.status_code, expired.headers["clear-site-data"]) == (303, CLEARED)
+    in_part = anna.get("/studies", headers={**HTML, "HX-Request": "true"})
+    assert (in_part.headers["hx-redirect"], in_part.headers["clear-site-data"]) == ("/sign-in", CLEARED)
+    for method, path in (("GET", f"{API}/studies"), ("POST", f"{API}/studies/x/versions/zip")):
+        answer = anna.request(method, path, content=b"x" if method == "POST" else None)
+        assert (answer.status_code, answer.headers["clear-site-data"]) == (401, CLEARED)
+    assert "clear-site-data" not in Client.on(app).get(f"{API}/studies").headers

@@ -112,7 +112,7 @@ def setup_link(core: Core) -> str:
         if accounts.any_account(rows):
             return ""
         secret = accounts.new_link(rows, "setup", core.settings)
-    return f"{core.settings.url}/setup?link={secret}"
+    return f"{core.settings.url}/setup#{secret}"
 
 
 def first_account(core: Core) -> None:

@@ -16,6 +16,7 @@ from trustreport.service.web.faults import Fault
 
 COOKIE = "__Host-trustreport"
 MINUTE = 60_000
+CLEARED = {"Clear-Site-Data": '"cache", "storage"'}  # what browsers drop once a session has ended
 ENROL = "Your organisation requires a second factor. Set one up on your account page first."
 PREFIX = "tr_"  # of API tokens, so that scanners of leaked secrets know one
 
@@ -97,7 +98,7 @@ def end_session(rows: Rows, secret: str) -> None:
 
 
 def renew_session(session: Session) -> str:
-    """A new secret for the cookie of a session whose user has proved anew who they are; the old one is void."""
+    """A new secret for the cookie of a session whose user has proved anew who they are; voids the old one."""
     secret = secrets.new_secret()
     session.hash = secrets.fingerprint(secret)
     return secret

@@ -97,6 +97,6 @@ def fingerprint(secret: str) -> str:
 
 
 def csrf_token(secret: str | bytes) -> str:
-    """What a page sends along, so that no other site's page can act for its user; made of what only we know."""
+    """What a page sends along, so that no other site's page can act for its user; of what only we know."""
     key = secret.encode() if isinstance(secret, str) else secret
     return hmac.new(key, b"csrf", hashlib.sha256).hexdigest()

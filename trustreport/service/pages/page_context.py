@@ -108,6 +108,11 @@ def text(form: FormData, name: str) -> str:
     return value.replace("\r\n", "\n") if isinstance(value, str) else ""
 
 
+def link_secret(form: FormData) -> str:
+    """The secret of a link, which a form may have whole."""
+    return text(form, "link").rpartition("#")[2].strip()
+
+
 def texts(form: FormData, name: str) -> list[str]:
     """All texts of one name, such as boxes that were ticked."""
     return [value for value in form.getlist(name) if isinstance(value, str)]

@@ -48,6 +48,7 @@ def page(
         .render(
             who=who,
             csrf=csrf_of(core_of(request), who) if who else secrets.csrf_token(secret or given),
+            idle_minutes=core_of(request).settings.idle_minutes,
             here=request.url.path,
             done=request.query_params.get("done", ""),
             fault=fault,

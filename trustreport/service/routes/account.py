@@ -22,6 +22,7 @@ from trustreport.service.access.roles import Permission, Role
 from trustreport.service.access.second_factor import Proof
 from trustreport.service.core import Core
 from trustreport.service.mail import outbox
+from trustreport.service.routes.sessions import forget_session
 from trustreport.service.routes.shapes import Email, Line, Password, RequestBody, ResponseBody
 from trustreport.service.storage.models import Session, User
 from trustreport.service.storage.store import now
@@ -227,7 +228,7 @@ def log_out(who: Anyone, core: TheCore, request: Request, response: Response) ->
     with core.store.write() as rows:
         known.end_session(rows, request.cookies.get(COOKIE, ""))
         audit.write(rows, who.organisation, who.user, "logout", who.user)
-    response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
+    forget_session(response)
 
 
 @router.post("/account/password", status_code=204)

@@ -60,9 +60,7 @@ def attestations(report: Name, who: Reader, core: TheCore, turn: RequestedPage) 
 
 
 @router.post("/reports/{report}/attestations", status_code=201)
-def sign(
-    report: Name, asked: Signing, who: Reviewer, core: TheCore, request: Request
-) -> AttestationResponse:
+def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore, request: Request) -> AttestationResponse:
     """Review, approve or reject a report."""
     if asked.act == "approval":
         who.need("approve")

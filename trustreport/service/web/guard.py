@@ -114,7 +114,7 @@ def admitted(request: Request, token: str | None, session: str | None) -> Princi
     who = _owner(core, token, session)
     if who is None:
         count_anonymous(request)
-        raise not_known()
+        raise not_known(ended=bool(session))
     core.throttle.request(f"{who.via} {who.session or who.credential}")
     _note(core, who)
     request.state.user, request.state.organisation = who.user, who.organisation
