@@ -25,7 +25,7 @@ def main(file: Path) -> None:
     lines = raw.decode("utf-8", errors="replace").splitlines()
     found = {common.digest(line) for line in lines if len(line) >= SHORTEST}
     common.FILE.write_bytes(b"".join(sorted(found)))
-    print(f"{common.FILE}: {len(found):,} passwords of {SHORTEST} characters or more")  # noqa: T201
+    print(f"{common.FILE}: {len(found):,} passwords of {SHORTEST} characters or more")
 
 
 if __name__ == "__main__":

@@ -593,15 +593,21 @@ database_address = click.option(
 @click.option(
     "--workers", type=click.IntRange(min=0), help="Number of reports built at the same time (default: 1)."
 )
+@click.option(
+    "--tls-certificate",
+    metavar="FILE",
+    help="Certificate in PEM, with those between it and its authority; without it a reverse proxy does TLS.",
+)
+@click.option("--tls-key", metavar="FILE", help="Key of the certificate in PEM.")
 @data_folder
 @database_address
-def serve(host: str | None, port: int | None, workers: int | None, data: Path, database: str | None) -> None:
+def serve(data: Path, **given: Any) -> None:
     """Start the service: web API, pages and a worker.
 
     The first start prints a single-use link for creating the first account. Other settings are environment
     variables TRUSTREPORT_*, listed in docs/service.md.
     """
-    with service_settings(data, host=host, port=port, workers=workers, database=database) as settings:
+    with service_settings(data, **given) as settings:
         from trustreport.service.server import serve as run
 
         run(settings)

@@ -1,7 +1,9 @@
 """Every page for everybody: axe-core finds no violation, light and dark; phone width; the keyboard."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from pages import Shown
@@ -83,7 +85,9 @@ def test_axe_finds_no_violation_on_any_page(page: Any, shown: Shown) -> None:
     look("/invitation")
     look("/shared")
     look("/forgotten")
-    look(f"/shared#{shown.names['link']}")
+    page.goto(f"{shown.url}/shared#{shown.names['link']}")
+    page.wait_for_url(re.compile(r"/shared/\w{26}$"))
+    look(urlsplit(page.url).path)
     look("/api/docs")
     page.goto(f"{shown.url}/sign-in")
     sign_in(page)
@@ -143,7 +147,7 @@ def test_a_search_answers_as_one_types(page: Any, shown: Shown) -> None:
 
 
 def test_v14_3_1_a_session_that_ends_leaves_no_open_page(page: Any, shown: Shown) -> None:
-    """Of another tab, when one signs out; of any, when nobody has used it for too long, without the server."""
+    """Of another tab, when one signs out; of any, when nobody has used it for too long, with no server."""
     sign_in(page)
     other = page.context.new_page()
     other.clock.install()

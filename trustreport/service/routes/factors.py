@@ -125,7 +125,8 @@ def confirm_app(asked: AppCode, who: Anyone, core: TheCore) -> Added:
             raise Fault(
                 403,
                 "Code is wrong",
-                "Type the code that the app shows now. Is the clock of its device right?",
+                "Type the code that the app shows now: it is good for 30 seconds. Is the clock of its device "
+                "right, and does the app know SHA-256? If not, use another app, or a passkey.",
             )
         added = _counts(rows, who, row)
     give_back()

@@ -35,10 +35,25 @@ Answer = Callable[[Scope, Fault], Response]
 
 
 class Envelope:
-    """Wraps every request; `answer` makes a page or a problem of a fault, whichever is wanted."""
+    """Wraps every request.
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, answer: Answer, *, secure: bool) -> None:
-        self.app, self.metrics, self.answer, self.secure = app, metrics, answer, secure
+    Parameters
+    ----------
+    answer : makes a page or a problem of a fault, whichever is wanted
+    secure : whether browsers are to come by HTTPS alone
+    refuse : the fault for which a request is not even looked at, if there is one
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        answer: Answer,
+        *,
+        secure: bool,
+        refuse: Callable[[Scope], Fault | None],
+    ) -> None:
+        self.app, self.metrics, self.answer, self.secure, self.refuse = app, metrics, answer, secure, refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,7 +81,10 @@ class Envelope:
 
         error: BaseException | None = None
         try:
-            await self.app(scope, receive, dressed)
+            if refused := self.refuse(scope):
+                await self.answer(scope, refused)(scope, receive, dressed)
+            else:
+                await self.app(scope, receive, dressed)
         except Exception as caught:  # the log knows the place, the answer only the request's name
             error = caught
             fault = fault_of(caught) or Fault(
