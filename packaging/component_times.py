@@ -1,9 +1,9 @@
-"""Whether components are as new as SECURITY.md promises: weaknesses that pip-audit found, and the age of the locks.
+"""Whether components are as new as SECURITY.md promises: what pip-audit found, and the age of the locks.
 
     pip-audit --format json -o found.json ... ; python packaging/component_times.py found.json
 
-`known_weaknesses.csv` beside this file says since when each weakness is known to us. Exit status 1 where one is not
-noted there or a time is over; `./run audit` does both steps.
+`known_weaknesses.csv` beside this file says since when each weakness is known to us. Exit status 1 where one
+is not noted there or a time is over; `./run audit` does both steps.
 """
 
 import csv
@@ -21,9 +21,9 @@ LOCKS = ("requirements.lock", "requirements-service.lock", "requirements-dev.loc
 EXPOSED_DAYS, OTHER_DAYS, UPDATE_DAYS = 7, 30, 90
 # What reads bytes that others send, or keeps secrets: a weakness there can be used from outside.
 EXPOSED = frozenset(
-    "authlib argon2-cffi cryptography fastapi h11 httpcore2 httpx2 jinja2 joserfc lxml markupsafe openpyxl pandas "
-    "pillow psycopg psycopg-binary pyarrow pydantic pydantic-core pyotp pyrage python-calamine python-multipart "
-    "ruamel-yaml sqlalchemy starlette uvicorn weasyprint webauthn".split()
+    "authlib argon2-cffi cryptography fastapi h11 httpcore2 httpx2 jinja2 joserfc markupsafe openpyxl "
+    "pandas pillow psycopg psycopg-binary pyarrow pydantic pydantic-core pyotp pyrage python-calamine "
+    "python-multipart ruamel-yaml sqlalchemy starlette uvicorn weasyprint webauthn".split()
 )
 
 
@@ -43,7 +43,8 @@ def overdue(audit: Mapping[str, Any], known: Mapping[tuple[str, str], date], tod
     for package, weakness in found_in(audit):
         since = known.get((package, weakness))
         if since is None:
-            yield f"{package}: {weakness} is new. Update it, or add `{package},{weakness},{today}` to {KNOWN.name}."
+            note = f"{package},{weakness},{today}"
+            yield f"{package}: {weakness} is new. Update it, or add `{note}` to {KNOWN.name}."
         elif (days := (today - since).days) > days_for(package):
             yield f"{package}: {weakness} is known for {days} days; {days_for(package)} are allowed."
 

@@ -1,6 +1,7 @@
 """Items of OWASP ASVS 5.0.0 on passwords, sessions, links and codes, as docs/security.md names them."""
 
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -9,8 +10,8 @@ from pages import HTML, post
 from services import API, PASSWORD, Client, world
 from zxcvbn import zxcvbn
 
-from trustreport.service.access import common, secrets
-from trustreport.service.access.principal import COOKIE
+from trustreport.service.access import common, recovery, secrets
+from trustreport.service.access.principal import COOKIE, MOST_SESSIONS
 from trustreport.service.core import Core
 from trustreport.service.storage.models import Factor, Session
 
@@ -97,3 +98,37 @@ def test_v14_3_1_a_session_that_ends_is_cleared_from_the_browser(
         answer = anna.request(method, path, content=b"x" if method == "POST" else None)
         assert (answer.status_code, answer.headers["clear-site-data"]) == (401, CLEARED)
     assert "clear-site-data" not in Client.on(app).get(f"{API}/studies").headers
+
+
+def test_v7_1_2_an_account_has_so_many_sessions(anna: Client, app: FastAPI) -> None:
+    first = Client.logged_in(app, "anna@hospital.test")
+    for _ in range(MOST_SESSIONS - 2):
+        Client.logged_in(app, "anna@hospital.test")
+    assert first.get(f"{API}/session").status_code == 200
+    assert len(anna.get(f"{API}/sessions").json()["items"]) == MOST_SESSIONS
+    newest = Client.logged_in(app, "anna@hospital.test")
+    assert len(newest.get(f"{API}/sessions?limit=100").json()["items"]) == MOST_SESSIONS
+    assert anna.get(f"{API}/session").status_code == 401  # begun first, and none was used since
+
+
+def test_v16_2_1_and_v16_3_1_the_log_says_from_where_and_which_sign_ins_failed(
+    light: Core, app: FastAPI, anna: Client, quiet_logs: list[dict[str, Any]]
+) -> None:
+    for email, user in (("anna@hospital.test", anna.me["user"]), ("nobody@nowhere.test", "")):
+        quiet_logs.clear()
+        answer = Client.on(app).post(f"{API}/session", json={"email": email, "password": "x" * 12})
+        assert answer.status_code == 401
+        refused, line = quiet_logs
+        assert {k: refused[k] for k in ("event", "how", "user", "address")} == {
+            "event": "login.refused", "how": "password", "user": user, "address": "testclient",
+        }  # fmt: skip
+        assert (line["event"], line["status"], line["address"]) == ("request", 401, "testclient")
+        assert "nobody" not in str(quiet_logs)  # what is typed there may be a password
+
+
+def test_v11_5_1_recovery_codes_have_128_bits_or_more(light: Core, anna: Client) -> None:
+    with light.store.write() as rows:
+        codes = recovery.renew(rows, anna.me["user"])
+        assert all(len(code.replace("-", "")) * 5 >= 128 for code in codes)
+        assert recovery.is_one(codes[0])
+        assert recovery.use(rows, anna.me["user"], codes[0])

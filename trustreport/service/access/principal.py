@@ -16,6 +16,7 @@ from trustreport.service.web.faults import Fault
 
 COOKIE = "__Host-trustreport"
 MINUTE = 60_000
+MOST_SESSIONS = 20  # of one account; a further one ends that which was used longest ago
 CLEARED = {"Clear-Site-Data": '"cache", "storage"'}  # what browsers drop once a session has ended
 ENROL = "Your organisation requires a second factor. Set one up on your account page first."
 PREFIX = "tr_"  # of API tokens, so that scanners of leaked secrets know one
@@ -79,6 +80,9 @@ def begin_session(rows: Rows, user: User, settings: Settings, *, replaces: str =
         end_session(rows, replaces)
     secret, at = secrets.new_secret(), now(rows)
     rows.execute(delete(Session).where(Session.expires_at < at))
+    own = select(Session).where(Session.user == user.id).order_by(Session.seen_at.desc(), Session.id.desc())
+    for oldest in rows.scalars(own.offset(MOST_SESSIONS - 1)).all():
+        rows.delete(oldest)
     rows.add(
         Session(
             hash=secrets.fingerprint(secret),

@@ -29,6 +29,7 @@ from trustreport.service.storage.store import now
 from trustreport.service.web.envelope import RENEWED
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import Anyone, TheCore, address_of, anybody, csrf_of
+from trustreport.service.web.log import log
 
 router = APIRouter(tags=["account"])
 Secret = Annotated[str, Field(min_length=1, max_length=100)]
@@ -143,7 +144,8 @@ def by_password(core: Core, email: str, password: str, request: Request) -> tupl
     with core.store.read() as rows:
         kept = rows.scalar(select(User).where(User.email == email))
         browser = request.cookies.get(browsers.COOKIE, "")
-        counters = browsers.counters(rows, kept, email, browser, address_of(request))
+        counted_at = address_of(request)
+        counters = browsers.counters(rows, kept, email, browser, counted_at)
     give_back = core.throttle.begin_login(counters)
     fine = secrets.is_password(password, kept.password if kept else None)
     if kept is None or not fine or kept.disabled_at is not None:
@@ -151,6 +153,7 @@ def by_password(core: Core, email: str, password: str, request: Request) -> tupl
         if kept is not None:
             with core.store.write() as rows:
                 audit.write(rows, kept.organisation, kept.id, "login.refused", kept.id)
+        log().info("login.refused", how="password", user=kept.id if kept else "", address=counted_at)
         raise Fault(401, "Not known", "Address or password is wrong.")
     give_back()
     renewed = secrets.hash_password(password) if secrets.is_outdated(kept.password) else ""

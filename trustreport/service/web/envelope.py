@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import structlog
 from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import address_of
 from trustreport.service.web.log import log, place_of
 from trustreport.service.web.metrics import Metrics
 from trustreport.service.web.unavailable import fault_of
@@ -108,6 +110,7 @@ class Envelope:
                     route=route,
                     status=status,
                     seconds=round(seconds, 4),
+                    address=address_of(Request(scope)),
                     user=state.get("user", ""),
                     organisation=state.get("organisation", ""),
                     **({"error": place_of(error)} if error else {}),

@@ -50,8 +50,8 @@ def refuse_unencrypted(settings: Settings) -> None:
         return
     raise Unsuitable(
         f"Without encryption the service does not listen on {settings.host}. Give it a certificate "
-        "(--tls-certificate, --tls-key), or set TRUSTREPORT_PROXIES to the number of reverse proxies in front "
-        "of it and TRUSTREPORT_PUBLIC_URL to their https:// address."
+        "(--tls-certificate, --tls-key), or set TRUSTREPORT_PROXIES to the number of reverse proxies in "
+        "front of it and TRUSTREPORT_PUBLIC_URL to their https:// address."
     )
 
 
@@ -80,7 +80,7 @@ def is_behind_proxy(settings: Settings) -> bool:
 
 
 def unencrypted(settings: Settings, scope: Scope) -> Fault | None:
-    """Why a request is refused that came through the proxy, or around it, without TLS; None where it is not."""
+    """Why a request is refused that came to the proxy, or around it, without TLS; None where it is not."""
     if settings.tls_certificate or not is_behind_proxy(settings):
         return None
     sent = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-proto"]
