@@ -50,10 +50,11 @@ def overdue(audit: Mapping[str, Any], known: Mapping[tuple[str, str], date], tod
 
 
 def unaudited(audit: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each package that the registry says nothing about: silence is not health."""
-    for part in audit["dependencies"]:
-        if "skip_reason" in part:
-            yield f"{part['name']}: not audited ({part['skip_reason']})."
+    """A sentence on the packages that the registry says nothing about: silence is not health."""
+    names = [part["name"] for part in audit["dependencies"] if "skip_reason" in part]
+    if names:
+        some = ", ".join(names[:3])
+        yield f"The registry in use says nothing about {len(names)} packages ({some} ...): not audited."
 
 
 def outdated(lock: str, text: str, today: date) -> Iterator[str]:

@@ -6,13 +6,15 @@ from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from trustreport.service.access.principal import CLEARED
+from trustreport.service.pages.api_docs import ADDRESS
 from trustreport.service.pages.render import page
 from trustreport.service.web.faults import Fault
 
 
 def is_wanted(request: Request) -> bool:
     """Whether a browser asks for a page, so that an error is one too."""
-    return not request.url.path.startswith("/api/") and "text/html" in request.headers.get("Accept", "")
+    is_page = not request.url.path.startswith("/api/") or request.url.path == ADDRESS
+    return is_page and "text/html" in request.headers.get("Accept", "")
 
 
 def refused(request: Request, fault: Fault) -> Response:

@@ -90,7 +90,9 @@ class Envelope:
         except Exception as caught:  # the log knows the place, the answer only the request's name
             error = caught
             fault = fault_of(caught) or Fault(
-                500, "Broken", f"This is a fault of the service; its log has the details under {name}."
+                500,
+                "A fault of ours",
+                f"This is a fault of the service; its log has the details under {name}.",
             )
             status = fault.status
             if not begun:
