@@ -46,7 +46,7 @@ def server_context(settings: Settings) -> ssl.SSLContext | None:
 
 def refuse_unencrypted(settings: Settings) -> None:
     """Refuse to listen to others without encryption, unless a proxy with TLS is said to be in front."""
-    if settings.is_loopback or is_behind_proxy(settings):
+    if settings.is_loopback or has_tls_proxy(settings):
         return
     raise Unsuitable(
         f"Without encryption the service does not listen on {settings.host}. Give it a certificate "
@@ -74,14 +74,14 @@ def refuse_untrusted(context: ssl.SSLContext, host: str, authority: str = "") ->
                 continue
 
 
-def is_behind_proxy(settings: Settings) -> bool:
+def has_tls_proxy(settings: Settings) -> bool:
     """Whether a proxy with TLS is said to be in front of the service."""
     return bool(settings.proxies) and settings.public_url.startswith("https://")
 
 
 def unencrypted(settings: Settings, scope: Scope) -> Fault | None:
     """Why a request is refused that came to the proxy, or around it, without TLS; None where it is not."""
-    if settings.tls_certificate or not is_behind_proxy(settings):
+    if settings.tls_certificate or not has_tls_proxy(settings):
         return None
     sent = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-proto"]
     kinds = {kind.strip().lower() for value in sent for kind in value.split(",")}
