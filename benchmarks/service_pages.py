@@ -71,28 +71,31 @@ def look(page: Any, url: str, address: str, folder: Path, window: str) -> None:
 
 def pictures(folder: Path, words: list[str]) -> Iterator[str]:
     """Look at every page in every window."""
-    with tempfile.TemporaryDirectory() as data, chromium() as browser:
-        with served(Path(data), workers=False) as (core, app, url):
-            inside, shared = everything(core, app)
-            wanted = [a for a in inside if not words or any(word in a for word in words)]
-            for width, scheme in WINDOWS:
-                window = f"{width}-{scheme}"
-                context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-                page = context.new_page()
-                for address in OPEN:
-                    look(page, url, address, folder, window)
-                page.goto(url + shared)
-                page.wait_for_url(re.compile(r"/shared/\w{26}$"))
-                look(page, url, "/shared/" + page.url.rpartition("/")[2], folder, window)
-                page.goto(f"{url}/sign-in")
-                page.fill("[name=email]", "anna@hospital.test")
-                page.fill("[name=password]", PASSWORD)
-                page.keyboard.press("Enter")
-                page.wait_for_url("**/studies")
-                for address in wanted:
-                    look(page, url, address, folder, window)
-                context.close()
-                yield window
+    with (
+        tempfile.TemporaryDirectory() as data,
+        chromium() as browser,
+        served(Path(data), workers=False) as (core, app, url),
+    ):
+        inside, shared = everything(core, app)
+        wanted = [a for a in inside if not words or any(word in a for word in words)]
+        for width, scheme in WINDOWS:
+            window = f"{width}-{scheme}"
+            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            page = context.new_page()
+            for address in OPEN:
+                look(page, url, address, folder, window)
+            page.goto(url + shared)
+            page.wait_for_url(re.compile(r"/shared/\w{26}$"))
+            look(page, url, "/shared/" + page.url.rpartition("/")[2], folder, window)
+            page.goto(f"{url}/sign-in")
+            page.fill("[name=email]", "anna@hospital.test")
+            page.fill("[name=password]", PASSWORD)
+            page.keyboard.press("Enter")
+            page.wait_for_url("**/studies")
+            for address in wanted:
+                look(page, url, address, folder, window)
+            context.close()
+            yield window
 
 
 if __name__ == "__main__":
