@@ -739,6 +739,12 @@ def _write_plan(sizes: "StudySizes", out: Path) -> Iterator[Path]:
     "--workers", type=click.IntRange(min=0), help="Number of reports built at the same time (default: 1)."
 )
 @cluster_backend
+@click.option(
+    "--tls-certificate",
+    metavar="FILE",
+    help="Certificate in PEM, with those between it and its authority; without it a reverse proxy does TLS.",
+)
+@click.option("--tls-key", metavar="FILE", help="Key of the certificate in PEM.")
 @data_folder
 @database_address
 def serve(data: Path, **given: Any) -> None:

@@ -2,8 +2,6 @@
 
 import io
 import json
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
-from running import free_port
+from running import free_port, threaded
 from services import API, MANIFEST, PASSWORD, Client, new_core
 
 from trustreport.service.app import create_app
@@ -160,7 +158,7 @@ def signed_report(core: Core, anna: Client) -> dict[str, str]:
     eve = anna.invite("eve@hospital.test", "reviewer")
     asked = {"reviewer": eve.me["user"], "due": "2027-02-01"}
     assert anna.post(f"{report}/review-requests", json=asked).status_code == 201
-    names["link"] = anna.post(f"{report}/shares", json={}).json()["link"].rpartition("/")[2]
+    names["link"] = anna.post(f"{report}/shares", json={}).json()["link"].rpartition("#")[2]
     queued = anna.post(f"{API}/versions/{names['version']}/jobs", json={"formats": ["csv"]}).json()
     names["queued"] = queued["id"]
     return names
@@ -201,17 +199,10 @@ def served(folder: Path, *, workers: bool, **given: Any) -> Iterator[tuple[Core,
     port = given.pop("port", None) or free_port()
     core = new_core(folder / "data", port=port, **given)
     app = create_app(core, (lambda: Worker(core, 1)) if workers else _nothing)
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, access_log=False))
-    thread = threading.Thread(target=server.run)
-    thread.start()
     try:
-        while not server.started:
-            time.sleep(0.02)
-            assert thread.is_alive()
-        yield core, app, core.settings.url
+        with threaded(uvicorn.Config(app, port=port, log_config=None, access_log=False)):
+            yield core, app, core.settings.url
     finally:
-        server.should_exit = True
-        thread.join(20)
         core.close()
 
 

@@ -6,12 +6,16 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from services import API
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +25,22 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@contextmanager
+def threaded(config: uvicorn.Config) -> Iterator[threading.Thread]:
+    """A server in a thread of ours, that answers already."""
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.02)
+            assert thread.is_alive()
+        yield thread
+    finally:
+        server.should_exit = True
+        thread.join(20)
 
 
 class Process:

@@ -1,7 +1,9 @@
 """Every page for everybody: axe-core finds no violation, light and dark; phone width; the keyboard."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from pages import Shown
@@ -83,9 +85,12 @@ def test_axe_finds_no_violation_on_any_page(page: Any, shown: Shown) -> None:
             found[address, "head is not at the top"] = top
 
     look("/sign-in")
-    look("/invitation?link=x")
+    look("/invitation")
+    look("/shared")
     look("/forgotten")
-    look(f"/shared/{shown.names['link']}")
+    page.goto(f"{shown.url}/shared#{shown.names['link']}")
+    page.wait_for_url(re.compile(r"/shared/\w{26}$"))
+    look(urlsplit(page.url).path)
     look("/api/docs")
     page.goto(f"{shown.url}/sign-in")
     sign_in(page)
@@ -142,3 +147,28 @@ def test_a_search_answers_as_one_types(page: Any, shown: Shown) -> None:
     assert page.evaluate("document.activeElement.id") == "q"
     page.fill("#q", "nowhere")
     page.get_by_text("No study has").wait_for()
+
+
+def test_v14_3_1_a_session_that_ends_leaves_no_open_page(page: Any, shown: Shown) -> None:
+    """Of another tab, when one signs out; of any, when nobody has used it for too long, with no server."""
+    sign_in(page)
+    other = page.context.new_page()
+    other.clock.install()
+    for tab in (page, other):
+        tab.goto(f"{shown.url}/studies/{shown.names['study']}")
+        assert "Chest readings" in tab.inner_text("body")
+    other.clock.fast_forward("59:00")
+    assert "Chest readings" in other.inner_text("body")
+    page.reload()  # one is here still
+    other.clock.fast_forward("02:00")
+    assert "Chest readings" in other.inner_text("body")
+    other.context.set_offline(True)
+    other.clock.fast_forward("01:01:00")
+    other.get_by_text("Your session has ended").wait_for()
+    assert "Chest readings" not in other.content()
+    other.context.set_offline(False)
+    for tab in (page, other):  # one clock for both: the first has ended as well
+        tab.goto(f"{shown.url}/studies/{shown.names['study']}")
+    page.get_by_role("button", name="Sign out").click()
+    other.get_by_text("Your session has ended").wait_for()
+    assert "Chest readings" not in other.content()

@@ -25,7 +25,7 @@ def service(tmp_path: Path) -> Iterator[tuple[str, str]]:
     with served(tmp_path, workers=True) as (core, _, url):
         with core.store.write() as rows:
             link = accounts.new_link(rows, "setup", core.settings)
-        yield url, f"{url}/setup?link={link}"
+        yield url, f"{url}/setup#{link}"
 
 
 def coded(table: str) -> str:

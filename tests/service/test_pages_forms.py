@@ -19,7 +19,15 @@ from trustreport.service.storage.models import Audit
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}{% raw %}"
 POSTS = sorted({route.path for route in page_routes() if "POST" in route.methods})
-ANYBODY = ("/setup", "/invitation", "/sign-in", "/sign-in/second", "/sign-in/provider", "/forgotten")
+ANYBODY = (
+    "/setup",
+    "/invitation",
+    "/sign-in",
+    "/sign-in/second",
+    "/sign-in/provider",
+    "/forgotten",
+    "/shared",
+)
 # Of accounts with a second factor or an identity provider: tests of their own look at these.
 ELSEWHERE = {
     "/account/second-factor/*",
@@ -45,6 +53,7 @@ def test_every_page_is_free_of_inline_code_and_binds_its_forms(shown: Shown) -> 
     addresses = {re.sub(r"\{\w+\}", "*", path) for path in wanted}
     assert addresses - kinds <= {
         "/", "/setup", "/invitation", "/sign-in", "/forgotten", "/static/*", "/reports/*/document", "/jobs/*",
+        "/shared",
         "/shared/*", "/shared/*/document", "/shared/*/zip", "/shared/*/files/{name:path}", *ELSEWHERE,
     }  # fmt: skip
     pages[f"/jobs/{names['queued']}"] = anna.get(f"/jobs/{names['queued']}", headers=HTML).text
@@ -212,7 +221,8 @@ def test_a_setup_link_works_once(light: Core, anonymous: TestClient) -> None:
     with light.store.write() as rows:
         link = accounts.new_link(rows, "setup", light.settings)
     typed: dict[str, Any] = {"organisation": "H", "name": "A", "email": "a@h.test", "password": PASSWORD}
-    page = f"/setup?link={link}"
+    page = "/setup"
+    typed["link"] = f"https://testserver/setup#{link}"
     other = {**typed, "password_again": "other"}
     assert post(anonymous, page, "/setup", **other).status_code == 422
     short = post(anonymous, page, "/setup", **{**typed, "password": "short", "password_again": "short"})
@@ -329,7 +339,7 @@ def test_every_other_form_does_what_it_says(light: Core, app: FastAPI, anna: Cli
     said = anna.get(f"{API}/users/{reader.me['user']}").json()
     assert (said["name"], said["roles"]) == ("Renamed", ["author", "viewer"])
     again = post(anna, user, f"{user}/invitation").text
-    (link,) = re.findall(r"link=([\w-]+)", again)
+    (link,) = re.findall(r"/invitation#([\w-]+)", again)
     assert anna.accept(link).me["name"] == "Renamed"
     assert "closed" in get(anna, done(user, f"{user}/closing")).words
     assert "active" in get(anna, done(user, f"{user}/closing")).words

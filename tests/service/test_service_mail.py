@@ -96,7 +96,7 @@ def send_all(core: Core) -> None:
 
 
 def link_in(message: EmailMessage) -> str:
-    (link,) = re.findall(rf"{re.escape(URL)}/invitation\?link=([\w-]+)", message.get_content())
+    (link,) = re.findall(rf"{re.escape(URL)}/invitation#([\w-]+)", message.get_content())
     return str(link)
 
 

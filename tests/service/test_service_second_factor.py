@@ -1,7 +1,9 @@
 """Second factors of local accounts: codes of an app, recovery codes, what administrators may do."""
 
+import base64
 import time
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,7 @@ class App:
     """The app on somebody's phone."""
 
     def __init__(self, secret: str, clock: Clock) -> None:
-        self.totp, self.clock = pyotp.TOTP(secret), clock
+        self.totp, self.clock = pyotp.TOTP(secret, digest=sha256), clock
 
     def code(self, later: int = 1) -> str:
         """A code that was not shown yet."""
@@ -78,12 +80,26 @@ def test_signing_in_takes_password_and_code_each_code_once(app: FastAPI, anna: C
     clock.at -= STEP
     assert log_in(app, phone.totp.at(int(clock.at))).status_code == 403  # so do those with an earlier one
     clock.at += STEP
-    fresh = phone.code()
-    clock.at += STEP
-    assert log_in(app, fresh).status_code == 201  # a clock may be half a minute off
-    late = phone.code()
-    clock.at += 2 * STEP
-    assert log_in(app, late).status_code == 403
+    assert log_in(app, phone.code()).status_code == 201
+
+
+def test_v6_5_5_a_code_is_good_for_30_seconds(app: FastAPI, anna: Client, clock: Clock) -> None:
+    phone, _ = enrol(anna, clock)
+    clock.at += STEP - clock.at % STEP
+    for later, status in ((STEP, 403), (-1, 403), (STEP - 1, 201)):
+        code = phone.code()
+        clock.at += later
+        assert log_in(app, code).status_code == status, later
+        clock.at += STEP - clock.at % STEP
+
+
+def test_v11_4_1_codes_are_of_sha_256(anna: Client, clock: Clock) -> None:
+    made = anna.post(f"{API}/account/totp", json={"password": PASSWORD}).json()
+    assert "algorithm=SHA256" in made["address"]
+    assert len(base64.b32decode(made["secret"] + "=" * (-len(made["secret"]) % 8))) * 8 >= 256
+    old = pyotp.TOTP(made["secret"]).at(int(clock.at))  # SHA-1, which most libraries take if nothing is said
+    refused = anna.post(f"{API}/account/totp/confirmation", json={"code": old})
+    assert (refused.status_code, "SHA-256" in refused.json()["detail"]) == (403, True)
 
 
 def test_codes_are_throttled_over_an_hour(app: FastAPI, anna: Client, clock: Clock) -> None:
@@ -329,8 +345,10 @@ def test_sessions_say_where_they_are_and_end_one_by_one(light: Core, app: FastAP
 
 def test_the_clock_of_codes_is_the_machines_own() -> None:
     secret = totp.new_secret()
+    code = pyotp.TOTP(secret, digest=sha256)
     here = int(time.time())
-    assert totp.used_step(secret, pyotp.TOTP(secret).at(here), 0) in (here // STEP, here // STEP + 1)
+    tried = [totp.used_step(secret, code.at(at), 0) for at in (here, here + STEP)]  # it may go on meanwhile
+    assert {here // STEP, here // STEP + 1} & set(tried)
 
 
 def test_one_code_lets_one_of_several_at_once_in(core: Core, clock: Clock) -> None:

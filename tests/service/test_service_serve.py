@@ -26,7 +26,7 @@ def test_a_first_start_prints_a_link_and_a_stop_is_graceful(tmp_path: Path) -> N
     api = Api(port)
     try:
         api.wait_ready()
-        link = re.search(r"http://127\.0\.0\.1:\d+/setup\?link=(\S+)", (tmp_path / "log").read_text())
+        link = re.search(r"http://127\.0\.0\.1:\d+/setup#(\S+)", (tmp_path / "log").read_text())
         assert link
         me = api.ask(
             "POST",

@@ -1,15 +1,13 @@
 """Connections that send half a head are closed, and those that answer are not."""
 
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
-import uvicorn
-from running import free_port
+from running import free_port, threaded
 
 from trustreport.service.core import Core
 from trustreport.service.server import server_config
@@ -24,15 +22,8 @@ def port(light: Core, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     monkeypatch.setattr(slow_heads, "HEAD_SECONDS", 0.5)
     port = free_port()
     config = server_config(replace(light, settings=replace(light.settings, port=port)), nullcontext)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-        assert thread.is_alive()
-    yield port
-    server.should_exit = True
-    thread.join(20)
+    with threaded(config):
+        yield port
 
 
 @pytest.mark.parametrize("first, begun", [(b"", b""), (b"", HALF), (GET, HALF)])

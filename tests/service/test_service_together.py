@@ -10,6 +10,8 @@ from pages import HTML, get, post
 from services import API, Client
 
 from trustreport.service.core import Core
+from trustreport.service.pages.shared import COOKIE as SHARE_COOKIE
+from trustreport.service.pages.shared import GONE
 from trustreport.service.record import retention
 from trustreport.service.storage.collaboration import Comment, Mail, ReviewRequest, StoredShare
 from trustreport.service.storage.models import StoredStudy, User
@@ -158,14 +160,24 @@ def shared(client: Client, report: str, **given: Any) -> tuple[str, dict[str, An
     """The path of a new link to a report, and its row."""
     made = client.post(f"{API}/reports/{report}/shares", json=given)
     assert made.status_code == 201, made.text
-    return "/shared/" + made.json()["link"].rpartition("/")[2], made.json()["share"]
+    address, _, secret = made.json()["link"].partition("#")
+    assert address.endswith("/shared")  # what a browser sends of it
+    return secret, made.json()["share"]
+
+
+def opened(stranger: TestClient, secret: str, status: int = 303) -> str:
+    """Open a link as its page does; where that leads."""
+    answer = post(stranger, "/shared", "/shared", link=secret)
+    assert answer.status_code == status, answer.text
+    return str(answer.headers.get("location", ""))
 
 
 def test_a_link_shows_one_report_and_nothing_else(
     light: Core, app: FastAPI, anna: Client, names: dict[str, str], anonymous: TestClient
 ) -> None:
-    path, share = shared(anna, names["report"])
-    secret = path.rpartition("/")[2]
+    secret, share = shared(anna, names["report"])
+    path = opened(anonymous, secret)
+    assert path == f"/shared/{share['id']}"
     page = get(anonymous, path)
     assert "Hospital" in page.words
     assert not page.forms
@@ -199,7 +211,8 @@ def test_a_link_that_works_no_more_is_as_absent_as_one_that_never_was(
 ) -> None:
     carl = anna.invite("carl@hospital.test", "author")
     names = world_to_see(light, carl)
-    path, share = shared(carl, names["report"])
+    secret, share = shared(carl, names["report"])
+    path = opened(anonymous, secret)
     if how == "expired":
         with light.store.write() as rows:
             rows.query(StoredShare).update({StoredShare.expires_at: 1})
@@ -211,13 +224,12 @@ def test_a_link_that_works_no_more_is_as_absent_as_one_that_never_was(
     elif how == "removed":
         assert anna.delete(f"{API}/studies/{names['study']}").status_code == 204
     else:
-        path += "x"
+        secret = "x" * 43
+        anonymous.cookies.clear()
+    assert post(anonymous, "/shared", "/shared", link=secret).status_code == 404
     for address in (path, f"{path}/zip", f"{path}/document", f"{path}/files/results.json"):
         answer = anonymous.get(address)
-        assert (answer.status_code, answer.json()["detail"]) == (
-            404,
-            "This link is unknown, has expired, or was revoked.",
-        )
+        assert (answer.status_code, answer.json()["detail"]) == (404, GONE)
     assert log(light, "share.open") == []
 
 
@@ -233,8 +245,8 @@ def test_a_link_lives_as_long_as_the_settings_say(light: Core, anna: Client, nam
     )
     page = f"/reports/{names['report']}"
     made = post(anna, page, f"{page}/shares", days="90").text
-    assert "/shared/" in made
-    assert "/shared/" not in anna.get(page, headers=HTML).text  # shown once
+    assert "/shared#" in made
+    assert "/shared#" not in anna.get(page, headers=HTML).text  # shown once
 
 
 def test_whoever_has_a_link_is_counted(light: Core, anna: Client, names: dict[str, str]) -> None:
@@ -243,11 +255,13 @@ def test_whoever_has_a_link_is_counted(light: Core, anna: Client, names: dict[st
     from trustreport.service.app import create_app
     from trustreport.service.web.limits import Throttle
 
-    path, _ = shared(anna, names["report"])
+    secret, share = shared(anna, names["report"])
     few = dataclasses.replace(light.settings, requests_a_minute=3)
     app = create_app(dataclasses.replace(light, settings=few, throttle=Throttle(few, light.store)))
     stranger = TestClient(app, base_url="https://testserver", raise_server_exceptions=False)
-    assert [stranger.get(path).status_code for _ in range(4)] == [200, 200, 200, 429]
+    headers = {"Cookie": f"{SHARE_COOKIE}{share['id']}={secret}"}
+    path = f"/shared/{share['id']}"
+    assert [stranger.get(path, headers=headers).status_code for _ in range(4)] == [200, 200, 200, 429]
 
 
 def test_a_restore_revokes_links(light: Core, anna: Client, names: dict[str, str], tmp_path: Any) -> None:

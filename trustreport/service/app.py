@@ -18,6 +18,7 @@ from trustreport.service.reference.document import anchor_of
 from trustreport.service.routes import operations
 from trustreport.service.routes.api import PREFIX, TAGS, api
 from trustreport.service.settings import Settings
+from trustreport.service.web import tls
 from trustreport.service.web.body import BodyLimit
 from trustreport.service.web.envelope import Envelope
 from trustreport.service.web.faults import MEDIA, Fault, Field, ProblemDetails
@@ -73,6 +74,7 @@ def create_app(
         metrics=core.metrics,
         answer=_answer_scope,
         secure=core.settings.url.startswith("https:"),
+        refuse=lambda scope: tls.unencrypted(core.settings, scope),
     )
     if core.traces:
         app.add_middleware(Traced, traces=core.traces, prefix=PREFIX)

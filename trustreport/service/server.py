@@ -2,6 +2,7 @@
 
 import os
 import signal
+import ssl
 import sys
 import tempfile
 import threading
@@ -23,6 +24,7 @@ from trustreport.service.jobs.worker import Worker
 from trustreport.service.record import log_heads
 from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings, Unsuitable
+from trustreport.service.web import tls
 from trustreport.service.web.log import log, set_up_logs
 from trustreport.service.web.slow_heads import HeadTimeout
 from trustreport.service.web.traces import traces_of
@@ -36,7 +38,8 @@ def serve(settings: Settings) -> None:
 
     Raises
     ------
-    Unsuitable : others could reach a service that nobody has an account on, or its cluster does not answer
+    Unsuitable : others could reach a service that nobody has an account on or that does not encrypt, or its
+        cluster does not answer
     """
     traces = traces_of(settings)
     core = replace(open_core(settings), traces=traces)
@@ -49,6 +52,7 @@ def serve(settings: Settings) -> None:
                 f"Set it up first: start it without --host and open the link that it prints, or set "
                 f"{ADMIN[0]} and {ADMIN[1]}."
             )
+        context = tls.server_context(settings)
         if link:
             sys.stderr.write(f"Set the service up within {settings.link_hours:g} hours: {link}\n")
             sys.stderr.flush()
@@ -59,9 +63,9 @@ def serve(settings: Settings) -> None:
         def worker_context() -> AbstractContextManager[Any]:
             return Worker(core, settings.workers, cluster) if settings.workers else nullcontext()
 
-        config = server_config(core, worker_context)
+        config = server_config(core, worker_context, context)
         log().info("start", url=settings.url, workers=settings.workers)
-        if settings.url.startswith("https:") and not settings.proxies:
+        if settings.url.startswith("https:") and not settings.proxies and context is None:
             log().warning("all users share the address of the proxy: set TRUSTREPORT_PROXIES")
         # The server stops by itself on these, then raises them again: that time they end nothing.
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -72,12 +76,17 @@ def serve(settings: Settings) -> None:
         core.close()
 
 
-def server_config(core: Core, worker_context: Callable[[], AbstractContextManager[Any]]) -> uvicorn.Config:
-    """How the server listens."""
+def server_config(
+    core: Core,
+    worker_context: Callable[[], AbstractContextManager[Any]],
+    context: ssl.SSLContext | None = None,
+) -> uvicorn.Config:
+    """How the server listens, encrypted where there is a context for it."""
     return uvicorn.Config(
         create_app(core, worker_context),
         host=core.settings.host,
         port=core.settings.port,
+        ssl_context_factory=(lambda config, default: context) if context else None,
         http=HeadTimeout,
         log_config=None,
         access_log=False,
@@ -119,7 +128,7 @@ def setup_link(core: Core) -> str:
         if accounts.any_account(rows):
             return ""
         secret = accounts.new_link(rows, "setup", core.settings)
-    return f"{core.settings.url}/setup?link={secret}"
+    return f"{core.settings.url}/setup#{secret}"
 
 
 def first_account(core: Core) -> None:

@@ -31,6 +31,9 @@ class Settings:
     database: str = ""
     host: str = "127.0.0.1"
     port: int = 8000
+    tls_certificate: str = ""  # PEM file of the certificate and those between; empty: a proxy does TLS
+    tls_key: str = ""  # PEM file of its key
+    tls_authority: str = ""  # PEM file of the authority that users trust; empty: those of this machine
     workers: int = 1  # reports at a time inside `serve`; 0 leaves them to `trustreport worker`
     backend: str = ""  # "dask": heavy steps of reports are computed on the cluster that Dask's settings name
 
@@ -92,6 +95,10 @@ class Settings:
         wrong = []
         if self.backend and self.backend not in BACKENDS:
             wrong.append(f"TRUSTREPORT_BACKEND={self.backend!r}: expected {', '.join(BACKENDS)}, or nothing")
+        if bool(self.tls_certificate) != bool(self.tls_key):
+            wrong.append(
+                "TRUSTREPORT_TLS_CERTIFICATE and TRUSTREPORT_TLS_KEY: found one, expected both or none"
+            )
         if self.smtp_security not in SMTP_SECURITY:
             wrong.append(
                 f"TRUSTREPORT_SMTP_SECURITY={self.smtp_security!r}: expected {', '.join(SMTP_SECURITY)}"
@@ -132,7 +139,8 @@ class Settings:
     def url(self) -> str:
         """The address that links begin with."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return self.public_url.rstrip("/") or f"http://{host}:{self.port}"
+        scheme = "https" if self.tls_certificate else "http"
+        return self.public_url.rstrip("/") or f"{scheme}://{host}:{self.port}"
 
 
 def from_environment(data: Path, environment: Mapping[str, str] = os.environ, **given: Any) -> Settings:

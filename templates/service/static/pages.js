@@ -15,6 +15,44 @@
     drop.querySelector("[data-chosen]").textContent = said + (files.length > 8 ? " and " + (files.length - 8) + " more" : "");
   }
 
+  // The secret of a link is after the # of its address: it goes into the form, and out of the history.
+  const code = document.querySelector("[data-from-address]");
+
+  function take() {
+    if (!code || window.location.hash.length < 20) { return; }
+    code.value = window.location.hash.slice(1);
+    window.history.replaceState(null, "", window.location.pathname);
+    code.closest(".field").hidden = true;
+    if (code.form.hasAttribute("data-at-once")) { code.form.requestSubmit(); }
+  }
+
+  take();
+  window.addEventListener("hashchange", take);
+
+  // A session that has ended leaves nothing on the screen, in every tab, also where the server is away.
+  const idle = Number(document.body.dataset.idle || 0) * 60000;
+
+  function watch() {
+    const tabs = new BroadcastChannel("trustreport");
+    const left = document.querySelector("template[data-ended]").content;
+    let seen = Date.now();
+
+    function end() {
+      document.body.replaceChildren(left.cloneNode(true));
+      document.title = document.querySelector("h1").textContent;
+    }
+
+    tabs.onmessage = (event) => { if (event.data === "ended") { end(); } else { seen = Date.now(); } };
+    const active = () => { seen = Date.now(); tabs.postMessage("active"); };
+    document.body.addEventListener("htmx:afterRequest", active);
+    document.querySelector("form[action='/sign-out']").addEventListener("submit", () => tabs.postMessage("ended"));
+    window.setInterval(() => { if (Date.now() - seen >= idle) { end(); } }, 10000);
+    active();
+  }
+
+  if (idle) { watch(); }
+  window.addEventListener("pageshow", (event) => { if (event.persisted) { window.location.reload(); } });
+
   // What is not filtered by does not appear in the address of a list.
   document.body.addEventListener("htmx:configRequest", (event) => {
     const sent = event.detail.parameters;

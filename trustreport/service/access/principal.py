@@ -16,6 +16,8 @@ from trustreport.service.web.faults import Fault
 
 COOKIE = "__Host-trustreport"
 MINUTE = 60_000
+MOST_SESSIONS = 20  # of one account; a further one ends that which was used longest ago
+CLEARED = {"Clear-Site-Data": '"cache", "storage"'}  # what browsers drop once a session has ended
 ENROL = "Your organisation requires a second factor. Set one up on your account page first."
 PREFIX = "tr_"  # of API tokens, so that scanners of leaked secrets know one
 
@@ -35,6 +37,7 @@ class Principal:
     operator: bool
     via: Literal["session", "token"]
     credential: str  # hash of the session, or name of the token's row
+    session: str = ""  # name of the session, which stays when its cookie is renewed
     must_enrol: bool = False  # may do nothing until a second factor is set up
 
     def need(self, permission: Permission) -> None:
@@ -77,6 +80,9 @@ def begin_session(rows: Rows, user: User, settings: Settings, *, replaces: str =
         end_session(rows, replaces)
     secret, at = secrets.new_secret(), now(rows)
     rows.execute(delete(Session).where(Session.expires_at < at))
+    own = select(Session).where(Session.user == user.id).order_by(Session.seen_at.desc(), Session.id.desc())
+    for oldest in rows.scalars(own.offset(MOST_SESSIONS - 1)).all():
+        rows.delete(oldest)
     rows.add(
         Session(
             hash=secrets.fingerprint(secret),
@@ -95,9 +101,16 @@ def end_session(rows: Rows, secret: str) -> None:
     rows.execute(delete(Session).where(Session.hash == secrets.fingerprint(secret)))
 
 
+def renew_session(session: Session) -> str:
+    """A new secret for the cookie of a session whose user has proved anew who they are; voids the old one."""
+    secret = secrets.new_secret()
+    session.hash = secrets.fingerprint(secret)
+    return secret
+
+
 def end_others(rows: Rows, who: Principal) -> int:
     """End every session of a user but the one that asks; how many."""
-    others = select(Session).where(Session.user == who.user, Session.hash != who.credential)
+    others = select(Session).where(Session.user == who.user, Session.id != who.session)
     found = rows.scalars(others).all()
     for session in found:
         rows.delete(session)
@@ -114,7 +127,7 @@ def by_session(rows: Rows, secret: str, settings: Settings) -> Principal | None:
     if user is None:
         return None
     locked = second_factor.must_enrol(rows, user, kept, settings)
-    return _principal(user, "session", kept.hash, None, must_enrol=locked)
+    return _principal(user, "session", kept.hash, None, session=kept.id, must_enrol=locked)
 
 
 def by_token(rows: Rows, secret: str, settings: Settings) -> Principal | None:
@@ -138,6 +151,7 @@ def _principal(
     credential: str,
     scopes: list[Any] | None,
     *,
+    session: str = "",
     must_enrol: bool = False,
 ) -> Principal | None:
     if user.disabled_at is not None:
@@ -153,5 +167,6 @@ def _principal(
         operator=user.operator and via == "session" and not must_enrol,
         via=via,
         credential=credential,
+        session=session,
         must_enrol=must_enrol,
     )

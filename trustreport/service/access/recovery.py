@@ -11,7 +11,7 @@ from trustreport.service.storage.models import RecoveryCode
 from trustreport.service.storage.store import now
 
 CODES = 10
-SIGNS, GROUP = 24, 6  # 120 bits, so a fast hash is enough
+SIGNS, GROUP = 28, 7  # 140 bits, so a fast hash is enough
 
 
 def renew(rows: Rows, user: str) -> list[str]:

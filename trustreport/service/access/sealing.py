@@ -32,6 +32,14 @@ def unseal(signer: Signer, kept: str, owner: str) -> str:
     return _cipher(signer).decrypt(raw[:NONCE], raw[NONCE:], owner.encode()).decode()
 
 
+def session_key(signer: Signer, session: str) -> bytes:
+    """A secret of one session, the same as long as it lasts, whatever its cookie is."""
+    return _derived(signer, f"trustreport session {session}")
+
+
 def _cipher(signer: Signer) -> AESGCM:
-    derived = HKDF(SHA256(), 32, None, b"trustreport second factors")
-    return AESGCM(derived.derive(signer.key.private_bytes_raw()))
+    return AESGCM(_derived(signer, "trustreport second factors"))
+
+
+def _derived(signer: Signer, purpose: str) -> bytes:
+    return HKDF(SHA256(), 32, None, purpose.encode()).derive(signer.key.private_bytes_raw())

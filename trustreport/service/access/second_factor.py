@@ -17,7 +17,7 @@ from trustreport.service.web.faults import Fault
 
 HOUR = 3600
 KINDS = {"totp": "an app", "passkey": "a passkey"}
-WRONG = "This code is wrong, was used before, or has expired."
+WRONG = "This code is wrong, was used before, or has expired: a code is good for 30 seconds."
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from trustreport.service.access.common import is_common
 from trustreport.service.web.faults import Fault
 
 SHORTEST, LONGEST = 12, 256
@@ -80,6 +81,8 @@ def weakness(password: str, *known: str) -> str:
     if guessed["guesses"] < GUESSES:
         hint = guessed["feedback"]["warning"].rstrip(".")
         return "it is easily guessed" + (f" ({hint[:1].lower()}{hint[1:]})" if hint else "")
+    if is_common(password):
+        return "it is one of the most common among passwords that have leaked elsewhere"
     return ""
 
 
@@ -93,6 +96,7 @@ def fingerprint(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def csrf_token(session_secret: str) -> str:
-    """What a page of this session sends along, so that no other site's page can act for its user."""
-    return hmac.new(session_secret.encode(), b"csrf", hashlib.sha256).hexdigest()
+def csrf_token(secret: str | bytes) -> str:
+    """What a page sends along, so that no other site's page can act for its user; of what only we know."""
+    key = secret.encode() if isinstance(secret, str) else secret
+    return hmac.new(key, b"csrf", hashlib.sha256).hexdigest()

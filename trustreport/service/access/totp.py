@@ -1,24 +1,24 @@
-"""Codes of an app (RFC 6238): six digits, a new one every 30 seconds, each of use once."""
+"""Codes of an app (RFC 6238 with HMAC-SHA-256): six digits, good for 30 seconds, each of use once."""
 
 import time
+from hashlib import sha256
 from hmac import compare_digest
 
 import pyotp
 import segno
 
 STEP = 30
-WINDOW = 1  # codes before and after that of now, for clocks that differ
 ISSUER = "trustreport"
 
 
 def new_secret() -> str:
-    """160 random bits in base 32."""
-    return pyotp.random_base32()
+    """260 random bits in base 32."""
+    return pyotp.random_base32(52)
 
 
 def address(secret: str, email: str) -> str:
     """What an app reads: ``otpauth://totp/...``."""
-    return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name=ISSUER)
+    return _codes(secret).provisioning_uri(name=email, issuer_name=ISSUER)
 
 
 def picture(uri: str) -> str:
@@ -30,7 +30,9 @@ def used_step(secret: str, code: str, last: int, at: float | None = None) -> int
     """Which step a code belongs to; None where it is wrong, or not later than the last that was used."""
     digits = code.replace(" ", "")
     here = int(time.time() if at is None else at) // STEP
-    generate = pyotp.TOTP(secret).generate_otp
-    steps = range(here - WINDOW, here + WINDOW + 1)
-    fitting = [step for step in steps if compare_digest(generate(step).encode(), digits.encode())]
-    return next((step for step in fitting if step > last), None)
+    is_right = compare_digest(_codes(secret).generate_otp(here).encode(), digits.encode())
+    return here if is_right and here > last else None
+
+
+def _codes(secret: str) -> pyotp.TOTP:
+    return pyotp.TOTP(secret, digest=sha256, interval=STEP)

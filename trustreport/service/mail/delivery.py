@@ -62,7 +62,7 @@ def compose(rows: Rows, settings: Settings, mail: Mail) -> EmailMessage | None:
     if mail.kind in ("invitation", "reset"):
         made_by = mail.details.get("made_by", outbox.ACTOR)
         secret = accounts.new_link(rows, "invitation", settings, user.id, made_by=made_by)
-        values["link"] = f"{settings.url}/invitation?link={secret}"
+        values["link"] = f"{settings.url}/invitation#{secret}"
     text = environment().get_template(f"mail_{mail.kind}.txt.j2").render(name=user.name, **values)
     subject, _, body = text.partition("\n")
     message = EmailMessage()

@@ -275,4 +275,4 @@ def _organisation(
 
 def _link(core: Core, secret: str | None) -> str:
     """The address that an invitation is taken up at; empty where it went by mail."""
-    return f"{core.settings.url}/invitation?link={secret}" if secret else ""
+    return f"{core.settings.url}/invitation#{secret}" if secret else ""

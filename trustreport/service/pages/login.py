@@ -17,6 +17,7 @@ from trustreport.service.pages.page_context import (
     SentByAnyone,
     Visitor,
     attempt,
+    link_secret,
     request_from_form,
     see,
     text,
@@ -36,12 +37,12 @@ OPEN = (
     "/sign-in/second",
     "/sign-in/provider",
     "/forgotten",
+    "/shared",
 )  # forms of those who are not signed in
 
 TRIES = 5  # of the second factor, then the password is asked for again
 
 router = APIRouter()
-Secret = Annotated[str, Query(max_length=100)]
 Next = Annotated[str, Query(max_length=2000)]
 
 
@@ -52,23 +53,23 @@ def begin(who: Visitor) -> Response:
 
 
 @router.get("/setup", dependencies=[Depends(anybody)])
-def setup(request: Request, core: TheCore, link: Secret = "") -> Response:
+def setup(request: Request, core: TheCore) -> Response:
     """The first start: an organisation and its first account."""
     with core.store.read() as rows:
         if accounts.any_account(rows):
             return see("/sign-in")
-    return page(request, "setup", link=link)
+    return page(request, "setup", link="")
 
 
 @router.post("/setup")
 def set_up(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Make them, and come in."""
-    link = text(form, "link")
+    link = link_secret(form)
 
     def act() -> Response:
         _same_twice(text(form, "password"), text(form, "password_again"))
-        names = ("link", "organisation", "email", "name", "password")
-        wanted = request_from_form(api.Setup, **{name: text(form, name) for name in names})
+        names = ("organisation", "email", "name", "password")
+        wanted = request_from_form(api.Setup, link=link, **{name: text(form, name) for name in names})
         answer = RedirectResponse("/studies?done=setup", 303)
         api.set_up(wanted, core, request, answer)
         return answer
@@ -77,15 +78,15 @@ def set_up(request: Request, core: TheCore, form: SentByAnyone) -> Response:
 
 
 @router.get("/invitation", dependencies=[Depends(anybody)])
-def invitation(request: Request, link: Secret = "") -> Response:
+def invitation(request: Request) -> Response:
     """Somebody who was invited, or forgot a password."""
-    return page(request, "invitation", link=link)
+    return page(request, "invitation", link="")
 
 
 @router.post("/invitation")
 def accept(request: Request, core: TheCore, form: SentByAnyone) -> Response:
     """Choose a password, and come in."""
-    link = text(form, "link")
+    link = link_secret(form)
 
     def act() -> Response:
         _same_twice(text(form, "password"), text(form, "password_again"))

@@ -16,7 +16,7 @@ from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission
 from trustreport.service.pages.render import FORM_COOKIE
 from trustreport.service.web.faults import Fault, Field
-from trustreport.service.web.guard import SAFE, admitted, anybody, core_of, refuse_other_sites
+from trustreport.service.web.guard import SAFE, admitted, anybody, core_of, csrf_of, refuse_other_sites
 
 M = TypeVar("M", bound=BaseModel)
 LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")  # an address of this service and no other
@@ -63,22 +63,23 @@ Admin = Annotated[Principal, Depends(may("manage"))]
 
 async def sent(request: Request, who: Visitor) -> AsyncIterator[FormData]:
     """The form that a page of this session sent."""
-    async with _form(request, request.cookies.get(COOKIE, "")) as form:
+    async with _form(request, csrf_of(core_of(request), who)) as form:
         yield form
 
 
 async def sent_by_anyone(request: Request, who: Annotated[None, Depends(anybody)]) -> AsyncIterator[FormData]:
     """The form of a page that needs no session, bound to the browser it was shown in."""
-    async with _form(request, request.cookies.get(FORM_COOKIE, "")) as form:
+    secret = request.cookies.get(FORM_COOKIE, "")
+    async with _form(request, secrets.csrf_token(secret) if secret else "") as form:
         yield form
 
 
 @asynccontextmanager
-async def _form(request: Request, secret: str) -> AsyncIterator[FormData]:
+async def _form(request: Request, wanted: str) -> AsyncIterator[FormData]:
     async with request.form(max_files=MOST_FIELDS, max_fields=MOST_FIELDS) as form:
         token = form.get("csrf")
-        fine = isinstance(token, str) and compare_digest(token.encode(), secrets.csrf_token(secret).encode())
-        if not secret:
+        fine = isinstance(token, str) and compare_digest(token.encode(), wanted.encode())
+        if not wanted:
             url = core_of(request).settings.public_url
             raise Fault(
                 403,
@@ -105,6 +106,11 @@ def text(form: FormData, name: str) -> str:
     """A text of a form, its lines ended as everywhere else; empty where there is none."""
     value = form.get(name, "")
     return value.replace("\r\n", "\n") if isinstance(value, str) else ""
+
+
+def link_secret(form: FormData) -> str:
+    """The secret of a link, which a form may have whole."""
+    return text(form, "link").rpartition("#")[2].strip()
 
 
 def texts(form: FormData, name: str) -> list[str]:

@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.access import accounts, pending, provider_accounts
@@ -58,7 +59,7 @@ def come_back(
         identity = provider.identity(sent, code, since=step.details["begun"] if is_fresh else None)
         answer = page(request, "onward", target=local(step.details["next"]), provider="")
         if is_fresh:
-            _proved(core, step, identity)
+            _proved(core, step, identity, request)
         else:
             _come_in(core, provider, identity, request, answer)
         pending.forget(answer)
@@ -88,7 +89,7 @@ def connect(request: Request, who: Visitor, core: TheCore, form: Sent) -> Respon
 
     def act() -> Response:
         _provider(core)
-        api.confirm(core, who, text(form, "password"))
+        api.confirm(core, who, text(form, "password"), request)
         return _go(request, core, "connect", who, next="/account/provider?done=connected")
 
     return attempt(act, lambda fault: _connection(request, who, core, fault))
@@ -100,7 +101,7 @@ def disconnect(request: Request, who: Visitor, core: TheCore, form: Sent) -> Res
 
     def act() -> Response:
         _refuse_to_leave(core, who)
-        api.confirm(core, who, text(form, "password"))
+        api.confirm(core, who, text(form, "password"), request)
         with core.store.write() as rows:
             provider_accounts.unbind(rows, rows.get_one(User, who.user), who.user)
         return see("/account/provider?done=disconnected")
@@ -124,7 +125,7 @@ def _go(
     with core.store.write() as rows:
         begun = now(rows) // 1000
         given: dict[str, Any] = {"state": sent.state, "nonce": sent.nonce, "verifier": sent.verifier}
-        given |= {"act": act, "next": next, "begun": begun, "session": who.credential if who else ""}
+        given |= {"act": act, "next": next, "begun": begun, "session": who.session if who else ""}
         pending.begin(rows, answer, "provider", who.user if who else None, **given)
     return answer
 
@@ -138,10 +139,11 @@ def _come_in(core: Core, provider: Provider, identity: Identity, request: Reques
     provider_accounts.refuse_without_role(user)
 
 
-def _proved(core: Core, step: PendingStep, identity: Identity) -> None:
+def _proved(core: Core, step: PendingStep, identity: Identity, request: Request) -> None:
     """Note in the session that began it that its user has signed in anew, or connect their account."""
     with core.store.write() as rows:
-        session, user = rows.get(Session, step.details["session"]), rows.get(User, step.user or "")
+        session = rows.scalar(select(Session).where(Session.id == step.details["session"]))
+        user = rows.get(User, step.user or "")
         at = now(rows)
         if session is None or user is None or session.user != user.id or session.expires_at < at:
             raise Fault(403, "Too late", "Your session here has ended. Sign in, and begin again.")
@@ -151,6 +153,7 @@ def _proved(core: Core, step: PendingStep, identity: Identity) -> None:
             raise Fault(403, "Somebody else", "You signed in at the identity provider as somebody else.")
         else:
             session.proved_at = at
+        api.renew(session, request)
 
 
 def _connect(rows: Rows, user: User, identity: Identity) -> None:

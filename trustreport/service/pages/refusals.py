@@ -5,13 +5,16 @@ from urllib.parse import quote
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
+from trustreport.service.access.principal import CLEARED
+from trustreport.service.pages.api_docs import ADDRESS
 from trustreport.service.pages.render import page
 from trustreport.service.web.faults import Fault
 
 
 def is_wanted(request: Request) -> bool:
     """Whether a browser asks for a page, so that an error is one too."""
-    return not request.url.path.startswith("/api/") and "text/html" in request.headers.get("Accept", "")
+    is_page = not request.url.path.startswith("/api/") or request.url.path == ADDRESS
+    return is_page and "text/html" in request.headers.get("Accept", "")
 
 
 def refused(request: Request, fault: Fault) -> Response:
@@ -23,6 +26,7 @@ def refused(request: Request, fault: Fault) -> Response:
     # Whoever was signed out comes back to where they were, unless they were about to change something.
     wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     back = f"?next={quote(wanted)}" if request.method == "GET" and wanted != "/" else ""
+    cleared = {name: value for name, value in fault.headers.items() if name in CLEARED}
     if request.headers.get("HX-Request"):
-        return Response(status_code=204, headers={"HX-Redirect": "/sign-in"})
-    return RedirectResponse(f"/sign-in{back}", 303)
+        return Response(status_code=204, headers={"HX-Redirect": "/sign-in", **cleared})
+    return RedirectResponse(f"/sign-in{back}", 303, headers=cleared)

@@ -11,9 +11,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from trustreport.messages import catalogue
 from trustreport.service.access import secrets
-from trustreport.service.access.principal import COOKIE, Principal
+from trustreport.service.access.principal import Principal
 from trustreport.service.pages.static import address
 from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import core_of, csrf_of
 
 FORM_COOKIE = "__Host-trustreport-form"  # what forms of those who are not signed in are bound to
 POLICY = (
@@ -39,14 +40,15 @@ def page(
     typed : what was sent, so that nobody types it twice (never a password)
     """
     who: Principal | None = getattr(request.state, "who", None)
-    secret = request.cookies.get(COOKIE if who else FORM_COOKIE, "")
+    secret = request.cookies.get(FORM_COOKIE, "")
     given = "" if who or secret else secrets.new_secret()
     html = (
         environment()
         .get_template(f"service/{template}.html.j2")
         .render(
             who=who,
-            csrf=secrets.csrf_token(secret or given),
+            csrf=csrf_of(core_of(request), who) if who else secrets.csrf_token(secret or given),
+            idle_minutes=core_of(request).settings.idle_minutes,
             here=request.url.path,
             done=request.query_params.get("done", ""),
             fault=fault,

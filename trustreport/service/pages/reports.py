@@ -115,7 +115,7 @@ def sign(report: Name, request: Request, who: Reviewer, core: TheCore, form: Sen
 
     def act() -> Response:
         given = {name: text(form, name) or None for name in ("act", "meaning", "password")}
-        api.sign(report, request_from_form(api.Signing, **given), who, core)
+        api.sign(report, request_from_form(api.Signing, **given), who, core, request)
         return see(f"/reports/{report}?done=signed#signatures")
 
     return attempt(act, lambda fault: show(request, who, core, report, fault=fault, sent=typed(form)))

@@ -48,7 +48,7 @@ def begin_app(request: Request, who: Visitor, core: TheCore, form: Sent) -> Resp
 
     def act() -> Response:
         wanted = request_from_form(api.Confirmation, password=text(form, "password"))
-        made = api.begin_app(wanted, who, core)
+        made = api.begin_app(wanted, who, core, request)
         picture = totp.picture(made.address)
         return page(request, "second_factor_app", made=made, picture=picture, is_begun=True)
 

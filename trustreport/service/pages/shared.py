@@ -1,4 +1,7 @@
-"""One report for whoever has a link to it, without an account, until the link expires or is revoked."""
+"""One report for whoever has a link to it, without an account, until the link expires or is revoked.
+
+The secret of a link is in no address that is sent: a form brings it, and a cookie keeps it for this report.
+"""
 
 from typing import Annotated
 
@@ -9,10 +12,12 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.core import Core
+from trustreport.service.pages.page_context import SentByAnyone, link_secret, see
 from trustreport.service.pages.render import page
 from trustreport.service.pages.reports import DOCUMENT, LEADING, in_its_frame
 from trustreport.service.record import report_zip
 from trustreport.service.routes.blob_responses import send_blob
+from trustreport.service.routes.pagination import Name
 from trustreport.service.routes.reports import send_zip
 from trustreport.service.storage.collaboration import StoredShare
 from trustreport.service.storage.models import Attestation, Organisation, ReportFile, StoredReport, User
@@ -20,23 +25,45 @@ from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore, anybody
 
-PREFIX = "/shared/"  # what follows is the credential: whoever has it needs no session
+PREFIX = "/shared/"  # what follows names a link, whose secret is in a cookie: whoever has it needs no session
+COOKIE = "__Host-trustreport-share-"  # and the link's name: one for each that was opened
 
-router = APIRouter(prefix=f"{PREFIX}{{secret}}", dependencies=[Depends(anybody)])
-Secret = Annotated[str, Path(max_length=100)]
+router = APIRouter(prefix="/shared", dependencies=[Depends(anybody)])
 HIDDEN = {"X-Robots-Tag": "noindex, nofollow, noarchive", "Cache-Control": "no-store"}
 ACTOR = "link"
+GONE = "This link is unknown, has expired, or was revoked, or was not opened in this browser: open it anew."
 
 
 @router.get("")
-def shared(secret: Secret, request: Request, core: TheCore) -> Response:
+def opening(request: Request) -> Response:
+    """The form that takes the secret out of the link's address."""
+    answer = page(request, "shared_open")
+    answer.headers.update(HIDDEN)
+    return answer
+
+
+@router.post("")
+def open_link(request: Request, core: TheCore, form: SentByAnyone) -> Response:
+    """Take the secret of a link, and lead to its report."""
+    secret = link_secret(form)
+    with core.store.write() as rows:
+        query = select(StoredShare).where(StoredShare.hash == secrets.fingerprint(secret))
+        share = _working(core, rows, rows.scalar(query))
+    answer = see(f"{PREFIX}{share.id}")
+    answer.set_cookie(COOKIE + share.id, secret, secure=True, httponly=True, samesite="strict", path="/")
+    answer.headers.update(HIDDEN)
+    return answer
+
+
+@router.get("/{share}")
+def shared(share: Name, request: Request, core: TheCore) -> Response:
     """The report."""
     with core.store.write() as rows:
-        share = _valid(core, rows, secret)
-        share.uses, share.used_at = share.uses + 1, now(rows)
-        audit.write(rows, share.organisation, ACTOR, "share.open", share.id, report=share.report)
+        row = _opened(core, rows, request, share)
+        row.uses, row.used_at = row.uses + 1, now(rows)
+        audit.write(rows, row.organisation, ACTOR, "share.open", row.id, report=row.report)
     with core.store.read() as rows:
-        report = rows.get_one(StoredReport, share.report)
+        report = rows.get_one(StoredReport, row.report)
         files = rows.scalars(select(ReportFile).where(ReportFile.report == report.id)).all()
         signed = select(Attestation.act).where(Attestation.report == report.id)
         by_name = {file.name: file for file in files}
@@ -44,62 +71,67 @@ def shared(secret: Secret, request: Request, core: TheCore) -> Response:
             request,
             "shared",
             report=report,
-            organisation=rows.get_one(Organisation, share.organisation).name,
-            expires_at=share.expires_at,
+            organisation=rows.get_one(Organisation, row.organisation).name,
+            expires_at=row.expires_at,
             signed=frozenset(rows.scalars(signed)),
             leading=[by_name[name] for name in LEADING if name in by_name],
             has_document=DOCUMENT in by_name,
-            address=f"/shared/{secret}",
+            address=f"{PREFIX}{row.id}",
         )
     answer.headers.update(HIDDEN)
     return answer
 
 
-@router.get("/document")
-def document(secret: Secret, request: Request, core: TheCore) -> Response:
+@router.get("/{share}/document")
+def document(share: Name, request: Request, core: TheCore) -> Response:
     """The report itself, for the frame in its page."""
-    answer = in_its_frame(_file(core, request, secret, DOCUMENT, log=False))
+    answer = in_its_frame(_file(core, request, share, DOCUMENT, log=False))
     answer.headers.update(HIDDEN)
     return answer
 
 
-@router.get("/zip")
-def as_zip(secret: Secret, core: TheCore) -> Response:
+@router.get("/{share}/zip")
+def as_zip(share: Name, request: Request, core: TheCore) -> Response:
     """The report as one zip."""
     with core.store.write() as rows:
-        share = _valid(core, rows, secret)
-        audit.write(rows, share.organisation, ACTOR, "share.take", share.id, report=share.report)
-        report = rows.get_one(StoredReport, share.report)
+        row = _opened(core, rows, request, share)
+        audit.write(rows, row.organisation, ACTOR, "share.take", row.id, report=row.report)
+        report = rows.get_one(StoredReport, row.report)
         answer = send_zip(report.id, report_zip.entries(core, rows, report))
     answer.headers.update(HIDDEN)
     return answer
 
 
-@router.get("/files/{name:path}")
+@router.get("/{share}/files/{name:path}")
 def file(
-    secret: Secret, name: Annotated[str, Path(max_length=250)], request: Request, core: TheCore
+    share: Name, name: Annotated[str, Path(max_length=250)], request: Request, core: TheCore
 ) -> Response:
     """A file of the report."""
-    answer = _file(core, request, secret, name, log=True)
+    answer = _file(core, request, share, name, log=True)
     answer.headers.update(HIDDEN)
     return answer
 
 
-def _valid(core: Core, rows: Rows, secret: str) -> StoredShare:
-    """The link of a secret, counted; refuses all others in the same words."""
-    query = select(StoredShare).where(StoredShare.hash == secrets.fingerprint(secret))
-    share = rows.scalar(query.with_for_update())
+def _opened(core: Core, rows: Rows, request: Request, name: str) -> StoredShare:
+    """The link that this browser has opened, counted."""
+    secret = request.cookies.get(COOKIE + name, "")
+    query = select(StoredShare).where(StoredShare.id == name, StoredShare.hash == secrets.fingerprint(secret))
+    return _working(core, rows, rows.scalar(query.with_for_update()))
+
+
+def _working(core: Core, rows: Rows, share: StoredShare | None) -> StoredShare:
+    """A link that can be used, counted; refuses all others in the same words."""
     maker = rows.get(User, share.created_by) if share else None
     closed = maker is None or maker.disabled_at is not None
     if share is None or closed or share.revoked_at is not None or share.expires_at < now(rows):
-        raise Fault(404, "Not found", "This link is unknown, has expired, or was revoked.", headers=HIDDEN)
+        raise Fault(404, "Not found", GONE, headers=HIDDEN)
     core.throttle.request(f"share {share.id}")
     return share
 
 
-def _file(core: Core, request: Request, secret: str, name: str, *, log: bool) -> Response:
+def _file(core: Core, request: Request, share_name: str, name: str, *, log: bool) -> Response:
     with core.store.write() as rows:
-        share = _valid(core, rows, secret)
+        share = _opened(core, rows, request, share_name)
         kept = None if "\x00" in name else rows.get(ReportFile, (share.report, name))
         if kept is None:
             raise Fault(404, "Not found", "The report has no file of this name.", headers=HIDDEN)

@@ -22,11 +22,14 @@ from trustreport.service.access.roles import Permission, Role
 from trustreport.service.access.second_factor import Proof
 from trustreport.service.core import Core
 from trustreport.service.mail import outbox
+from trustreport.service.routes.sessions import forget_session
 from trustreport.service.routes.shapes import Email, Line, Password, RequestBody, ResponseBody
 from trustreport.service.storage.models import Session, User
 from trustreport.service.storage.store import now
+from trustreport.service.web.envelope import RENEWED
 from trustreport.service.web.faults import Fault
-from trustreport.service.web.guard import Anyone, TheCore, address_of, anybody
+from trustreport.service.web.guard import Anyone, TheCore, address_of, anybody, csrf_of
+from trustreport.service.web.log import log
 
 router = APIRouter(tags=["account"])
 Secret = Annotated[str, Field(min_length=1, max_length=100)]
@@ -141,7 +144,8 @@ def by_password(core: Core, email: str, password: str, request: Request) -> tupl
     with core.store.read() as rows:
         kept = rows.scalar(select(User).where(User.email == email))
         browser = request.cookies.get(browsers.COOKIE, "")
-        counters = browsers.counters(rows, kept, email, browser, address_of(request))
+        counted_at = address_of(request)
+        counters = browsers.counters(rows, kept, email, browser, counted_at)
     give_back = core.throttle.begin_login(counters)
     fine = secrets.is_password(password, kept.password if kept else None)
     if kept is None or not fine or kept.disabled_at is not None:
@@ -149,6 +153,7 @@ def by_password(core: Core, email: str, password: str, request: Request) -> tupl
         if kept is not None:
             with core.store.write() as rows:
                 audit.write(rows, kept.organisation, kept.id, "login.refused", kept.id)
+        log().info("login.refused", how="password", user=kept.id if kept else "", address=counted_at)
         raise Fault(401, "Not known", "Address or password is wrong.")
     give_back()
     renewed = secrets.hash_password(password) if secrets.is_outdated(kept.password) else ""
@@ -209,14 +214,13 @@ def begin(
         samesite="strict",
         path="/",
     )
-    return _me(who, secrets.csrf_token(secret))
+    return _me(core, who)
 
 
 @router.get("/session")
-def current_user(who: Anyone, request: Request) -> Me:
+def current_user(who: Anyone, core: TheCore) -> Me:
     """Who asks, and what they may do."""
-    secret = request.cookies.get(COOKIE, "")
-    return _me(who, secrets.csrf_token(secret) if who.via == "session" else "")
+    return _me(core, who)
 
 
 @router.delete("/session", status_code=204)
@@ -227,7 +231,7 @@ def log_out(who: Anyone, core: TheCore, request: Request, response: Response) ->
     with core.store.write() as rows:
         known.end_session(rows, request.cookies.get(COOKIE, ""))
         audit.write(rows, who.organisation, who.user, "logout", who.user)
-    response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
+    forget_session(response)
 
 
 @router.post("/account/password", status_code=204)
@@ -237,7 +241,7 @@ def change_password(
     """Change one's own password; all other sessions end, and this one gets a new cookie."""
     if who.via == "token":
         raise Fault(403, "Not allowed", "A password is changed in a session.")
-    confirm(core, who, asked.old)
+    verify(core, who, asked.old)  # the session ends with its password
     with core.store.write() as rows:
         user = rows.get_one(User, who.user)
         how = rows.get_one(Session, who.credential).how
@@ -245,7 +249,23 @@ def change_password(
         begin(core, rows, user, request, response, how=how)
 
 
-def confirm(core: Core, who: Principal, password: str | None) -> None:
+def confirm(core: Core, who: Principal, password: str | None, request: Request) -> None:
+    """Refuse whoever asks unless their password is right; their session then has a new cookie."""
+    verify(core, who, password)
+    with core.store.write() as rows:
+        query = select(Session).where(Session.hash == who.credential, Session.user == who.user)
+        session = rows.scalar(query.with_for_update())
+        if session is not None:  # else it is a token, or another request was first
+            renew(session, request)
+
+
+def renew(session: Session, request: Request) -> None:
+    """Give a session a new cookie, with whatever is answered."""
+    cookie = f"{COOKIE}={known.renew_session(session)}; HttpOnly; Path=/; SameSite=strict; Secure"
+    setattr(request.state, RENEWED, cookie)
+
+
+def verify(core: Core, who: Principal, password: str | None) -> None:
     """Refuse whoever asks unless their password is right; counted for their session or token alone.
 
     An account of the identity provider has signed in there anew instead, which is good for one act.
@@ -255,7 +275,7 @@ def confirm(core: Core, who: Principal, password: str | None) -> None:
     if identity.is_proved_there(user, core.settings):
         _use_fresh_sign_in(core, who)
         return
-    give_back = core.throttle.begin_login({f"{who.via} {who.credential}": 1})
+    give_back = core.throttle.begin_login({f"{who.via} {who.session or who.credential}": 1})
     if not secrets.is_password(password or "", user.password):
         raise Fault(403, "Password is wrong", "Your own password is needed for this.")
     give_back()
@@ -263,13 +283,13 @@ def confirm(core: Core, who: Principal, password: str | None) -> None:
 
 def is_fresh(rows: Rows, who: Principal) -> bool:
     """Whether a session has a fresh sign-in at the provider that was not used yet."""
-    session = rows.get(Session, who.credential)
+    session = rows.scalar(select(Session).where(Session.id == who.session))
     return session is not None and (session.proved_at or 0) >= now(rows) - PROVED_SECONDS * 1000
 
 
 def _use_fresh_sign_in(core: Core, who: Principal) -> None:
     with core.store.write() as rows:
-        session = rows.scalar(select(Session).where(Session.hash == who.credential).with_for_update())
+        session = rows.scalar(select(Session).where(Session.id == who.session).with_for_update())
         if session is None or (session.proved_at or 0) < now(rows) - PROVED_SECONDS * 1000:
             raise Fault(
                 403,
@@ -279,7 +299,7 @@ def _use_fresh_sign_in(core: Core, who: Principal) -> None:
         session.proved_at = None
 
 
-def _me(who: Principal, csrf: str) -> Me:
+def _me(core: Core, who: Principal) -> Me:
     return Me(
         user=who.user,
         organisation=who.organisation,
@@ -289,5 +309,5 @@ def _me(who: Principal, csrf: str) -> Me:
         permissions=sorted(who.may),
         operator=who.operator,
         must_enrol=who.must_enrol,
-        csrf=csrf,
+        csrf=csrf_of(core, who),
     )

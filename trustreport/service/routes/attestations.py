@@ -60,13 +60,13 @@ def attestations(report: Name, who: Reader, core: TheCore, turn: RequestedPage) 
 
 
 @router.post("/reports/{report}/attestations", status_code=201)
-def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore) -> AttestationResponse:
+def sign(report: Name, asked: Signing, who: Reviewer, core: TheCore, request: Request) -> AttestationResponse:
     """Review, approve or reject a report."""
     if asked.act == "approval":
         who.need("approve")
     with core.store.read() as rows:
         who.one(rows, StoredReport, report)
-    confirm(core, who, asked.password)  # outside of the transaction: a hash takes long
+    confirm(core, who, asked.password, request)  # outside of the transaction: a hash takes long
     with core.store.write() as rows:
         row = who.one(rows, StoredReport, report)
         return _to_response(attest(core, rows, who, row, asked.act, asked.meaning))

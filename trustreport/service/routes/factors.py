@@ -98,9 +98,9 @@ def factors(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[FactorRespo
 
 
 @router.post("/account/totp", status_code=201)
-def begin_app(asked: Confirmation, who: Anyone, core: TheCore) -> NewApp:
+def begin_app(asked: Confirmation, who: Anyone, core: TheCore, request: Request) -> NewApp:
     """A secret for an app that shows codes; it counts once a code of it was confirmed."""
-    _own(core, who, asked.password)
+    _own(core, who, asked.password, request)
     secret = totp.new_secret()
     with core.store.write() as rows:
         if second_factor.factors_of(rows, who.user, "totp"):
@@ -125,7 +125,8 @@ def confirm_app(asked: AppCode, who: Anyone, core: TheCore) -> Added:
             raise Fault(
                 403,
                 "Code is wrong",
-                "Type the code that the app shows now. Is the clock of its device right?",
+                "Type the code that the app shows now: it is good for 30 seconds. Is the clock of its device "
+                "right, and does the app know SHA-256? If not, use another app, or a passkey.",
             )
         added = _counts(rows, who, row)
     give_back()
@@ -133,9 +134,11 @@ def confirm_app(asked: AppCode, who: Anyone, core: TheCore) -> Added:
 
 
 @router.post("/account/passkeys/options", status_code=201)
-def begin_passkey(asked: Confirmation, who: Anyone, core: TheCore, response: Response) -> dict[str, Any]:
+def begin_passkey(
+    asked: Confirmation, who: Anyone, core: TheCore, request: Request, response: Response
+) -> dict[str, Any]:
     """What the browser is asked for a new passkey (options of WebAuthn)."""
-    _own(core, who, asked.password)
+    _own(core, who, asked.password, request)
     with core.store.write() as rows:
         known = second_factor.factors_of(rows, who.user)
         if len(known) >= MOST:
@@ -262,13 +265,13 @@ def to_response(row: Factor) -> FactorResponse:
     )
 
 
-def _own(core: Core, who: Principal, password: str) -> None:
+def _own(core: Core, who: Principal, password: str, request: Request) -> None:
     """Refuse an API token, an account of the provider, and whoever does not know the password."""
     in_a_session(who)
     with core.store.read() as rows:
         if identity.is_bound(rows.get_one(User, who.user)) and not rows.get_one(User, who.user).password:
             raise Fault(409, "Not here", "This account has its second factor at the identity provider.")
-    confirm(core, who, password)
+    confirm(core, who, password, request)
 
 
 def _with_both(
@@ -281,7 +284,7 @@ def _with_both(
             step = pending.take(rows, request, "proof")
             challenge = step.details["challenge"] if step.user == who.user else ""
         pending.forget(response)
-    confirm(core, who, asked.password)
+    confirm(core, who, asked.password, request)
     with core.store.read() as rows:
         user = rows.get_one(User, who.user)
     second_factor.prove(core, user, Proof(asked.code, asked.answer, challenge))

@@ -61,8 +61,8 @@ def end_session(session: Name, who: Anyone, core: TheCore, response: Response) -
             raise Fault(404, "Not found", f"There is no session {session!r} here.")
         rows.delete(row)
         audit.write(rows, who.organisation, who.user, "session.end", who.user, sessions=1)
-        if row.hash == who.credential:
-            response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
+        if row.id == who.session:
+            forget_session(response)
 
 
 @router.delete("/users/{user}/sessions", status_code=204)
@@ -93,7 +93,7 @@ def live_sessions(rows: Rows, who: Principal, settings: Settings) -> list[Sessio
             address=row.address,
             browser=row.browser,
             how=row.how,
-            current=row.hash == who.credential,
+            current=row.id == who.session,
         )
         for row in rows.scalars(query.order_by(Session.created_at.desc()))
     ]
@@ -103,3 +103,9 @@ def in_a_session(who: Principal) -> None:
     """Refuse an API token: its holder is a program, and no person."""
     if who.via == "token":
         raise Fault(403, "Not allowed", "This is seen and changed in a session.")
+
+
+def forget_session(response: Response) -> None:
+    """Let a browser drop a session that has ended, and what it has kept of it."""
+    response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict", path="/")
+    response.headers.update(known.CLEARED)

@@ -76,7 +76,7 @@ def make(report: Name, wanted: NewShare, who: Reader, core: TheCore) -> CreatedS
         rows.flush()
         said = {"study": row.study, "report": row.id, "days": days}
         audit.write(rows, who.organisation, who.user, "share.add", share.id, **said)
-        return CreatedShare(share=_to_response(share), link=f"{core.settings.url}/shared/{secret}")
+        return CreatedShare(share=_to_response(share), link=f"{core.settings.url}/shared#{secret}")
 
 
 @router.delete("/shares/{share}", status_code=204)

@@ -6,17 +6,22 @@ from collections.abc import Awaitable, Callable
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trustreport.service.access.principal import CLEARED, COOKIE
 from trustreport.service.web.faults import Fault
 
 IDLE_SECONDS = 60
 MOST_ANONYMOUS = 64_000  # bytes of a request without credentials: a password, a link
 
 
-def not_known() -> Fault:
-    """Why a request without valid credentials is refused."""
-    return Fault(
-        401, "Not known", "Log in, or send a valid API token.", headers={"WWW-Authenticate": "Bearer"}
-    )
+def not_known(*, ended: bool = False) -> Fault:
+    """Why a request without valid credentials is refused.
+
+    Parameters
+    ----------
+    ended : it came with a session that is none, so the browser is to drop what it has of it
+    """
+    headers = {"WWW-Authenticate": "Bearer", **(CLEARED if ended else {})}
+    return Fault(401, "Not known", "Log in, or send a valid API token.", headers=headers)
 
 
 class BodyLimit:
@@ -101,7 +106,7 @@ class BodyLimit:
             self.admit(scope["method"], scope["path"])
             return most
         if not self.is_open(scope["path"]):
-            raise not_known()
+            raise not_known(ended=f"{COOKIE}=".encode() in dict(scope["headers"]).get(b"cookie", b""))
         return min(most, MOST_ANONYMOUS)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send, fault: Fault) -> None:

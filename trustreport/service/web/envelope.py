@@ -6,14 +6,17 @@ from collections.abc import Callable
 
 import structlog
 from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trustreport.service.web.faults import Fault
+from trustreport.service.web.guard import address_of
 from trustreport.service.web.log import log, place_of
 from trustreport.service.web.metrics import Metrics
 from trustreport.service.web.unavailable import fault_of
 
+RENEWED = "renewed"  # name in the state of a request: a cookie to set, whatever its answer is
 QUIET = ("/health", "/ready", "/metrics")
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -34,10 +37,25 @@ Answer = Callable[[Scope, Fault], Response]
 
 
 class Envelope:
-    """Wraps every request; `answer` makes a page or a problem of a fault, whichever is wanted."""
+    """Wraps every request.
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, answer: Answer, *, secure: bool) -> None:
-        self.app, self.metrics, self.answer, self.secure = app, metrics, answer, secure
+    Parameters
+    ----------
+    answer : makes a page or a problem of a fault, whichever is wanted
+    secure : whether browsers are to come by HTTPS alone
+    refuse : the fault for which a request is not even looked at, if there is one
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        answer: Answer,
+        *,
+        secure: bool,
+        refuse: Callable[[Scope], Fault | None],
+    ) -> None:
+        self.app, self.metrics, self.answer, self.secure, self.refuse = app, metrics, answer, secure, refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -57,17 +75,24 @@ class Envelope:
                 headers["X-Request-Id"] = name
                 for header, value in HEADERS.items():
                     headers.setdefault(header, value)
+                if renewed := scope["state"].get(RENEWED):
+                    headers.append("Set-Cookie", renewed)
                 if self.secure:
                     headers.setdefault("Strict-Transport-Security", "max-age=31536000")
             await send(message)
 
         error: BaseException | None = None
         try:
-            await self.app(scope, receive, dressed)
+            if refused := self.refuse(scope):
+                await self.answer(scope, refused)(scope, receive, dressed)
+            else:
+                await self.app(scope, receive, dressed)
         except Exception as caught:  # the log knows the place, the answer only the request's name
             error = caught
             fault = fault_of(caught) or Fault(
-                500, "Broken", f"This is a fault of the service; its log has the details under {name}."
+                500,
+                "A fault of ours",
+                f"This is a fault of the service; its log has the details under {name}.",
             )
             status = fault.status
             if not begun:
@@ -87,6 +112,7 @@ class Envelope:
                     route=route,
                     status=status,
                     seconds=round(seconds, 4),
+                    address=address_of(Request(scope)),
                     user=state.get("user", ""),
                     organisation=state.get("organisation", ""),
                     **({"error": place_of(error)} if error else {}),

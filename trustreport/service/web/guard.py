@@ -12,7 +12,7 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 from fastapi.security.utils import get_authorization_scheme_param
 from starlette.types import Scope
 
-from trustreport.service.access import browsers, secrets
+from trustreport.service.access import browsers, sealing, secrets
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission
@@ -98,9 +98,14 @@ def asker(
     if token is None and session and request.method not in SAFE:
         refuse_other_sites(request)
         sent = request.headers.get(CSRF_HEADER, "")
-        if not compare_digest(sent.encode(), secrets.csrf_token(session).encode()):
+        if not compare_digest(sent.encode(), csrf_of(core_of(request), who).encode()):
             raise Fault(403, "Not from this page", f"Send the session's {CSRF_HEADER}.")
     return who
+
+
+def csrf_of(core: Core, who: Principal) -> str:
+    """What pages of a session send along; nothing for a token, which no browser sends by itself."""
+    return secrets.csrf_token(sealing.session_key(core.signer, who.session)) if who.session else ""
 
 
 def admitted(request: Request, token: str | None, session: str | None) -> Principal:
@@ -109,8 +114,8 @@ def admitted(request: Request, token: str | None, session: str | None) -> Princi
     who = _owner(core, token, session)
     if who is None:
         count_anonymous(request)
-        raise not_known()
-    core.throttle.request(f"{who.via} {who.credential}")
+        raise not_known(ended=bool(session))
+    core.throttle.request(f"{who.via} {who.session or who.credential}")
     _note(core, who)
     request.state.user, request.state.organisation = who.user, who.organisation
     return who
