@@ -105,8 +105,8 @@ def _files(core: Core, rows: Rows) -> Iterator[str]:
         for file in rows.scalars(select(model))
     }
     for organisation, digest, size in sorted(named):
-        path = core.blobs.path(organisation, digest)
-        if not path.is_file():
+        found = core.blobs.size(organisation, digest)
+        if found is None:
             yield f"file {digest} is lost"
-        elif path.stat().st_size != size or sha256(path.read_bytes()).hexdigest() != digest:
+        elif found != size or sha256(core.blobs.read(organisation, digest)).hexdigest() != digest:
             yield f"file {digest} is not what was kept"

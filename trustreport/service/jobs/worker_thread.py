@@ -5,7 +5,8 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.jobs.queue import Lease, Task
 from trustreport.service.jobs.store_results import store_check, store_report
 from trustreport.service.mail import outbox
+from trustreport.service.storage.blobs import Damaged, StorageAway
 from trustreport.service.storage.models import Job, VersionFile
 from trustreport.service.storage.store import AWAY
 from trustreport.service.web.log import log, place_of
@@ -74,6 +76,11 @@ class WorkerThread:
                     state = self._settle(job, lease, outcome, asked, work)
             except AWAY:  # another worker has the job once the lease is over
                 raise
+            except StorageAway:  # which is no fault of the job
+                with core.store.write() as rows:
+                    queue.give_back(rows, lease)
+                state = "given back"
+                raise
             except Exception as error:  # ours: it would come again with every attempt
                 log().error("job", job=job.id, error=place_of(error))
                 broken = ChildOutcome("failed", reason=f"A fault of the program: {place_of(error)}.")
@@ -104,14 +111,18 @@ class WorkerThread:
             "most_bytes": core.settings.most_unpacked,
             "most_files": core.settings.most_files,
         }
+        heartbeat = _Heartbeat(core, lease, self._stop)
         try:
-            task |= _lay_out(core, job, files, work)
+            with heartbeat.going_on():
+                task |= _lay_out(core, job, files, work)
         except FileNotFoundError:
             return ChildOutcome("failed", reason="A file of this version has been removed."), "go on"
+        except Damaged:
+            reason = "A file of this version is not what was uploaded: it was changed where it is stored."
+            return ChildOutcome("failed", reason=reason), "go on"
         except OSError as error:
             reason = f"Its files cannot be laid out: {place_of(error)}. Do their names contradict?"
             return ChildOutcome("failed", reason=reason), "go on"
-        heartbeat = _Heartbeat(core, lease, self._stop)
         outcome = run(
             task,
             work,
@@ -132,7 +143,8 @@ class WorkerThread:
         kept = None
         if outcome.kind == "answer" and not failed:
             try:
-                kept = _store_files(core, job, work)
+                with _Heartbeat(core, lease, self._stop).going_on():
+                    kept = _store_files(core, job, work)
             except (OSError, ValueError) as error:
                 failed = f"Its output cannot be stored ({place_of(error)})."
         with core.store.write() as rows:
@@ -169,6 +181,23 @@ class _Heartbeat:
     def on_progress(self, step: str, share: float) -> None:
         self._step, self._share = step, share
 
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Renew the lease from a thread of its own while files are moved, which may take long elsewhere."""
+        over = threading.Event()
+
+        def renew() -> None:
+            while not over.wait(min(1.0, self.core.settings.lease / 3)):
+                self.should_continue()
+
+        thread = threading.Thread(target=renew, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
     def should_continue(self) -> bool:
         if self.stop.is_set():
             return False
@@ -188,12 +217,12 @@ class _Heartbeat:
 def _lay_out(core: Core, job: Job, files: Sequence[VersionFile], work: Path) -> dict[str, str]:
     """Copy the inputs into the work folder; what the task needs to know of them."""
     if len(files) == 1 and files[0].archive:
-        shutil.copyfile(core.blobs.path(job.organisation, files[0].sha256), work / "archive")
+        core.blobs.copy(job.organisation, files[0].sha256, work / "archive")
         return {"archive": files[0].name}
     for file in files:
         target = work / "study" / file.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(core.blobs.path(job.organisation, file.sha256), target)
+        core.blobs.copy(job.organisation, file.sha256, target)
     return {}
 
 

@@ -70,7 +70,7 @@ def as_zip(secret: Secret, core: TheCore) -> Response:
         share = _valid(core, rows, secret)
         audit.write(rows, share.organisation, ACTOR, "share.take", share.id, report=share.report)
         report = rows.get_one(StoredReport, share.report)
-        answer = send_zip(report.id, report_zip.entries(core, rows, report))
+        answer = send_zip(core, report, report_zip.entries(core, rows, report))
     answer.headers.update(HIDDEN)
     return answer
 
