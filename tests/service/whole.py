@@ -105,8 +105,10 @@ def _files(core: Core, rows: Rows) -> Iterator[str]:
         for file in rows.scalars(select(model))
     }
     for organisation, digest, size in sorted(named):
-        found = core.blobs.size(organisation, digest)
-        if found is None:
+        try:
+            content = core.blobs.read(organisation, digest)
+        except FileNotFoundError:
             yield f"file {digest} is lost"
-        elif found != size or sha256(core.blobs.read(organisation, digest)).hexdigest() != digest:
+            continue
+        if len(content) != size or sha256(content).hexdigest() != digest:
             yield f"file {digest} is not what was kept"
