@@ -1,4 +1,4 @@
-"""kill -9 of servers or workers at random moments under load: `python benchmarks/service_kill.py [--kills 50]`.
+"""kill -9 of servers or workers at random moments: `python benchmarks/service_kill.py [--kills 50]`.
 
 Clients hand in studies and ask for reports without pause. At a random moment (0 to 4 s after all servers
 answered) a server or a worker is killed and started anew. With the victim dead, the database and the
@@ -6,7 +6,7 @@ files are looked at: every upload and job that was accepted is there, each repor
 that a row names has its content, the audit log is whole. At the end of each database's run no new work is
 handed in and every job has to be done. Writes benchmarks/results/service_kill.csv, one line for each kill.
 
-    python benchmarks/service_kill.py --files bucket --databases postgresql --servers 2 --workers 2 --kills 100
+    python benchmarks/service_kill.py --files bucket --databases postgresql --servers 2 --kills 100
 
 has several servers and workers, each with a data folder of its own as on a machine of its own, and the files
 in object storage; it writes benchmarks/results/service_kill_bucket.csv.
@@ -155,7 +155,7 @@ def run(
 def processes(
     folder: Path, address: str, token: str, asked: argparse.Namespace, files: dict[str, Any]
 ) -> tuple[dict[str, Process], list[Api]]:
-    """Servers and workers by name; with files in a bucket each has a data folder of its own, with the same key."""
+    """Servers and workers by name; with files in a bucket each has its own data folder, with the same key."""
     settings = {"LEASE": LEASE, "ATTEMPTS": 1000, "REQUESTS_A_MINUTE": 1_000_000, **files}
     variables = {f"TRUSTREPORT_{name.upper()}": str(value) for name, value in settings.items()}
     fleet, apis = {}, []

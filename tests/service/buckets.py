@@ -13,7 +13,7 @@ from typing import Any
 
 from running import free_port
 
-INSTALLED = Path(__file__).parent / "bucket_server" / "installed"
+INSTALLED = Path(sys.prefix) / "bucket_server"  # by `./run test`
 SERVE = "from moto.server import main; main()"
 BUCKET = "reports"
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import obstore
 import pytest
+from acts import is_intact
 from buckets import BUCKET, asked, names_in, new_prefix
 from click.testing import CliRunner
 from receivers import receiving
@@ -23,7 +24,7 @@ from trustreport.cli import main
 from trustreport.service.app import create_app
 from trustreport.service.core import Core, open_core
 from trustreport.service.jobs.worker_thread import WorkerThread
-from trustreport.service.record import retention
+from trustreport.service.record import log_heads, retention
 from trustreport.service.record.backup import BackupError, backup, restore
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.storage import bucket_blobs
@@ -156,6 +157,21 @@ def test_a_worker_of_another_machine_checks_what_was_uploaded(
     assert retention.sweep(light.store, light.blobs, older=60) == 0  # the zip is young
     assert retention.sweep(light.store, light.blobs, older=-1) == 1
     assert len(list(light.blobs.all())) == 2
+
+
+def test_each_machine_verifies_the_heads_that_it_keeps(
+    light: Core, tmp_path: Path, place: dict[str, Any]
+) -> None:
+    world(light, Client.set_up(create_app(light), light))
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(light.settings.data / "keys", elsewhere / "keys")
+    other = open_core(Settings(elsewhere, database=light.settings.address, **place))
+    log_heads.write_daily(other, "worker")
+    (heads,) = (elsewhere / "heads").glob("*.json")
+    assert [is_intact(core) for core in (light, other)] == [True, True]
+    heads.unlink()
+    assert [is_intact(core) for core in (light, other)] == [True, False]
+    other.close()
 
 
 def test_a_file_is_sent_whole_in_part_and_in_a_zip(light: Core) -> None:
