@@ -265,6 +265,15 @@ def test_the_endpoint_of_the_environment_is_used_and_http_refused(
     blobs.close()
 
 
+def test_files_of_the_data_folder_are_not_left_behind(tmp_path: Path, place: dict[str, Any]) -> None:
+    core = new_core(tmp_path / "data")
+    core.blobs.put("one", io.BytesIO(b"abc"))
+    core.close()
+    with pytest.raises(Unsuitable, match="by backup and restore"):
+        new_core(tmp_path / "data", **place)
+    assert names_in(place) == []
+
+
 @pytest.mark.parametrize(
     "given, said",
     [

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 READ = 4 * BLOCK  # bytes fetched at a time
 IN_MEMORY = BLOCK  # of an upload; what is larger waits on the disk
-CONNECT_SECONDS, SECONDS, PROBE_SECONDS = 3, 30, 3
+CONNECT_SECONDS, SECONDS, PROBE_SECONDS = 3, 10, 3
+BYTES_A_SECOND = 10_000_000  # at least, for an upload
 TRIES = 3
 SIGNED = timedelta(minutes=15)  # how long the address of an upload is valid
 DECIDED_SECONDS, MARK_SECONDS = 10, 120  # in which a removal is decided on, and through or given up
@@ -74,14 +75,12 @@ class BucketBlobs(Blobs):
                 "allow_http": http,
                 "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
                 "read_timeout": timedelta(seconds=SECONDS),
-                "timeout": timedelta(seconds=2 * SECONDS),
+                "timeout": timedelta(seconds=6 * SECONDS),
             },
             retry_config={"max_retries": TRIES - 1, "retry_timeout": timedelta(seconds=SECONDS)},
             **config,
         )
-        self._http = httpx2.Client(
-            verify=ssl.create_default_context(), timeout=httpx2.Timeout(SECONDS, connect=CONNECT_SECONDS)
-        )
+        self._http = httpx2.Client(verify=ssl.create_default_context())
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -247,7 +246,7 @@ class BucketBlobs(Blobs):
             return None
 
     def _send(
-        self, name: str, content: IO[bytes], *, tries: int = TRIES, seconds: float | None = None
+        self, name: str, content: IO[bytes], *, tries: int = TRIES, seconds: float = SECONDS
     ) -> datetime:
         """Store an object in one request; when that was, by the storage's clock.
 
@@ -255,7 +254,7 @@ class BucketBlobs(Blobs):
         """
         size, digest = content.seek(0, io.SEEK_END), _md5(content)
         headers = {"Content-Length": str(size), "Content-MD5": digest}
-        timeout = httpx2.USE_CLIENT_DEFAULT if seconds is None else seconds
+        timeout = httpx2.Timeout(seconds + size / BYTES_A_SECOND, connect=CONNECT_SECONDS)
         for left in reversed(range(tries)):
             content.seek(0)
             address = obstore.sign(self._store, "PUT", name, SIGNED)
@@ -289,7 +288,8 @@ class BucketBlobs(Blobs):
         """Why the storage cannot be used; of what it answered nothing is quoted."""
         if "NoSuchBucket" in text or status == 404:
             return StorageAway(NO_BUCKET, f"Make the bucket of {self.place}, or correct TRUSTREPORT_FILES.")
-        if status in (400, 401, 403) or "credential" in text.lower() or "403 Forbidden" in text:
+        nobody = "credential" in text.lower() or "/latest/api/token" in text  # it asked the instance's role
+        if status in (400, 401, 403) or nobody or "403 Forbidden" in text:
             return StorageAway(
                 REFUSED,
                 f"{self.place} needs credentials that may read, write, list and delete there: "

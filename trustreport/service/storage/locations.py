@@ -22,6 +22,12 @@ def open_blobs(settings: Settings) -> Blobs:
     if found is None:
         return FolderBlobs(settings.data / "blobs")
     config = _config(settings, os.environ)
+    left = settings.data / "blobs"
+    if any(left.glob("*/*/*")):
+        raise Unsuitable(
+            f"{left} holds files, and the settings name {settings.files} for them. Move the service by backup "
+            "and restore (docs/service.md), or leave TRUSTREPORT_FILES empty."
+        )
     try:
         from trustreport.service.storage.bucket_blobs import BucketBlobs
     except ImportError as error:
