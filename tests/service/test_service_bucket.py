@@ -269,7 +269,7 @@ def test_files_of_the_data_folder_are_not_left_behind(tmp_path: Path, place: dic
     core = new_core(tmp_path / "data")
     core.blobs.put("one", io.BytesIO(b"abc"))
     core.close()
-    with pytest.raises(Unsuitable, match="by backup and restore"):
+    with pytest.raises(Unsuitable, match="Move them by backup and restore"):
         new_core(tmp_path / "data", **place)
     assert names_in(place) == []
 

@@ -25,7 +25,7 @@ def open_blobs(settings: Settings) -> Blobs:
     left = settings.data / "blobs"
     if any(left.glob("*/*/*")):
         raise Unsuitable(
-            f"{left} holds files, and the settings name {settings.files} for them. Move the service by backup "
+            f"{left} holds files, but the settings name {settings.files} for them. Move them by backup "
             "and restore (docs/service.md), or leave TRUSTREPORT_FILES empty."
         )
     try:
