@@ -629,6 +629,9 @@ database_address = click.option(
     metavar="URL",
     help="Database to use instead of SQLite in the data folder: postgresql://user@host/name.",
 )
+files_address = click.option(
+    "--files", metavar="URL", help="Bucket for the files instead of the data folder: s3://bucket/prefix."
+)
 
 
 cluster_backend = click.option(
@@ -747,6 +750,7 @@ def _write_plan(sizes: "StudySizes", out: Path) -> Iterator[Path]:
 @click.option("--tls-key", metavar="FILE", help="Key of the certificate in PEM.")
 @data_folder
 @database_address
+@files_address
 def serve(data: Path, **given: Any) -> None:
     """Start the service: web API, pages and a worker.
 
@@ -766,8 +770,9 @@ def serve(data: Path, **given: Any) -> None:
 @cluster_backend
 @data_folder
 @database_address
+@files_address
 def worker(data: Path, **given: Any) -> None:
-    """Run a worker for a service, on any machine with access to its data folder and database."""
+    """Run a worker for a service, on any machine with access to its files and database."""
     with service_settings(data, **given) as settings:
         from trustreport.service.server import work
 
@@ -792,12 +797,15 @@ def audit_log() -> None:
 )
 @data_folder
 @database_address
-def verify_audit_log(data: Path, database: str | None, heads: Path | None, write_heads: Path | None) -> None:
+@files_address
+def verify_audit_log(
+    data: Path, database: str | None, files: str | None, heads: Path | None, write_heads: Path | None
+) -> None:
     """Verify the audit log. Exit status 1 if an entry has been changed or is missing.
 
     The log is compared with itself, the other tables, signed statements and the heads written every day.
     """
-    with service_settings(data, database=database, exists=True) as settings:
+    with service_settings(data, database=database, files=files, exists=True) as settings:
         from trustreport.service.server import verify_log
 
         try:
@@ -820,12 +828,15 @@ def verify_audit_log(data: Path, database: str | None, heads: Path | None, write
 )
 @data_folder
 @database_address
-def backup(file: Path, recipients: tuple[str, ...], data: Path, database: str | None) -> None:
+@files_address
+def backup(
+    file: Path, recipients: tuple[str, ...], data: Path, database: str | None, files: str | None
+) -> None:
     """Back up all data of a service to FILE (.tar.gz, or .tar.gz.age with --recipient).
 
     The service may be running. Whoever has an unencrypted backup has all data and the signing key.
     """
-    with service_settings(data, database=database, exists=True) as settings:
+    with service_settings(data, database=database, files=files, exists=True) as settings:
         from trustreport.service.record.backup import backup as write
 
         held = write(settings, file, recipients)
@@ -848,9 +859,17 @@ def backup(file: Path, recipients: tuple[str, ...], data: Path, database: str | 
 )
 @data_folder
 @database_address
-def restore(file: Path, identity: Path | None, keep_tokens: bool, data: Path, database: str | None) -> None:
+@files_address
+def restore(
+    file: Path,
+    identity: Path | None,
+    keep_tokens: bool,
+    data: Path,
+    database: str | None,
+    files: str | None,
+) -> None:
     """Restore a backup to an empty folder and verify its audit log."""
-    with service_settings(data, database=database) as settings:
+    with service_settings(data, database=database, files=files) as settings:
         from trustreport.service.record.backup import restore as read
 
         found = read(settings, file, identity=identity, keep_tokens=keep_tokens)
@@ -869,12 +888,13 @@ def service_settings(data: Path, *, exists: bool = False, **given: Any) -> Itera
         fix = "pip install 'trustreport[service]'"
         raise click.ClickException(f"the service needs additional packages ({error}): {fix}") from error
     from trustreport.service.record.backup import BackupError
+    from trustreport.service.storage.blobs import StorageAway
 
     try:
         yield from_environment(data, **given)
     except Unsuitable as error:
         raise click.UsageError(str(error)) from error
-    except (BackupError, TooNew) as error:
+    except (BackupError, StorageAway, TooNew) as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from buckets import is_installed, new_prefix, own_bucket_server
 from databases import new_database, own_postgres, pg_ctl
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -27,6 +28,21 @@ def postgres() -> Iterator[str]:
 def address(request: pytest.FixtureRequest) -> str:
     """The address of an empty database: SQLite in the data folder (empty), or PostgreSQL."""
     return "" if request.param == "sqlite" else new_database(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture(scope="session")
+def bucket_server() -> Iterator[str]:
+    """The address of object storage on loopback, ours alone, gone after the tests."""
+    if not is_installed():
+        pytest.skip("the object storage of the tests is not installed (./run test installs it)")
+    with own_bucket_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def files(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Where files are, as settings: in the data folder, or in a bucket."""
+    return {} if request.param == "folder" else new_prefix(request.getfixturevalue("bucket_server"))
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ class Receiver:
 def receiving(context: ssl.SSLContext | None = None) -> Iterator[Receiver]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             receiver.came.append((self.path, dict(self.headers), body))
             self.send_response(receiver.status)
             for name, value in receiver.headers.items():
@@ -32,6 +32,8 @@ def receiving(context: ssl.SSLContext | None = None) -> Iterator[Receiver]:
             self.end_headers()
             self.wfile.write(receiver.body)
             receiver.arrived.set()
+
+        do_GET = do_HEAD = do_PUT = do_POST
 
         def log_message(self, *words: object) -> None:
             pass

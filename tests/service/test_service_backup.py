@@ -52,7 +52,7 @@ def test_a_backup_holds_everything(
 
     again = open_core(settings)
     assert rows_of(again) == rows_of(full)
-    assert {(o, s) for o, s, _ in again.blobs.all()} == {(o, s) for o, s, _ in full.blobs.all()}
+    assert set(again.blobs.all()) == set(full.blobs.all())
     assert again.signer.name == full.signer.name
     login = Client.on(create_app(again)).post(
         f"{API}/session", json={"email": "anna@hospital.test", "password": PASSWORD}
@@ -77,12 +77,12 @@ def test_a_backup_of_an_older_schema_comes_forward(tmp_path: Path) -> None:
     archive = tmp_path / "old.tar.gz"
     # As a program of that time wrote it.
     from trustreport.service.record import backup as module
-    from trustreport.service.storage import Blobs
+    from trustreport.service.storage import FolderBlobs
     from trustreport.service.web.limits import Throttle
     from trustreport.signing import Signer
 
     signer, throttle = Signer.open(old.data / "keys"), Throttle(old, store)
-    core = Core(old, store, Blobs(old.data / "blobs"), signer, throttle)
+    core = Core(old, store, FolderBlobs(old.data / "blobs"), signer, throttle)
     with tarfile.open(archive, "w:gz") as out, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_named", lambda rows: [])
         module._write(core, out)

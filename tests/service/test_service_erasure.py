@@ -12,7 +12,7 @@ from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import schedules
 from trustreport.service.record import retention
-from trustreport.service.storage import Blobs
+from trustreport.service.storage import FolderBlobs
 from trustreport.service.storage.models import (
     Audit,
     Removal,
@@ -33,7 +33,7 @@ def anna(core: Core) -> Client:
 
 
 def names_the_patient(core: Core) -> list[Path]:
-    return [path for _, _, path in core.blobs.all() if NAME in path.read_text()]
+    return [path for _, _, path in core.blobs.paths() if NAME in path.read_text()]
 
 
 def upload(core: Core, client: Client, *, minutes_ago: float = 60) -> str:
@@ -43,7 +43,7 @@ def upload(core: Core, client: Client, *, minutes_ago: float = 60) -> str:
         from trustreport.service.storage.models import Job
 
         rows.query(Job).filter_by(version=version).update({Job.state: "failed"})
-    for _, _, path in core.blobs.all():
+    for _, _, path in core.blobs.paths():
         at = path.stat().st_mtime - 60 * minutes_ago
         os.utime(path, (at, at))
     return study
@@ -122,7 +122,7 @@ def test_a_young_file_waits_since_its_row_may_come(core: Core, anna: Client) -> 
     (path,) = names_the_patient(core)
     with core.store.read() as rows:
         assert rows.query(Removal).count() == 2
-    for _, _, file in core.blobs.all():
+    for _, _, file in core.blobs.paths():
         os.utime(file, (1, 1))
     schedules.tend(core)
     assert not path.exists()
@@ -131,7 +131,7 @@ def test_a_young_file_waits_since_its_row_may_come(core: Core, anna: Client) -> 
 def test_a_file_that_is_stored_anew_while_it_is_removed_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    blobs = Blobs(tmp_path)
+    blobs = FolderBlobs(tmp_path)
     blob = blobs.put("one", io.BytesIO(b"abc"))
     path = blobs.path("one", blob.sha256)
     os.utime(path, (1, 1))

@@ -157,6 +157,6 @@ def test_so_many_bytes_are_stored(light: Core) -> None:
     ):
         assert (refused.status_code, refused.json()["title"]) == (507, "No room left"), refused.text
         assert "100,000 bytes" in refused.json()["detail"]
-    stored = sum(p.stat().st_size for _, _, p in small.blobs.all())
+    stored = sum(p.stat().st_size for _, _, p in small.blobs.paths())
     assert stored < 90_000
     bob.version(bob.study(), MANIFEST, **{"a.csv": "d" * 40_000})

@@ -177,7 +177,7 @@ def test_every_signature_asks_for_a_fresh_sign_in(
     ours: House, real: RealProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcome = reports.ReportOutcome((), (), 0, 0, ())
-    monkeypatch.setattr(reports, "outcome_of", lambda results: outcome)  # the row has none
+    monkeypatch.setattr(reports, "outcome_of", lambda *results: outcome)  # the row has none
     real.knows("carl", "approvers")
     report = world(ours.core, ours.anna)["report"]
     client, there = ours.browser(), real.browser()

@@ -1,10 +1,11 @@
 """Rows and blobs: the schema from any earlier state to today's; files by content."""
 
 import io
-import os
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -16,6 +17,7 @@ from trustreport.service.core import Core, open_core
 from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings, Unsuitable, from_environment
 from trustreport.service.storage import Blobs, Store, migrate, store
+from trustreport.service.storage.locations import open_blobs
 from trustreport.service.storage.models import Base, Organisation, Session, User
 
 OLD_ROWS = (
@@ -107,40 +109,62 @@ def test_names_are_ordered_and_differ() -> None:
     assert {len(n) for n in names} == {26}
 
 
-def test_equal_content_is_kept_once_but_apart_for_each_organisation(tmp_path: Path) -> None:
-    blobs = Blobs(tmp_path)
+@pytest.fixture
+def blobs(tmp_path: Path, files: dict[str, Any]) -> Iterator[Blobs]:
+    """An empty place for files: a folder, or a bucket."""
+    made = open_blobs(Settings(tmp_path / "data", **files))
+    yield made
+    made.close()
+
+
+def test_equal_content_is_kept_once_but_apart_for_each_organisation(blobs: Blobs) -> None:
     first = blobs.put("one", io.BytesIO(b"abc"))
     assert blobs.put("one", io.BytesIO(b"abc")) == first
     assert first.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-4
-    assert not blobs.path("two", first.sha256).exists()
-    assert [(o, s) for o, s, _ in blobs.all()] == [("one", first.sha256)]
+    assert blobs.size("two", first.sha256) is None
+    with pytest.raises(FileNotFoundError):
+        blobs.read("two", first.sha256)
+    assert list(blobs.all()) == [("one", first.sha256)]
 
 
-def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
+def test_what_is_kept_is_read_whole_in_part_and_copied(blobs: Blobs, tmp_path: Path) -> None:
+    for content in (b"", b"abcdef"):
+        blob = blobs.put("one", io.BytesIO(content))
+        assert (blob.size, blobs.size("one", blob.sha256)) == (len(content), len(content))
+        assert blobs.read("one", blob.sha256) == content
+        with blobs.open("one", blob.sha256) as stream:
+            assert stream.seek(0, io.SEEK_END) == len(content)
+            assert (stream.seek(2), stream.read(3), stream.read()) == (2, content[2:5], content[5:])
+        blobs.copy("one", blob.sha256, tmp_path / "copy")
+        assert (tmp_path / "copy").read_bytes() == content
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(blobs: Blobs, tmp_path: Path) -> None:
     class Broken(io.BytesIO):
         def read(self, n: int | None = -1) -> bytes:
             raise OSError("gone")
 
     with pytest.raises(OSError, match="gone"):
-        Blobs(tmp_path).put("one", Broken())
+        blobs.put("one", Broken())
+    assert list(blobs.all()) == []
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
-def test_the_sweep_spares_what_is_wanted_or_young(tmp_path: Path) -> None:
-    blobs = Blobs(tmp_path)
-    wanted, young, old = (blobs.put("one", io.BytesIO(c)) for c in (b"wanted", b"young", b"old"))
-    for blob in (wanted, old):
-        os.utime(blobs.path("one", blob.sha256), (0, 0))
-    assert blobs.sweep({("one", wanted.sha256)}, older=60) == [("one", old.sha256)]
-    assert blobs.path("one", young.sha256).exists()
+def test_the_sweep_spares_what_is_wanted_or_young(blobs: Blobs) -> None:
+    wanted, other = (blobs.put("one", io.BytesIO(content)) for content in (b"wanted", b"other"))
+    assert blobs.sweep({("one", wanted.sha256)}, older=60) == []  # the other one is young
+    assert not blobs.remove("one", other.sha256, older=60)
+    assert blobs.sweep({("one", wanted.sha256)}, older=-1) == [("one", other.sha256)]
+    assert list(blobs.all()) == [("one", wanted.sha256)]
+    assert blobs.remove("one", other.sha256, older=60)  # it is gone already
 
 
 @pytest.mark.parametrize(
     "organisation, sha", [("../one", "0" * 64), ("one", "../../etc/passwd"), ("one", "0" * 63)]
 )
-def test_a_blob_has_no_other_name(tmp_path: Path, organisation: str, sha: str) -> None:
+def test_a_blob_has_no_other_name(blobs: Blobs, organisation: str, sha: str) -> None:
     with pytest.raises(ValueError, match="no name of a blob"):
-        Blobs(tmp_path).path(organisation, sha)
+        blobs.open(organisation, sha)
 
 
 def test_settings_come_from_the_environment_unless_given(tmp_path: Path) -> None:

@@ -120,7 +120,12 @@ def test_a_full_disk_is_507_and_leaves_nothing(
         assert (ready.status_code, ready.json()["storage"], ready.json()["database"]) == (503, False, True)
     assert not [p for p in (light.settings.data / "blobs").rglob("*") if p.is_file()]
     assert anna.version(study)
-    assert anna.get("/ready").json() == {"database": True, "schema_current": True, "storage": True}
+    assert anna.get("/ready").json() == {
+        "database": True,
+        "schema_current": True,
+        "storage": True,
+        "problems": [],
+    }
 
 
 def test_uploads_are_refused_before_the_disk_is_full(light: Core, anna: Client) -> None:

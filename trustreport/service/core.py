@@ -7,6 +7,7 @@ from trustreport.service.access.provider import Provider
 from trustreport.service.access.provider_settings import provider_settings
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import Blobs
+from trustreport.service.storage.locations import claim_blobs, open_blobs
 from trustreport.service.storage.migrate import migrate
 from trustreport.service.storage.store import Store
 from trustreport.service.web.limits import Throttle
@@ -29,8 +30,9 @@ class Core:
     traces: Traces = field(default_factory=Traces)
 
     def close(self) -> None:
-        """Let go of the database; what was traced is sent."""
+        """Let go of the database and the files; what was traced is sent."""
         self.store.close()
+        self.blobs.close()
         self.traces.close()
 
 
@@ -40,16 +42,21 @@ def open_core(settings: Settings) -> Core:
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.chmod(settings.data, 0o700)
     store = Store(settings.address)
+    blobs = None
     try:
         migrate(store.engine)
         signer = Signer.open(settings.data / "keys")
+        blobs = open_blobs(settings)
+        claim_blobs(blobs, signer.name)
     except BaseException:  # no connection stays open
         store.close()
+        if blobs is not None:
+            blobs.close()
         raise
     return Core(
         settings,
         store,
-        Blobs(settings.data / "blobs"),
+        blobs,
         signer,
         Throttle(settings, store),
         Provider(identities) if identities else None,

@@ -10,6 +10,10 @@ from typing import Any
 
 MB = 1_000_000
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+FILES = re.compile(
+    r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(/(?P<prefix>\w[\w.-]*(/\w[\w.-]*)*)?)?/?", re.ASCII
+)
+LARGEST_OBJECT = 5_000_000_000  # bytes that S3 takes in one request
 SMTP_SECURITY = ("starttls", "tls", "none")
 BACKENDS = ("dask",)
 
@@ -29,6 +33,12 @@ class Settings:
 
     data: Path
     database: str = ""
+    files: str = ""  # s3://bucket/prefix; empty: "blobs" in the data folder
+    files_endpoint: str = ""  # empty: AWS_ENDPOINT_URL, else that of the region
+    files_http: int = 0  # 1: the endpoint may be http
+    files_key: str = ""  # empty: AWS_ACCESS_KEY_ID, or what else the environment gives
+    files_secret: str = ""
+
     host: str = "127.0.0.1"
     port: int = 8000
     tls_certificate: str = ""  # PEM file of the certificate and those between; empty: a proxy does TLS
@@ -92,7 +102,7 @@ class Settings:
     share_days: int = 90  # the longest life of a link to one report
 
     def __post_init__(self) -> None:
-        wrong = []
+        wrong = self._wrong_files()
         if self.backend and self.backend not in BACKENDS:
             wrong.append(f"TRUSTREPORT_BACKEND={self.backend!r}: expected {', '.join(BACKENDS)}, or nothing")
         if bool(self.tls_certificate) != bool(self.tls_key):
@@ -107,6 +117,23 @@ class Settings:
             wrong.append(f"TRUSTREPORT_MAIL_FROM={self.mail_from!r}: expected the address of the sender")
         if wrong:
             raise Unsuitable("; ".join(wrong))
+
+    def _wrong_files(self) -> list[str]:
+        """What is wrong with where files are kept."""
+        if not self.files:
+            return []
+        wrong = []
+        if not FILES.fullmatch(self.files):
+            wrong.append(f"TRUSTREPORT_FILES={self.files!r}: expected s3://bucket or s3://bucket/prefix")
+        if bool(self.files_key) != bool(self.files_secret):
+            wrong.append("TRUSTREPORT_FILES_KEY and TRUSTREPORT_FILES_SECRET: expected both, or none")
+        wrong += [
+            f"TRUSTREPORT_{name.upper()}={getattr(self, name)}: expected at most {LARGEST_OBJECT} with "
+            "files in a bucket, which takes no larger ones"
+            for name in ("most_body", "most_unpacked", "job_output")
+            if getattr(self, name) > LARGEST_OBJECT
+        ]
+        return wrong
 
     @property
     def sends_mail(self) -> bool:

@@ -79,7 +79,7 @@ def manifest_of(core: Core, version: Version, files: Sequence[VersionFile]) -> t
         raise Fault(409, "No single manifest", "Upload the files of the study, with one manifest, again.")
     if named[0].size > MOST_MANIFEST:
         raise Fault(409, "Too long for a form", f"A form is made of at most {MOST_MANIFEST:,} bytes.")
-    data = core.blobs.path(version.organisation, named[0].sha256).read_bytes()
+    data = core.blobs.read(version.organisation, named[0].sha256)
     try:
         return named[0].name, data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -114,4 +114,4 @@ def _lay_out(core: Core, version: Version, files: Sequence[VersionFile], study: 
     for file in files:
         target = study / file.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(core.blobs.path(version.organisation, file.sha256), target)
+        core.blobs.copy(version.organisation, file.sha256, target)

@@ -5,8 +5,8 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from trustreport.service.jobs.queue import Lease, Task
 from trustreport.service.jobs.store_results import store_check, store_report
 from trustreport.service.jobs.wakeups import Wakeups
 from trustreport.service.mail import outbox
+from trustreport.service.storage.blobs import Damaged, StorageAway
 from trustreport.service.storage.models import Job, VersionFile
 from trustreport.service.storage.store import AWAY
 from trustreport.service.web.log import log, place_of
@@ -90,6 +91,11 @@ class WorkerThread:
                     state = self._settle(job, lease, outcome, asked, work)
             except AWAY:  # another worker has the job once the lease is over
                 raise
+            except StorageAway:  # which is no fault of the job
+                with core.store.write() as rows:
+                    queue.give_back(rows, lease)
+                state = "given back"
+                raise
             except Exception as error:  # ours: it would come again with every attempt
                 log().error("job", job=job.id, error=place_of(error))
                 broken = ChildOutcome("failed", reason=f"A fault of the program: {place_of(error)}.")
@@ -121,16 +127,21 @@ class WorkerThread:
             "most_bytes": core.settings.most_unpacked,
             "most_files": core.settings.most_files,
         }
+        heartbeat = _Heartbeat(core, lease, self._stop)
         try:
-            task |= _lay_out(core, job, files, work)
+            with heartbeat.going_on():
+                task |= _lay_out(core, job, files, work)
         except FileNotFoundError:
             return ChildOutcome("failed", reason="A file of this version has been removed."), "go on"
+        except Damaged:
+            reason = "A file of this version is not what was uploaded: it was changed where it is stored."
+            return ChildOutcome("failed", reason=reason), "go on"
         except OSError as error:
             reason = f"Its files cannot be laid out: {place_of(error)}. Do their names contradict?"
             return ChildOutcome("failed", reason=reason), "go on"
         cluster = self.cluster if job.task == "report" else None
         with core.traces.steps() as begin, cluster.pipes() if cluster else nullcontext() as pipes:
-            heartbeat = _Heartbeat(core, lease, self._stop, begin)
+            heartbeat.begin = begin
             outcome = run(
                 task,
                 work,
@@ -152,7 +163,8 @@ class WorkerThread:
         kept = None
         if outcome.kind == "answer" and not failed:
             try:
-                kept = _store_files(core, job, work)
+                with _Heartbeat(core, lease, self._stop).going_on():
+                    kept = _store_files(core, job, work)
             except (OSError, ValueError) as error:
                 failed = f"Its output cannot be stored ({place_of(error)})."
         with core.store.write() as rows:
@@ -180,15 +192,34 @@ class WorkerThread:
 class _Heartbeat:
     """Renews a lease while a child works, and hears whether it should go on."""
 
-    def __init__(self, core: Core, lease: Lease, stop: threading.Event, begin: Callable[[str], None]) -> None:
-        self.core, self.lease, self.stop, self.begin = core, lease, stop, begin
+    def __init__(self, core: Core, lease: Lease, stop: threading.Event) -> None:
+        self.core, self.lease, self.stop = core, lease, stop
+        self.begin: Callable[[str], None] | None = None  # is told each step
         self.said = "go on"
         self._step, self._share, self._reported = "", 0.0, ("", 0.0)
         self._last = time.monotonic()
 
     def on_progress(self, step: str, share: float) -> None:
         self._step, self._share = step, share
-        self.begin(step)
+        if self.begin is not None:
+            self.begin(step)
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Renew the lease from a thread of its own while files are moved, which may take long elsewhere."""
+        over = threading.Event()
+
+        def renew() -> None:
+            while not over.wait(min(1.0, self.core.settings.lease / 3)):
+                self.should_continue()
+
+        thread = threading.Thread(target=renew, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
     def should_continue(self) -> bool:
         if self.stop.is_set():
@@ -209,12 +240,12 @@ class _Heartbeat:
 def _lay_out(core: Core, job: Job, files: Sequence[VersionFile], work: Path) -> dict[str, str]:
     """Copy the inputs into the work folder; what the task needs to know of them."""
     if len(files) == 1 and files[0].archive:
-        shutil.copyfile(core.blobs.path(job.organisation, files[0].sha256), work / "archive")
+        core.blobs.copy(job.organisation, files[0].sha256, work / "archive")
         return {"archive": files[0].name}
     for file in files:
         target = work / "study" / file.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(core.blobs.path(job.organisation, file.sha256), target)
+        core.blobs.copy(job.organisation, file.sha256, target)
     return {}
 
 

@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -32,6 +31,7 @@ from trustreport.service.routes import filters, shares
 from trustreport.service.routes.account import is_fresh
 from trustreport.service.routes.blob_responses import SANDBOX, send_blob
 from trustreport.service.routes.pagination import Name, PageRequest
+from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.models import (
     Attestation,
     Job,
@@ -152,7 +152,7 @@ def show(
                 StoredReport.id, StoredReport.kind, StoredReport.facts, StoredReport.created_at
             )
         ).all()
-        outcome = outcome_of(core.blobs.path(who.organisation, row.results_sha256))
+        outcome = outcome_of(core.blobs, who.organisation, row.results_sha256)
         by_name = {f.name: f for f in files}
         prepared = preparers(rows, row)
         people = user_names(rows, who, {row.created_by, *(s.user for s in signatures), *prepared})
@@ -186,10 +186,10 @@ def show(
 
 
 @lru_cache(maxsize=200)
-def outcome_of(results: Path) -> ReportOutcome:
+def outcome_of(blobs: Blobs, organisation: str, results: str) -> ReportOutcome:
     """Verdicts and checks of a results.json, which never changes."""
     try:
-        said = json.loads(results.read_bytes())
+        said = json.loads(blobs.read(organisation, results))
         checks = said["checks"]
         fired = sorted((c for c in checks if c["status"] == "fired"), key=lambda c: ORDER[c["severity"]])
         looked = {c["check"] for c in checks}

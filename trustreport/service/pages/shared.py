@@ -97,7 +97,7 @@ def as_zip(share: Name, request: Request, core: TheCore) -> Response:
         row = _opened(core, rows, request, share)
         audit.write(rows, row.organisation, ACTOR, "share.take", row.id, report=row.report)
         report = rows.get_one(StoredReport, row.report)
-        answer = send_zip(report.id, report_zip.entries(core, rows, report))
+        answer = send_zip(core, report, report_zip.entries(core, rows, report))
     answer.headers.update(HIDDEN)
     return answer
 

@@ -12,7 +12,7 @@ import os
 import re
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
@@ -28,6 +28,7 @@ from trustreport.service.record.verification import verify_all
 from trustreport.service.settings import Settings
 from trustreport.service.storage.blobs import SHA, Blobs
 from trustreport.service.storage.collaboration import StoredShare
+from trustreport.service.storage.locations import open_blobs
 from trustreport.service.storage.migrate import current, migrate
 from trustreport.service.storage.models import Attestation, ReportFile, Token, VersionFile
 from trustreport.service.storage.store import Store, now
@@ -102,12 +103,13 @@ def _write(core: Core, archive: tarfile.TarFile) -> dict[str, Any]:
                 _add(archive, f"tables/{table.name}.jsonl", spool)
             held["tables"][table.name] = n
         for organisation, name in _named(rows):
-            path = core.blobs.path(organisation, name)
-            if not path.is_file():
+            try:
+                with core.blobs.open(organisation, name) as stream:
+                    _add(archive, f"blobs/{organisation}/{name}", stream)
+            except FileNotFoundError:
                 raise BackupError(
-                    f"the file {name} of organisation {organisation} is gone from {core.blobs.folder}"
-                )
-            archive.add(path, f"blobs/{organisation}/{name}", filter=_plain)
+                    f"the file {name} of organisation {organisation} is gone from {core.blobs.place}"
+                ) from None
             held["blobs"] += 1
     for file in sorted(log_heads.folder_of(core.settings).glob("heads-*.json*")):
         archive.add(file, f"heads/{file.name}", filter=_plain)
@@ -145,8 +147,9 @@ def restore(
         with (
             _opened(settings, source, identity) as stream,
             tarfile.open(fileobj=stream, mode="r:gz") as archive,
+            _empty_blobs(settings) as blobs,
         ):
-            _read(settings, archive)
+            _read(settings, archive, blobs)
     except encryption.NoKey as error:
         raise BackupError(f"{source}: {error}") from None
     except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
@@ -161,6 +164,22 @@ def restore(
             return verify_all(core, rows)
     finally:
         core.close()
+
+
+@contextmanager
+def _empty_blobs(settings: Settings) -> Iterator[Blobs]:
+    """Where the files go; what came there is removed again where the restore fails."""
+    blobs = open_blobs(settings)
+    try:
+        if not blobs.is_new():
+            raise BackupError(f"{blobs.place} holds files already; name another prefix")
+        try:
+            yield blobs
+        except BaseException:
+            blobs.sweep(frozenset(), older=-1)
+            raise
+    finally:
+        blobs.close()
 
 
 @contextmanager
@@ -193,27 +212,16 @@ def _pause_webhooks(rows: Rows) -> None:
         audit.write(rows, webhook.organisation, "restore", "webhook.change", webhook.id, paused=True)
 
 
-def _read(settings: Settings, archive: tarfile.TarFile) -> None:
+def _read(settings: Settings, archive: tarfile.TarFile, blobs: Blobs) -> None:
     members = {member.name: member for member in archive.getmembers() if member.isfile()}
     held = json.loads(_bytes(archive, members["backup.json"]))
     if held.get("format") != FORMAT:
         raise BackupError(f"this is no {FORMAT!r}")
-    blobs = Blobs(settings.data / "blobs")
-    kept = 0
     for name, member in members.items():
         kind, _, rest = name.partition("/")
-        if kind == "blobs":
-            organisation, _, wanted = rest.partition("/")
-            stream = archive.extractfile(member)
-            if not SHA.fullmatch(wanted) or not organisation.isalnum() or stream is None:
-                raise BackupError(f"{name} is no name of a blob")
-            if blobs.put(organisation, stream).sha256 != wanted:
-                raise BackupError(f"{name} is damaged")
-            kept += 1
         if kind == "heads":
             _write_heads(settings, rest, _bytes(archive, member))
-    if kept != held["blobs"]:
-        raise BackupError(f"{kept} of {held['blobs']} blobs are there")
+    _read_blobs(blobs, archive, members, held["blobs"])
     keys = settings.data / "keys"
     keys.mkdir(mode=0o700)
     with os.fdopen(os.open(keys / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
@@ -229,6 +237,24 @@ def _read(settings: Settings, archive: tarfile.TarFile) -> None:
                     raise BackupError(f"{n} of {held['tables'][table.name]} rows of {table.name} are there")
     finally:
         store.close()
+
+
+def _read_blobs(
+    blobs: Blobs, archive: tarfile.TarFile, members: Mapping[str, tarfile.TarInfo], n: int
+) -> None:
+    kept = 0
+    for name, member in members.items():
+        kind, organisation, wanted = (*name.split("/", 2), "", "")[:3]
+        if kind != "blobs":
+            continue
+        stream = archive.extractfile(member)
+        if not SHA.fullmatch(wanted) or not organisation.isalnum() or stream is None:
+            raise BackupError(f"{name} is no name of a blob")
+        if blobs.put(organisation, stream).sha256 != wanted:
+            raise BackupError(f"{name} is damaged")
+        kept += 1
+    if kept != n:
+        raise BackupError(f"{kept} of {n} blobs are there")
 
 
 def _write_heads(settings: Settings, name: str, content: bytes) -> None:

@@ -6,6 +6,7 @@ owns this folder as well, unless `Settings.heads` puts it out of their reach.
 """
 
 import base64
+import contextlib
 import fcntl
 import json
 import os
@@ -14,13 +15,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service import audit
 from trustreport.service.core import Core
+from trustreport.service.ids import new_id
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Audit, AuditHead
 from trustreport.service.storage.store import now
@@ -39,6 +40,18 @@ Heads = Mapping[str, Mapping[int, str]]
 def folder_of(settings: Settings) -> Path:
     """Where the heads of each day are written."""
     return Path(settings.heads) if settings.heads else settings.data / "heads"
+
+
+def machine_of(settings: Settings) -> str:
+    """What the log calls this data folder; with files in a bucket each machine has its own, and own heads."""
+    file = settings.data / "machine"
+    if not file.exists():
+        new = file.with_name(f".machine.{new_id()}")
+        new.write_text(new_id(), encoding="utf-8")
+        with contextlib.suppress(FileExistsError):  # another process was first: its name is the one
+            os.link(new, file)
+        new.unlink()
+    return file.read_text(encoding="utf-8")
 
 
 def statement(core: Core, rows: Rows) -> bytes:
@@ -94,8 +107,9 @@ def write_daily(core: Core, actor: str) -> None:
         if file.exists():
             return
         write_signed(core, text, file)
+    own = {"machine": machine_of(core.settings)} if core.settings.files else {}
     with core.store.write() as rows:
-        audit.write(rows, audit.SERVICE, actor, ACTION, file.name, sha256=sha256(text).hexdigest())
+        audit.write(rows, audit.SERVICE, actor, ACTION, file.name, sha256=sha256(text).hexdigest(), **own)
     log().info("log heads", heads={chain: head["hash"] for chain, head in said["heads"].items()})
 
 
@@ -116,15 +130,20 @@ def read(file: Path) -> Heads:
 
 
 def kept(core: Core, rows: Rows) -> Iterator[tuple[Heads, str]]:
-    """The heads of each day that is kept here, or what is wrong with its file."""
+    """The heads of each day that is kept here, or what is wrong with its file.
+
+    Those that the log says another machine has kept are verified there.
+    """
     folder = folder_of(core.settings)
-    last: dict[str, Any] = {
-        e.subject: e.details.get("sha256")
-        for e in rows.scalars(select(Audit).where(Audit.action == ACTION).order_by(Audit.number))
+    own = machine_of(core.settings) if core.settings.files else ""
+    last = {
+        e.subject
+        for e in rows.scalars(select(Audit).where(Audit.action == ACTION))
+        if e.details.get("machine", own) == own
     }
     names = {p.name for p in folder.glob("heads-*.json")}
     names |= {p.name.removesuffix(SIGNATURE) for p in folder.glob(f"heads-*.json{SIGNATURE}")}
-    for name in sorted(names | set(last)):
+    for name in sorted(names | last):
         file, signature = folder / name, folder / f"{name}{SIGNATURE}"
         if not file.is_file():
             yield {}, f"{name}, the heads of a day, is a signature without its file, or is missing"

@@ -8,14 +8,13 @@ import base64
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
 from trustreport.service.core import Core
+from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.models import Attestation, ReportFile, StoredReport
 from trustreport.service.web.faults import Fault
 
@@ -34,10 +33,10 @@ signers.pem  the public key of the service that signed. It comes with the report
 
 @dataclass(frozen=True, slots=True)
 class ZipEntry:
-    """A file of the zip: its name, and its content or where it is."""
+    """A file of the zip: its name, and its content or the hash under which it is kept."""
 
     name: str
-    content: bytes | Path
+    content: bytes | str
 
 
 def entries(core: Core, rows: Rows, report: StoredReport) -> list[ZipEntry]:
@@ -49,38 +48,37 @@ def entries(core: Core, rows: Rows, report: StoredReport) -> list[ZipEntry]:
     """
     blobs, organisation = core.blobs, report.organisation
     files = rows.scalars(select(ReportFile).where(ReportFile.report == report.id)).all()
-    found = [ZipEntry(FOLDER + f.name, blobs.path(organisation, f.sha256)) for f in files]
+    found = [ZipEntry(FOLDER + f.name, f.sha256) for f in files]
     query = select(Attestation).where(Attestation.report == report.id).order_by(Attestation.id)
     given: dict[str, int] = {}
     for row in rows.scalars(query):
         given[row.act] = n = given.get(row.act, 0) + 1
         name = f"{FOLDER}{row.act}{f'-{n}' if n > 1 else ''}.json"
-        found.append(ZipEntry(name, blobs.path(organisation, row.sha256)))
+        found.append(ZipEntry(name, row.sha256))
         found.append(ZipEntry(f"{name}.sig", base64.b64decode(row.signature)))
     if given:
         found.append(ZipEntry("signers.pem", f"trustreport service\n{core.signer.public_pem}".encode()))
     found.append(ZipEntry("README.txt", READ_ME.encode()))
-    if any(isinstance(entry.content, Path) and not entry.content.is_file() for entry in found):
+    hashes = {entry.content for entry in found if isinstance(entry.content, str)}
+    if any(blobs.size(organisation, sha256) is None for sha256 in hashes):
         raise Fault(404, "Not found", "A file of this report has been removed.")
     return sorted(found, key=lambda entry: entry.name)
 
 
-def zip_of(found: list[ZipEntry]) -> Iterator[bytes]:
+def zip_of(blobs: Blobs, organisation: str, found: list[ZipEntry]) -> Iterator[bytes]:
     """The bytes of the zip, block by block."""
     out = _Passing()
     with ZipFile(out, "w", ZIP_STORED) as archive:
         for entry in found:
             info = ZipInfo(entry.name, (1980, 1, 1, 0, 0, 0))
             info.external_attr, info.create_system = 0o644 << 16, 3
-            with _opened(entry) as stream, archive.open(info, "w") as target:
+            content = entry.content
+            opened = blobs.open(organisation, content) if isinstance(content, str) else io.BytesIO(content)
+            with opened as stream, archive.open(info, "w") as target:
                 while block := stream.read(BLOCK):
                     target.write(block)
                     yield out.taken()
     yield out.taken()
-
-
-def _opened(entry: ZipEntry) -> BinaryIO:
-    return io.BytesIO(entry.content) if isinstance(entry.content, bytes) else entry.content.open("rb")
 
 
 class _Passing(io.RawIOBase):

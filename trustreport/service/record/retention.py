@@ -1,5 +1,6 @@
 """Data are kept as long as the organisation says; what goes leaves a tombstone in the audit log."""
 
+import time
 from collections import Counter
 from typing import Any
 
@@ -26,7 +27,7 @@ from trustreport.service.storage.store import Store, now
 
 DAY = 86_400_000
 GRACE_SECONDS = 600.0  # a file is kept before its row is written
-MOST_AT_ONCE = 1000  # files removed in one transaction
+MOST_AT_ONCE, MOST_SECONDS = 1000, 5.0  # files removed in one transaction, and its length
 
 
 def purge(rows: Rows, organisation: str, actor: str) -> list[str]:
@@ -109,8 +110,11 @@ def remove_files(rows: Rows, blobs: Blobs, actor: str) -> int:
     One that was stored in the last minutes stays for the next time: a row that names it may be on its way.
     """
     gone: Counter[str] = Counter()
+    until = time.monotonic() + MOST_SECONDS  # others wait for this transaction
     free = select(Removal).limit(MOST_AT_ONCE).with_for_update(skip_locked=True)  # by no other worker
     for noted in rows.scalars(free).all():
+        if time.monotonic() > until:
+            break
         named = _is_named(rows, noted.organisation, noted.sha256)
         if not named and not blobs.remove(noted.organisation, noted.sha256, older=GRACE_SECONDS):
             continue

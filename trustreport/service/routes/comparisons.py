@@ -91,10 +91,10 @@ def _is_number(value: Any) -> bool:
 def _document(core: Core, who: Principal, name: str) -> dict[str, Any]:
     with core.store.read() as rows:
         report = who.one(rows, StoredReport, name)
-    path = core.blobs.path(who.organisation, report.results_sha256)
-    if not path.is_file():
-        raise Fault(404, "Not found", "The results have been removed.")
-    document: dict[str, Any] = json.loads(path.read_bytes())
+    try:
+        document: dict[str, Any] = json.loads(core.blobs.read(who.organisation, report.results_sha256))
+    except FileNotFoundError:
+        raise Fault(404, "Not found", "The results have been removed.") from None
     return document
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from trustreport.service.ids import new_id
 from trustreport.service.storage import migrate
+from trustreport.service.storage.blobs import StorageAway
 from trustreport.service.storage.store import now
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import TheCore
@@ -33,6 +34,7 @@ class Readiness(BaseModel):
     database: bool
     schema_current: bool
     storage: bool
+    problems: list[str] = []
 
 
 @router.get("/health")
@@ -43,23 +45,39 @@ def health() -> Health:
 
 @router.get("/ready", responses={503: {"model": Readiness, "description": "Not ready"}})
 def ready(core: TheCore, response: Response) -> Readiness:
-    """Whether the database answers, has today's schema, and the disk takes files and has room for uploads."""
+    """Whether the database answers, has today's schema, and the disk takes files and has room for uploads.
+
+    Where files are in a bucket: whether it takes files, too. `problems` says in words what is missing.
+    """
     database = current = storage = False
+    problems = []
     try:
         with core.store.read() as rows:
             connection = rows.connection()  # a session alone has asked nothing
             database = True
             current = migrate.current(connection) == migrate.head()
+        if not current:
+            problems.append("The schema of the database is not the one of this program.")
     except Exception as error:  # whatever it is, the answer is "no"
         log().warning("not ready", error=place_of(error))
+        problems.append("The database does not answer.")
     try:
         _write_probe(core.settings.data / f".ready-{new_id()}")
         storage = has_room(core.settings.data, core.settings.least_free)
+        if not storage:
+            problems.append("The disk is nearly full.")
+        core.blobs.probe()
     except OSError as error:
         log().warning("not ready", error=place_of(error))
-    if not (database and current and storage):
+        problems.append("The disk takes no files.")
+        storage = False
+    except StorageAway as error:
+        log().warning("not ready", error=place_of(error), detail=str(error))
+        problems.append(error.reason)
+        storage = False
+    if problems:
         response.status_code = 503
-    return Readiness(database=database, schema_current=current, storage=storage)
+    return Readiness(database=database, schema_current=current, storage=storage, problems=problems)
 
 
 def _write_probe(probe: Path) -> None:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response, StreamingResponse
 from sqlalchemy import select
 
+from trustreport.service.core import Core
 from trustreport.service.record import report_zip
 from trustreport.service.routes import filters
 from trustreport.service.routes.blob_responses import send_blob
@@ -62,13 +63,14 @@ def as_zip(report: Name, who: Reader, core: TheCore) -> Response:
     """The report as one zip: all files, signed statements, and what verifying it needs."""
     with core.store.read() as rows:
         row = who.one(rows, StoredReport, report)
-        return send_zip(row.id, report_zip.entries(core, rows, row))
+        return send_zip(core, row, report_zip.entries(core, rows, row))
 
 
-def send_zip(report: str, found: list[report_zip.ZipEntry]) -> Response:
+def send_zip(core: Core, report: StoredReport, found: list[report_zip.ZipEntry]) -> Response:
     """A zip, sent while it is made."""
-    named = {"Content-Disposition": f'attachment; filename="report-{report[-8:]}.zip"'}
-    return StreamingResponse(report_zip.zip_of(found), media_type="application/zip", headers=named)
+    named = {"Content-Disposition": f'attachment; filename="report-{report.id[-8:]}.zip"'}
+    blocks = report_zip.zip_of(core.blobs, report.organisation, found)
+    return StreamingResponse(blocks, media_type="application/zip", headers=named)
 
 
 @router.get("/{report}/files")

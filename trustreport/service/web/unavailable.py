@@ -1,10 +1,11 @@
-"""What is not there for a while: the database, or room on the disk. It is no fault of the program."""
+"""What is not there for a while: the database, the files, room on the disk. It is no fault of the program."""
 
 import errno
 import shutil
 import sqlite3
 from pathlib import Path
 
+from trustreport.service.storage.blobs import StorageAway
 from trustreport.service.storage.store import AWAY
 from trustreport.service.web.faults import Fault
 
@@ -14,9 +15,16 @@ AGAIN_SECONDS = 10
 
 
 def fault_of(error: BaseException) -> Fault | None:
-    """How a request is refused that failed for want of the database (503) or of room (507), else None."""
+    """How a request is refused for want of the database or the files (503) or of room (507), else None."""
     if isinstance(error, OSError) and error.errno in FULL:
         return disk_full()
+    if isinstance(error, StorageAway):
+        return Fault(
+            503,
+            "Storage away",
+            f"The service is running. {error.reason} Nothing was changed; try again soon.",
+            headers={"Retry-After": str(AGAIN_SECONDS)},
+        )
     if not isinstance(error, AWAY):
         return None
     cause = getattr(error, "orig", None)
