@@ -492,6 +492,26 @@ class DatasetFacts(FileForm):
     sha256: Text | None = declared("CPV")
 
 
+class RiskLimits(Group):
+    """How far a result must move the risk of the condition; sensitivity or specificity may be given."""
+
+    pre_test: float = Field(gt=0, lt=1)
+    after_positive: float | None = Field(default=None, gt=0, lt=1)
+    after_negative: float | None = Field(default=None, gt=0, lt=1)
+    sensitivity: Share | None = None
+    specificity: Share | None = None
+
+    @model_validator(mode="after")
+    def _moves(self) -> "RiskLimits":
+        if self.after_positive is None and self.after_negative is None:
+            raise ValueError("after_positive or after_negative: the risk wished for after a result")
+        if self.after_positive is not None and self.after_positive <= self.pre_test:
+            raise ValueError("after_positive: above pre_test")
+        if self.after_negative is not None and self.after_negative >= self.pre_test:
+            raise ValueError("after_negative: below pre_test")
+        return self
+
+
 class Endpoint(Group):
     endpoint: Text = named("endpoint", "endpoint_id")
     role: Literal["primary", "secondary", "safety", "exploratory"] | None = declared("C")
@@ -520,6 +540,13 @@ class Endpoint(Group):
     bins: Count | None = None
     tau: Share | None = None
     against: Literal["baseline", "previous"] | None = None
+    risk: RiskLimits | None = None
+
+    @model_validator(mode="after")
+    def _judged(self) -> "Endpoint":
+        if self.risk is not None and self.hypothesis in (None, "estimation"):
+            raise ValueError("risk: beside a criterion with a hypothesis other than estimation")
+        return self
 
 
 class Family(Group):

@@ -18,6 +18,7 @@ from trustreport.study import Study
 from trustreport.verdicts import Verdict, counted, worst
 from trustreport.verdicts.entries import entry
 from trustreport.verdicts.judge import bound_amount
+from trustreport.verdicts.risk import rates_in_words
 
 HASH_DIGITS = 16
 MOST_NAMED = 3  # amendments elsewhere in the manifest that a row names
@@ -40,6 +41,7 @@ class CriterionRow:
     sentence: str
     amended: tuple[str, ...] = ()  # what of it is not as it was locked, and the verdict under what was
     aside: str = ""  # the same beside the verdict
+    risk: tuple[str, ...] = ()  # what its declared risks ask of the test, and whether it is met
 
 
 def criterion_rows(assessment: Assessment, say: Catalogue) -> list[CriterionRow]:
@@ -134,7 +136,16 @@ def _verdict_row(verdict: Verdict, say: Catalogue) -> CriterionRow:
         MARKS.get(verdict.word, "none"),
         say(f"verdict.{verdict.word.replace(' ', '_')}"),
         sentence(verdict, say),
+        risk=_risk(verdict, say),
     )
+
+
+def _risk(verdict: Verdict, say: Catalogue) -> tuple[str, ...]:
+    """The likelihood ratios that the declared risks need, then the sensitivity and specificity for them."""
+    declared = verdict.criterion.risk
+    if declared is None or not verdict.risk:
+        return ()
+    return tuple(say(text) for text in (*(one.text for one in verdict.risk), *rates_in_words(declared)))
 
 
 def sentence(verdict: Verdict, say: Catalogue) -> str:

@@ -18,6 +18,8 @@ from trustreport.report.acceptance import sentence
 from trustreport.report.answer import answer
 from trustreport.results import Result
 from trustreport.verdicts import Verdict as Judged
+from trustreport.verdicts.risk import needed_rates
+from trustreport.verdicts.verdict import RiskLimit
 
 SCHEMA_VERSION = "2"
 SIGNIFICANT_DIGITS = 13
@@ -121,6 +123,20 @@ class LockedVerdict(ResultsModel):
     level: float | None
 
 
+class VerdictRisk(ResultsModel):
+    """A likelihood ratio that moves the declared risk far enough, and the one measured."""
+
+    measure: Literal["lr_positive", "lr_negative"]
+    pre_test: float
+    after: float = Field(description="risk wished for after a positive or a negative result")
+    needed: float = Field(description="least positive, or greatest negative, likelihood ratio")
+    verdict: Literal["pass", "fail", "inconclusive", "not assessable"]
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str
+
+
 class VerdictEntry(ResultsModel):
     """An endpoint held against its criterion; a criterion that is only estimated has none."""
 
@@ -145,6 +161,10 @@ class VerdictEntry(ResultsModel):
     checks: list[str] = Field(description="blocks that withhold the verdict")
     n_needed: int | None
     locked: LockedVerdict | None = Field(description="null where the criterion is unchanged since the lock")
+    risk: list[VerdictRisk] = Field(description="limits from the declared risks, at the criterion's level")
+    rates_needed: dict[Literal["sensitivity", "specificity"], float] = Field(
+        description="for these limits, where the other is given; both where neither is; above 1: unattainable"
+    )
 
 
 class LockChange(ResultsModel):
@@ -404,6 +424,23 @@ def _verdict(verdict: Judged, say: Catalogue) -> dict[str, Any]:
             "alpha": locked.alpha,
             "level": locked.level,
         },
+        "risk": [_risk(verdict, one, say) for one in verdict.risk],
+        "rates_needed": needed_rates(criterion.risk) if criterion.risk and verdict.risk else {},
+    }
+
+
+def _risk(verdict: Judged, one: RiskLimit, say: Catalogue) -> dict[str, Any]:
+    e, declared = one.result.estimate if one.result else None, verdict.criterion.risk
+    return {
+        "measure": one.name,
+        "pre_test": declared.pre_test if declared else None,
+        "after": one.after,
+        "needed": one.needed,
+        "verdict": one.word,
+        "value": e.value if e else None,
+        "low": e.low if e else None,
+        "high": e.high if e else None,
+        "text": say(one.text),
     }
 
 

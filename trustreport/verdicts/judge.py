@@ -1,7 +1,7 @@
 """One criterion compared with its bound at one alpha."""
 
 from collections.abc import Container, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import ceil, isfinite, isnan
 from typing import Any
@@ -22,7 +22,8 @@ from trustreport.study import Study
 from trustreport.verdicts.blocks import blocking
 from trustreport.verdicts.entries import entry
 from trustreport.verdicts.locked import withheld
-from trustreport.verdicts.verdict import Verdict, Word
+from trustreport.verdicts.risk import AskedOfRatio, asked, limit, ratio_entry
+from trustreport.verdicts.verdict import RiskLimit, Verdict, Word
 
 # What the denominator of a measure of the four cells counts, where it is one kind of case.
 CLASS_OF: dict[tuple[Need, ...], str] = {
@@ -50,7 +51,27 @@ class Judge:
     contradicted: Container[Hashable] = ()
 
     def __call__(self, criterion: Endpoint, alpha: float) -> Verdict:
-        """The verdict on one criterion, its family apart."""
+        """The verdict on one criterion, its family apart, and the limits that its declared risk sets."""
+        verdict = self._verdict(criterion, alpha)
+        if criterion.risk is None:
+            return verdict
+        level = criteria.level_of(criterion, alpha)
+        limits = tuple(self._limit(criterion, one, level) for one in asked(criterion.risk))
+        return replace(verdict, risk=limits)
+
+    def _limit(self, criterion: Endpoint, one: AskedOfRatio, level: float) -> RiskLimit:
+        """A likelihood ratio that the declared risk needs, compared with the interval of the one measured."""
+        found = ratio_entry(criterion, one.name, self.study, self.plan, self.results)
+        if isinstance(found, Result) and not criteria.same_level(found.estimate.level, level):
+            again = self.at_level(found.dimension, level)
+            found = ratio_entry(criterion, one.name, self.study, self.plan, again)
+        if isinstance(found, Message):
+            return limit(criterion, one, None, "not assessable", found)
+        word, reason, _ = self._word_and_sentence(criterion, found, one.bound)
+        return limit(criterion, one, found, word, reason)
+
+    def _verdict(self, criterion: Endpoint, alpha: float) -> Verdict:
+        """The verdict on one criterion without the limits of its risk."""
         level = criteria.level_of(criterion, alpha)
         lead = entry(criterion, self.study, self.plan, self.results)
         bound = criteria.bound_of(criterion, lead.quantity if isinstance(lead, Result) else None)

@@ -36,13 +36,26 @@ class Locked:
 
 
 @dataclass(frozen=True, slots=True)
+class RiskLimit:
+    """A likelihood ratio that moves the declared risk to `after`, and the one measured, if any."""
+
+    name: str
+    after: float
+    needed: float
+    word: str
+    result: Result | None
+    text: Message
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """A criterion compared with its bound.
 
     `result` is the entry that leads for what the criterion names, with the interval of `level`; None where
     there is none, or where it was not looked at. `bound` says where the whole interval must lie. `checks` are
     the blocks that withhold the verdict. `n_needed` is the number of `unit` at which the interval would
-    decide, None where that cannot be said. `locked` is None where the criterion is as it was locked.
+    decide, None where that cannot be said. `locked` is None where the criterion is as it was locked. `risk`
+    holds the likelihood ratios that its declared risks need; they decide no verdict.
     """
 
     criterion: Endpoint
@@ -57,6 +70,7 @@ class Verdict:
     n_needed: int | None = None
     unit: str = ""
     locked: Locked | None = None
+    risk: tuple[RiskLimit, ...] = ()
 
 
 def counted(found: Iterable[Verdict]) -> dict[Word, int]:
