@@ -39,6 +39,8 @@ def changed(before: Plan, now: Plan) -> dict[str, tuple[Any, Any, list[str]]]:
 FITTING: dict[str, tuple[Any, Any]] = {
     "confusion.tn": (5000, 5001),
     "confusion.frames_per_finding": (1, 2),
+    "endpoints.risk.pre_test": (0.3, 0.4),
+    "endpoints.risk.after_negative": (0.1, 0.2),
     "time_to_event.horizon": ("5 years", "6 years"),
     "intended_use.intended_patient_population.severity": ({"mild": 1.0}, {"severe": 1.0}),
 }

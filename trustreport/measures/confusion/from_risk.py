@@ -18,8 +18,7 @@ def ratio_needed(before: float, after: float) -> float:
 
     References
     ----------
-    Pepe (2003), The statistical evaluation of medical tests, 2.3. Cronin and Vickers (2008), BMC Med. Inform.
-    Decis. Mak. 8, 53.
+    Deeks and Altman (2004), BMJ 329, 168-169.
 
     Examples
     --------
