@@ -543,7 +543,7 @@ class Endpoint(Group):
     risk: RiskLimits | None = None
 
     @model_validator(mode="after")
-    def _judged(self) -> "Endpoint":
+    def _has_verdict(self) -> "Endpoint":
         if self.risk is not None and self.hypothesis in (None, "estimation"):
             raise ValueError("risk: beside a criterion with a hypothesis other than estimation")
         return self

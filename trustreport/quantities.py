@@ -325,6 +325,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("between_site_variance", "score", low=0.0),
     # subgroups
     *_rows("interaction", "difference", no_effect=0.0),
+    *_rows("equalised_odds_difference", "difference", "down", low=0.0, counts_decisions=True),
     *_rows("unknown", "count"),
     # vigilance
     *_rows("exposure", "count"),

@@ -22,7 +22,7 @@ from trustreport.study import Study
 from trustreport.verdicts.blocks import blocking
 from trustreport.verdicts.entries import entry
 from trustreport.verdicts.locked import withheld
-from trustreport.verdicts.risk import AskedOfRatio, asked, limit, ratio_entry
+from trustreport.verdicts.risk import NeededRatio, limit, needed_ratios, ratio_entry
 from trustreport.verdicts.verdict import RiskLimit, Verdict, Word
 
 # What the denominator of a measure of the four cells counts, where it is one kind of case.
@@ -56,10 +56,10 @@ class Judge:
         if criterion.risk is None:
             return verdict
         level = criteria.level_of(criterion, alpha)
-        limits = tuple(self._limit(criterion, one, level) for one in asked(criterion.risk))
+        limits = tuple(self._limit(criterion, one, level) for one in needed_ratios(criterion.risk))
         return replace(verdict, risk=limits)
 
-    def _limit(self, criterion: Endpoint, one: AskedOfRatio, level: float) -> RiskLimit:
+    def _limit(self, criterion: Endpoint, one: NeededRatio, level: float) -> RiskLimit:
         """A likelihood ratio that the declared risk needs, compared with the interval of the one measured."""
         found = ratio_entry(criterion, one.name, self.study, self.plan, self.results)
         if isinstance(found, Result) and not criteria.same_level(found.estimate.level, level):

@@ -26,7 +26,7 @@ COMPARED = {"pass": "met", "fail": "not_met", "inconclusive": "undecided"}
 
 
 @dataclass(frozen=True, slots=True)
-class AskedOfRatio:
+class NeededRatio:
     """A likelihood ratio that a declared risk asks for; `bound` is where its interval must lie."""
 
     name: str
@@ -35,21 +35,21 @@ class AskedOfRatio:
     bound: Bound
 
 
-def asked(risk: RiskLimits) -> list[AskedOfRatio]:
+def needed_ratios(risk: RiskLimits) -> list[NeededRatio]:
     """The likelihood ratios needed for the declared risks after a result."""
     found = []
     if risk.after_positive is not None:
         needed = ratio_needed(risk.pre_test, risk.after_positive)
-        found.append(AskedOfRatio(POSITIVE, risk.after_positive, needed, Bound(low=needed)))
+        found.append(NeededRatio(POSITIVE, risk.after_positive, needed, Bound(low=needed)))
     if risk.after_negative is not None:
         needed = ratio_needed(risk.pre_test, risk.after_negative)
-        found.append(AskedOfRatio(NEGATIVE, risk.after_negative, needed, Bound(high=needed)))
+        found.append(NeededRatio(NEGATIVE, risk.after_negative, needed, Bound(high=needed)))
     return found
 
 
 def needed_rates(risk: RiskLimits) -> dict[str, float]:
     """The sensitivity or specificity needed where the other is given; both from both ratios alone."""
-    ratios = {one.name: one.needed for one in asked(risk)}
+    ratios = {one.name: one.needed for one in needed_ratios(risk)}
     both = ratios.get(POSITIVE, nan), ratios.get(NEGATIVE, nan)
     found = {}
     if risk.specificity is not None:
@@ -75,7 +75,7 @@ def ratio_entry(
 
 
 def limit(
-    criterion: Endpoint, one: AskedOfRatio, found: Result | None, word: str, reason: Message
+    criterion: Endpoint, one: NeededRatio, found: Result | None, word: str, reason: Message
 ) -> RiskLimit:
     """A needed ratio beside the one that was measured, and what is said of it."""
     risk = criterion.risk

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.dimensions.subgroups.groups import CaseGroup, Division, Mask, divisions
+from trustreport.dimensions.subgroups.odds import equalised_odds
 from trustreport.dimensions.subgroups.small import (
     TOO_FEW_TO_COMPARE,
     Least,
@@ -59,7 +60,8 @@ class Measured:
 class Measurement:
     """All groups of a data set and candidate.
 
-    `tests` hold every group of an attribute against the others, `worst` the worst of all groups by measure.
+    `tests` hold every group of an attribute against the others, `odds` how far apart they are in both rates,
+    `worst` the worst of all groups by measure.
     """
 
     case: ScoredCases
@@ -69,6 +71,7 @@ class Measurement:
     tests: tuple[Result, ...] = ()
     unknown: Mapping[str, Result] = field(default_factory=dict)
     worst: Mapping[str, Result] = field(default_factory=dict)
+    odds: tuple[Result, ...] = ()
 
     def overall(self, name: str) -> Estimate | None:
         """A measure of all cases; None where they do not hold it."""
@@ -78,7 +81,7 @@ class Measurement:
     def results(self) -> list[Result]:
         """Every entry, in the order reported."""
         found = [r for groups in self.groups.values() for one in groups for r in one.results]
-        return [*found, *self.tests, *self.worst.values(), *self.unknown.values()]
+        return [*found, *self.tests, *self.odds, *self.worst.values(), *self.unknown.values()]
 
 
 def measures_of(case: ScoredCases) -> list[str]:
@@ -101,7 +104,9 @@ def _measurement(case: ScoredCases, plan: Plan) -> Measurement:
     tests = [r for d in found for r in _tests(case, d, by_attribute[d.attribute], plan)]
     level = plan.report.confidence_level
     worst = {r.endpoint: r for r in _worst(case, by_attribute, level)}
-    return Measurement(case, level, tuple(found), by_attribute, tuple(tests), unknown, worst)
+    public = [d for d in found if not any(one.closed for one in by_attribute[d.attribute])]
+    odds = tuple(r for d in public if (r := equalised_odds(case, d, plan)))
+    return Measurement(case, level, tuple(found), by_attribute, tuple(tests), unknown, worst, odds)
 
 
 def _worst(

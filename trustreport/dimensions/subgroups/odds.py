@@ -1,0 +1,47 @@
+"""The equalised-odds difference over the groups of an attribute."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from trustreport.dimensions.subgroups.groups import Division
+from trustreport.dimensions.subgroups.small import Least
+from trustreport.measures.equalised_odds import equalised_odds_difference
+from trustreport.performance.cases import ScoredCases
+from trustreport.plan import Plan
+from trustreport.results import Result
+
+ID = "subgroups.equalised_odds_difference"
+LEFT_OUT = "left out, too few cases: {names}"
+
+
+def equalised_odds(case: ScoredCases, division: Division, plan: Plan) -> Result | None:
+    """The largest difference between groups in either rate; None without decisions or where groups overlap.
+
+    A group too small for a percentage of its own is left out, and the note names it.
+    """
+    if case.decision is None or not division.disjoint:
+        return None
+    codes = division.codes[case.rows]
+    left_out = []
+    for i, group in enumerate(division.groups):
+        own, least = codes == i, Least.of(plan, group)
+        positives, negatives = int((own & case.truth).sum()), int((own & ~case.truth).sum())
+        if any(least.short(name, positives, negatives) for name in ("sensitivity", "specificity")):
+            codes = np.where(own, -1, codes)
+            left_out.append(group.name)
+    e = equalised_odds_difference(
+        case.truth, case.decision, codes, case.cluster, level=plan.report.confidence_level
+    )
+    if left_out:
+        e = replace(e, note="; ".join(filter(None, (e.note, LEFT_OUT.format(names=", ".join(left_out))))))
+    prespecified = all(group.declared.prespecified is True for group in division.groups)
+    return Result(
+        ID,
+        case.place,
+        e,
+        parameters={"attribute": division.attribute},
+        details={"prespecified": prespecified},
+        cases=case.part(codes >= 0).key,
+        primary=True,
+    )
