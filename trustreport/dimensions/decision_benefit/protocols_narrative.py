@@ -1,8 +1,7 @@
 """How the device could be used here: sentences, tables and the plane of the protocols."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isnan
 from typing import Any
 
 from trustreport.digits import Rounded, per, rounded
@@ -37,8 +36,12 @@ def protocols_part(found: ProtocolComparison, name: Message | str, number: int, 
     )
 
 
-def _label(protocol: str) -> Message:
+def _name(protocol: str) -> Message:
     return say(f"{TEXT}.name.{protocol}")
+
+
+def _label(protocol: str) -> Message:
+    return say("word.heading", text=_name(protocol))
 
 
 def _of(found: ProtocolComparison, quantity: str, protocol: str, endpoint: str) -> Estimate | None:
@@ -50,34 +53,50 @@ def _of(found: ProtocolComparison, quantity: str, protocol: str, endpoint: str) 
 
 
 def _sentences(found: ProtocolComparison) -> Iterator[Message]:
-    """Which protocols are better than the reader alone, which trade one class for the other."""
-    better: list[Message] = []
-    trades: list[Message] = []
+    """What each protocol was shown to change, compared with the reader alone."""
+    unshown: list[Message] = []
     for protocol in found.names:
-        changes = [_of(found, DIFFERENCE, protocol, endpoint) for endpoint in ENDPOINTS]
-        up = any(e is not None and e.low > 0 for e in changes)
-        down = any(e is not None and e.high < 0 for e in changes)
-        if up:
-            (trades if down else better).append(_item(protocol, changes))
-    if better:
-        yield say(f"{TEXT}.better", items=better)
-    if trades:
-        yield say(f"{TEXT}.trades", items=trades)
-    if not better and not trades and len(found.names) > 1:
-        yield say(f"{TEXT}.none", n=len(found.names) - 1)
+        if protocol == READER:
+            continue
+        changes = {endpoint: _of(found, DIFFERENCE, protocol, endpoint) for endpoint in ENDPOINTS}
+        if any(_direction(e) for e in changes.values()):
+            yield _shown(protocol, changes)
+        else:
+            unshown.append(_name(protocol))
+    if unshown:
+        yield say(f"{TEXT}.unshown", items=unshown)
     if found.lacking:
         yield say(f"{TEXT}.lacking", items=[say(f"{TEXT}.needs.{protocol}") for protocol in found.lacking])
 
 
-def _item(protocol: str, changes: Sequence[Estimate | None]) -> Message:
-    parts = [
-        say(f"{TEXT}.change", measure=say(f"quantity.{endpoint}"), value=e.value, low=e.low, high=e.high)
-        for endpoint, e in zip(ENDPOINTS, changes)
-        if e is not None and not isnan(e.low)
+def _direction(e: Estimate | None) -> int:
+    """1 for a shown gain, -1 for a shown loss, 0 where none was shown."""
+    return 0 if e is None else (e.low > 0) - (e.high < 0)
+
+
+def _shown(protocol: str, changes: Mapping[str, Estimate | None]) -> Message:
+    """The changes that were shown, gains first; and the class in which none was."""
+    shown = [
+        (_direction(e), endpoint, e) for endpoint, e in changes.items() if e is not None and _direction(e)
     ]
-    if len(parts) == 1:
-        return say(f"{TEXT}.item", protocol=_label(protocol), first=parts[0])
-    return say(f"{TEXT}.item_both", protocol=_label(protocol), first=parts[0], second=parts[1])
+    ordered = sorted(shown, key=lambda change: -change[0])
+    parts = [_change(direction, endpoint, e) for direction, endpoint, e in ordered]
+    if len(parts) == 2:
+        joined = "agree" if ordered[0][0] == ordered[1][0] else "trade"
+        return say(f"{TEXT}.{joined}", protocol=_label(protocol), first=parts[0], second=parts[1])
+    (other,) = [endpoint for endpoint in ENDPOINTS if endpoint != ordered[0][1]]
+    return say(f"{TEXT}.one", protocol=_label(protocol), first=parts[0], other=say(f"quantity.{other}"))
+
+
+def _change(direction: int, endpoint: str, e: Estimate) -> Message:
+    return say(
+        f"{TEXT}.{'higher' if direction > 0 else 'lower'}",
+        measure=say(f"quantity.{endpoint}"),
+        value=e.value,
+        low=min(e.low, e.high, key=abs),
+        high=max(e.low, e.high, key=abs),
+        level=e.level,
+    )
 
 
 # ---------------------------------------------------------------- tables
@@ -184,7 +203,7 @@ def published_part(results: Sequence[Result]) -> Part | None:
     if not results:
         return None
     rows = tuple(
-        EstimateRow(say(f"{TEXT}.of_set", set=r.place.set, protocol=_label(str(r.place.protocol))), r)
+        EstimateRow(say(f"{TEXT}.of_set", set=r.place.set, protocol=_name(str(r.place.protocol))), r)
         for r in results
     )
     return Part(
