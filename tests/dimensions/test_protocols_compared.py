@@ -145,6 +145,7 @@ def test_a_sentence_says_what_each_protocol_was_shown_to_change() -> None:
         name = EN(say(f"decision_benefit.protocols.name.{protocol}"))
         (sentence,) = [one for one in said if name in one.lower() and "Not computed" not in one]
         assert sentence.count("than with the reader alone") == shown[protocol]
+        assert ("no change in" in sentence) == (shown[protocol] == 1)
         assert sentence.startswith("No change compared") == (not shown[protocol])
 
 

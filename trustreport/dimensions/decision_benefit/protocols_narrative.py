@@ -1,6 +1,6 @@
 """How the device could be used here: sentences, tables and the plane of the protocols."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ TABLE = "protocols_"  # how the ids of its tables begin
 DIFFERENCE = "protocol_difference"
 CASES = 1000
 ENDPOINTS = ("sensitivity", "specificity")
+WAYS = {1: "higher", -1: "lower"}
 
 
 def protocols_part(found: ProtocolComparison, name: Message | str, number: int, *, alone: bool) -> Part:
@@ -53,50 +54,46 @@ def _of(found: ProtocolComparison, quantity: str, protocol: str, endpoint: str) 
 
 
 def _sentences(found: ProtocolComparison) -> Iterator[Message]:
-    """What each protocol was shown to change, compared with the reader alone."""
+    """What each protocol was shown to change, compared with the reader alone; what it trades comes first."""
+    in_one: dict[tuple[int, str], list[Message]] = {}
     unshown: list[Message] = []
     for protocol in found.names:
-        if protocol == READER:
-            continue
         changes = {endpoint: _of(found, DIFFERENCE, protocol, endpoint) for endpoint in ENDPOINTS}
-        if any(_direction(e) for e in changes.values()):
-            yield _shown(protocol, changes)
-        else:
+        shown = [(_direction(e), endpoint, e) for endpoint, e in changes.items() if e and _direction(e)]
+        if len(shown) == 2:
+            yield _in_both(protocol, sorted(shown, key=lambda change: -change[0]))
+        elif shown:
+            ((direction, endpoint, e),) = shown
+            in_one.setdefault((direction, endpoint), []).append(_change("by", e, protocol=_name(protocol)))
+        elif protocol != READER:
             unshown.append(_name(protocol))
+    for (direction, endpoint), items in in_one.items():
+        (other,) = (name for name in ENDPOINTS if name != endpoint)
+        key = f"{TEXT}.only_{WAYS[direction]}"
+        yield say(key, measure=say(f"quantity.{endpoint}"), other=say(f"quantity.{other}"), items=items)
     if unshown:
         yield say(f"{TEXT}.unshown", items=unshown)
     if found.lacking:
         yield say(f"{TEXT}.lacking", items=[say(f"{TEXT}.needs.{protocol}") for protocol in found.lacking])
 
 
-def _direction(e: Estimate | None) -> int:
+def _direction(e: Estimate) -> int:
     """1 for a shown gain, -1 for a shown loss, 0 where none was shown."""
-    return 0 if e is None else (e.low > 0) - (e.high < 0)
+    return (e.low > 0) - (e.high < 0)
 
 
-def _shown(protocol: str, changes: Mapping[str, Estimate | None]) -> Message:
-    """The changes that were shown, gains first; and the class in which none was."""
-    shown = [
-        (_direction(e), endpoint, e) for endpoint, e in changes.items() if e is not None and _direction(e)
-    ]
-    ordered = sorted(shown, key=lambda change: -change[0])
-    parts = [_change(direction, endpoint, e) for direction, endpoint, e in ordered]
-    if len(parts) == 2:
-        joined = "agree" if ordered[0][0] == ordered[1][0] else "trade"
-        return say(f"{TEXT}.{joined}", protocol=_label(protocol), first=parts[0], second=parts[1])
-    (other,) = [endpoint for endpoint in ENDPOINTS if endpoint != ordered[0][1]]
-    return say(f"{TEXT}.one", protocol=_label(protocol), first=parts[0], other=say(f"quantity.{other}"))
-
-
-def _change(direction: int, endpoint: str, e: Estimate) -> Message:
-    return say(
-        f"{TEXT}.{'higher' if direction > 0 else 'lower'}",
-        measure=say(f"quantity.{endpoint}"),
-        value=e.value,
-        low=min(e.low, e.high, key=abs),
-        high=max(e.low, e.high, key=abs),
-        level=e.level,
+def _in_both(protocol: str, shown: Sequence[tuple[int, str, Estimate]]) -> Message:
+    """The changes of both classes, gains first."""
+    first, second = (
+        _change(WAYS[direction], e, measure=say(f"quantity.{endpoint}")) for direction, endpoint, e in shown
     )
+    joined = "agree" if shown[0][0] == shown[1][0] else "trade"
+    return say(f"{TEXT}.{joined}", protocol=_label(protocol), first=first, second=second)
+
+
+def _change(key: str, e: Estimate, **of: Message) -> Message:
+    limits = sorted((e.low, e.high), key=abs)
+    return say(f"{TEXT}.{key}", value=e.value, low=limits[0], high=limits[1], level=e.level, **of)
 
 
 # ---------------------------------------------------------------- tables
