@@ -6,7 +6,7 @@ each quantity. Where outcomes are few (shares, small tables) they are enumerated
 
 from collections.abc import Callable, Iterator, Mapping
 
-from regimes.of_cases import areas, candidates, groups, periods, sets, shares, sites
+from regimes.of_cases import areas, candidates, equalised, groups, periods, sets, shares, sites
 from regimes.of_follow_up import time_to_event
 from regimes.of_lesions import lesion_readers, lesions
 from regimes.of_readers import counts, device_and_readers, gains, one_reader, raters, readers
@@ -24,6 +24,7 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "raters": raters,
     "periods": periods,
     "groups": groups,
+    "equalised odds": equalised,
     "candidates": candidates,
     "device": device_and_readers,
     "gains": gains,

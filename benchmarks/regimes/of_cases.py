@@ -19,6 +19,8 @@ from trustreport.dimensions.advice_accuracy.utility import yield_results
 from trustreport.dimensions.advice_value.entries import results_of as advice_values
 from trustreport.dimensions.potential_robustness.scores import between_sites
 from trustreport.dimensions.potential_robustness.sites import sites_of
+from trustreport.dimensions.subgroups.groups import divisions
+from trustreport.dimensions.subgroups.odds import equalised_odds
 from trustreport.estimate import Estimate
 from trustreport.performance.cases import ScoredCases, scored_cases
 from trustreport.performance.differences import difference
@@ -296,6 +298,27 @@ def groups() -> Iterator[Regime]:
         true |= {f"difference, {name}": 0.0 for name in ("accuracy", "sensitivity")}
         design = f"four groups of {n} cases, share {p:g}"
         yield Regime("groups", design, partial(dict, true), study, due=n / 2 * (1 - p) >= 10, cost=0.05)
+
+
+def equalised() -> Iterator[Regime]:
+    """The largest difference of four groups in the rate of true or of false positives, alike and not."""
+    for n, shares_right in product((40, 100), ((0.8, 0.8, 0.8, 0.8), (0.9, 0.8, 0.8, 0.7))):
+
+        def study(rng: np.random.Generator, n: int = n, right: tuple[float, ...] = shares_right) -> Found:
+            truth, unit = np.arange(4 * n) % 2, np.arange(4 * n) // n
+            decided = (rng.random(4 * n) < np.array(right)[unit]) == (truth == 1)
+            cases = Cases(Labels(n=4 * n), truth.astype(np.int8), groups={"unit": coded(unit)})
+            scores = {"": Scores(np.where(decided, 0.9, 0.1))}
+            made = Study(datasets=(Dataset("set", "external", cases, scores),))
+            declared = plan(operating_point={"threshold": AT}, subgroups=[{"name": "unit"}])
+            (case,), (division,) = scored_cases(made, declared), divisions(declared, cases)
+            result = equalised_odds(case, division, declared)
+            if result is not None:
+                yield "largest difference", result.estimate
+
+        true = {"largest difference": max(shares_right) - min(shares_right)}
+        design = f"four groups of {n} cases, shares {', '.join(f'{p:g}' for p in shares_right)}"
+        yield Regime("equalised odds", design, partial(dict, true), study, due=n >= 100, cost=0.005)
 
 
 def candidates() -> Iterator[Regime]:
