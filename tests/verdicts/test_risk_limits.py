@@ -1,6 +1,7 @@
 """Acceptance limits from risk: needed likelihood ratios against counts of people by hand."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from pydantic import ValidationError
 from studies import plan
 from test_verdicts import EN, goal, judged, table
 
+from tests.report.made_up import about
 from trustreport.assessment import Assessment, assess
 from trustreport.measures.confusion.from_risk import (
     least_pair,
@@ -16,6 +18,7 @@ from trustreport.measures.confusion.from_risk import (
     specificity_needed,
 )
 from trustreport.plan import RiskLimits
+from trustreport.report import html
 from trustreport.report.acceptance import criterion_rows
 from trustreport.report.document import document
 from trustreport.verdicts import Verdict
@@ -114,6 +117,13 @@ def test_the_limits_stand_beside_the_criterion_and_in_the_results() -> None:
     assert [one["needed"] for one in entry["risk"]] == pytest.approx([27 / 7, 9 / 49])
     assert entry["rates_needed"] == {"sensitivity": pytest.approx(1 - 9 / 49 * 0.8)}
     assert entry["risk"][0]["value"] == pytest.approx(9)
+
+
+def test_the_report_prints_the_limits_under_the_criterion() -> None:
+    made = _assessed({"pre_test": 0.1, "after_positive": 0.3})
+    page = re.sub(r"\s+", " ", html.render(made, **about(made)))
+    sentences = page.partition('<ul class="verdict-sentences">')[2].partition("</ul>")[0]
+    assert "the positive likelihood ratio must be at least 3.86: met" in sentences
 
 
 def _assessed(risk: dict[str, float]) -> Assessment:
