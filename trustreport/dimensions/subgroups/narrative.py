@@ -9,6 +9,7 @@ from trustreport.dimensions.subgroups.effects import BENEFIT, Effect
 from trustreport.dimensions.subgroups.entries import DIFFERENCE, NAME, VALUE, Measured, Measurement
 from trustreport.dimensions.subgroups.families import Groups, comparisons, test_of
 from trustreport.dimensions.subgroups.groups import REST, Division
+from trustreport.dimensions.subgroups.odds import odds_in_words
 from trustreport.estimate import Estimate
 from trustreport.figures.effect import EffectPlot, EffectRow
 from trustreport.figures.measures_chart import MeasureCell, MeasureColumn, MeasureRow, MeasuresChart
@@ -78,7 +79,7 @@ def part_of_set(
             *_ranges(found, views),
             *_compared(found.groups, "accuracy"),
             *_whole_tests(found),
-            *_odds(found),
+            *odds_in_words(found.odds),
             *_limits(found.divisions, found.unknown, views, plan, elsewhere),
         ),
         title=None if alone else say("word.name", name=found.case.name),
@@ -169,26 +170,6 @@ def _whole_tests(found: Measurement) -> Iterator[Message]:
         ]
         if items:
             yield say(f"{NAME}.over_all", n=len(division.groups), attribute=division.attribute, items=items)
-
-
-def _odds(found: Measurement) -> Iterator[Message]:
-    """How far apart the groups of each attribute are in the rates of true and of false positives."""
-    for r in found.odds:
-        e = r.estimate
-        if isnan(e.value):
-            continue
-        yield say(
-            f"{NAME}.odds.{'no_interval' if isnan(e.low) else 'interval'}",
-            n=int(e.details["groups"]),
-            attribute=r.parameters["attribute"],
-            value=100 * e.value,
-            low=100 * e.low,
-            high=100 * e.high,
-            level=e.level,
-            true=100 * e.details["true_positive_difference"],
-            false=100 * e.details["false_positive_difference"],
-            reason=e.note,
-        )
 
 
 def _limits(

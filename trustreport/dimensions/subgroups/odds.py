@@ -1,12 +1,15 @@
 """The equalised-odds difference over the groups of an attribute."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from math import isnan
 
 import numpy as np
 
 from trustreport.dimensions.subgroups.groups import Division
 from trustreport.dimensions.subgroups.small import Least
 from trustreport.measures.equalised_odds import equalised_odds_difference
+from trustreport.messages import Message, say
 from trustreport.performance.cases import ScoredCases
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -45,3 +48,23 @@ def equalised_odds(case: ScoredCases, division: Division, plan: Plan) -> Result 
         cases=case.part(codes >= 0).key,
         primary=True,
     )
+
+
+def odds_in_words(found: Iterable[Result]) -> Iterator[Message]:
+    """How far apart the groups of each attribute are in the rates of true and of false positives."""
+    for r in found:
+        e = r.estimate
+        if isnan(e.value):
+            continue
+        yield say(
+            f"subgroups.odds.{'no_interval' if isnan(e.low) else 'interval'}",
+            n=int(e.details["groups"]),
+            attribute=r.parameters["attribute"],
+            value=100 * e.value,
+            low=100 * e.low,
+            high=100 * e.high,
+            level=e.level,
+            true=100 * e.details["true_positive_difference"],
+            false=100 * e.details["false_positive_difference"],
+            reason=e.note,
+        )
