@@ -15,6 +15,7 @@ from trustreport.dimensions.decision_benefit.variance_sources import (
     MORE_CASES,
     MORE_READERS,
     NEGATIVE,
+    NOT_SHARED,
     TWO_CLASSES,
     designs,
 )
@@ -142,6 +143,15 @@ def test_a_negative_component_leaves_the_widths_and_says_why_there_are_no_shares
     assert {r.estimate.note for r in of(found, "variance_share")} == {NEGATIVE}
     assert all(r.estimate.value > 0 for r in of(found, "expected_width"))
     assert any(f"cannot be given: {NEGATIVE}. With 6 readers" in text for text in texts(found))
+
+
+def test_readers_of_cases_of_their_own_have_no_shares_and_the_table_says_why() -> None:
+    one_each = np.arange(60) % 4 != np.arange(4)[:, None]
+    found = answer(drawn(4), np.stack([one_each, one_each]))
+    assert {r.estimate.note for r in of(found, "variance_share")} == {NOT_SHARED}
+    assert not of(found, "expected_width")
+    (shown,) = (t for part in found.parts for t in part.tables if t.id == "decision_benefit_sources_1")
+    assert NOT_SHARED in {row[-1] for row in shown.rows}
 
 
 def test_youdens_index_with_gaps_says_why_it_has_no_shares() -> None:

@@ -36,6 +36,7 @@ ROUNDING = 1e-9
 SHARE = "a share of a variance: it has no interval"
 NEGATIVE = "single readers on single cases have a negative variance component in this study"
 TWO_CLASSES = "with readings missing, its two classes have variance components of their own"
+NOT_SHARED = "no two readers read the same case, or no reader read two: the components cannot be estimated"
 TEXT = f"{ID}.sources"
 
 
@@ -55,7 +56,7 @@ def source_results(
     contrast = place.at(arms=arms)
     for source, e in _shares(pilot, n_readers, n, level).items():
         yield Result(f"{ID}.variance_share", contrast, e, parameters={"source": source}, **of)
-    if pilot is None:
+    if pilot is None or isnan(pilot.own + pilot.shared):
         return
     for readers, cases in designs(n_readers, pilot.n_cases):
         chosen = {"n_readers": readers, "n_cases": cases}
@@ -78,6 +79,8 @@ def _shares(pilot: Components | None, n_readers: int, n: int, level: float) -> d
     why = ""
     if pilot is None:
         why = TWO_CLASSES
+    elif isnan(pilot.own + pilot.shared):
+        why = NOT_SHARED
     elif any(isnan(share) for share in shares.values()):
         why = NO_COMPONENT
     elif min(shares.values()) < -ROUNDING:
@@ -117,9 +120,12 @@ def _width(r: Result) -> Message:
 def source_sentences(
     results: Sequence[Result], main: ReaderEndpoint, arms: tuple[str, str]
 ) -> Iterator[Message]:
-    """Where the variance of the change comes from, and how wide the interval of other studies would be."""
+    """Where the variance of the change comes from, and how wide the interval of other studies would be.
+
+    Nothing where neither is known: the table says why.
+    """
     shares, widths = _found(results, main, arms), _widths(results, main, arms)
-    if not shares:
+    if not shares or (isnan(shares[0].estimate.value) and not widths):
         return
     endpoint, first = endpoint_name(main.name), shares[0].estimate
     if isnan(first.value):
@@ -175,7 +181,7 @@ def source_tables(
     heads = [
         say(f"{column}.now"),
         *(say(f"{column}.more_readers", n=n) for n in MORE_READERS),
-        *(say(f"{column}.more_cases", times=times) for times in MORE_CASES),
+        *(say(f"{column}.{name}_cases") for name in ("half_more", "twice")),
     ]
     yield table(
         f"decision_benefit_widths_{number}",
