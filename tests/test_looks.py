@@ -43,7 +43,7 @@ def lines(folder: Path) -> list[dict]:
 
 
 def outcome(study, plan):
-    return next(c for c in assess(study, plan).checks if c.check == "P72")
+    return next(c for c in assess(study, plan).checks if c.check == "P68")
 
 
 def test_a_look_has_data_lock_day_purpose_and_criteria_and_the_same_look_is_one_line(folder):

@@ -6,6 +6,8 @@ left out: a check without a pair here fails, and so does one that cannot even lo
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -27,12 +29,13 @@ from tests.dimensions.test_subgroups import cases, counted, declared, scored
 from tests.identity.test_identity import study as read_by
 from tests.marked import by_radius
 from tests.studies import counts, plan, readings
+from trustreport import lock
 from trustreport.assessment import assess
 from trustreport.checks import CHECKS, Evidence
 from trustreport.finding import CheckOutcome
 from trustreport.messages import catalogue
 from trustreport.plan import Plan
-from trustreport.study import Study
+from trustreport.study import Source, Study
 
 EN = catalogue("en")
 BY_ID = {check.id: check for check in CHECKS}
@@ -111,6 +114,15 @@ def in_versions(*versions: str) -> Study:
 
 def with_plan(study: Study) -> Evidence:
     return alone(study, m.plan(study))
+
+
+def used_on(*days: str) -> Study:
+    """A study of one file, with a look at it on each of these days."""
+    file = {"test.csv": "0" * 64}
+    with TemporaryDirectory() as folder:
+        for day in days:
+            looks = lock.record(Path(folder), lock.Look(file, "", day, "", ()))
+    return Study(sources=(Source("test.csv", "cases", "0" * 64, 1, 1, 1),), looks=looks)
 
 
 def matured(days: int) -> tuple[Study, Plan]:
@@ -323,6 +335,7 @@ PAIRS: dict[str, Pair] = {
         alone(by_radius(0.1)),
         alone(by_radius(0.1), plan(localisation={"false_marks_per_case": [0.25, 0.5]})),
     ),
+    "P68": lambda: (alone(used_on("2026-01-01", "2026-02-01")), alone(used_on("2026-02-01"))),
 }
 
 
@@ -331,7 +344,7 @@ def run(check: str, evidence: Evidence) -> list[CheckOutcome]:
 
 
 def test_the_register_is_whole_and_every_check_has_its_pair() -> None:
-    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 68)]
+    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 69)]
     assert set(PAIRS) == set(BY_ID)
 
 

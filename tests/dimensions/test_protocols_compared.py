@@ -1,5 +1,6 @@
 """The protocols of a reader study: hand counts, paired differences, what lacks, published sets by formula."""
 
+from collections import Counter
 from dataclasses import replace
 from math import isnan
 from typing import Any
@@ -11,7 +12,7 @@ from tests.dimensions.test_reliance import rules_hold, sequential
 from tests.studies import plan
 from trustreport.dimensions.decision_benefit import DIMENSION
 from trustreport.finding import Finding
-from trustreport.messages import catalogue
+from trustreport.messages import catalogue, say
 from trustreport.plan import Confusion
 from trustreport.report.tables import table
 from trustreport.results import Result
@@ -123,6 +124,29 @@ def test_every_text_and_table_can_be_written() -> None:
         assert len(table(source, EN).lines) in (6, 5)
     assert [EN(f.alt) for f in parts[0].figures]
     assert [EN(m) for m in parts[0].finding]
+
+
+def test_a_sentence_says_what_each_protocol_was_shown_to_change() -> None:
+    found = answer(study(4, 30, seed=7))
+    said = [
+        EN(m)
+        for part in found.parts
+        for m in part.finding
+        if any(t.id.startswith("protocols_") for t in part.tables)
+    ]
+    shown = Counter(
+        str(r.place.protocol)
+        for r in found.results
+        if r.name == "protocol_difference" and (r.estimate.low > 0 or r.estimate.high < 0)
+    )
+    compared = {str(r.place.protocol) for r in found.results if r.name == "protocol_difference"}
+    assert 0 < len(shown) < len(compared)
+    for protocol in compared:
+        name = EN(say(f"decision_benefit.protocols.name.{protocol}"))
+        (sentence,) = [one for one in said if name in one.lower() and "Not computed" not in one]
+        assert sentence.count("than with the reader alone") == shown[protocol]
+        assert ("no change in" in sentence) == (shown[protocol] == 1)
+        assert sentence.startswith("No change compared") == (not shown[protocol])
 
 
 def test_separate_published_counts_use_the_formulas_and_say_what_they_assume() -> None:

@@ -400,7 +400,7 @@ def test_without_an_interval_for_a_new_site_nothing_mentions_one(say: Catalogue)
     written = " ".join(text.get_text() for text in texts(figure))
     assert "new site" not in written
     assert not any(str(gid).startswith("interval-new") for gid in lines(figure))
-    assert say("figure.forest.new") not in {
+    assert say("figure.forest.site.new") not in {
         row["label"] for row in VALIDATION["forest-no-new-site"].values(say)
     }
     assert "new site" in " ".join(text.get_text() for text in texts(figure_of("forest-2")))

@@ -105,7 +105,9 @@ def _forms(key):
 
 
 def test_no_text_uses_a_word_that_claims_too_much():
-    assert [key for key, text in texts() if re.search(BANNED, text, re.I)] == []
+    # The headings of an authority's form are the authority's words.
+    own = [(key, text) for key, text in texts() if not key.startswith("form.")]
+    assert [key for key, text in own if re.search(BANNED, text, re.I)] == []
 
 
 def test_no_text_holds_a_hyphen_for_a_minus_or_a_range():

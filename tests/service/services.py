@@ -81,9 +81,11 @@ def run_here(
     *,
     on_progress: Callable[[str, float], None],
     should_continue: Callable[[], bool],
+    pipes: tuple[int, int] | None = None,
 ) -> ChildOutcome:
     """Do a task in this process, as `limited.run` does it in one that first imports everything anew."""
-    answer = TASKS[task["task"]](json.loads(json.dumps(task)), work, on_progress)
+    own = {"pipes": tuple(os.dup(one) for one in pipes)} if pipes else {}
+    answer = TASKS[task["task"]](json.loads(json.dumps(task)) | own, work, on_progress)
     return ChildOutcome("answer", json.loads(json.dumps(answer)))
 
 

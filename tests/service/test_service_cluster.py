@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from services import API, MANIFEST, Client
+from services import API, MANIFEST, Client, run_here
 
 from trustreport.cli import main
 from trustreport.measures.similarity import distances as module
@@ -22,12 +22,11 @@ from trustreport.service.app import create_app
 from trustreport.service.core import Core
 from trustreport.service.jobs import pieces, worker_thread
 from trustreport.service.jobs.cluster import Cluster, cluster_of
-from trustreport.service.jobs.limited import ChildOutcome
 from trustreport.service.jobs.pieces import NotComputed, Pieces
-from trustreport.service.jobs.tasks import TASKS
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.settings import Settings, Unsuitable
 
+pytestmark = pytest.mark.limited_process
 NOBODY = "tcp://127.0.0.1:1"
 # Dask leaves a socket open where a connection was refused.
 leaves_socket = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -76,13 +75,6 @@ def version(light: Core) -> str:
     return anna.version(anna.study(), manifest, **tables)
 
 
-def here(task: dict[str, Any], work: Path, *given: object, **more: Any) -> ChildOutcome:
-    """A task, done without a process of its own, which takes seconds to start."""
-    pipes = more.get("pipes")
-    named = {**task, "pipes": tuple(os.dup(one) for one in pipes) if pipes else None}
-    return ChildOutcome("answer", TASKS[task["task"]](named, work, more["on_progress"]))
-
-
 @contextmanager
 def handed_to(cluster: Cluster) -> Iterator[Pieces]:
     """The limited process's end, in this process."""
@@ -110,7 +102,7 @@ def test_a_report_of_the_cluster_has_the_bytes_of_one_made_here(
 ) -> None:
     """The report is built in a limited process, which has no network; the pieces are computed outside."""
     with monkeypatch.context() as patch:
-        patch.setattr(worker_thread, "run", here)
+        patch.setattr(worker_thread, "run", run_here)
         assert WorkerThread(light, "worker").once("check")
     computed: list[str] = []
     compute = pieces.loaded
@@ -124,7 +116,7 @@ def test_a_report_of_the_cluster_has_the_bytes_of_one_made_here(
     assert job["state"] == "done", job["reason"]
     assert len([name for name in computed if "Dask" in name]) >= 2
     seen = len(computed)
-    monkeypatch.setattr(worker_thread, "run", here)
+    monkeypatch.setattr(worker_thread, "run", run_here)
     job, alone = report_of(light, version, None, "json", "csv")  # another job, of the same numbers
     assert (len(computed), job["state"]) == (seen, "done")
     assert b"degree_of_correspondence" in alone
@@ -135,7 +127,7 @@ def test_a_report_of_the_cluster_has_the_bytes_of_one_made_here(
 def test_a_report_whose_cluster_is_away_fails_with_a_reason_and_can_be_requested_again(
     light: Core, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_thread, "run", here)
+    monkeypatch.setattr(worker_thread, "run", run_here)
     monkeypatch.setattr("trustreport.service.jobs.cluster.CONNECT_SECONDS", 0.5)
     assert WorkerThread(light, "worker").once("check")
     job, _ = report_of(light, version, Cluster(NOBODY))

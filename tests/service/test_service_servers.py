@@ -1,7 +1,6 @@
 """Several servers on one PostgreSQL: they count together, do everything once, and share every session."""
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -9,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyotp
 import pytest
 from acts import approves, is_intact, log
 from databases import new_database
@@ -18,12 +16,12 @@ from receivers import LOOPBACK, receiving
 from servers import Servers, two_servers
 from services import API, PASSWORD, Client, world
 from sqlalchemy import select
+from test_service_second_factor import Clock, enrol
 
 from trustreport.service import server
+from trustreport.service.access import totp
 from trustreport.service.core import Core
-from trustreport.service.jobs import schedules, worker_thread
-from trustreport.service.jobs.limited import ChildOutcome
-from trustreport.service.jobs.tasks import TASKS
+from trustreport.service.jobs import schedules
 from trustreport.service.jobs.worker_thread import WorkerThread
 from trustreport.service.mail import delivery as mail
 from trustreport.service.mail import outbox
@@ -75,11 +73,6 @@ def at_once(*acts: Callable[[], object]) -> None:
         thread.join()
     if errors:
         raise errors[0]
-
-
-def here(task: dict[str, Any], work: Path, *given: object, **more: Any) -> ChildOutcome:
-    """A task, done without a process of its own, which takes seconds to start."""
-    return ChildOutcome("answer", TASKS[task["task"]](task, work, more["on_progress"]))
 
 
 def test_requests_are_counted_by_all_servers_together(tmp_path: Path, address: str, clock: list[int]) -> None:
@@ -135,7 +128,6 @@ def test_nothing_that_is_counted_names_anybody(servers: Servers) -> None:
 def test_from_the_start_to_an_approved_report_with_every_request_to_another_server(
     servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_thread, "run", here)
     anna = Client.set_up(servers.proxy, servers.one)
     boss = anna.invite("boss@hospital.test", "approver")
     version = anna.version(anna.study())
@@ -156,19 +148,20 @@ def test_from_the_start_to_an_approved_report_with_every_request_to_another_serv
     assert [boss.get(f"{API}/session").status_code for _ in range(2)] == [401, 401]
 
 
-def test_a_sign_in_in_two_steps_is_begun_on_one_and_ended_on_the_other(servers: Servers) -> None:
+def test_a_sign_in_in_two_steps_is_begun_on_one_and_ended_on_the_other(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(totp, "time", clock)
     anna = Client.set_up(servers.proxy, servers.one)
     page = "/account/second-factor/app"
     begun = post(anna, page, page, password=PASSWORD)
-    key = anna.post(f"{API}/account/totp", json={"password": PASSWORD})
-    assert (begun.status_code, key.status_code) == (200, 201)
-    app = pyotp.TOTP(key.json()["secret"])
-    assert anna.post(f"{API}/account/totp/confirmation", json={"code": app.now()}).status_code == 201
+    assert begun.status_code == 200
+    app, _ = enrol(anna, clock)
     browser = Client.on(servers.proxy)
     typed = {"email": "anna@hospital.test", "password": PASSWORD}
     there = post(browser, "/sign-in", "/sign-in", **typed).headers["location"]
-    later = app.at(time.time() + 30)  # a code is of use once
-    done = post(browser, there, there.partition("?")[0], code=later)
+    done = post(browser, there, there.partition("?")[0], code=app.code())
     assert done.status_code == 303, done.text[-300:]
     assert [browser.get("/studies", headers=HTML).status_code for _ in range(2)] == [200, 200]
 

@@ -269,11 +269,11 @@ def _shortened(names: Sequence[Message | str]) -> list[Message | str]:
     ]
 
 
-# ---------------------------------------------------------------- P72
+# ---------------------------------------------------------------- P68
 
 
 def used_before(evidence: Evidence) -> Iterator[Remark]:
-    """P72: the register of looks says that these data were used before, under the same lock or another."""
+    """P68: the register of looks says that these data were used before, under the same lock or another."""
     looks = lock.same_data(lock.read_looks(evidence.study.looks), evidence.study)
     if not looks:
         return
@@ -282,12 +282,12 @@ def used_before(evidence: Evidence) -> Iterator[Remark]:
         return
     absent, none = say("word.not_declared"), say("word.none")
     before = [
-        say("checks.P72.look", on=look.on or absent, purpose=look.purpose or none) for look in looks[:-1]
+        say("checks.P68.look", on=look.on or absent, purpose=look.purpose or none) for look in looks[:-1]
     ]
     key = "changed" if len({look.lock for look in looks}) > 1 else "fired"
-    more = say("checks.P72.more", n=len(before) - MOST_NAMED) if len(before) > MOST_NAMED else None
+    more = say("checks.P68.more", n=len(before) - MOST_NAMED) if len(before) > MOST_NAMED else None
     items = [*before[:MOST_NAMED], *([more] if more else [])]
-    yield Remark(NOWHERE, say(f"checks.P72.{key}", n=len(before), items=items))
+    yield Remark(NOWHERE, say(f"checks.P68.{key}", n=len(before), items=items))
 
 
 CHECKS = (
@@ -296,5 +296,5 @@ CHECKS = (
     Check("P35", DIMENSION, "B", criteria_after_data, withholds=CRITERIA),
     Check("P36", DIMENSION, "W", many_comparisons),
     Check("P62", DIMENSION, "W", one_bound),
-    Check("P72", DIMENSION, "W", used_before),
+    Check("P68", DIMENSION, "W", used_before),
 )

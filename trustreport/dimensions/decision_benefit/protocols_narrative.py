@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import isnan
 from typing import Any
 
 from trustreport.digits import Rounded, per, rounded
@@ -21,6 +20,7 @@ TABLE = "protocols_"  # how the ids of its tables begin
 DIFFERENCE = "protocol_difference"
 CASES = 1000
 ENDPOINTS = ("sensitivity", "specificity")
+WAYS = {1: "higher", -1: "lower"}
 
 
 def protocols_part(found: ProtocolComparison, name: Message | str, number: int, *, alone: bool) -> Part:
@@ -37,8 +37,12 @@ def protocols_part(found: ProtocolComparison, name: Message | str, number: int, 
     )
 
 
-def _label(protocol: str) -> Message:
+def _name(protocol: str) -> Message:
     return say(f"{TEXT}.name.{protocol}")
+
+
+def _label(protocol: str) -> Message:
+    return say("word.heading", text=_name(protocol))
 
 
 def _of(found: ProtocolComparison, quantity: str, protocol: str, endpoint: str) -> Estimate | None:
@@ -50,34 +54,46 @@ def _of(found: ProtocolComparison, quantity: str, protocol: str, endpoint: str) 
 
 
 def _sentences(found: ProtocolComparison) -> Iterator[Message]:
-    """Which protocols are better than the reader alone, which trade one class for the other."""
-    better: list[Message] = []
-    trades: list[Message] = []
+    """What each protocol was shown to change, compared with the reader alone; what it trades comes first."""
+    in_one: dict[tuple[int, str], list[Message]] = {}
+    unshown: list[Message] = []
     for protocol in found.names:
-        changes = [_of(found, DIFFERENCE, protocol, endpoint) for endpoint in ENDPOINTS]
-        up = any(e is not None and e.low > 0 for e in changes)
-        down = any(e is not None and e.high < 0 for e in changes)
-        if up:
-            (trades if down else better).append(_item(protocol, changes))
-    if better:
-        yield say(f"{TEXT}.better", items=better)
-    if trades:
-        yield say(f"{TEXT}.trades", items=trades)
-    if not better and not trades and len(found.names) > 1:
-        yield say(f"{TEXT}.none", n=len(found.names) - 1)
+        changes = {endpoint: _of(found, DIFFERENCE, protocol, endpoint) for endpoint in ENDPOINTS}
+        shown = [(_direction(e), endpoint, e) for endpoint, e in changes.items() if e and _direction(e)]
+        if len(shown) == 2:
+            yield _in_both(protocol, sorted(shown, key=lambda change: -change[0]))
+        elif shown:
+            ((direction, endpoint, e),) = shown
+            in_one.setdefault((direction, endpoint), []).append(_change("by", e, protocol=_name(protocol)))
+        elif protocol != READER:
+            unshown.append(_name(protocol))
+    for (direction, endpoint), items in in_one.items():
+        (other,) = (name for name in ENDPOINTS if name != endpoint)
+        key = f"{TEXT}.only_{WAYS[direction]}"
+        yield say(key, measure=say(f"quantity.{endpoint}"), other=say(f"quantity.{other}"), items=items)
+    if unshown:
+        yield say(f"{TEXT}.unshown", items=unshown)
     if found.lacking:
         yield say(f"{TEXT}.lacking", items=[say(f"{TEXT}.needs.{protocol}") for protocol in found.lacking])
 
 
-def _item(protocol: str, changes: Sequence[Estimate | None]) -> Message:
-    parts = [
-        say(f"{TEXT}.change", measure=say(f"quantity.{endpoint}"), value=e.value, low=e.low, high=e.high)
-        for endpoint, e in zip(ENDPOINTS, changes)
-        if e is not None and not isnan(e.low)
-    ]
-    if len(parts) == 1:
-        return say(f"{TEXT}.item", protocol=_label(protocol), first=parts[0])
-    return say(f"{TEXT}.item_both", protocol=_label(protocol), first=parts[0], second=parts[1])
+def _direction(e: Estimate) -> int:
+    """1 for a shown gain, -1 for a shown loss, 0 where none was shown."""
+    return (e.low > 0) - (e.high < 0)
+
+
+def _in_both(protocol: str, shown: Sequence[tuple[int, str, Estimate]]) -> Message:
+    """The changes of both classes, gains first."""
+    first, second = (
+        _change(WAYS[direction], e, measure=say(f"quantity.{endpoint}")) for direction, endpoint, e in shown
+    )
+    joined = "agree" if shown[0][0] == shown[1][0] else "trade"
+    return say(f"{TEXT}.{joined}", protocol=_label(protocol), first=first, second=second)
+
+
+def _change(key: str, e: Estimate, **of: Message) -> Message:
+    limits = sorted((e.low, e.high), key=abs)
+    return say(f"{TEXT}.{key}", value=e.value, low=limits[0], high=limits[1], level=e.level, **of)
 
 
 # ---------------------------------------------------------------- tables
@@ -184,7 +200,7 @@ def published_part(results: Sequence[Result]) -> Part | None:
     if not results:
         return None
     rows = tuple(
-        EstimateRow(say(f"{TEXT}.of_set", set=r.place.set, protocol=_label(str(r.place.protocol))), r)
+        EstimateRow(say(f"{TEXT}.of_set", set=r.place.set, protocol=_name(str(r.place.protocol))), r)
         for r in results
     )
     return Part(

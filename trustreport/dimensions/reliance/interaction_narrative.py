@@ -168,18 +168,18 @@ def _of_type(found: Reliance, name: str, type_: str) -> Estimate:
 
 
 def _types_table(found: Reliance, types: Iterable[str], number: int) -> PlainTable:
-    columns = ("accuracy_unaided", "accuracy_aided", "rair", "rsr", *(e.id for e in ODDS))
+    """A measure a row: with a column for each type of advice it stays narrow."""
+
+    def heading(type_: str) -> Message:
+        return say(f"{TEXT}.types.of_type", type=type_, n=_of_type(found, "accuracy_aided", type_).n)
+
     return table(
         f"{ID}_types_{number}",
         say(f"{TEXT}.types.table"),
-        types,
+        ("accuracy_unaided", "accuracy_aided", "rair", "rsr", *(e.id for e in ODDS)),
         [
-            (f"{TEXT}.types.column.type", str),
-            (f"{ID}.column.n", lambda t: _of_type(found, "accuracy_aided", t).n, "count"),
-            *(
-                (f"{TEXT}.types.column.{name}", lambda t, name=name: _of_type(found, name, t), "estimate")
-                for name in columns
-            ),
+            ("table.measure", lambda name: say(f"{TEXT}.types.row.{name}")),
+            *((heading(t), lambda name, t=t: _of_type(found, name, t), "estimate") for t in types),
         ],
     )
 

@@ -259,7 +259,7 @@ def pooled(
     --------
     >>> model = pooled([47, 126, 19, 36], [101, 272, 12, 78], [9, 51, 10, 3], [738, 1543, 192, 276])
     >>> print(model.summary("specificity"))
-    0.87 (95% CI 0.77 to 0.93; n = 4)
+    0.87 (95% CI 0.72 to 0.94; n = 4)
     """
     cells = np.array([np.asarray(cell, dtype=np.float64) for cell in (tp, fp, fn, tn)])
     if cells.ndim != 2:
