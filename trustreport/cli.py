@@ -664,6 +664,10 @@ cluster_backend = click.option(
     metavar="FIELD=VALUE",
     help="Any other field of the request, such as components.model=roe_metz; may be repeated.",
 )
+@click.option(
+    "--chart",
+    help="cusum or sprt: how late a monitoring chart alerts, instead of a reader study; its rates by --set.",
+)
 @click.option("--simulate", help="Number of simulated studies of each smallest size (default: 0).")
 @click.option("--seed", help="Seed of the random numbers (default: 1).")
 @click.option(
@@ -692,6 +696,12 @@ def plan_study(
     if wrong:
         raise click.BadParameter(f"{', '.join(wrong)}; write FIELD=VALUE", param_hint="--set")
     options: dict[str, Any] = dict(one.split("=", 1) for one in sets)
+    chart = given.pop("chart")
+    if chart is not None:
+        if source is not None or out is not None or any(value is not None for value in given.values()):
+            raise click.UsageError("--chart goes with --set and --format alone")
+        _print_chart({"chart": chart, **options}, form)
+        return
     if given["power"] is not None and given["width"] is not None:
         raise click.UsageError("--power and --width are two goals: choose one")
     for goal in ("power", "width"):
@@ -714,6 +724,19 @@ def plan_study(
     if out is not None:
         for written in _write_plan(sizes, out):
             click.echo(written, err=True)
+
+
+def _print_chart(fields: dict[str, Any], form: str) -> None:
+    """How late a monitoring chart alerts, as a sentence or as JSON."""
+    from trustreport.messages import catalogue
+    from trustreport.report.document import canonical
+    from trustreport.sizing.chart_delay import chart_sentence, plan_chart
+
+    with problems_on_stderr():
+        found = plan_chart(fields)
+    click.echo(
+        canonical(found) if form == "json" else catalogue("en")(chart_sentence(found)) + "\n", nl=False
+    )
 
 
 def _write_plan(sizes: "StudySizes", out: Path) -> Iterator[Path]:

@@ -219,16 +219,3 @@ def test_an_endpoint_of_the_users_own_is_analysed_like_any_other() -> None:
         own, same = (entry(found, name, analysis).estimate for name in ("found", "sensitivity"))
         assert (own.value, own.low, own.high) == (same.value, same.low, same.high)
     assert said(found, "found") or any("found" in str(t) for p in found.parts for t in p.tables)
-
-
-def test_the_report_of_few_readers_says_where_the_variance_comes_from() -> None:
-    for seed in range(20):
-        found = answer(readings(drawn(3, 60, seed=seed)))
-        if said(found, "of the variance of the mean change"):
-            break
-    else:
-        pytest.fail("no such study drawn")
-    assert said(found, "more readers (5 in all)")
-    gaps = np.random.default_rng(1).random((2, 3, 60)) < 0.1
-    assert said(answer(readings(drawn(3, 60), gaps)), "of the variance of the mean change")
-    assert not said(answer(readings(drawn(5, 60))), "of the variance of the mean change")

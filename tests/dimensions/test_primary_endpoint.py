@@ -57,7 +57,12 @@ def test_with_scores_the_area_is_first_and_the_shares_stay() -> None:
     assert ids == {"auc", "accuracy", "sensitivity", "specificity", "youden_j"}
     slope = [r.endpoint for r in found.results if r.id == "decision_benefit.baseline_slope"]
     assert set(slope) == {"auc"}
-    said = [m.key for m in found.parts[0].finding]
+    # Both are one sentence of two.
+    (said,) = (
+        [first.key, m.values["second"].key]
+        for m in found.parts[0].finding
+        if (first := m.values.get("first")) and "by_class" in first.key
+    )
     assert any("by_class.sensitivity" in key for key in said)
     assert any("by_class.specificity" in key for key in said)
 

@@ -48,7 +48,12 @@ def beside(of: Study = FULL, declared: Plan | None = None) -> dict[str, Result]:
     for r in finding(of, declared).results:
         extra = r.scope.get("endpoint") in ("ppv", "npv", "youden_j") and "reader" not in r.scope
         name = r.id.removeprefix("decision_benefit.")
-        if not r.primary or name in ("variance_component", "mean_benefit"):
+        if not r.primary or name in (
+            "variance_component",
+            "variance_share",
+            "expected_width",
+            "mean_benefit",
+        ):
             continue
         if extra or name in ("mean_seconds", "mean_confidence", "reader_agreement", "order_effect"):
             where = r.scope.get("arm", "change")

@@ -89,6 +89,31 @@ def test_the_chart_alerts_in_the_period_of_the_drift(drifting: Any) -> None:
     assert "followed by period" in area.estimate.note
 
 
+def test_the_delay_of_each_chart_stands_beside_it(drifting: Any) -> None:
+    _, _, finding = drifting
+    chart = one(finding, "cusum", endpoint="sensitivity")
+    mean, median = (
+        next(
+            r
+            for r in results(finding, "detection_delay", endpoint="sensitivity")
+            if r.parameters["statistic"] == s
+        )
+        for s in ("mean", "median")
+    )
+    assert mean.estimate.value == pytest.approx(chart.estimate.details["arl_to_detect"])
+    assert 1 <= median.estimate.value < mean.estimate.value
+    assert mean.parameters["to_detect"] == chart.parameters["to_detect"]
+    per_period = mean.details["cases_per_period"]
+    assert mean.estimate.n == per_period * len({r.place.period for r in results(finding, "mature_share")})
+    assert mean.details["periods"] == pytest.approx(mean.estimate.value / per_period)
+    assert f"the alert comes {mean.estimate.value:.0f} cases later on average" in told(finding)
+    tables = {t.id: t for part in finding.parts for t in part.tables}
+    assert len(tables["vigilance_delays_1"].rows) == 1  # the area has no chart
+    area = results(finding, "detection_delay", endpoint="auc")
+    assert len(area) == 2
+    assert all(isnan(r.estimate.value) and "followed by period" in r.estimate.note for r in area)
+
+
 def test_entries_stand_once_and_lead_once(drifting: Any) -> None:
     _, _, finding = drifting
     keys = [(r.id, repr(r.scope), r.method) for r in finding.results]
@@ -225,6 +250,11 @@ def test_without_days_the_chart_looks_once_a_period_and_an_sprt_cannot() -> None
     chart = one(finding, "cusum", endpoint="sensitivity")
     assert chart.details["look"] == "period"
     assert chart.details["first_alert_period"] == "p2"
+    late = results(finding, "detection_delay", endpoint="sensitivity")
+    per_look = round(chart.estimate.n / 2)
+    by_chart = {(r.parameters["chart"], r.parameters["statistic"]): r.estimate for r in late}
+    assert by_chart["cusum", "median"].value % per_look == 0
+    assert "the order of the cases" in by_chart["sprt", "median"].note
     assert "the order of the cases" in one(finding, "sprt", endpoint="sensitivity").estimate.note
 
 

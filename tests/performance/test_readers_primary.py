@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.drawn import drawn_study
-from tests.studies import plan, readings
+from tests.studies import readings
 from trustreport.api import assess, read_study
 from trustreport.assessment import Assessment
 from trustreport.measures.mrmc import notes
@@ -99,30 +99,6 @@ def test_readers_who_make_no_error_have_limits() -> None:
             assert (e.value, e.high, e.note) == (1, 1, notes.CASES_ONCE)
             assert 0.6 < e.low < 1
             assert isnan(one.whole.lead_difference(0.95).low)
-
-
-@pytest.mark.parametrize("share_missing", [0.0, 0.1])
-def test_few_readers_are_said_where_the_variance_comes_from(share_missing: float) -> None:
-    found: list[Result] = []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        correct = rng.random((2, 3, 60)) < rng.normal([[0.7], [0.75]], 0.1, (2, 3))[:, :, None]
-        missing = rng.random(correct.shape) < share_missing if share_missing else None
-        study, declared = readings(correct, missing), plan()
-        found = [r for r in assess(study, declared).results if r.endpoint == "accuracy"]
-        if any(r.name == "variance_share" for r in found):
-            break
-    shares = [r.estimate.value for r in found if r.name == "variance_share"]
-    assert sum(shares) == pytest.approx(1)
-    widths = {r.parameters["n_readers"]: r.estimate.value for r in found if r.name == "expected_width"}
-    assert set(widths) == {3, 5}
-    assert 0 < widths[5] < widths[3]
-
-
-def test_five_readers_are_not_few() -> None:
-    study = readings(np.random.default_rng(3).random((2, 5, 60)) < 0.8)
-    names = {r.name for r in assess(study, plan()).results}
-    assert not names & {"variance_share", "expected_width"}
 
 
 def test_one_level_is_not_made_from_another() -> None:

@@ -46,7 +46,7 @@ PRINTED = (
     *("calibration_*", "advice_value_sets"),
     *("localisation_*", "froc_*", "reader_localisation_*", "reader_froc_*"),
     *("error_rates_*", "pragmatic_utility_[0-9]*"),
-    *("benefit_*", "decision_benefit_readers_*", "decision_benefit_few_*"),
+    *("benefit_*", "decision_benefit_readers_*"),
     *("protocols_[0-9]*", "protocols_differences_*", "protocols_published"),
     *("trust_*", "reliance_flow_*", "reliance_[0-9]*", "reliance_types_*", "reliance_type_differences_*"),
     *("group_differences*", "where*"),

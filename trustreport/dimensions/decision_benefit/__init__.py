@@ -7,13 +7,13 @@ from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_part,
 from trustreport.dimensions.decision_benefit.all_arms import all_arms, all_arms_part
 from trustreport.dimensions.decision_benefit.changes import baseline_slope, change_counts, strata_results
 from trustreport.dimensions.decision_benefit.entries import results_of
-from trustreport.dimensions.decision_benefit.few_readers import few_results
 from trustreport.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
 from trustreport.dimensions.decision_benefit.narrative import part
 from trustreport.dimensions.decision_benefit.next_study import next_study, next_study_part
 from trustreport.dimensions.decision_benefit.protocols import compare, of_published
 from trustreport.dimensions.decision_benefit.protocols_narrative import protocols_part, published_part
 from trustreport.dimensions.decision_benefit.secondary_endpoints import NOT_IN_BOTH, secondary_results
+from trustreport.dimensions.decision_benefit.variance_sources import source_results
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
@@ -64,7 +64,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         own += [r for endpoint in found for r in strata_results(endpoint, readings, arms, level, place)]
         own += change_counts(readings, arms, level, place)
         own += [r for endpoint in found[:1] for r in baseline_slope(endpoint, arms, level, place)]
-        own += [r for endpoint in found[:1] for r in few_results(endpoint, readings, arms, level, place)]
+        own += [r for endpoint in found for r in source_results(endpoint, readings, arms, level, place)]
         own += secondary_results(readings, arms, plan, place)
         parts += part(kept(own), found, readings, arms, number, alone=alone)
         advice = advice_of(readings, arms)

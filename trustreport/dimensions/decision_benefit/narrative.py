@@ -8,8 +8,12 @@ from typing import Literal
 from trustreport.dimensions.decision_benefit.changes import CHANGES, strata
 from trustreport.dimensions.decision_benefit.curves import reader_roc
 from trustreport.dimensions.decision_benefit.entries import ID
-from trustreport.dimensions.decision_benefit.few_readers import FEW_READERS, few_sentences
 from trustreport.dimensions.decision_benefit.secondary_endpoints import ABSENT
+from trustreport.dimensions.decision_benefit.variance_sources import (
+    FEW_READERS,
+    source_sentences,
+    source_tables,
+)
 from trustreport.estimate import Estimate
 from trustreport.figures.benefit import BenefitDiagram, ReaderBenefit
 from trustreport.figures.effect import EffectPlot, EffectRow
@@ -83,6 +87,7 @@ def _sentences(
         size = replace(mean, value=-mean.value, low=-mean.high, high=-mean.low) if way == "loss" else mean
         yield say(f"{words}.{way}", **values, **numbers(size))
     yield from _by_class(results, main, arms)
+    yield from source_sentences(results, main, arms)
     yield from _gains([b for b in main.benefits if not isnan(b.value)])
     counts = {
         name: found.estimate.value
@@ -100,7 +105,6 @@ def _sentences(
     yield from _cautions(results, arms)
     if n < FEW_READERS:
         yield say("few_readers", n=n)
-        yield from few_sentences(results, main, arms)
 
 
 def _gains(changes: Sequence[Estimate]) -> Iterator[Message]:
@@ -123,12 +127,17 @@ def _gains(changes: Sequence[Estimate]) -> Iterator[Message]:
 
 def _by_class(results: Sequence[Result], main: ReaderEndpoint, arms: tuple[str, str]) -> Iterator[Message]:
     """The change in sensitivity and in specificity: what claims of fewer misses or false alarms rest on."""
+    said = []
     for name in ("sensitivity", "specificity"):
         found = leading(results, f"{ID}.mean_benefit", endpoint=name, arms=list(arms), subgroup=None)
         if name == main.name or found is None or isnan(found.estimate.low):
             continue
         way = side_of(found.estimate, 0, "gain", "loss")
-        yield say(f"{ID}.by_class.{name}_{way}", **numbers(found.estimate))
+        said.append(say(f"{ID}.by_class.{name}_{way}", **numbers(found.estimate)))
+    if len(said) > 1:
+        yield say(f"{ID}.readers.together", first=said[0], second=said[1])
+    else:
+        yield from said
 
 
 def _cautions(results: Sequence[Result], arms: tuple[str, str]) -> Iterator[Message]:
@@ -222,6 +231,7 @@ def _tables(
             (f"{ID}.column.n", lambda j: main.benefits[j].n, "count"),
         ],
     )
+    yield from source_tables(results, endpoints, arms, number)
     yield from _component_table(results, endpoints, arms, number)
     yield from _secondary_tables(results, arms, number)
 

@@ -6,6 +6,7 @@ from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.vigilance import incidents, monitoring_text, narrative
 from trustreport.dimensions.vigilance.charts import charted
 from trustreport.dimensions.vigilance.compared import funnel_results, funnels
+from trustreport.dimensions.vigilance.delays import delays
 from trustreport.dimensions.vigilance.drift import called_results, drift_results
 from trustreport.dimensions.vigilance.entries import period_results
 from trustreport.dimensions.vigilance.events import rate_results
@@ -37,6 +38,7 @@ def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> Monit
         readings |= by_period
     uses = [use_of(period, readings) for period in timeline.periods]
     charts = charted(timeline, people, plan)
+    late = delays(charts, timeline)
     found = funnels(timeline, people, charts, plan)
     results = [
         *exposure_results(uses, timeline, plan),
@@ -45,12 +47,21 @@ def gathered(study: Study, plan: Plan, timeline: Timeline, number: int) -> Monit
         *called_results(timeline, plan),
         *drift_results(timeline, plan),
         *(c.result for c in charts),
+        *(r for delay in late for r in delay.results.values()),
         *funnel_results(found, timeline),
         *(reader_results(people, timeline, plan) if number == 1 else ()),
         *rate_results(timeline, uses, plan),
     ]
     return MonitoringView(
-        timeline, plan, number, tuple(results), tuple(uses), tuple(people), tuple(charts), tuple(found)
+        timeline,
+        plan,
+        number,
+        tuple(results),
+        tuple(uses),
+        tuple(people),
+        tuple(charts),
+        tuple(late),
+        tuple(found),
     )
 
 

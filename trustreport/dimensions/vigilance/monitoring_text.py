@@ -9,6 +9,7 @@ import numpy as np
 from trustreport import digits
 from trustreport.dimensions.vigilance.charts import Charted, designed_for, in_control
 from trustreport.dimensions.vigilance.compared import NAIVE, Compared
+from trustreport.dimensions.vigilance.delays import Delay, delay_sentence, delay_table
 from trustreport.dimensions.vigilance.drift import drifted, shares
 from trustreport.dimensions.vigilance.periods import ID, Period, mature_on, mix_columns
 from trustreport.dimensions.vigilance.view import MonitoringView
@@ -174,15 +175,21 @@ def _called(view: MonitoringView, period: str) -> Any:
 def charts(view: MonitoringView) -> Part:
     """What each declared chart says, with the budget of false alerts spent; sites and readers in a funnel."""
     drawn = [c for c in view.charts if c.run is not None]
-    finding = [_charted(c) for c in view.charts]
+    finding = [_with_delay(delay) for delay in view.delays]
     if not finding:
         finding = [say(f"{ID}.status.no_chart")]
     finding += [_funnel_sentence(one) for one in view.funnels]
-    tables = list(_design_table(view, drawn))
+    tables = [*_design_table(view, drawn), *delay_table(view.delays, view.suffix)]
     tables += [_funnel_table(view, one, i) for i, one in enumerate(view.funnels, 1)]
     figures = list(_chart_figures(view, drawn))
     figures += [_funnel_figure(view, one, i) for i, one in enumerate(view.funnels, 1) if _can_draw(one)]
     return Part(tuple(finding), say(f"{ID}.title_charts"), tuple(tables), tuple(figures), view.timeline.place)
+
+
+def _with_delay(delay: Delay) -> Message:
+    """What a chart says, then how late it would be."""
+    said, late = _charted(delay.chart), delay_sentence(delay)
+    return say(f"{ID}.both", first=said, second=late) if late else said
 
 
 def _charted(chart: Charted) -> Message:

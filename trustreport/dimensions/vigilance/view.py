@@ -7,6 +7,7 @@ from typing import Any
 
 from trustreport.dimensions.vigilance.charts import Charted
 from trustreport.dimensions.vigilance.compared import Compared
+from trustreport.dimensions.vigilance.delays import Delay
 from trustreport.dimensions.vigilance.exposure import Use
 from trustreport.dimensions.vigilance.milestones import changes
 from trustreport.dimensions.vigilance.periods import ID, Period, Timeline, is_month
@@ -30,6 +31,7 @@ class MonitoringView:
     uses: tuple[Use, ...]
     reliances: tuple[Reliances, ...]
     charts: tuple[Charted, ...]
+    delays: tuple[Delay, ...]
     funnels: tuple[Compared, ...]
 
     @property

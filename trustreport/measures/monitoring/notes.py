@@ -38,3 +38,9 @@ NOT_MATCHED = (
 )
 INFINITE_RATIO = "one of the two ratios is 0 or infinite"
 FEW_CLUSTERS = "fewer than two clusters in a set"
+
+DELAY = (
+    "from the exact run lengths of the chart, for a change that comes while it is at 0: it has no interval"
+)
+USUAL_LOOK = "looks at the usual number of cases are assumed"
+NO_ALERT = "the chart never alerts at this rate"
