@@ -1,6 +1,7 @@
 """A device over time: what reports add to its charts, and what is drawn of it."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -9,7 +10,9 @@ from fastapi import FastAPI
 from pages import Shown, get
 from services import API, Client, world
 
+from trustreport.api import Assessed
 from trustreport.plan import Plan
+from trustreport.report.write import as_data
 from trustreport.service.core import Core
 from trustreport.service.jobs.trend_facts import MOST_POINTS, trend_of
 from trustreport.service.pages import trends
@@ -54,10 +57,27 @@ def test_periods_of_an_audit_are_points_with_their_chart() -> None:
     assert [p.get("end") for p in found] == ["2026-01-28", "2026-02-28", None, None]
 
 
+def test_a_study_with_a_criterion_that_was_not_tested_has_points(
+    assessed_example: Callable[[str], Assessed],
+) -> None:
+    assessed = assessed_example("knee-mri-readings")
+    document = as_data(assessed)
+    assert "not tested" in {verdict["verdict"] for verdict in document["verdicts"]}
+    assert [point["series"] for point in trend_of(document, assessed.plan)] == ["fewer-errors"]
+
+
 def test_criteria_are_points_with_their_bounds() -> None:
     number = result(value=0.7, low=0.6, high=0.8)
     verdict = {**number, "endpoint": "Sensitivity, internal", "above": 0.75, "below": None, "verdict": "fail"}
-    (found,) = trend_of({"results": [number], "verdicts": [verdict]}, plan())
+    untested = {
+        **verdict,
+        "endpoint": "later",
+        "id": None,
+        "method": None,
+        "scope": None,
+        "verdict": "not tested",
+    }
+    (found,) = trend_of({"results": [number], "verdicts": [verdict, untested]}, plan())
     assert (found["series"], found["above"], found["verdict"]) == ("Sensitivity, internal", 0.75, "fail")
     assert (found["unit"], found["quantity"]) == ("proportion", "sensitivity")
     assert "below" not in found

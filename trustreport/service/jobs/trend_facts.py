@@ -49,6 +49,8 @@ def _of_periods(results: list[Entry], plan: Plan) -> Iterator[dict[str, Any]]:
 def _of_verdicts(verdicts: list[Entry], results: list[Entry]) -> Iterator[dict[str, Any]]:
     known = {_key(r): r for r in results}
     for v in verdicts:
+        if v["id"] is None:  # tested on no number
+            continue
         unit = known.get(_key(v), {}).get("unit", "")
         point = _point({"unit": unit, "quantity": v["id"].rpartition(".")[2], **v}, str(v["endpoint"]))
         yield {**point, "above": v["above"], "below": v["below"], "verdict": v["verdict"]}
