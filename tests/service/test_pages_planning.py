@@ -2,6 +2,8 @@
 
 import html
 import json
+import subprocess
+import sys
 
 from pages import HTML, Taken, get
 from services import Client
@@ -55,3 +57,11 @@ def test_an_empty_form_asks_nothing(anna: Client) -> None:
 def test_who_is_not_signed_in_is_led_to_the_login(anonymous: Client) -> None:
     answer = anonymous.get("/planning", headers=HTML, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"].partition("?")[0]) == (303, "/sign-in")
+
+
+def test_a_server_has_no_statistics_in_memory_before_they_are_asked_for() -> None:
+    script = (
+        "import sys, trustreport.service.server; print([n for n in ('scipy', 'pandas') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 
@@ -12,7 +12,9 @@ from trustreport.messages import catalogue
 from trustreport.service.pages.page_context import Reader
 from trustreport.service.pages.render import page
 from trustreport.service.web.faults import Fault, Field
-from trustreport.sizing import StudySizes, protocol, read_request, size_study
+
+if TYPE_CHECKING:
+    from trustreport.sizing import StudySizes
 
 router = APIRouter()
 MOST = 10  # numbers of readers, and of cases: what is answered at once
@@ -100,7 +102,9 @@ def planning(request: Request, who: Reader) -> Response:
         return _show(request, given, None, fault)
 
 
-def _sized(given: Mapping[str, str]) -> StudySizes:
+def _sized(given: Mapping[str, str]) -> "StudySizes":
+    from trustreport.sizing import read_request, size_study  # statistics, once they are asked for
+
     try:
         return size_study(read_request(None, _options(given)))
     except StudyError as error:
@@ -132,10 +136,12 @@ def _options(given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _show(
-    request: Request, given: Mapping[str, str], sizes: StudySizes | None, fault: Fault | None = None
+    request: Request, given: Mapping[str, str], sizes: "StudySizes | None", fault: Fault | None = None
 ) -> Response:
     shown: dict[str, Any] = {}
     if sizes is not None:
+        from trustreport.sizing import protocol
+
         words = catalogue("en")
         lines, across, up = _drawing(sizes)
         shown = {
@@ -163,15 +169,17 @@ def _show(
     )
 
 
-def _file(sizes: StudySizes) -> dict[str, Any]:
+def _file(sizes: "StudySizes") -> dict[str, Any]:
     """The request as a file that `trustreport plan` takes."""
     return sizes.request.model_dump(mode="json", exclude_none=True)
 
 
 def _drawing(
-    sizes: StudySizes,
+    sizes: "StudySizes",
 ) -> tuple[list[SizeLine], list[tuple[float, int]], list[tuple[float, float]]]:
     """The lines of the figure, and the ticks of both axes."""
+    from trustreport.sizing import protocol
+
     chart: Any = protocol.figure_of(sizes).drawing
     words, (first, last), top = catalogue("en"), chart.x_range, chart.y_range[1]
 
