@@ -223,7 +223,7 @@ def filled_parts(arm_reader: float, own: float, shared: float, error: float) -> 
 def _scaled(
     parts: EstimateParts, endpoint: Endpoint, mean: float, n_cases: int, n_positives: int
 ) -> Callable[[float, float], EstimateParts]:
-    """The parts for other sizes: those of the cases as 1 / cases, times what another share of positives does.
+    """The parts for other sizes: those of the cases as 1 / cases, times what another prevalence does.
 
     That is the ratio of the variances of one reader's area, of as many cases with either share.
     """

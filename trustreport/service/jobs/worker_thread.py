@@ -194,7 +194,7 @@ class _Heartbeat:
 
     def __init__(self, core: Core, lease: Lease, stop: threading.Event) -> None:
         self.core, self.lease, self.stop = core, lease, stop
-        self.begin: Callable[[str], None] | None = None  # is told each step
+        self.begin: Callable[[str], None] | None = None  # called with each step
         self.said = "go on"
         self._step, self._share, self._reported = "", 0.0, ("", 0.0)
         self._last = time.monotonic()
