@@ -55,9 +55,11 @@ class Process:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         self.process: subprocess.Popen[bytes] | None = None
+        self.said_before = 0
 
     def start(self) -> None:
         with self.log.open("ab") as log:
+            self.said_before = log.tell()
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "trustreport", *self.words],
                 cwd=ROOT,
@@ -65,6 +67,13 @@ class Process:
                 stdout=log,
                 stderr=log,
             )
+
+    def wait_started(self, seconds: float = 60) -> None:
+        """Return once its log says that it works: before that, a signal ends it as it ends any process."""
+        end = time.monotonic() + seconds
+        while b'"event": "start"' not in self.log.read_bytes()[self.said_before :]:
+            assert time.monotonic() < end, self.log.read_text(errors="replace")
+            time.sleep(0.05)
 
     def end(self, number: int = signal.SIGKILL) -> int:
         assert self.process is not None

@@ -59,6 +59,7 @@ def test_jobs_survive_kill_9(tmp_path: Path, address: str) -> None:
             time.sleep(0.2)
         assert kills == KILLS
         assert Counter(j["state"] for j in api.jobs()) == {"done": 2 * STUDIES}
+        worker.wait_started()
     finally:
         codes = [process.end(15) for process in (server, worker)]
     assert codes == [0, 0]

@@ -67,10 +67,11 @@ def serve(settings: Settings) -> None:
         log().info("start", url=settings.url, workers=settings.workers)
         if settings.url.startswith("https:") and not settings.proxies and context is None:
             log().warning("all users share the address of the proxy: set TRUSTREPORT_PROXIES")
-        # The server stops by itself on these, then raises them again: that time they end nothing.
+        server = uvicorn.Server(config)
+        # It stops by itself on these and raises them again; ours hold before it listens to them.
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: None)
-        uvicorn.Server(config).run()
+            signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+        server.run()
         log().info("stop")
     finally:
         core.close()
