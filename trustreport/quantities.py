@@ -323,6 +323,13 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
     *_rows("heterogeneity", better="down"),
     *_rows("between_site_variance", "score", low=0.0),
+    # the same case twice: by a device here, by readers under decision benefit
+    *_rows("repeat_agreement", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("flip_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("flip_to_negative flip_to_positive", better="down", counts_decisions=True, **_OF_SHARE),
+    *_rows("repeat_kappa", "score", "up", low=-1.0, high=1.0, decimals=2, counts_decisions=True),
+    *_rows("repeat_bias agreement_limit_low agreement_limit_high", "score", 0.0),
+    *_rows("within_case_sd repeatability_coefficient", "score", "down", low=0.0),
     # subgroups
     *_rows("interaction", "difference", no_effect=0.0),
     *_rows("equalised_odds_difference", "difference", "down", low=0.0, counts_decisions=True),

@@ -18,7 +18,9 @@ from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.narrative.names import title_of
+from trustreport.narrative.repeats import repeat_parts
 from trustreport.performance.readers import every_endpoint, place_of_task, primary_first
+from trustreport.performance.repeated import has_second, repeat_results, repeated_readings
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Readings, Study
@@ -85,6 +87,9 @@ def answer(study: Study, plan: Plan) -> Finding:
     used = list(_protocols(study, plan, pairs))
     for one, _ in used:
         kept(one)
+    twice = [(one, repeat_results(NAME, one, level)) for one in repeated_readings(study)]
+    for _, own in twice:
+        kept(own)
     tested = declared_hypotheses(study, plan, every())
     kept(t.result for t in tested)
     parts += [
@@ -93,6 +98,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         *by_itself,
         *(shown for _, shown in used),
         *planned,
+        *repeat_parts(twice),
     ]
     not_shown = [say(f"{NAME}.not_shown.regression"), say(f"{NAME}.not_shown.prevalence")]
     if any(readings.sequential for readings, _ in pairs):
@@ -123,8 +129,9 @@ def _protocols(
 
 
 def has_data(study: Study, plan: Plan) -> bool:
-    """Whether readers read in both arms, or published sets have readers and device apart."""
-    return bool(comparable(study, plan) or of_published(study, plan))
+    """Whether readers read in both arms or a case twice, or published sets have readers and device apart."""
+    twice = any(has_second(readings) for readings in study.readings)
+    return bool(comparable(study, plan) or of_published(study, plan)) or twice
 
 
 def _question(result: Result) -> str:
