@@ -36,7 +36,10 @@ BACKENDS = ("loky", "threading", "dask", "ray")
 SERVICE_BACKENDS = ("dask",)
 FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
 DEFAULT_FORMATS = ("html", "pdf", "json")
-EXPORTS = ("imrmc", "csv", "chai", "cyclonedx", "fhir", "huggingface", "psur", "pmcf", "annex-iv")
+EXPORTS = (
+    *("imrmc", "csv", "dcurves", "chai", "cyclonedx", "fhir", "huggingface"),
+    *("psur", "pmcf", "annex-iv"),
+)
 DRAWING = {"html", "pdf", "annex", "figures", "questions"}
 RELEASES = ("internal", "public")
 
@@ -452,8 +455,9 @@ def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
     "form",
     type=click.Choice(EXPORTS),
     required=True,
-    help="imrmc: input of the FDA's iMRMC. csv: every number. chai: CHAI Applied Model Card. cyclonedx: bill "
-    "of materials. fhir: FHIR R5. huggingface: model-index. psur, pmcf, annex-iv: forms (.html or .docx).",
+    help="imrmc: input of the FDA's iMRMC. csv: every number. dcurves: decision curves in numbers. "
+    "chai: CHAI Applied Model Card. cyclonedx: bill of materials. fhir: FHIR R5. "
+    "huggingface: model-index. psur, pmcf, annex-iv: forms (.html or .docx).",
 )
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Output file."

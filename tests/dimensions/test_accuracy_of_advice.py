@@ -87,7 +87,8 @@ def test_every_rule_has_every_measure_once() -> None:
 def test_one_data_set_has_its_curves_beside_its_numbers() -> None:
     finding = answer(Study(datasets=(dataset(),)), plan(utility={"thresholds": [0.2, 0.4]}))
     assert figure_ids(finding) == ["roc_1", "decision_curve_1"]
-    assert len(finding.parts) == 1
+    assert [t.id for t in finding.parts[1].tables] == ["decision_table_1"]
+    assert len(finding.parts) == 2
     roc, decisions = (figure.drawing for figure in finding.parts[0].figures)
     assert len(roc.panels) == 1  # type: ignore[attr-defined]
     declared = decisions.panels[0].lines[0].declared  # type: ignore[attr-defined]

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trustreport.measures.repeatability import OF_DIFFERENCES, repeat_kappa, repeated, share
+from trustreport.measures.case_share import case_share
+from trustreport.measures.repeatability import OF_DIFFERENCES, repeat_kappa, repeated
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 # Two readings of 17 subjects with each peak flow meter, l/min: Bland and Altman (1986), Lancet 327, 307-310.
@@ -89,6 +90,4 @@ def test_a_single_case_has_a_within_case_sd_but_no_limits() -> None:
 
 
 def test_a_share_without_cases_says_why() -> None:
-    assert (
-        share(np.empty(0, bool), lacking="no case was called positive").note == "no case was called positive"
-    )
+    assert case_share(np.empty(0, bool), lacking="nobody was positive").note == "nobody was positive"

@@ -12,9 +12,7 @@ from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement.cohen import cohen_kappa, kappa_influence
 from trustreport.measures.case_mean import mean_of_clusters
 from trustreport.measures.cluster import Clusters, cluster_sums
-from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.mrmc.interval import no_interval, quantile
-from trustreport.measures.proportion import wilson
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -158,29 +156,6 @@ def _clustered(found: LinearValue, n: int, cluster: Clusters, level: float) -> E
     low, high = (exp(x) if on_log else x for x in (e.low, e.high))
     se = e.se * found.value if on_log else e.se
     return Estimate(found.value, low, high, n, level, CLUSTERED, e.note, se=se, df=e.df, details=e.details)
-
-
-def share(event: Mask, *, lacking: str, cluster: Clusters | None = None, level: float = 0.95) -> Estimate:
-    """Share of cases with an event: Wilson's interval, with clusters by the effective number of cases.
-
-    Parameters
-    ----------
-    event : bool array, shape (n_cases,)
-    lacking : what to say without cases
-    cluster : int array, shape (n_cases,), optional
-
-    Examples
-    --------
-    >>> print(share(np.array([True, False, False, False]), lacking="no case"))
-    0.25 (95% CI 0.05 to 0.70; n = 4)
-    """
-    if not event.size:
-        method = "wilson" if cluster is None else "cluster_wilson"
-        return undefined(0, lacking, level=level, method=method)
-    if cluster is None:
-        return wilson(int(event.sum()), event.size, level)
-    # A made-up table in which every case is positive: its sensitivity is the share.
-    return clustered("sensitivity", cluster_cells(np.ones(event.size, bool), event, cluster), level=level)
 
 
 def repeat_kappa(

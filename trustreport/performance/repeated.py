@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.case_share import case_share
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.reliance.clustered import clustered_share
 from trustreport.measures.reliance.linearised import Linearised
@@ -18,7 +19,6 @@ from trustreport.measures.repeatability import (
     of_differences,
     repeat_kappa,
     repeated,
-    share,
 )
 from trustreport.performance.cases import Mask, Outputs, outputs, place_of_set, together
 from trustreport.performance.clusters import clustering
@@ -205,7 +205,7 @@ def _of_decisions(one: RepeatedCases, level: float) -> Iterator[tuple[str, list[
 
 
 def _shares(one: RepeatedCases, among: Mask, event: Mask, lacking: str, level: float) -> list[Estimate]:
-    alone = share(event[among], lacking=lacking, level=level)
+    alone = case_share(event[among], lacking=lacking, level=level)
     if one.reader is not None:
         grid = _grid(one, among, event[among].astype(float))
         lead = clustered_share(grid, level=level, lacking=lacking)
@@ -213,7 +213,7 @@ def _shares(one: RepeatedCases, among: Mask, event: Mask, lacking: str, level: f
     cluster = _clusters(one, among)
     if cluster is None:
         return [alone]
-    return [share(event[among], lacking=lacking, cluster=cluster, level=level), alone]
+    return [case_share(event[among], lacking=lacking, cluster=cluster, level=level), alone]
 
 
 def _of_scores_twice(one: RepeatedCases, level: float) -> Iterator[tuple[str, list[Estimate]]]:
