@@ -292,6 +292,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("mean_confidence confidence", "score"),
     *_rows("decision_count switch_count", "count"),
     *_rows("baseline_slope", "score", no_effect=0.0),
+    *_rows("gain_lowest_quarter gain_highest_quarter", "difference", "up", no_effect=0.0),
     *_rows("variance_component", "score"),
     *_rows("variance_share power", better=None),
     *_rows("cases_needed", "count"),

@@ -12,6 +12,7 @@ from trustreport.dimensions.decision_benefit.narrative import part
 from trustreport.dimensions.decision_benefit.next_study import next_study, next_study_part
 from trustreport.dimensions.decision_benefit.protocols import compare, of_published
 from trustreport.dimensions.decision_benefit.protocols_narrative import protocols_part, published_part
+from trustreport.dimensions.decision_benefit.quarters import quarter_part, quarter_results
 from trustreport.dimensions.decision_benefit.secondary_endpoints import NOT_IN_BOTH, secondary_results
 from trustreport.dimensions.decision_benefit.variance_sources import source_results
 from trustreport.dimensions.dimension import Dimension
@@ -45,6 +46,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     alone = len(pairs) == 1
     parts: list[Part] = []
     by_itself: list[Part] = []
+    by_baseline: list[Part] = []
     planned: list[Part] = []
     known: dict[str, list[Result]] = {}
 
@@ -69,6 +71,8 @@ def answer(study: Study, plan: Plan) -> Finding:
         own += [r for endpoint in found for r in source_results(endpoint, readings, arms, level, place)]
         own += secondary_results(readings, arms, plan, place)
         parts += part(kept(own), found, readings, arms, number, alone=alone)
+        quarters = quarter_results(readings, arms, level, place, plan.similarity.seed)
+        by_baseline += quarter_part(kept(quarters), name, number, alone=alone)
         advice = advice_of(readings, arms)
         if advice:
             several = sum(r is readings for r, _ in pairs) > 1
@@ -93,6 +97,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     tested = declared_hypotheses(study, plan, every())
     kept(t.result for t in tested)
     parts += [
+        *by_baseline,
         *together,
         *hypotheses_part(tested, several_tasks=len(study.readings) > 1),
         *by_itself,
