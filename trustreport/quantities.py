@@ -143,6 +143,7 @@ ROWS: tuple[Quantity, ...] = (
     *_cells("accuracy", mix=True, **_OF_SHARE),
     *_cells("sensitivity", "positives", **_OF_SHARE),
     *_cells("specificity", "negatives", **_OF_SHARE),
+    *_rows("accuracy_at_coverage", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("corrected_sensitivity corrected_specificity", better="up", counts_decisions=True),
     *_cells("ppv", "called_positive", mix=True, **_OF_SHARE),
     *_cells("npv", "called_negative", mix=True, **_OF_SHARE),

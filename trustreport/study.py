@@ -177,7 +177,8 @@ class Scores:
     """What one candidate said of the cases of a data set, in the order of its cases, (n_cases,) each.
 
     `class_scores` is (n_cases, n_classes), negative class first. `status` tells processed from failed.
-    `second_score` and `second_decision` are of a second run on the same case.
+    `second_score` and `second_decision` are of a second run on the same case; `confidence` is how certain the
+    candidate was of its decision.
     """
 
     score: Floats | None = None
@@ -188,6 +189,7 @@ class Scores:
     version: Coded | None = None
     second_score: Floats | None = None
     second_decision: Binary | None = None
+    confidence: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

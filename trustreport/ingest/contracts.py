@@ -237,7 +237,7 @@ PER_ARM = (
     *("second_decision", "second_score"),
 )
 # What a candidate put out for the case, the second time too where the same case was run twice.
-PUT_OUT = ("score", "decision", "second_score", "second_decision")
+PUT_OUT = ("score", "decision", "confidence", "second_score", "second_decision")
 OF_CANDIDATE = (*PUT_OUT, "class_scores", "version", "status")
 CASE_NUMBERS = (
     *("relevance", "case_threshold", "utility_00", "utility_01", "utility_10", "utility_11"),

@@ -355,6 +355,7 @@ def _candidate(name: str, candidate: _Candidate, labels: Labels, problems: Probl
         gather.named("version", named["version"]),
         held.get("second_score"),
         held.get("second_decision"),
+        held.get("confidence"),
     )
 
 
@@ -369,7 +370,7 @@ def _fill(
     problems: Problems,
 ) -> None:
     """Lay the values of one table into the column of a word; two tables must not both have one."""
-    scores = word.endswith("score")
+    scores = not word.endswith("decision")
     column = part.table.numbers[key] if scores else part.table.flags[key]
     if word not in held:
         blank = np.float64(np.nan) if scores else np.int8(-1)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from trustreport.claims import claim_checks
 from trustreport.dimensions.advice_accuracy.compared import difference_results, pairs
+from trustreport.dimensions.advice_accuracy.coverage import coverage_of, coverage_parts
 from trustreport.dimensions.advice_accuracy.curves import charts, curves, scored
 from trustreport.dimensions.advice_accuracy.decision_tables import decision_parts
 from trustreport.dimensions.advice_accuracy.entries import (
@@ -99,6 +100,8 @@ def answer(study: Study, plan: Plan) -> Finding:
     ranked = contests(cases, plan)
     secondary: list[Result] = [r for one in weighed for r in one.results]
     secondary += [r for _, own in (*of_classes, *followed) for r in own]
+    covered = [one for case in cases if (one := coverage_of(case, plan)) is not None]
+    secondary += [r for one in covered for r in one.results]
     for compared, baseline in pairs(cases):
         secondary += difference_results(compared, baseline, plan)
         secondary += yield_differences(compared, baseline, plan)
@@ -118,6 +121,10 @@ def answer(study: Study, plan: Plan) -> Finding:
     parts = (*parts, *(horizon_part(one, own, plan, i) for i, (one, own) in enumerate(followed, 1)))
     parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
     parts = (*parts, *decision_parts(results))
+    parts = (
+        *parts,
+        *coverage_parts([one for one in covered if one.case.dataset.name not in not_drawn], plan),
+    )
     parts = with_declared(prepend_sentences(immature(study, plan), parts), claim_checks(plan, results))
     not_shown: tuple[Message, ...] = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
     if any(one.state.n_censored for one, _ in followed):

@@ -6,7 +6,6 @@ from math import isnan
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.estimate import undefined
@@ -31,8 +30,8 @@ def quarter_results(
     if readings.decision is None:
         return []
     correct = correct_decisions(readings, arms)
-    known: NDArray[np.bool_] = ~np.isnan(correct).any(axis=0)
-    n, n_readers = int(known.sum()), int(known.any(axis=1).sum())
+    known = np.logical_not(np.any(np.isnan(correct), axis=0))
+    n, n_readers = int(known.sum()), int(np.any(known, axis=1).sum())
     names = list(readings.readers.labels)
     truth = np.broadcast_to(readings.cases.truth.astype(float), correct.shape[1:])
     order, cases = canonical_order(names, np.stack([*correct, truth]))

@@ -50,10 +50,10 @@ def quarter_gain(correct: Floats, quarter: Quarter) -> Statistic:
     >>> quarter_gain(correct, "lowest")(np.ones((1, 8)), np.ones((1, 10))).round(3)
     array([0.2])
     """
-    held: NDArray[np.bool_] = ~np.isnan(correct).any(axis=0)
+    held = np.logical_not(np.any(np.isnan(correct), axis=0))
     aided, unaided = (np.where(held, arm, 0.0) for arm in correct)
     known = held.astype(float)
-    n_readers = int(held.any(axis=1).sum())
+    n_readers = int(np.any(held, axis=1).sum())
     size = n_readers // 4 if n_readers >= LEAST_READERS else 0
 
     def statistic(readers: Floats, cases: Floats) -> Floats:
