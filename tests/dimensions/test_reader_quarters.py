@@ -51,5 +51,5 @@ def test_three_of_thirteen_readers_counted_from_the_table(
 def test_six_readers_are_too_few(assessed_example: Callable[[str], Assessed]) -> None:
     found = assessed_example("assisted-reading")
     notes = {e.note for e in gains(found).values()}
-    assert notes == {"6 readers with decisions in both arms: a quarter of fewer than 8 has not two"}
+    assert notes == {"6 readers with decisions in both arms; 8 are needed, two for each quarter"}
     assert "cannot be estimated: 6 readers" in said(found)

@@ -134,7 +134,7 @@ def coverage_parts(found: Sequence[Coverage], plan: Plan) -> Iterator[Part]:
 
 
 def _sentences(one: Coverage) -> Iterator[Message]:
-    name, e = one.case.name, one.lead(HALF)
+    name, e = set_label(one.case.name, one.case.dataset.role), one.lead(HALF)
     if isnan(e.value):
         yield say(f"{TEXT}.undefined", name=name, reason=e.note)
         return

@@ -20,7 +20,7 @@ from trustreport.seeds import generator
 from trustreport.study import Readings
 
 QUARTERS: tuple[Quarter, ...] = get_args(Quarter)
-FEW_READERS = "{n} readers with decisions in both arms: a quarter of fewer than 8 has not two"
+FEW_READERS = "{n} readers with decisions in both arms; 8 are needed, two for each quarter"
 
 
 def quarter_results(
