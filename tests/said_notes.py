@@ -14,7 +14,7 @@ IDS = re.compile(r"[a-z0-9_]*_[a-z0-9_]*( \w+)*|[\d ]+")
 
 @cache
 def phrases() -> frozenset[str]:
-    """Phrases of constants, and of what is given as a note or reason, in the packages whose estimates have one."""
+    """Phrases of constants, and of what is given as a note or reason, where estimates are made."""
     return frozenset(
         text
         for package in HOLD_NOTES
