@@ -51,7 +51,7 @@ def test_failed_cases_are_not_decided(tmp_path: Path) -> None:
     assert at(found)[0.5] == (0.6, 10)
     assert at(found)[0.7][1] == 10
     assert at(found)[0.7][0] != at(found)[0.7][0]
-    assert "10 cases of 20 without a result are counted as not decided" in said(found)
+    assert "10 cases of 20 without a result are analysed as not decided" in said(found)
 
 
 def test_declared_confidence_goes_before_the_distance(tmp_path: Path) -> None:

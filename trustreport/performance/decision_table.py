@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from trustreport import digits
 from trustreport.estimate import Estimate
 from trustreport.measures.case_share import case_share
 from trustreport.measures.interventions_avoided import interventions_avoided
@@ -121,8 +122,10 @@ def _row(
 
     hits = of["true_positive_share", "device"].estimate
     share = float(hits.details.get("prevalence", nan))
-    rates = {
-        "all": (share, 1 - share),
+    positives = round(share * hits.n) if hits.n else 0
+    everybody = tuple(digits.share(k, hits.n) if hits.n else nan for k in (positives, hits.n - positives))
+    rates: dict[Strategy, tuple[float, ...]] = {
+        "all": everybody,
         "none": (0.0, 0.0),
         "device": (value("true_positive_share"), value("false_positive_share")),
     }
@@ -139,8 +142,9 @@ def _row(
         strategy,
         threshold,
         hits.n,
-        share,
-        *rates[strategy],
+        everybody[0],
+        rates[strategy][0],
+        rates[strategy][1],
         Estimate(nan, nan, nan, hits.n) if benefit is None else benefit.estimate,
         standardized,
         avoided,

@@ -43,8 +43,7 @@ def _table(rows: Sequence[DecisionRow], number: int, *, several: bool) -> PlainT
             (f"{TEXT}.tp_rate", "tp_rate", "percent"),
             (f"{TEXT}.fp_rate", "fp_rate", "percent"),
             (f"{TEXT}.net_benefit", "net_benefit", "number.3"),
-            # digits of the column, not of the interval
-            (f"{TEXT}.standardized", lambda row: float(row.standardized_net_benefit), "number.3"),
+            (f"{TEXT}.standardized", "standardized_net_benefit", "number.3"),
             (f"{TEXT}.avoided", lambda row: PER * row.net_interventions_avoided, "number.1"),
         ],
     )
