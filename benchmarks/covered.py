@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 _SHARE = ("share", "sensitivity")  # a share with Wilson's interval
 _SET, _READERS = ("data set", "*"), ("readers", "*")
-# Topic and quantity of a row, patterns. What is not the row's own quantity has its method, or its limits turned.
+# Topic and quantity of a row, patterns. Another quantity than the row's own has its method, or limits turned.
 ALSO: Mapping[str, tuple[str, str]] = {
     # shares of cases, or of readings that are taken as independent
     **dict.fromkeys(("indeterminate", "failure_rate", "positive_rate", "called_share"), _SHARE),

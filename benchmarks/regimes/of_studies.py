@@ -13,6 +13,7 @@ from trustreport.study import Study
 
 SPECIFICITY = 0.85
 TOGETHER = 0.6  # correlation of logit sensitivity and logit false positive rate between studies
+THREE, FEW = 3, 6
 SMALL, LARGE = (15, 60), (40, 300)  # cases of a class, from and to
 # Studies, their size, sensitivity, spread between studies on the logit scale.
 DESIGNS = (
@@ -54,7 +55,9 @@ def _regime(k: int, low: int, high: int, sensitivity: float, spread: float) -> R
         means = {"pooled_sensitivity": sensitivity, "pooled_specificity": SPECIFICITY}
         spreads = {f"between_study_variance, {of}": spread**2 for of in OUTCOMES}
         # Of sensitivity and specificity: the sign of the false positive rate, turned.
-        return means | spreads | ({"between_study_correlation": -TOGETHER} if spread else {})
+        together = spread > 0 and k > THREE  # of three studies sensitivity and specificity are pooled apart
+        return means | spreads | ({"between_study_correlation": -TOGETHER} if together else {})
 
     design = f"{k} studies of {low}-{high} a class, sensitivity {sensitivity:g}, spread {spread:g}"
-    return Regime("pooled studies", design, true, study, cost=0.2)
+    due = k > FEW or low > SMALL[0]  # a correlation needs spread that is found
+    return Regime("pooled studies", design, true, study, due=due, cost=0.2)

@@ -28,7 +28,7 @@ def test_every_protocol_by_hand() -> None:
 
 
 def test_pseudo_values_of_arbitration_are_the_jackknife_of_pairs_of_readers() -> None:
-    """With n readers, n times the mean over pairs less n - 1 times that without the reader, but for a factor."""
+    """n times the mean over pairs of n readers, less n - 1 times that without a reader, but for a factor."""
     rng = np.random.default_rng(3)
     reader = (rng.random((7, 40)) < 0.6).astype(float)
     device = np.tile((rng.random(40) < 0.7).astype(float), (7, 1))
