@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 _SHARE = ("share", "sensitivity")  # a share with Wilson's interval
-_SET, _READERS = ("data set", "*"), ("readers", "*")
+_SET = ("data set", "*")
 # Topic and quantity of a row, patterns. Another quantity than the row's own has its method, or limits turned.
 ALSO: Mapping[str, tuple[str, str]] = {
     # shares of cases, or of readings that are taken as independent
@@ -37,7 +37,7 @@ ALSO: Mapping[str, tuple[str, str]] = {
     "odds_ratio": ("readers", "odds ratio of errors"),
     "nnd": ("two groups", "risk reduction"),
     **dict.fromkeys(("arm_difference", "mean_benefit", "non_inferiority"), ("readers", "*, change")),
-    **dict.fromkeys(("pairwise_difference",), ("readers", "*, change")),
+    "pairwise_difference": ("readers", "*, change"),
     "declared_endpoint": ("readers", "accuracy, *"),
     "reader_estimate": ("one reader", "*, aided"),
     "benefit": ("one reader", "*, change"),

@@ -17,7 +17,7 @@ from statsmodels.stats.proportion import proportion_confint
 from trustreport.api import Assessed
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc import notes
-from trustreport.quantities import CHANGES, VALUES, ids
+from trustreport.quantities import CHANGES, OF_METRIC, VALUES, ids
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
@@ -136,7 +136,7 @@ def committed(coverage: ModuleType) -> list[dict[str, str]]:
 def test_every_quantity_that_a_criterion_may_name_has_a_row_or_a_reason(coverage: ModuleType) -> None:
     import covered
 
-    names, rows = {*ids(), *VALUES, *CHANGES}, committed(coverage)
+    names, rows = {*ids(), *VALUES, *CHANGES, *OF_METRIC}, committed(coverage)
     reasons = Counter(name for of in covered.REASONS.values() for name in of)
     assert max(reasons.values()) == 1
     assert {name for name in names if covered.row_of(name, rows) is None} == set(reasons)
