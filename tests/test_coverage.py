@@ -151,13 +151,14 @@ def test_every_regime_has_its_rows(coverage: ModuleType) -> None:
     assert declared == found
 
 
+@pytest.mark.parametrize("example", ["annotations", "assisted-reading", "procurement-triage"])
 def test_what_is_said_to_have_no_interval_has_none(
-    coverage: ModuleType, assessed_example: Callable[[str], Assessed]
+    coverage: ModuleType, assessed_example: Callable[[str], Assessed], example: str
 ) -> None:
     import covered
 
     without = {name for why in (covered.TESTED, covered.DERIVED) for name in covered.REASONS[why]}
-    for r in assessed_example("certification-dossier").results:
+    for r in assessed_example(example).results:
         e = r.estimate
         wide = isfinite(e.low) and isfinite(e.high) and e.low < e.high
         assert not (r.primary and wide and r.name in without), r.id
