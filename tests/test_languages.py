@@ -68,9 +68,7 @@ def test_no_text_was_left_in_english(language: str) -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_values_are_written_in_ways_that_the_catalogue_has(language: str) -> None:
     def specs(key: str, of: str) -> set[str]:
-        return {
-            s for text in forms(of, key).values() for _, name, s, _ in Formatter().parse(text) if name and s
-        }
+        return {s for text in forms(of, key).values() for _, name, s, _ in Formatter().parse(text) if name and s}
 
     known = {spec for key in KEYS for spec in specs(key, "en")}
     wrong = {key: specs(key, language) - known for key in KEYS & set(catalogue(language).keys())}
@@ -96,8 +94,6 @@ def raw_of(language: str) -> list[str]:
 
 
 def test_a_corrected_term_is_in_every_text_that_has_it() -> None:
-    made = Catalogue(
-        "it", {"a": "la ‹sensitivity› di {x}", "b": "‹Sensitivity› {x}"}, {"sensitivity": "resa"}
-    )
+    made = Catalogue("it", {"a": "la ‹sensitivity› di {x}", "b": "‹Sensitivity› {x}"}, {"sensitivity": "resa"})
     assert made("a", x="A") == "la resa di A"
     assert made("b", x="A") == "Resa A"

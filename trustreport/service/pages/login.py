@@ -38,6 +38,7 @@ OPEN = (
     "/sign-in/provider",
     "/forgotten",
     "/shared",
+    "/language",
 )  # forms of those who are not signed in
 
 TRIES = 5  # of the second factor, then the password is asked for again

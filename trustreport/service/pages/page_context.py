@@ -74,12 +74,34 @@ async def sent_by_anyone(request: Request, who: Annotated[None, Depends(anybody)
         yield form
 
 
+def whoever(request: Request) -> Principal | None:
+    """Who is signed in, or nobody, for a form that pages with and without a session have."""
+    refuse_other_sites(request)
+    try:
+        return admitted(request, None, request.cookies.get(COOKIE))
+    except Fault as fault:
+        if fault.status != 401:
+            raise
+        return None
+
+
+async def sent_by_whoever(
+    request: Request, who: Annotated[Principal | None, Depends(whoever)]
+) -> AsyncIterator[FormData]:
+    """The form of a page, bound to its session or to the browser that it was shown in."""
+    secret = request.cookies.get(FORM_COOKIE, "")
+    wanted = [csrf_of(core_of(request), who)] if who else []
+    async with _form(request, *wanted, *([secrets.csrf_token(secret)] if secret else [])) as form:
+        yield form
+
+
 @asynccontextmanager
-async def _form(request: Request, wanted: str) -> AsyncIterator[FormData]:
+async def _form(request: Request, *wanted: str) -> AsyncIterator[FormData]:
     async with request.form(max_files=MOST_FIELDS, max_fields=MOST_FIELDS) as form:
         token = form.get("csrf")
-        fine = isinstance(token, str) and compare_digest(token.encode(), wanted.encode())
-        if not wanted:
+        given = token.encode() if isinstance(token, str) else b""
+        fine = any([compare_digest(given, one.encode()) for one in wanted])  # noqa: C419 -- in equal time
+        if not any(wanted):
             url = core_of(request).settings.public_url
             raise Fault(
                 403,
@@ -95,6 +117,7 @@ async def _form(request: Request, wanted: str) -> AsyncIterator[FormData]:
 
 Sent = Annotated[FormData, Depends(sent)]
 SentByAnyone = Annotated[FormData, Depends(sent_by_anyone)]
+SentByWhoever = Annotated[FormData, Depends(sent_by_whoever)]
 
 
 def typed(form: FormData) -> dict[str, str]:

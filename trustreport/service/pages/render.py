@@ -53,6 +53,7 @@ def page(
             csrf=csrf_of(core_of(request), who) if who else secrets.csrf_token(secret or given),
             idle_minutes=core_of(request).settings.idle_minutes,
             here=request.url.path,
+            back=f"{request.url.path}?{request.url.query}".rstrip("?") if request.method == "GET" else "/",
             languages=names(),
             done=request.query_params.get("done", ""),
             fault=fault,
