@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
+from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.editor import run
@@ -66,12 +67,12 @@ def act(version: Name, request: Request, who: Author, core: TheCore, form: Sent)
             return _show(request, core, who, row, files, texts)
         sent = uploads.sent_files(form, "files")
         if wanted == "tables" and not sent:
-            raise Fault(422, "No file came", "Choose the tables to add.")
+            raise Fault(
+                422, say("pages.fault.no_file_came.title"), say("pages.fault.no_file_came.choose_tables")
+            )
         new = uploads.named_streams(sent)
         if not set(MANIFESTS).isdisjoint(new):
-            raise Fault(
-                422, "A manifest", "The form takes tables. Upload a manifest on the page of the version."
-            )
+            raise Fault(422, say("pages.fault.a_manifest.title"), say("pages.fault.a_manifest.detail"))
         made = run.answer(core, row, files, texts, "no")["yaml"]
         new["study.yaml"] = io.BytesIO(made.encode())
         saved = uploads.replace_files(core, who, version, new, without=MANIFESTS)

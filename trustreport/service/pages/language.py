@@ -19,7 +19,5 @@ def choose(form: SentByWhoever) -> Response:
     if wanted not in offered():
         raise Fault(422, "Not as expected", f"The languages of this service are {', '.join(offered())}.")
     answer = see(local(text(form, "next")))
-    answer.set_cookie(
-        COOKIE, wanted, max_age=YEAR, secure=True, httponly=True, samesite="strict", path="/"
-    )
+    answer.set_cookie(COOKIE, wanted, max_age=YEAR, secure=True, httponly=True, samesite="strict", path="/")
     return answer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 
 from trustreport.errors import StudyError
-from trustreport.messages import Catalogue
+from trustreport.messages import Catalogue, say
 from trustreport.service.pages.page_context import Reader
 from trustreport.service.pages.render import page, words_of
 from trustreport.service.pages.words import PageWords
@@ -77,7 +77,12 @@ def _sized(given: Mapping[str, str], say: PageWords) -> "StudySizes":
         return size_study(read_request(None, _options(given)))
     except StudyError as error:
         fields = [Field(p.column, _sentence(p, say)) for p in error.problems]
-        raise Fault(422, "Not as expected", "Please look at what is named here.", fields) from None
+        raise Fault(
+            422,
+            say("pages.fault.not_as_expected.title"),
+            say("pages.fault.not_as_expected.please_look_at_what"),
+            fields,
+        ) from None
 
 
 def _sentence(problem: "Problem", say: PageWords) -> str:
@@ -95,7 +100,10 @@ def _options(given: Mapping[str, str]) -> dict[str, Any]:
             options[name] = [one.strip() for one in options[name].split(",")]
             if len(options[name]) > MOST:
                 raise Fault(
-                    422, "Too many numbers", f"Up to {MOST} are sized at once.", [Field(name, "is too long")]
+                    422,
+                    say("pages.fault.too_many_numbers.title"),
+                    say("pages.fault.too_many_numbers.detail", most=MOST),
+                    [Field(name, say("pages.fault.field.too_long"))],
                 )
     if "structure" in given:
         options |= {"components.model": "roe_metz", "components.structure": given["structure"]}

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from trustreport.messages import Numbers
+from trustreport.messages import Numbers, catalogue
 from trustreport.service.access import secrets
 from trustreport.service.access.principal import Principal
 from trustreport.service.languages import language_of, names
@@ -56,7 +56,7 @@ def page(
             back=f"{request.url.path}?{request.url.query}".rstrip("?") if request.method == "GET" else "/",
             languages=names(),
             done=request.query_params.get("done", ""),
-            fault=fault,
+            fault=fault and fault.in_words(catalogue(language)),
             typed=typed or {},
             **values,
         )
