@@ -47,6 +47,8 @@ MAY = {
     "report": ("assessment", "signing", "packs", "pipes"),
     "exports": ("report",),
     "sizing": ("report", "ingest", "simulate"),
+    "qualification": ("api",),
+    "commands": ("qualification", "report", "signing"),
     "starter": ("plan", "messages"),
     "proposal": ("ingest",),
     "documented": ("checks",),
@@ -56,6 +58,7 @@ MAY = {
     "subprocess_reader": ("study", "plan", "ingest", "pipes"),
     "cli": (
         "api",
+        "commands",
         "subprocess_reader",
         "starter",
         "proposal",

@@ -556,6 +556,7 @@ def verify(out: Path, study: Path | None, allow_outside: bool, signers: Path | N
     that the statement refers to these files. With --signers, at least one statement must be signed by one of
     them. Exit status 1 if anything differs.
     """
+    from trustreport.commands.keys import signers_of
     from trustreport.report.bundle import verify as look
 
     lines = look(out, None if signers is None else signers_of(signers))
@@ -570,19 +571,6 @@ def verify(out: Path, study: Path | None, allow_outside: bool, signers: Path | N
             click.echo(f"{line.file} {line.said}.", err=line.status == "wrong")
     click.echo(f"{sum(line.status == 'ok' for line in lines)} unchanged, {len(wrong)} changed or missing.")
     sys.exit(PROBLEMS if wrong else 0)
-
-
-def signers_of(file: Path) -> dict[bytes, str]:
-    """The keys of a file of signers; an unreadable file is a usage error."""
-    try:
-        from trustreport.signing import read_signers
-    except ImportError as error:
-        fix = "pip install 'trustreport[sign]'"
-        raise click.ClickException(f"signatures need additional packages ({error}): {fix}") from error
-    try:
-        return read_signers(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise click.BadParameter(f"{file}: {error}", param_hint="--signers") from error
 
 
 @main.command()
@@ -970,8 +958,38 @@ def print_columns(rows: Sequence[Sequence[str]]) -> None:
 
 
 @main.command()
-def doctor() -> None:
-    """Check that this machine has the libraries that reports need, and say how to install the others."""
+@click.option(
+    "--qualify",
+    is_flag=True,
+    help="Also compare the installation and what it computes with reference values.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="New folder for the record of --qualify (PDF and JSON).",
+)
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Private Ed25519 key (PEM) that signs the record.",
+)
+@click.option("--signer", "signatory", metavar="'NAME <ADDRESS>'", help="Who signs the record.")
+def doctor(qualify: bool, out: Path | None, key: Path | None, signatory: str | None) -> None:
+    """Check that this machine has the libraries that reports need, and say how to install the others.
+
+    With --qualify, compare the packages with the locked versions, the package's files with the wheel's
+    record, and results with reference values of other software (docs/validation.md). Exit status 1 if
+    anything fails.
+    """
+    if qualify != (out is not None) or (not qualify and (key or signatory)):
+        raise click.UsageError("--qualify goes with --out; --key and --signer sign its record")
+    if qualify and out is not None:
+        from trustreport.commands.qualify import run
+
+        with steps() as on_progress:
+            passed = run(out, key, signatory, on_progress)
+        sys.exit(0 if passed else PROBLEMS)
     from trustreport.report.doctor import diagnose
 
     healthy = True
