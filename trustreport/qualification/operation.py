@@ -40,7 +40,7 @@ class ReferenceValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedValue:
     """A reference value, what this machine returned, and whether the two agree."""
 
     reference: ReferenceValue
@@ -51,7 +51,7 @@ class Comparison:
 
 def compare_all(
     place: Path | None = None, on_progress: Progress = lambda step, share: None
-) -> list[Comparison]:
+) -> list[ComparedValue]:
     """Every reference value compared, functions first.
 
     Parameters
@@ -82,7 +82,7 @@ def origins(place: Path | None = None) -> list[tuple[str, str]]:
 # ---------------------------------------------------------------- functions
 
 
-def _functions(document: Mapping[str, Any]) -> Iterator[Comparison]:
+def _functions(document: Mapping[str, Any]) -> Iterator[ComparedValue]:
     data = document["data"]
     for check in document["checks"]:
         try:
@@ -96,16 +96,16 @@ def _functions(document: Mapping[str, Any]) -> Iterator[Comparison]:
             yield _compared(reference, result, fault)
 
 
-def _compared(reference: ReferenceValue, result: Any, fault: str) -> Comparison:
+def _compared(reference: ReferenceValue, result: Any, fault: str) -> ComparedValue:
     """One field of what a function returned."""
     if fault:
-        return Comparison(reference, None, False, fault)
+        return ComparedValue(reference, None, False, fault)
     try:
         value = float(_field(result, reference.field))
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        return Comparison(reference, None, False, f"no such field: {error}")
+        return ComparedValue(reference, None, False, f"no such field: {error}")
     passed = reference.expected is not None and abs(value - reference.expected) <= reference.tolerance
-    return Comparison(reference, value if isfinite(value) else None, passed)
+    return ComparedValue(reference, value if isfinite(value) else None, passed)
 
 
 def _field(result: Any, path: str) -> Any:
@@ -139,7 +139,7 @@ def _argument(given: Any, data: Mapping[str, Sequence[Any]]) -> Any:
 # ---------------------------------------------------------------- studies
 
 
-def _study(place: Path, selected: Mapping[str, Any]) -> Iterator[Comparison]:
+def _study(place: Path, selected: Mapping[str, Any]) -> Iterator[ComparedValue]:
     with (place / EXPECTED).open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if _is_selected(row["source"], selected)]
     try:
@@ -161,7 +161,7 @@ def _study(place: Path, selected: Mapping[str, Any]) -> Iterator[Comparison]:
         entries = matching(results.get(row["id"], []), scope, row["method"])
         passed = not fault and agrees(entries, row["field"], expected, reference.tolerance)
         note = fault or ("" if entries else "no such result")
-        yield Comparison(reference, nearest(entries, row["field"], expected), passed, note)
+        yield ComparedValue(reference, nearest(entries, row["field"], expected), passed, note)
 
 
 def _is_selected(source: str, selected: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import trustreport
 from trustreport.messages import Catalogue, catalogue
 from trustreport.qualification.installation import InstalledItem
-from trustreport.qualification.operation import Comparison
+from trustreport.qualification.operation import ComparedValue
 from trustreport.report.document import digest
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ TEXT = "qualification"
 DIGITS = 10
 KINDS = ("python", "package", "library", "files", "font")
 FACTS = ("trustreport", "place", "python", "system", "processor", "host")
+HEADINGS = ("outcome", "failures", "machine", "installation", "operation", "studies", "limits")
 RESULTS = ("pass", "fail")
 STATUS = {"pass": "pass", "fail": "fail", "not checked": "none"}  # classes of the style
 
@@ -51,8 +52,8 @@ def to_pdf(found: "Qualification", data: bytes, key: str, name: str) -> bytes:
         "report/qualification.html.j2",
         digest(data),
         [("qualification.json", data, words(f"{TEXT}.attached"))],
-        words=words,
-        text=TEXT,
+        heading={name: words(f"{TEXT}.heading.{name}") for name in HEADINGS},
+        explained={name: words(f"{TEXT}.text.{name}") for name in ("operation", "limits")},
         title=words(f"{TEXT}.title"),
         outcome=words(f"{TEXT}.{'passed' if found.passed else 'failed'}", n=len(found.failures)),
         summary=list(_summary(found, words)),
@@ -97,13 +98,13 @@ def _installation(items: tuple[InstalledItem, ...], words: Catalogue) -> Iterato
             yield RecordTable(words(f"{TEXT}.kind.{kind}"), heads, rows, classes)
 
 
-def _operation(compared: tuple[Comparison, ...], words: Catalogue) -> Iterator[tuple[str, list[RecordTable]]]:
+def _operation(compared: tuple[ComparedValue, ...], words: Catalogue) -> Iterator[tuple[str, list[RecordTable]]]:
     """The tables of each measure, one for each source."""
 
-    def measure(c: Comparison) -> str:
+    def measure(c: ComparedValue) -> str:
         return c.reference.measure
 
-    def origin(c: Comparison) -> tuple[str, str]:
+    def origin(c: ComparedValue) -> tuple[str, str]:
         return c.reference.source, c.reference.study
 
     for name, of_measure in groupby(sorted(compared, key=measure), measure):
@@ -111,7 +112,7 @@ def _operation(compared: tuple[Comparison, ...], words: Catalogue) -> Iterator[t
         yield name, [_values(source, study, list(own), words) for (source, study), own in of]
 
 
-def _values(source: str, study: str, compared: list[Comparison], words: Catalogue) -> RecordTable:
+def _values(source: str, study: str, compared: list[ComparedValue], words: Catalogue) -> RecordTable:
     names = ("case", "field", "expected", "found", "tolerance", "result")
     caption = words(f"{TEXT}.caption_study", source=source, study=study) if study else source
     rows = tuple(

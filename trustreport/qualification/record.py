@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import trustreport
 from trustreport.qualification import installation, operation
 from trustreport.qualification.installation import InstalledItem
-from trustreport.qualification.operation import Comparison
+from trustreport.qualification.operation import ComparedValue
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical
-from trustreport.report.sign import Statement, sign_folder
+from trustreport.report.sign import FileStatement, sign_folder
 
 if TYPE_CHECKING:
     from trustreport.signing import Signer
@@ -33,7 +33,7 @@ class Qualification:
     at: datetime
     machine: Mapping[str, str]
     installation: tuple[InstalledItem, ...]
-    operation: tuple[Comparison, ...]
+    operation: tuple[ComparedValue, ...]
     studies: tuple[tuple[str, str], ...]
     record_digest: str
 
@@ -140,7 +140,7 @@ def write(
         (new / HASHES).write_bytes(hashes(new))
         if signer is not None:
             meaning = "qualification passed" if found.passed else "qualification failed"
-            sign_folder(new, signer, Statement(ACT, meaning, name, email, found.at))
+            sign_folder(new, signer, FileStatement(ACT, meaning, name, email, found.at))
         new.chmod(0o755)
         if out.exists():
             out.rmdir()

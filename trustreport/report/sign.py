@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FileStatement:
     """What is said of the files, by whom and when; `act` is one word, which also names the file."""
 
     act: str
@@ -26,7 +26,7 @@ class Statement:
     at: datetime
 
 
-def sign_folder(folder: Path, signer: "Signer", statement: Statement) -> Path:
+def sign_folder(folder: Path, signer: "Signer", statement: FileStatement) -> Path:
     """Write a signed statement on all files of a folder but signatures and statements, and return its path.
 
     Raises
