@@ -98,7 +98,9 @@ def _installation(items: tuple[InstalledItem, ...], words: Catalogue) -> Iterato
             yield RecordTable(words(f"{TEXT}.kind.{kind}"), heads, rows, classes)
 
 
-def _operation(compared: tuple[ComparedValue, ...], words: Catalogue) -> Iterator[tuple[str, list[RecordTable]]]:
+def _operation(
+    compared: tuple[ComparedValue, ...], words: Catalogue
+) -> Iterator[tuple[str, list[RecordTable]]]:
     """The tables of each measure, one for each source."""
 
     def measure(c: ComparedValue) -> str:
