@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
     from trustreport.signing import Signer
 
 PACKAGES = "pip install 'trustreport[sign]'"
@@ -34,6 +36,18 @@ def signer_of(file: Path) -> "Signer":
         return Signer.read(file)
     except (OSError, ValueError) as error:
         raise click.BadParameter(f"{file}: {error}", param_hint="--key") from error
+
+
+def roots_of(file: Path) -> list["Certificate"]:
+    """The certificates of a file of trust anchors."""
+    try:
+        from trustreport.signatures.roots import read_certificates
+
+        return read_certificates(file.read_bytes())
+    except ImportError as error:
+        raise lacking(error) from error
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{file}: {error}", param_hint="--roots") from error
 
 
 def name_and_address(text: str | None) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from trustreport.qualification.installation import InstalledItem
 from trustreport.qualification.operation import ComparedValue
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical
-from trustreport.report.sign import FileStatement, sign_folder
+from trustreport.report.sign import FileStatement, signed_statement, write_new
 
 if TYPE_CHECKING:
     from trustreport.signing import Signer
@@ -140,7 +140,7 @@ def write(
         (new / HASHES).write_bytes(hashes(new))
         if signer is not None:
             meaning = "qualification passed" if found.passed else "qualification failed"
-            sign_folder(new, signer, FileStatement(ACT, meaning, name, email, found.at))
+            write_new(signed_statement(new, signer, FileStatement(ACT, meaning, name, email, found.at)))
         new.chmod(0o755)
         if out.exists():
             out.rmdir()

@@ -3,6 +3,7 @@
 A signed PDF is a copy: the signature is appended, so that the bytes before it stay those of the report.
 """
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,8 +26,8 @@ USES = frozenset(("digital_signature", "non_repudiation"))  # a certificate has 
 class PdfSignature:
     """What a signature within a PDF is worth.
 
-    `intact`: the signed bytes are as they were signed, and the signature is of them. `whole`: nothing that
-    matters was added after it. `trusted` is None where no roots were given. `stamped` is the time of a time
+    `intact`: the signed bytes are as they were signed, and the signature is of them. `whole`: nothing was
+    added after it. `trusted` is None where no roots were given. `stamped` is the time of a time
     stamp, `stamp_trusted` whether its authority leads to a root.
     """
 
@@ -106,21 +107,26 @@ def signatures_of(pdf: bytes, roots: Roots | None = None) -> Iterator[PdfSignatu
     from pyhanko.sign.validation import validate_pdf_signature
     from pyhanko.sign.validation.errors import SignatureValidationError
 
+    # It prints a traceback for each chain that leads nowhere, which is said in what is returned.
+    logging.getLogger("pyhanko.sign.validation").setLevel(logging.CRITICAL)
     context = _context(roots or ())
     try:
         for one in PdfFileReader(BytesIO(pdf)).embedded_regular_signatures:
-            status = validate_pdf_signature(one, context, key_usage_settings=_usage())
+            # What was added later is not interpreted, which may take minutes: any addition is one.
+            status = validate_pdf_signature(one, context, key_usage_settings=_usage(), skip_diff=True)
             yield _described(status, one.sig_object.get("/Reason", ""), given=roots is not None)
     except (PdfError, SignatureValidationError, ValueError) as error:
         raise ValueError(f"it has a signature that cannot be read: {error}") from error
 
 
 def _described(status: Any, reason: Any, *, given: bool) -> PdfSignature:
+    from pyhanko.sign.validation.status import SignatureCoverageLevel
+
     stamp = status.timestamp_validity
     return PdfSignature(
         signer=status.signing_cert.subject.human_friendly,
         intact=bool(status.intact and status.valid),
-        whole=status.docmdp_ok is not False and status.modification_level is not None and _unchanged(status),
+        whole=status.coverage == SignatureCoverageLevel.ENTIRE_FILE,
         trusted=bool(status.trusted) if given else None,
         stamped=stamp.timestamp if stamp else None,
         stamp_trusted=(bool(stamp.intact and stamp.valid and stamp.trusted) if given else None)
@@ -128,13 +134,6 @@ def _described(status: Any, reason: Any, *, given: bool) -> PdfSignature:
         else None,
         reason=str(reason),
     )
-
-
-def _unchanged(status: Any) -> bool:
-    """Whether what was added later are further signatures or evidence on them, and nothing else."""
-    from pyhanko.sign.diff_analysis import ModificationLevel
-
-    return bool(status.modification_level in (ModificationLevel.NONE, ModificationLevel.LTA_UPDATES))
 
 
 def _signer(key: bytes, certificates: bytes) -> "SimpleSigner":
@@ -180,7 +179,7 @@ def _context(roots: Roots) -> Any:
 
 
 def _usage() -> Any:
-    from pyhanko.sign.validation import KeyUsageConstraints
+    from pyhanko.sign.validation.settings import KeyUsageConstraints
 
     return KeyUsageConstraints(key_usage=set(USES), match_all_key_usages=False)
 
