@@ -189,8 +189,8 @@ def _stamper(address: str) -> "TimeStamper":
     from asn1crypto import tsp
     from pyhanko.sign.timestamps import TimeStamper
 
-    class AskedAuthority(TimeStamper):
+    class RequestedStamps(TimeStamper):
         async def async_request_tsa_response(self, req: Any) -> Any:
             return tsp.TimeStampResp.load(post(address, req.dump()))
 
-    return AskedAuthority()
+    return RequestedStamps()
