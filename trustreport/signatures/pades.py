@@ -102,10 +102,8 @@ def signatures_of(pdf: bytes, roots: Roots | None = None) -> Iterator[PdfSignatu
     ValueError : this is no PDF that can be read, or a signature in it cannot
     ImportError : the packages for signatures are not installed
     """
-    from pyhanko.pdf_utils.misc import PdfError
     from pyhanko.pdf_utils.reader import PdfFileReader
     from pyhanko.sign.validation import validate_pdf_signature
-    from pyhanko.sign.validation.errors import SignatureValidationError
 
     # It prints a traceback for each chain that leads nowhere, which is said in what is returned.
     logging.getLogger("pyhanko.sign.validation").setLevel(logging.CRITICAL)
@@ -115,8 +113,10 @@ def signatures_of(pdf: bytes, roots: Roots | None = None) -> Iterator[PdfSignatu
             # What was added later is not interpreted, which may take minutes: any addition is one.
             status = validate_pdf_signature(one, context, key_usage_settings=_usage(), skip_diff=True)
             yield _described(status, one.sig_object.get("/Reason", ""), given=roots is not None)
-    except (PdfError, SignatureValidationError, ValueError) as error:
-        raise ValueError(f"it has a signature that cannot be read: {error}") from error
+    except ImportError:
+        raise
+    except Exception as error:  # a damaged PDF makes pyHanko and zlib raise whatever there is
+        raise ValueError(f"it is damaged, or has a signature that cannot be read: {error}") from error
 
 
 def _described(status: Any, reason: Any, *, given: bool) -> PdfSignature:
