@@ -14,7 +14,7 @@ MOST_NAMED = 3  # differences that are listed
 
 
 def as_built(plan: Plan, written: Mapping[str, Any]) -> Plan:
-    """The plan with kind, release and seed of the report, which may have been given to the build alone.
+    """The plan with kind, release, language and seed of the report, which may have been given to the build alone.
 
     A seed that the manifest leaves out stays out where the report drew with the default one: to declare it
     would be a change since the lock.
@@ -22,7 +22,7 @@ def as_built(plan: Plan, written: Mapping[str, Any]) -> Plan:
     study, seed = written["study"], written["provenance"]["seed"]
     if plan.similarity.seed is None and seed == DEFAULT:
         seed = None
-    of_report = {name: study[name] for name in ("kind", "release") if name in study}
+    of_report = {name: study[name] for name in ("kind", "release", "language") if name in study}
     return plan.model_copy(
         update={
             "report": plan.report.model_copy(update=of_report),
