@@ -15,7 +15,7 @@ OF_LOOKS = "P68"
 
 
 def as_built(plan: Plan, written: Mapping[str, Any]) -> Plan:
-    """The plan with kind, release, language and seed of the report, which may have been given to the build alone.
+    """The plan with what of a report may have been given to its build alone: kind, release, language, seed.
 
     A seed that the manifest leaves out stays out where the report drew with the default one: to declare it
     would be a change since the lock.
