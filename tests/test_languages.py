@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from trustreport.messages import PLURALS, Catalogue, catalogue, languages, terms
+from tests.said_notes import phrases
+from trustreport.messages import PLURALS, Catalogue, catalogue, languages, notes_of, terms
 
 EN = catalogue("en")
 KEYS = frozenset(EN.keys())
 OTHERS = [language for language in languages() if language != "en"]
 FIELD = re.compile(r"\{[^{}]*\}|‹\w+›")
+NAME = re.compile(r"\{\w+\}")
 WORD = re.compile(r"\b[a-z]{3,}\b")
 
 
@@ -68,7 +70,9 @@ def test_no_text_was_left_in_english(language: str) -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_values_are_written_in_ways_that_the_catalogue_has(language: str) -> None:
     def specs(key: str, of: str) -> set[str]:
-        return {s for text in forms(of, key).values() for _, name, s, _ in Formatter().parse(text) if name and s}
+        return {
+            s for text in forms(of, key).values() for _, name, s, _ in Formatter().parse(text) if name and s
+        }
 
     known = {spec for key in KEYS for spec in specs(key, "en")}
     wrong = {key: specs(key, language) - known for key in KEYS & set(catalogue(language).keys())}
@@ -94,6 +98,29 @@ def raw_of(language: str) -> list[str]:
 
 
 def test_a_corrected_term_is_in_every_text_that_has_it() -> None:
-    made = Catalogue("it", {"a": "la ‹sensitivity› di {x}", "b": "‹Sensitivity› {x}"}, {"sensitivity": "resa"})
+    made = Catalogue(
+        "it", {"a": "la ‹sensitivity› di {x}", "b": "‹Sensitivity› {x}"}, {"sensitivity": "resa"}
+    )
     assert made("a", x="A") == "la resa di A"
     assert made("b", x="A") == "Resa A"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_estimates_note_is_translated(language: str) -> None:
+    own = notes_of(language)
+    assert not phrases() - set(own), f"not translated: {sorted(phrases() - set(own))[:10]}"
+    assert not set(own) - phrases(), f"noted by nothing: {sorted(set(own) - phrases())[:10]}"
+    assert not [phrase for phrase, text in own.items() if text == phrase]
+    names = {phrase: (set(NAME.findall(phrase)), set(NAME.findall(text))) for phrase, text in own.items()}
+    assert not {phrase: both for phrase, both in names.items() if both[0] != both[1]}
+
+
+def test_notes_are_found_by_their_english_with_values_and_several_at_once() -> None:
+    notes = {"no case": "nessun caso", "only {k} of {n}; too few": "{n}, di cui {k}: troppo pochi"}
+    made = Catalogue("it", {"a": "{x}.", "b": "{x:list}."}, notes=notes)
+    assert made.noted("no case; only 3 of 12; too few; kept") == "12, di cui 3: troppo pochi".join(
+        ["nessun caso; ", "; kept"]
+    )
+    assert made("a", x="no case") == "nessun caso."
+    assert made("b", x=["no case", "Roma"]) == "nessun caso e Roma."
+    assert EN.noted("no case; kept") == "no case; kept"

@@ -27,6 +27,7 @@ from trustreport.resources import folder
 
 MINUS = "\N{MINUS SIGN}"
 WITHIN = re.compile(r"\([^()]*\)")  # what stands in parentheses
+JOIN = "; "
 TERM = re.compile(r"‹(\w+)›")
 PLURALS = frozenset(("zero", "one", "two", "few", "many", "other"))
 INFINITY = "\N{INFINITY}"
@@ -43,6 +44,40 @@ NUMERALS = (  # greater numbers are written in digits
     "word.numeral.nine",
 )
 LEAST_P = 0.001
+
+
+class Notes:
+    """What estimates note: English phrases, joined by semicolons, by which another language finds its own."""
+
+    def __init__(self, phrases: Mapping[str, str]) -> None:
+        self._phrases = phrases
+        self._patterns = [(_pattern(phrase), phrase) for phrase in phrases if "{" in phrase]
+
+    def __call__(self, note: str) -> str:
+        if not self._phrases or " " not in note:
+            return note
+        pieces, out, i = note.split(JOIN), [], 0
+        while i < len(pieces):
+            ends = range(len(pieces), i, -1)  # a phrase may hold a semicolon itself: the longest first
+            texts = ((end, self._phrase(JOIN.join(pieces[i:end]))) for end in ends)
+            end, text = next(((end, text) for end, text in texts if text), (i + 1, pieces[i]))
+            out.append(text)
+            i = end
+        return JOIN.join(out)
+
+    def _phrase(self, text: str) -> str:
+        if text in self._phrases:
+            return self._phrases[text]
+        found = ((pattern.fullmatch(text), phrase) for pattern, phrase in self._patterns)
+        return next((self._phrases[phrase].format(**m.groupdict()) for m, phrase in found if m), "")
+
+
+def _pattern(phrase: str) -> re.Pattern[str]:
+    """A phrase with values as what finds it and them in a note."""
+    parts = string.Formatter().parse(phrase)
+    return re.compile(
+        "".join(re.escape(text) + (f"(?P<{name}>.+?)" if name else "") for text, name, *_ in parts)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +116,11 @@ class Numbers:
         pattern = "#,##0" + ("." + "0" * places if places else "")
         return format_decimal(rounded, format=pattern, locale=self._locale).replace("-", MINUS)
 
+    def plain(self, value: float) -> str:
+        """A number as it was declared: no more decimals than it has, no thousands mark."""
+        text = f"{value:.12g}".replace("-", MINUS)
+        return text if self._english else text.replace(".", self._locale.number_symbols["latn"]["decimal"])
+
     def count(self, value: float) -> str:
         """A whole number with the language's thousands mark."""
         return self.fixed(value, 0)
@@ -115,7 +155,7 @@ class Numbers:
 
     def moment(self, moment: datetime, seconds: bool = False) -> str:
         """A date and its time of day."""
-        return f"{self.day(moment)} {moment.time().isoformat('seconds' if seconds else 'minutes')}"
+        return f"{self.day(moment)} {moment.timetz().isoformat('seconds' if seconds else 'minutes')}"
 
     def month(self, day: date) -> str:
         """The short name of the month of a day."""
@@ -145,6 +185,8 @@ class Numbers:
                 return self.month(value)
             case "percent":
                 return self.percent(value, places(1, 2))
+            case "plain":
+                return self.plain(value)
             case "points":
                 return self.points(value, places(1, 2))
             case "points_value":
@@ -192,7 +234,7 @@ class _Formatter(string.Formatter):
             case "title":
                 return str(value[:1].upper() + value[1:])
         if not format_spec:
-            return str(value)
+            return self._catalogue.noted(str(value))
         written = self._catalogue.numbers.write(value, format_spec)
         if written is None:
             raise ValueError(f"the message catalogue has no way {format_spec!r} to write a value")
@@ -207,10 +249,17 @@ def _is_group(node: Any) -> bool:
 class Catalogue:
     """The texts of one language. Call it with a message, or with a key and its values."""
 
-    def __init__(self, language: str, texts: Mapping[str, Any], own: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        language: str,
+        texts: Mapping[str, Any],
+        own: Mapping[str, str] | None = None,
+        notes: Mapping[str, str] | None = None,
+    ) -> None:
         self.language = language
         self.numbers = Numbers(language)
         self._texts = _with_terms(texts, own) if own else texts
+        self._notes = Notes(_with_terms(notes or {}, own or {}))
         self._formatter = _Formatter(self)
 
     def __call__(self, message: Message | str, /, **values: Any) -> str:
@@ -250,12 +299,16 @@ class Catalogue:
         """Items joined as the language joins them: ``a, b and c``."""
         from babel.lists import format_list
 
-        texts = [self(item) if isinstance(item, Message) else str(item) for item in items]
+        texts = [self(item) if isinstance(item, Message) else self.noted(str(item)) for item in items]
         if any(", " in WITHIN.sub("", text) for text in texts) and len(texts) > 1:
             # A comma within an item and one between two would look alike.
             and_ = format_list(["", ""], locale=self.language).strip()
             return f"{'; '.join(texts[:-1])}; {and_} {texts[-1]}"
         return format_list(texts, locale=self.language)
+
+    def noted(self, note: str) -> str:
+        """The note of an estimate in this language; a text that is none as it is."""
+        return self._notes(note)
 
     def numeral(self, n: int) -> str:
         """A count within a sentence: as a word below ten, else in digits."""
@@ -288,6 +341,12 @@ def texts_of(language: str) -> dict[str, Any]:
     return texts
 
 
+def notes_of(language: str) -> dict[str, str]:
+    """What estimates note, by the English text."""
+    file = folder("templates") / "messages" / f"{language}.notes.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
 def terms(language: str) -> dict[str, Any]:
     """The glossary of a language: ``terms``, and the keys of texts that are ``unchanged`` from English."""
     file = folder("templates") / "messages" / f"{language}.terms.toml"
@@ -297,7 +356,9 @@ def terms(language: str) -> dict[str, Any]:
 @cache
 def catalogue(language: str = "en") -> Catalogue:
     """The catalogue of a language, read once."""
-    return Catalogue(language, texts_of(language), None if language == "en" else terms(language)["terms"])
+    if language == "en":
+        return Catalogue(language, texts_of(language))
+    return Catalogue(language, texts_of(language), terms(language)["terms"], notes_of(language))
 
 
 def _with_terms(node: Any, own: Mapping[str, str]) -> Any:
