@@ -103,6 +103,7 @@ class Numbers:
         self._english = language == "en"
         pattern = self._locale.percent_formats[None].pattern
         self._percent = pattern[pattern.index("0") + 1 :]  # "%", in many languages after a space that holds
+        self.point = self._locale.number_symbols["latn"]["decimal"]
 
     def fixed(self, value: float, places: int = 2) -> str:
         """`value` with exactly `places` decimals."""
@@ -337,8 +338,19 @@ def texts_of(language: str) -> dict[str, Any]:
     """The texts of a language as its files have them: one file for each group of texts."""
     texts: dict[str, Any] = {}
     for file in sorted((folder("templates") / "messages" / language).glob("*.toml")):
-        texts |= tomllib.loads(file.read_text(encoding="utf-8"))
+        _add(texts, tomllib.loads(file.read_text(encoding="utf-8")), file.name)
     return texts
+
+
+def _add(texts: dict[str, Any], more: Mapping[str, Any], file: str) -> None:
+    """Put the texts of a file to the others; a group may have its texts in several files."""
+    for name, value in more.items():
+        if name not in texts:
+            texts[name] = value
+        elif _is_group(value) and _is_group(texts[name]):
+            _add(texts[name], value, file)
+        else:
+            raise ValueError(f"{file} has {name}, which another file of the catalogue has")
 
 
 def notes_of(language: str) -> dict[str, str]:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 
 from trustreport.errors import StudyError
-from trustreport.messages import catalogue
+from trustreport.messages import Catalogue, say
 from trustreport.service.pages.page_context import Reader
-from trustreport.service.pages.render import page
+from trustreport.service.pages.render import page, words_of
+from trustreport.service.pages.words import PageWords
 from trustreport.service.web.faults import Fault, Field
 
 if TYPE_CHECKING:
+    from trustreport.errors import Problem
     from trustreport.sizing import StudySizes
 
 router = APIRouter()
@@ -23,63 +25,29 @@ LEFT, RIGHT, TOP, BOTTOM, WIDTH, HEIGHT = 58, 590, 20, 184, 720, 210
 LABEL = 14  # the height of a line of words
 
 CHOICES = {
-    "endpoint": (
-        ("sensitivity", "Sensitivity"),
-        ("specificity", "Specificity"),
-        ("accuracy", "Accuracy"),
-        ("auc", "AUC"),
-    ),
-    "design": (
-        ("crossed", "Fully crossed"),
-        ("split_plot", "Split plot: groups of readers"),
-        ("sequential", "Sequential: without, then with"),
-        ("sites", "Readers at several sites"),
-        ("device", "Device alone against readers"),
-    ),
-    "hypothesis": (
-        ("superiority", "Difference (superiority)"),
-        ("non_inferiority", "Non-inferiority"),
-        ("equivalence", "Equivalence"),
-    ),
-    "goal": (("power", "Power"), ("width", "Interval width")),
-    "structure": (
-        ("HL", "HL: cases alike for readers, readers alike"),
-        ("HH", "HH: cases alike for readers, readers differ"),
-        ("LL", "LL: cases less alike, readers alike"),
-        ("LH", "LH: cases less alike, readers differ"),
-    ),
+    "endpoint": ("sensitivity", "specificity", "accuracy", "auc"),
+    "design": ("crossed", "split_plot", "sequential", "sites", "device"),
+    "hypothesis": ("superiority", "non_inferiority", "equivalence"),
+    "goal": ("power", "width"),
+    "structure": ("HL", "HH", "LL", "LH"),
 }
-# Fields of the form: name, label, and what helps to fill them in.
-BASIC = (
-    ("effect", "True difference", "With the device minus without, such as 0.05"),
-    ("margin", "Margin", "Of non-inferiority or equivalence, such as 0.05"),
-    ("expected", "Without the device", "The endpoint of the readers, such as 0.8"),
-    ("target", "Goal", "A power such as 0.8, or an interval width such as 0.1"),
-    ("readers", "Readers", f"Up to {MOST} numbers, such as 5, 8, 12"),
-    ("cases", "Cases", "Of the endpoint's class; for accuracy and AUC all"),
-)
+# Fields of the form.
+BASIC = ("effect", "margin", "expected", "target", "readers", "cases")
 OF_DESIGN = (
-    ("groups", "Groups of readers", "Split plot"),
-    ("carry_over", "Carry-over", "Sequential, from 0 to 1"),
-    ("sites", "Sites", "Readers at several sites"),
-    ("site_share", "Common to a site", "Of what readers differ by, from 0 to 1"),
-    ("device_correlation", "Correlation with the device", "Device alone, from 0 to 1"),
-    ("cases_per_patient", "Cases per patient", "Such as lesions"),
-    ("patient_correlation", "Correlation within a patient", "From 0 to 1"),
-    ("positive_share", "Prevalence", "Of the cases, for the AUC"),
+    "groups",
+    "carry_over",
+    "sites",
+    "site_share",
+    "device_correlation",
+    "cases_per_patient",
+    "patient_correlation",
+    "positive_share",
 )
-PUBLISHED = (
-    ("published.difference", "Difference", ""),
-    ("published.low", "Lower limit", ""),
-    ("published.high", "Upper limit", ""),
-    ("published.readers", "Readers", ""),
-    ("published.cases", "Cases", "Of the endpoint's class"),
-)
+PUBLISHED = tuple(f"published.{name}" for name in ("difference", "low", "high", "readers", "cases"))
 COMPONENTS = tuple(
-    (f"components.{name}", name, "")
-    for name in ("arm_reader", "reader", "error", "cov1", "cov2", "cov3", "cases")
+    f"components.{name}" for name in ("arm_reader", "reader", "error", "cov1", "cov2", "cov3", "cases")
 )
-NAMES = (*CHOICES, *(name for part in (BASIC, OF_DESIGN, PUBLISHED, COMPONENTS) for name, _, _ in part))
+NAMES = (*CHOICES, *BASIC, *OF_DESIGN, *PUBLISHED, *COMPONENTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +64,32 @@ def planning(request: Request, who: Reader) -> Response:
     """The form, and below it the sizes for what it holds."""
     given = {name: value for name in NAMES if (value := request.query_params.get(name, "").strip()[:LONGEST])}
     try:
-        sizes = _sized(given) if given else None
+        sizes = _sized(given, words_of(request)) if given else None
         return _show(request, given, sizes)
     except Fault as fault:
         return _show(request, given, None, fault)
 
 
-def _sized(given: Mapping[str, str]) -> "StudySizes":
+def _sized(given: Mapping[str, str], say: PageWords) -> "StudySizes":
     from trustreport.sizing import read_request, size_study  # statistics, once they are asked for
 
     try:
         return size_study(read_request(None, _options(given)))
     except StudyError as error:
-        fields = [
-            Field(
-                p.column,
-                ", ".join(x for x in (p.found, p.expected and f"expected {p.expected}") if x) + f". {p.mend}",
-            )
-            for p in error.problems
-        ]
-        raise Fault(422, "Not as expected", "Please look at what is named here.", fields) from None
+        fields = [Field(p.column, _sentence(p, say)) for p in error.problems]
+        raise Fault(
+            422,
+            say("pages.fault.not_as_expected.title"),
+            say("pages.fault.not_as_expected.please_look_at_what"),
+            fields,
+        ) from None
+
+
+def _sentence(problem: "Problem", say: PageWords) -> str:
+    """What is wrong with a field, and how to mend it."""
+    form = "other" if not problem.expected else "expected" if problem.found else "only_expected"
+    said = {"found": problem.found, "expected": problem.expected, "mend": problem.mend}
+    return say(f"pages.planning.found.{form}", **said)
 
 
 def _options(given: Mapping[str, str]) -> dict[str, Any]:
@@ -126,7 +100,10 @@ def _options(given: Mapping[str, str]) -> dict[str, Any]:
             options[name] = [one.strip() for one in options[name].split(",")]
             if len(options[name]) > MOST:
                 raise Fault(
-                    422, "Too many numbers", f"Up to {MOST} are sized at once.", [Field(name, "is too long")]
+                    422,
+                    say("pages.fault.too_many_numbers.title"),
+                    say("pages.fault.too_many_numbers.detail", most=MOST),
+                    [Field(name, say("pages.fault.field.too_long"))],
                 )
     if "structure" in given:
         options |= {"components.model": "roe_metz", "components.structure": given["structure"]}
@@ -142,8 +119,8 @@ def _show(
     if sizes is not None:
         from trustreport.sizing import protocol
 
-        words = catalogue("en")
-        lines, across, up = _drawing(sizes)
+        words = words_of(request).words
+        lines, across, up = _drawing(sizes, words)
         shown = {
             "parts": protocol.protocol_parts(sizes, words),
             "markdown": protocol.to_markdown(sizes, words),
@@ -164,6 +141,7 @@ def _show(
         of_design=OF_DESIGN,
         published=PUBLISHED,
         components=COMPONENTS,
+        most=MOST,
         sizes=sizes,
         **shown,
     )
@@ -175,13 +153,13 @@ def _file(sizes: "StudySizes") -> dict[str, Any]:
 
 
 def _drawing(
-    sizes: "StudySizes",
+    sizes: "StudySizes", words: Catalogue
 ) -> tuple[list[SizeLine], list[tuple[float, int]], list[tuple[float, float]]]:
     """The lines of the figure, and the ticks of both axes."""
     from trustreport.sizing import protocol
 
     chart: Any = protocol.figure_of(sizes).drawing
-    words, (first, last), top = catalogue("en"), chart.x_range, chart.y_range[1]
+    (first, last), top = chart.x_range, chart.y_range[1]
 
     def x(n: float) -> float:
         return round(LEFT + (RIGHT - LEFT) * (n - first) / max(last - first, 1), 1)
