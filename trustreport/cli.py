@@ -43,6 +43,7 @@ EXPORTS = (
 DRAWING = {"html", "pdf", "annex", "figures", "questions"}
 RELEASES = ("internal", "public")
 SIGNATURE_FORMS = ("statement", "in-toto", "pdf")
+LANGUAGES = ("en", "it", "fr", "de")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -258,6 +259,7 @@ def _print_objections(found: dict[str, Any], *, quiet: bool) -> int:
     type=click.Choice(RELEASES),
     help="Audience; overrides the manifest. A public report hides readers and sites.",
 )
+@click.option("--language", type=click.Choice(LANGUAGES), help="Language; overrides the manifest.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the random numbers.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of parallel workers."
@@ -287,6 +289,7 @@ def build(
     kind: str | None,
     formats: str | None,
     release: str | None,
+    language: str | None,
     seed: int | None,
     jobs: int,
     backend: "Backend",
@@ -345,7 +348,8 @@ def build(
         with problems_on_stderr():
             read, plan = reading()
         read = _look(study, read, plan, on, purpose)
-        of_report = {name: said for name, said in (("kind", kind), ("release", release)) if said}
+        said = {"kind": kind, "release": release, "language": language}
+        of_report = {name: value for name, value in said.items() if value}
         if of_report:
             plan = plan.model_copy(update={"report": plan.report.model_copy(update=of_report)})
         if seed is not None:
