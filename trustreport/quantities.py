@@ -349,12 +349,12 @@ ROWS: tuple[Quantity, ...] = (
 VALUES = (
     "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance "
     "worst_group worst_site site_performance pooled_performance prediction_interval metric_range "
-    "protocol_performance crossed_rate"
+    "protocol_performance crossed_rate version_value"
 ).split()
 CHANGES = (
     "benefit mean_benefit arm_difference pairwise_difference period_change standardised_change "
     "order_effect subgroup_difference accuracy_change ai_minus_readers protocol_difference "
-    "crossed_difference"
+    "crossed_difference version_change"
 ).split()
 # Values of an arm that become differences where two arms are named.
 OF_ARMS = ("reader_agreement", "mean_seconds", "mean_confidence")
