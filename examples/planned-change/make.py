@@ -1,7 +1,7 @@
 """Draw the scores of this example: three versions of a fictional device, the same cases.
 
-What is built in: version 1.1 was changed for the films of Eastgate and gains there; version 2.0 was changed for
-those of Southgate, gains there, and has become weaker on the oldest cases (Northgate).
+What is built in: version 1.1 was changed for the films of Eastgate and gains there; version 2.0 was changed
+for those of Southgate, gains there, and has become weaker on the oldest cases (Northgate).
 
     python examples/planned-change/make.py     # writes scores.csv beside itself
 """

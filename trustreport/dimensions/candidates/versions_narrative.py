@@ -30,9 +30,7 @@ def _sentences(found: Versions) -> Iterator[Message]:
         for change in own:
             if change.kind == "learning":
                 yield from _learning(change, first)
-        older = [
-            c for c in own if c.kind == "retention" and (r := c.change(first)) and not isnan(r.estimate.low)
-        ]
+        older = [c for c in own if c.kind == "retention" and _has_interval(c, first)]
         if older:
             yield _retention(older, first, pair)
         if all(c.kind == "undeclared" for c in own):
@@ -41,6 +39,11 @@ def _sentences(found: Versions) -> Iterator[Message]:
     if apart:
         names = list(dict.fromkeys(c.now.dataset.name for c in apart))
         yield say(f"{ID}.version.unpaired", n=len(names), names=names)
+
+
+def _has_interval(change: VersionChange, name: str) -> bool:
+    found = change.change(name)
+    return found is not None and not isnan(found.estimate.low)
 
 
 def _known(change: VersionChange) -> dict[str, Any]:
