@@ -323,6 +323,10 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
     *_rows("heterogeneity", better="down"),
     *_rows("between_site_variance", "score", low=0.0),
+    *_rows("recalibrated_brier", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
+    *_rows("recalibrated_oe_ratio", "ratio", 1.0, **_RISKS),
+    *_rows("recalibrated_calibration_slope", "ratio", 1.0, scale="identity", low=-inf, **_RISKS),
+    *_rows("recalibrated_calibration_intercept", "score", 0.0, **_RISKS),
     # subgroups
     *_rows("interaction", "difference", no_effect=0.0),
     *_rows("equalised_odds_difference", "difference", "down", low=0.0, counts_decisions=True),

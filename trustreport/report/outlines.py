@@ -10,7 +10,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "certification": {
         "claims": ("matrix", "E34"),
         "accuracy": ("advice_accuracy", "localisation", "advice_value", "reported", "source_reliability"),
-        "external": ("potential_robustness", "versions"),
+        "external": ("potential_robustness", "recalibration", "versions"),
         "readers": ("pragmatic_utility", "decision_benefit", "reader_localisation", "reliance"),
         "groups": ("group_differences", "where"),
         "limits": ("found", "feedback", "left_out"),
@@ -70,7 +70,7 @@ def is_printed(id: str) -> bool:
 
 
 # Parts of which the report prints sentences alone: their numbers are in a table of its own.
-SENTENCES_ALONE = ("E35",)
+SENTENCES_ALONE = ("E35", "recalibration")
 
 # What the report prints in part and the annex whole.
 WHOLE_IN_ANNEX = ("E34", "feedback")
@@ -82,7 +82,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "prespecification": ("E05", "E44"),
         "data": ("E03", "E06", "E07", "E08", "source_reliability", "E09", "E10", "E11"),
         "technical": ("advice_accuracy", "localisation", "reported", "advice_value", "candidates", "E22"),
-        "external": ("potential_robustness", "versions", "vigilance"),
+        "external": ("potential_robustness", "recalibration", "versions", "vigilance"),
         "readers": ("E04", "E24", "pragmatic_utility", "decision_benefit", "reader_localisation", "reliance"),
         "groups": ("subgroups", "E23"),
         "acceptance": ("E31", "E34"),
@@ -102,7 +102,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
             "reader_localisation",
             "reliance",
         ),
-        "groups": ("subgroups", "potential_robustness", "E23"),
+        "groups": ("subgroups", "potential_robustness", "recalibration", "E23"),
         "patients": ("E35",),
         "evidence": ("E03", "E06", "E08", "source_reliability", "E10", "E11", "E45", "open", "undeclared"),
         "conditions": ("E31", "E05", "E44", "vigilance"),
@@ -122,7 +122,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
             "candidates",
             "versions",
         ),
-        "warnings": ("E38", "E07", "potential_robustness"),
+        "warnings": ("E38", "E07", "potential_robustness", "recalibration"),
         "charts": ("E39",),
         "people": (
             "E41",

@@ -4,6 +4,10 @@ from math import nan
 
 from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.potential_robustness.narrative import parts
+from trustreport.dimensions.potential_robustness.recalibration import (
+    recalibrated_sets,
+    recalibration_part,
+)
 from trustreport.dimensions.potential_robustness.scores import (
     ScoredSet,
     found_in,
@@ -56,7 +60,12 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     not_shown = [say(f"{ID}.not_shown.p_value"), say(f"{ID}.not_shown.features")]
     if training:
         not_shown.append(say(f"{ID}.not_shown.training"))
-    return Finding(ID, parts(results, compared, scored, study, plan), tuple(results), tuple(not_shown))
+    said = parts(results, compared, scored, study, plan)
+    updated = recalibrated_sets(scored, plan)
+    if updated:
+        said = (*said, recalibration_part(updated))
+        results += [r for one in updated for r in one.results]
+    return Finding(ID, said, tuple(results), tuple(not_shown))
 
 
 DIMENSION = Dimension(ID, has_data, answer, shared=True)
