@@ -347,7 +347,7 @@ class Unsayable(Exception):
 @cache
 def wanted(key: str) -> frozenset[str]:
     """The values that the text of a key names, in any of its forms."""
-    text = catalogue()._find(key)
+    text = catalogue().text(key)
     forms = [text] if isinstance(text, str) else text.values()
     return frozenset(name for form in forms for _, name, _, _ in string.Formatter().parse(form) if name)
 

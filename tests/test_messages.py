@@ -159,7 +159,7 @@ def test_texts_are_sentences_without_banned_words() -> None:
     for key in EN.keys():  # noqa: SIM118 (a method of the catalogue, not a mapping's)
         if key.startswith(("plan.", "form.")):
             continue  # names of manifest fields, and of sections and fields of authorities' templates
-        text = EN._find(key)
+        text = EN.text(key)
         for form in text.values() if not isinstance(text, str) else [text]:
             assert not banned.search(form), f"{key}: {form}"
             assert " - " not in form, f"{key}: a range is written with 'to', a dash is an en dash"

@@ -19,7 +19,7 @@ EN = catalogue("en")
 @cache
 def formats(key: str) -> dict[str, str]:
     """How a text of the catalogue writes the values that it names."""
-    found = EN._find(key)
+    found = EN.text(key)
     texts = [found] if isinstance(found, str) else found.values()
     parsed = (part for text in texts for part in string.Formatter().parse(text))
     return {name: form for _, name, form, _ in parsed if name and form}

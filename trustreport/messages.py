@@ -7,7 +7,9 @@ reorder and reformat::
     rates = "With the aid {aided:percent} of decisions were wrong, without it {unaided:percent}."
 
 A text with plural forms is a table of ``one`` and ``other``, chosen by its value ``n``. A language is a
-folder of ``templates/messages``, with a file for each group of texts.
+folder of ``templates/messages``, with a file for each group of texts. Beside the folder of a language that
+is not English stands its glossary (``it.terms.toml``): ``‹sensitivity›`` in a text is that term of it, with a
+capital where it is written with one, so that a term is corrected in one place.
 """
 
 import re
@@ -15,7 +17,7 @@ import string
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from functools import cache
 from math import floor, isfinite, isinf, isnan, log10
 from typing import Any
@@ -25,6 +27,8 @@ from trustreport.resources import folder
 
 MINUS = "\N{MINUS SIGN}"
 WITHIN = re.compile(r"\([^()]*\)")  # what stands in parentheses
+JOIN = "; "
+TERM = re.compile(r"‹(\w+)›")
 PLURALS = frozenset(("zero", "one", "two", "few", "many", "other"))
 INFINITY = "\N{INFINITY}"
 NUMERALS = (  # greater numbers are written in digits
@@ -40,6 +44,40 @@ NUMERALS = (  # greater numbers are written in digits
     "word.numeral.nine",
 )
 LEAST_P = 0.001
+
+
+class Notes:
+    """What estimates note: English phrases, joined by semicolons, by which another language finds its own."""
+
+    def __init__(self, phrases: Mapping[str, str]) -> None:
+        self._phrases = phrases
+        self._patterns = [(_pattern(phrase), phrase) for phrase in phrases if "{" in phrase]
+
+    def __call__(self, note: str) -> str:
+        if not self._phrases or " " not in note:
+            return note
+        pieces, out, i = note.split(JOIN), [], 0
+        while i < len(pieces):
+            ends = range(len(pieces), i, -1)  # a phrase may hold a semicolon itself: the longest first
+            texts = ((end, self._phrase(JOIN.join(pieces[i:end]))) for end in ends)
+            end, text = next(((end, text) for end, text in texts if text), (i + 1, pieces[i]))
+            out.append(text)
+            i = end
+        return JOIN.join(out)
+
+    def _phrase(self, text: str) -> str:
+        if text in self._phrases:
+            return self._phrases[text]
+        found = ((pattern.fullmatch(text), phrase) for pattern, phrase in self._patterns)
+        return next((self._phrases[phrase].format(**m.groupdict()) for m, phrase in found if m), "")
+
+
+def _pattern(phrase: str) -> re.Pattern[str]:
+    """A phrase with values as what finds it and them in a note."""
+    parts = string.Formatter().parse(phrase)
+    return re.compile(
+        "".join(re.escape(text) + (f"(?P<{name}>.+?)" if name else "") for text, name, *_ in parts)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +100,10 @@ class Numbers:
         from babel import Locale
 
         self._locale = Locale.parse(language)
+        self._english = language == "en"
+        pattern = self._locale.percent_formats[None].pattern
+        self._percent = pattern[pattern.index("0") + 1 :]  # "%", in many languages after a space that holds
+        self.point = self._locale.number_symbols["latn"]["decimal"]
 
     def fixed(self, value: float, places: int = 2) -> str:
         """`value` with exactly `places` decimals."""
@@ -75,13 +117,18 @@ class Numbers:
         pattern = "#,##0" + ("." + "0" * places if places else "")
         return format_decimal(rounded, format=pattern, locale=self._locale).replace("-", MINUS)
 
+    def plain(self, value: float) -> str:
+        """A number as it was declared: no more decimals than it has, no thousands mark."""
+        text = f"{value:.12g}".replace("-", MINUS)
+        return text if self._english else text.replace(".", self._locale.number_symbols["latn"]["decimal"])
+
     def count(self, value: float) -> str:
         """A whole number with the language's thousands mark."""
         return self.fixed(value, 0)
 
     def percent(self, value: float, places: int = 1) -> str:
         """A proportion as per cent."""
-        return self.fixed(100 * value, places) + "%" if isfinite(value) else self.fixed(value)
+        return self.fixed(100 * value, places) + self._percent if isfinite(value) else self.fixed(value)
 
     def level(self, value: float) -> str:
         """A declared share, or a level of confidence, with the decimals it needs: 95%, 97.5%, 98.33%."""
@@ -100,6 +147,16 @@ class Numbers:
     def points_size(self, value: float, places: int = 1) -> str:
         """How large a difference in percentage points is, where the sentence says its direction."""
         return self.points_value(abs(value), places)
+
+    def day(self, day: date) -> str:
+        """A date, in English as ISO 8601 has it, as two continents read 3/5 differently."""
+        from babel.dates import format_skeleton
+
+        return day.isoformat()[:10] if self._english else format_skeleton("yMMdd", day, locale=self._locale)
+
+    def moment(self, moment: datetime, seconds: bool = False) -> str:
+        """A date and its time of day."""
+        return f"{self.day(moment)} {moment.timetz().isoformat('seconds' if seconds else 'minutes')}"
 
     def month(self, day: date) -> str:
         """The short name of the month of a day."""
@@ -129,6 +186,8 @@ class Numbers:
                 return self.month(value)
             case "percent":
                 return self.percent(value, places(1, 2))
+            case "plain":
+                return self.plain(value)
             case "points":
                 return self.points(value, places(1, 2))
             case "points_value":
@@ -161,6 +220,8 @@ class _Formatter(string.Formatter):
             value = self._catalogue(value)
         if value is None:
             return self._catalogue("word.not_known")
+        if isinstance(value, date) and not format_spec:
+            return self._catalogue.numbers.day(value)
         match format_spec:
             case "count_or_none":
                 return self._catalogue.numbers.count(value) if value else self._catalogue("word.none")
@@ -174,7 +235,7 @@ class _Formatter(string.Formatter):
             case "title":
                 return str(value[:1].upper() + value[1:])
         if not format_spec:
-            return str(value)
+            return self._catalogue.noted(str(value))
         written = self._catalogue.numbers.write(value, format_spec)
         if written is None:
             raise ValueError(f"the message catalogue has no way {format_spec!r} to write a value")
@@ -189,29 +250,37 @@ def _is_group(node: Any) -> bool:
 class Catalogue:
     """The texts of one language. Call it with a message, or with a key and its values."""
 
-    def __init__(self, language: str, texts: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        language: str,
+        texts: Mapping[str, Any],
+        own: Mapping[str, str] | None = None,
+        notes: Mapping[str, str] | None = None,
+    ) -> None:
         self.language = language
         self.numbers = Numbers(language)
-        self._texts = texts
+        self._texts = _with_terms(texts, own) if own else texts
+        self._notes = Notes(_with_terms(notes or {}, own or {}))
         self._formatter = _Formatter(self)
 
     def __call__(self, message: Message | str, /, **values: Any) -> str:
         key, given = (
             (message, values) if isinstance(message, str) else (message.key, {**message.values, **values})
         )
-        text = self._find(key)
+        text = self.text(key)
         if isinstance(text, Mapping):
             text = text[self._plural(given.get("n", 1), text)]
         return self._formatter.vformat(text, (), given)
 
     def __contains__(self, key: str) -> bool:
         try:
-            self._find(key)
+            self.text(key)
         except KeyError:
             return False
         return True
 
-    def _find(self, key: str) -> Any:
+    def text(self, key: str) -> Any:
+        """A text as the catalogue has it, values not put in; one with plural forms as a table of them."""
         node: Any = self._texts
         for part in key.split("."):
             if not isinstance(node, Mapping) or part not in node:
@@ -231,12 +300,16 @@ class Catalogue:
         """Items joined as the language joins them: ``a, b and c``."""
         from babel.lists import format_list
 
-        texts = [self(item) if isinstance(item, Message) else str(item) for item in items]
+        texts = [self(item) if isinstance(item, Message) else self.noted(str(item)) for item in items]
         if any(", " in WITHIN.sub("", text) for text in texts) and len(texts) > 1:
             # A comma within an item and one between two would look alike.
             and_ = format_list(["", ""], locale=self.language).strip()
             return f"{'; '.join(texts[:-1])}; {and_} {texts[-1]}"
         return format_list(texts, locale=self.language)
+
+    def noted(self, note: str) -> str:
+        """The note of an estimate in this language; a text that is none as it is."""
+        return self._notes(note)
 
     def numeral(self, n: int) -> str:
         """A count within a sentence: as a word below ten, else in digits."""
@@ -255,10 +328,59 @@ class Catalogue:
         return [key for key in walk(self._texts, "") if key.startswith(prefix)]
 
 
-@cache
-def catalogue(language: str = "en") -> Catalogue:
-    """The catalogue of a language, read once: one file for each group of texts."""
+def languages() -> tuple[str, ...]:
+    """The languages that have a catalogue, English first."""
+    found = sorted(entry.name for entry in (folder("templates") / "messages").iterdir() if entry.is_dir())
+    return ("en", *(name for name in found if name != "en"))
+
+
+def texts_of(language: str) -> dict[str, Any]:
+    """The texts of a language as its files have them: one file for each group of texts."""
     texts: dict[str, Any] = {}
     for file in sorted((folder("templates") / "messages" / language).glob("*.toml")):
-        texts |= tomllib.loads(file.read_text(encoding="utf-8"))
-    return Catalogue(language, texts)
+        _add(texts, tomllib.loads(file.read_text(encoding="utf-8")), file.name)
+    return texts
+
+
+def _add(texts: dict[str, Any], more: Mapping[str, Any], file: str) -> None:
+    """Put the texts of a file to the others; a group may have its texts in several files."""
+    for name, value in more.items():
+        if name not in texts:
+            texts[name] = value
+        elif _is_group(value) and _is_group(texts[name]):
+            _add(texts[name], value, file)
+        else:
+            raise ValueError(f"{file} has {name}, which another file of the catalogue has")
+
+
+def notes_of(language: str) -> dict[str, str]:
+    """What estimates note, by the English text."""
+    file = folder("templates") / "messages" / f"{language}.notes.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def terms(language: str) -> dict[str, Any]:
+    """The glossary of a language: ``terms``, and the keys of texts that are ``unchanged`` from English."""
+    file = folder("templates") / "messages" / f"{language}.terms.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+@cache
+def catalogue(language: str = "en") -> Catalogue:
+    """The catalogue of a language, read once."""
+    if language == "en":
+        return Catalogue(language, texts_of(language))
+    return Catalogue(language, texts_of(language), terms(language)["terms"], notes_of(language))
+
+
+def _with_terms(node: Any, own: Mapping[str, str]) -> Any:
+    """Texts with the terms of the glossary in their places."""
+    if isinstance(node, Mapping):
+        return {name: _with_terms(value, own) for name, value in node.items()}
+
+    def term(found: re.Match[str]) -> str:
+        name = found[1]
+        text = own[name.lower()]
+        return text[:1].upper() + text[1:] if name[:1].isupper() else text
+
+    return TERM.sub(term, node)

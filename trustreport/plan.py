@@ -133,7 +133,7 @@ class Group(BaseModel):
 class Report(Group):
     kind: Kind
     title: Text | None = None
-    language: Literal["en"] = "en"
+    language: Literal["en", "it", "fr", "de"] = "en"
     rule_packs: tuple[Text, ...] | None = declared("CPV")
     confidence_level: float = Field(default=0.95, gt=0.5, lt=1)
     status: Literal["draft", "final", "superseded"] = "draft"

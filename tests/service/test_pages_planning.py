@@ -49,7 +49,7 @@ def test_the_form_keeps_what_was_typed_and_names_every_problem(anna: Client) -> 
         "True difference",
         "Readers, number 2",
         "Without the device",
-        "Components: Cases of that study",
+        "Components (Obuchowski and Rockette): Cases of that study",
     ):
         assert f"<b><bdi>{field}</bdi></b>" in answer.text, field
     assert '<b>"' not in answer.text

@@ -40,7 +40,7 @@ def immature(evidence: Evidence) -> Iterator[Remark]:
         if until is None or isnan(r.estimate.value):
             continue
         missing = 1 - r.estimate.value
-        message = say("checks.P53.fired", value=missing, until=until)
+        message = say("checks.P53.fired", value=missing, until=dt.date.fromisoformat(until))
         yield Remark(_of(r), message if missing > evidence.limit("P53_immature") else None)
 
 

@@ -130,8 +130,8 @@ class EffectPlot:
                 columns.RowText(
                     label=style.label_text(say, row.label),
                     number=numbers.estimate(say, shown, self.scale),
-                    note="" if undefined else said or (shown.note if no_interval else ""),
-                    reason=said or shown.note if undefined else "",
+                    note="" if undefined else said or (say.noted(shown.note) if no_interval else ""),
+                    reason=said or say.noted(shown.note) if undefined else "",
                     leads=row.leads,
                 )
             )

@@ -59,7 +59,7 @@ class ErrorRates:
             columns.RowText(
                 label=style.label_text(say, row.label),
                 number=numbers.estimate(say, row.estimate, "percent"),
-                reason=row.estimate.note if isnan(row.estimate.value) else "",
+                reason=say.noted(row.estimate.note) if isnan(row.estimate.value) else "",
                 leads=row.leads,
                 group=style.label_text(say, row.group),
             )

@@ -169,7 +169,7 @@ class ExternalPerformance:
         there = [i for i, site in enumerate(self.sites) if _has_place(site, p)]
         if not there:
             reasons = [s.similarity.note or s.performances[p].estimate.note for s in self.sites]
-            text = style.wrap(reasons[0] if reasons else "", WIDTH - 6.0, style.SMALL)
+            text = style.wrap(say.noted(reasons[0]) if reasons else "", WIDTH - 6.0, style.SMALL)
             how: dict[str, Any] = {"size": style.SMALL, "color": style.MUTE, "ha": "center"}
             style.write(plot, (axis.worst + axis.best) / 2, 0.7, text, multialignment="center", **how)
             return

@@ -176,8 +176,8 @@ def series(i: int) -> dict[str, Any]:
 
 
 def label_text(say: Catalogue, label: Message | str) -> str:
-    """A label as text: a message of the catalogue, or a name that the study brought along."""
-    return say(label) if isinstance(label, Message) else label
+    """A label as text: a message of the catalogue, the note of an estimate, or a name of the study's own."""
+    return say(label) if isinstance(label, Message) else say.noted(label)
 
 
 def width_of(text: str, size: float = LABEL, weight: int = REGULAR) -> float:

@@ -85,7 +85,12 @@ class EventTimeline:
     def values(self, say: Catalogue) -> list[dict[str, Any]]:
         """A row per event, then a row per period."""
         rows: list[tuple[str, str, str, Estimate | None]] = [
-            (style.label_text(say, lane.label), mark.day.isoformat(), style.label_text(say, mark.label), None)
+            (
+                style.label_text(say, lane.label),
+                say.numbers.day(mark.day),
+                style.label_text(say, mark.label),
+                None,
+            )
             for lane in self.tracks
             for mark in lane.marks
         ]

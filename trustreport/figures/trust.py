@@ -165,7 +165,7 @@ class TrustDiagram:
             if not point.leads:
                 _gather(places, x * SIDE, y * SIDE, style.label_text(say, point.label))
         if not places and len(reasons) == len(self.points) and reasons:
-            middle = style.wrap(reasons[0], SIDE - 8.0, style.TICK)
+            middle = style.wrap(say.noted(reasons[0]), SIDE - 8.0, style.TICK)
             how: dict[str, Any] = {"size": style.TICK, "color": style.MUTE, "ha": "center"}
             style.write(plot, 0.5, 0.5, middle, multialignment="center", zorder=4, **how)
         texts = [(x, y, self._mark_label(say, names)) for x, y, names in places]

@@ -12,7 +12,7 @@ from trustreport.plan import Endpoint, Plan
 from trustreport.report.declared import label
 from trustreport.report.declared import text as declared_text
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
-from trustreport.report.wording import day, plain
+from trustreport.report.wording import day
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts import Verdict, counted, worst
@@ -122,7 +122,7 @@ def _written(value: float, verdict: Verdict, say: Catalogue) -> str:
 def declared_amount(value: float, criterion: Endpoint, say: Catalogue, result: Result | None = None) -> str:
     """A declared number in the unit of what is measured; as it was typed where no unit is known."""
     row = result.quantity if result else criteria.row_of(criterion)
-    return plain(value) if row is None else say(bound_amount(row, value))
+    return say.numbers.plain(value) if row is None else say(bound_amount(row, value))
 
 
 def _verdict_row(verdict: Verdict, say: Catalogue) -> CriterionRow:
@@ -281,7 +281,7 @@ def _looks(study: Study, say: Catalogue) -> Iterator[str]:
 
 def _lock_sentences(status: lock.LockStatus, plan: Plan, say: Catalogue) -> Iterator[str]:
     moments = (plan.study.sap_locked_at, plan.study.data_opened_at)
-    fixed, opened = (day(m) if m else say("word.not_declared") for m in moments)
+    fixed, opened = (day(m, say) if m else say("word.not_declared") for m in moments)
     digest = status.lock.first.sha256[:HASH_DIGITS] if status.lock else ""
     n = len(status.changes)
     if status.late:
@@ -300,7 +300,7 @@ def _lock_sentences(status: lock.LockStatus, plan: Plan, say: Catalogue) -> Iter
     if any(moments):
         yield say("verdicts.lock.dates", fixed=fixed, opened=opened)
     if status.stamp is not None:
-        yield say("verdicts.lock.stamped", time=status.stamp.time.isoformat(" ", "seconds"))
+        yield say("verdicts.lock.stamped", time=say.numbers.moment(status.stamp.time, seconds=True))
     if status.misplaced:
         yield say("verdicts.lock.misplaced")
     if status.lock and len(status.lock.entries) > 1:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from trustreport.messages import Catalogue
 from trustreport.plan import EMPTY_IS_SAID, Plan
-from trustreport.report.wording import day, plain, shorten
+from trustreport.report.wording import day, shorten
 
 # How files are to be read is no statement about the study; the report group stands on the title page.
 NOT_PRINTED = frozenset({"report", "tables"})
@@ -73,9 +73,9 @@ def text(value: Any, say: Catalogue) -> str:
     if isinstance(value, tuple | list):
         return ", ".join(text(one, say) for one in value)
     if isinstance(value, float):
-        return plain(value)
+        return say.numbers.plain(value)
     if isinstance(value, dt.date):
-        return day(value)
+        return day(value, say)
     key = f"value.{value}"
     return say(key) if key in say else str(value)
 

@@ -158,7 +158,7 @@ def _value(value: Any, say: Catalogue) -> str:
     if value is None or value != value:
         return say("table.empty")
     if isinstance(value, float) and abs(value) < 1000:
-        return say.numbers.fixed(value, 4).rstrip("0").rstrip(".")
+        return say.numbers.plain(round(value, 4) + 0.0)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return say.numbers.count(value)
     return declared.text(value, say)

@@ -138,7 +138,7 @@ def _methods(rows: Sequence[EstimateRow], say: Catalogue) -> list[Cell]:
         text = method_text(row.result.method, say)
         # The two pieces of an interval through infinity say what its note says.
         note = "" if through_infinity(row.result) else row.result.estimate.note
-        cells.append(Cell(say("table.same") if text == before and text else text, aside=note))
+        cells.append(Cell(say("table.same") if text == before and text else text, aside=say.noted(note)))
         before = text
     return cells
 

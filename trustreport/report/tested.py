@@ -30,7 +30,10 @@ def tested(assessment: Assessment, say: Catalogue) -> list[tuple[str, str]]:
         ("design", _design(plan, say)),
         ("datasets", _datasets(study, say)),
         ("reference", _reference(plan, say)),
-        ("locked", day(plan.study.sap_locked_at) if plan.study.sap_locked_at else say("word.not_declared")),
+        (
+            "locked",
+            day(plan.study.sap_locked_at, say) if plan.study.sap_locked_at else say("word.not_declared"),
+        ),
     ]
 
 
@@ -39,7 +42,7 @@ def _device(plan: Plan, say: Catalogue) -> str:
     threshold = plan.operating_point.threshold
     if threshold is None:
         return name
-    return say("report.tested.device_threshold", device=name, threshold=f"{threshold:g}")
+    return say("report.tested.device_threshold", device=name, threshold=say.numbers.plain(threshold))
 
 
 def _counted(study: Study, what: str, say: Catalogue) -> str:

@@ -5,7 +5,7 @@ import re
 
 from markupsafe import Markup
 
-from trustreport.messages import MINUS, Catalogue
+from trustreport.messages import Catalogue
 
 LONG_WORD = re.compile(r"\S{16,}")
 PIECE = 12  # characters between two places where a word without signs may break
@@ -38,16 +38,11 @@ def together(text: str) -> str:
     return f"{before} ({within}" if bracket else before
 
 
-def plain(number: float) -> str:
-    """A number as it was declared, with a minus sign for a minus."""
-    return f"{number:.12g}".replace("-", MINUS)
-
-
-def day(moment: dt.datetime | dt.date) -> str:
+def day(moment: dt.datetime | dt.date, say: Catalogue) -> str:
     """A date; a moment with its time, unless that is midnight."""
     if isinstance(moment, dt.datetime) and moment.time() != dt.time():
-        return moment.isoformat(" ", "minutes")
-    return moment.isoformat()[:10]
+        return say.numbers.moment(moment)
+    return say.numbers.day(moment)
 
 
 def _pieces(word: str) -> list[str]:

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 import trustreport
+from trustreport.messages import say
 from trustreport.service import pages
 from trustreport.service.core import Core
 from trustreport.service.pages import api_docs
@@ -138,7 +139,13 @@ async def _invalid(request: Request, error: Exception) -> Response:
     ]
     fields = [Field(f.place.encode(errors="replace").decode(), f.said) for f in fields]
     return _answer(
-        request, Fault(422, "Not as expected", f"{len(fields)} parts cannot be taken.", fields[:MOST_FIELDS])
+        request,
+        Fault(
+            422,
+            say("pages.fault.not_as_expected.title"),
+            say("pages.fault.not_as_expected.n_parts_cannot_be", n=len(fields)),
+            fields[:MOST_FIELDS],
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from trustreport.dimensions.advice_value.tables import ADVICE, WIDTH
 from trustreport.estimate import Estimate
 from trustreport.figures.calibration import MOST_PANELS, CalibrationFigure, CalibrationPanel, Histogram
 from trustreport.finding import Figure, Part
-from trustreport.messages import MINUS, Message, say
+from trustreport.messages import Message, say
 from trustreport.narrative.sentences import numbers, side_of
 from trustreport.results import Result
 
@@ -67,11 +67,11 @@ def not_assessed(sets: Sequence[Calibrated], *, all_of_them: bool) -> Iterator[P
         if ends is None:
             yield Part((say(f"{ID}.not_assessed", of=of, reason=why),))
         else:
-            yield Part((say(f"{ID}.not_probabilities", of=of, low=_plain(ends[0]), high=_plain(ends[1])),))
+            yield Part((say(f"{ID}.not_probabilities", of=of, **_six_digits(ends)),))
 
 
-def _plain(x: float) -> str:
-    return f"{x:g}".replace("-", MINUS)
+def _six_digits(ends: tuple[float, float]) -> dict[str, float]:
+    return {name: float(f"{end:g}") for name, end in zip(("low", "high"), ends, strict=True)}
 
 
 def _names(sets: Sequence[Calibrated]) -> list[Message | str]:

@@ -194,8 +194,8 @@ def _log(view: MonitoringView) -> Iterator[PlainTable]:
     )
 
 
-def _date(day: dt.date | None) -> str | None:
-    return day.isoformat() if day else None
+def _date(day: dt.date | None) -> Message | None:
+    return say("word.on", day=day) if day else None
 
 
 def _described(text: str | None, codes: Any) -> Any:

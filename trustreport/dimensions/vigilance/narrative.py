@@ -108,7 +108,7 @@ def _due_table(view: MonitoringView) -> Iterator[PlainTable]:
             say(f"{ID}.table.due", day=cut) if cut else say(f"{ID}.table.due_plain"),
             todo,
             [
-                (f"{COLUMN}.due", lambda d: d.day.isoformat() if d.day else say(f"{ID}.due.no_term")),
+                (f"{COLUMN}.due", lambda d: say("word.on", day=d.day) if d.day else say(f"{ID}.due.no_term")),
                 (f"{COLUMN}.what", "what"),
                 (f"{COLUMN}.owner", lambda d: d.owner or say(f"{ID}.due.no_owner")),
                 (f"{COLUMN}.late", lambda d: say(f"{ID}.late") if d.late else None),

@@ -260,7 +260,7 @@ def _tables(
             [
                 (f"{COLUMN}.standing", lambda e: say(f"{ID}.since.standing.{e.standing}")),
                 (f"{COLUMN}.what", _short),
-                (f"{COLUMN}.happened", lambda e: e.day.isoformat() if e.day else None),
+                (f"{COLUMN}.happened", lambda e: say("word.on", day=e.day) if e.day else None),
             ],
         )
 

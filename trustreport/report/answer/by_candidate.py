@@ -110,7 +110,7 @@ def _open_requirements(one: CandidateStatus, assessment: Assessment, say: Catalo
 
 
 def _open(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
-    name = within(title(verdict, assessment, say))
+    name = within(title(verdict, assessment, say), say)
     if verdict.result is None or verdict.word != "inconclusive":
         word = say(f"verdict.{verdict.word.replace(' ', '_')}")
         return say("word.interval", value=name, interval=word)
@@ -121,7 +121,7 @@ def _open(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
 def _fails(one: CandidateStatus, assessment: Assessment, say: Catalogue) -> Statement:
     clauses = []
     for v in one.failed[:MOST_NAMED]:
-        name = within(title(v, assessment, say))
+        name = within(title(v, assessment, say), say)
         found = v.result
         counted = COUNTED.get(found.quantity.id) if found is not None else None
         if found is not None and counted:
@@ -151,7 +151,7 @@ def _between(meets: Sequence[CandidateStatus], assessment: Assessment, say: Cata
                 e = found.estimate
                 apart = e.low > 0 or e.high < 0
                 a, b = found.place.candidates or ("", "")
-                measure = within(first_letter(say(f"quantity.{first.quantity.id}")))
+                measure = within(first_letter(say(f"quantity.{first.quantity.id}")), say)
                 text = say(
                     f"answer.candidates.{'apart' if apart else 'alike'}",
                     one=a,
@@ -179,7 +179,7 @@ def _comparisons(assessment: Assessment, say: Catalogue) -> list[Statement]:
     own = [v for row in rows for v in row.verdicts.values()]
     said = []
     for v in own[:MOST_NAMED]:
-        name = within(title(v, assessment, say))
+        name = within(title(v, assessment, say), say)
         word = say(f"verdict.{v.word.replace(' ', '_')}")
         if v.result is None:
             said.append(Statement(say("answer.candidates.comparison_open", title=name, word=word)))

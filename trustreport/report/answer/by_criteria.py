@@ -132,7 +132,7 @@ def _all_open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogu
 
 def _named(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     """A criterion in a list: of what can be judged with its number, safety criteria called so."""
-    name = within(title(verdict, assessment, say))
+    name = within(title(verdict, assessment, say), say)
     if verdict.word == "inconclusive":
         name = with_requirement(verdict, assessment, say, in_short=True)
     return say("answer.criteria.safety", clause=name) if verdict.criterion.role == "safety" else name
@@ -159,5 +159,5 @@ def _only_as_amended(
 def _safe(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> Iterator[Statement]:
     own = [v for v in verdicts if v.word == "pass" and v.criterion.role == "safety"]
     if own and len(own) < len(verdicts):
-        names = [within(title(v, assessment, say)) for v in own]
+        names = [within(title(v, assessment, say), say) for v in own]
         yield Statement(say("answer.criteria.safety_met", n=len(own), names=names), results_of(own))

@@ -144,7 +144,7 @@ def _about(
     if verdict.word == "not tested" and verdict.family is not None:
         before = str(verdict.reason.values["criterion"])
         stopped = next(v for v in assessment.verdicts if v.criterion.endpoint == before)
-        yield say("answer.forest.behind", criterion=within(title(stopped, assessment, say)))
+        yield say("answer.forest.behind", criterion=within(title(stopped, assessment, say), say))
     if held is not None and held.aside:
         yield held.aside
 

@@ -1,5 +1,6 @@
 """The answer of a periodic audit: what changed, since when, where errors concentrate, what is open."""
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
@@ -278,14 +279,14 @@ def _first_alerts(alerts: Sequence[Result], assessment: Assessment, say: Catalog
             ),
             None,
         )
-        values = {"measure": say(endpoint_name(r.endpoint)), "day": day}
+        values = {"measure": say(endpoint_name(r.endpoint)), "day": dt.date.fromisoformat(day)}
         if signal is None or signal.detected is None:
             text = say("answer.vigilance.chart", **values)
         else:
             text = say(
                 "answer.vigilance.chart_and_signal",
                 signal=signal.signal,
-                detected=signal.detected.isoformat(),
+                detected=signal.detected,
                 **values,
             )
         said.append(Statement(text, (r,)))

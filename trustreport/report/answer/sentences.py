@@ -37,10 +37,13 @@ def first_letter(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def within(text: str) -> str:
-    """A title as it stands within a sentence: a capital only where the word is a name or an abbreviation."""
+def within(text: str, say: Catalogue) -> str:
+    """A title as it stands within a sentence: a capital only where the word is a name or an abbreviation.
+
+    German keeps the capitals of its nouns.
+    """
     word = text.split(" ", 1)[0]
-    return text if word[1:] != word[1:].lower() else text[:1].lower() + text[1:]
+    return text if say.language == "de" or word[1:] != word[1:].lower() else text[:1].lower() + text[1:]
 
 
 def estimate_of(verdict: Verdict, assessment: Assessment) -> Result | None:
@@ -112,7 +115,7 @@ def with_requirement(
     verdict: Verdict, assessment: Assessment, say: Catalogue, *, in_short: bool = False
 ) -> str:
     """Title, estimate and what was required; in short for a list."""
-    name, found = within(title(verdict, assessment, say)), verdict.result
+    name, found = within(title(verdict, assessment, say), say), verdict.result
     if found is None:
         return name
     required = bound_text(verdict, say)

@@ -65,8 +65,8 @@ def sets(context: Context) -> Element | None:
 
 def _dates(start: Any, end: Any, say: Catalogue) -> str:
     if start and end:
-        return say("word.to", low=day(start), high=day(end))
-    return day(start or end) if start or end else ""
+        return say("word.to", low=day(start, say), high=day(end, say))
+    return day(start or end, say) if start or end else ""
 
 
 def read(context: Context) -> Element:

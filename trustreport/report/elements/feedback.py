@@ -63,7 +63,7 @@ def _signals(plan: Plan, say: Catalogue) -> Iterator[Line]:
             why = say("element.feedback.signal")
             if s.action:
                 why = say("element.feedback.signal_action", action=s.action)
-            yield _line(s.signal, s.description or "", why, s.owner, day(s.due) if s.due else None, say)
+            yield _line(s.signal, s.description or "", why, s.owner, day(s.due, say) if s.due else None, say)
 
 
 def _open(plan: Plan) -> list[Incident]:
@@ -73,7 +73,7 @@ def _open(plan: Plan) -> list[Incident]:
 def _incidents(plan: Plan, say: Catalogue) -> Iterator[Line]:
     for one in _open(plan):
         why = say(f"element.feedback.{one.kind}", status=one.status or say("word.not_declared"))
-        due = day(one.due) if one.due else None
+        due = day(one.due, say) if one.due else None
         yield _line(one.incident, one.description or "", why, None, due, say)
 
 
@@ -110,7 +110,7 @@ def _next(plan: Plan, say: Catalogue) -> Table:
     if v.period_index is not None and v.planned_looks is not None:
         looks = say("element.feedback.looks_of", n=v.period_index, planned=v.planned_looks)
     names = [say(quantity_name(i.measure.rpartition(".")[2])) for i in v.indicators or ()]
-    due = [say("element.feedback.due_of", name=name, date=day(date)) for date, name in sorted(dates)]
+    due = [say("element.feedback.due_of", name=name, date=date) for date, name in sorted(dates)]
     recipients = declared.text(v.recipients, say) if v.recipients else none
     rows = (
         ("length", v.observation_period or none),

@@ -15,7 +15,6 @@ from trustreport.report.elements import annexes, data, results
 from trustreport.report.elements import plan as declarations
 from trustreport.report.elements.data import ENOUGH, INDEPENDENT
 from trustreport.report.elements.element import Context, Element, ReportPlace
-from trustreport.report.wording import day
 
 # Elements that a question of trust answers: its name, and the quantities of which one has to have a value;
 # any answer of it where none is named.
@@ -240,7 +239,7 @@ def _elsewhere(supplied: Sequence[FrameworkAnswer], say: Catalogue) -> Iterator[
 
 
 def _pack_sentences(pack: Pack, answers: Sequence[FrameworkAnswer], say: Catalogue) -> Iterator[str]:
-    legal, date = pack.legal_status, day(pack.legal_status_on)
+    legal, date = pack.legal_status, pack.legal_status_on
     yield say("element.E46.about", edition=pack.edition, legal=legal, date=date, source=pack.source)
     n = Counter(answer.state for answer in answers)
     counts = [say(f"element.E46.count.{state}", n=n[state]) for state in STATES if n[state]]
@@ -253,10 +252,10 @@ def _pack_sentences(pack: Pack, answers: Sequence[FrameworkAnswer], say: Catalog
     if not dates:
         yield say("element.E46.not_verified", text=pack.compared_with)
     elif pack.verified == len(pack.items):
-        yield say("element.E46.verified", who=who, date=day(max(dates)), text=pack.compared_with)
+        yield say("element.E46.verified", who=who, date=max(dates), text=pack.compared_with)
     else:
         k, total = pack.verified, len(pack.items)
-        date = day(max(dates))
+        date = max(dates)
         yield say("element.E46.some_verified", k=k, n=total, who=who, date=date, text=pack.compared_with)
 
 

@@ -11,7 +11,7 @@ from trustreport.report import acceptance, declared
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.limits import limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table
-from trustreport.report.wording import day, plain
+from trustreport.report.wording import day
 
 GROUPS = {
     "E01": ("device",),
@@ -44,7 +44,7 @@ def prespecification(context: Context) -> Element:
     plan = assessment.plan
     none = say("word.not_declared")
     moments = (plan.study.sap_locked_at, plan.study.data_opened_at)
-    locked, opened = (day(m) if m else none for m in moments)
+    locked, opened = (day(m, say) if m else none for m in moments)
     key = "finding" if plan.endpoints else "finding_none"
     finding = [say(f"element.E05.{key}", n=len(plan.endpoints), locked=locked, opened=opened)]
     altered = None
@@ -90,7 +90,7 @@ def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
     hypothesis = endpoint.hypothesis or none
     family = endpoint.multiplicity_family
     rule = say("element.E05.family", family=family) if family else none
-    alpha = "" if endpoint.alpha is None else say("element.E05.alpha", alpha=plain(endpoint.alpha))
+    alpha = "" if endpoint.alpha is None else say("element.E05.alpha", alpha=endpoint.alpha)
     return Line(
         (
             Cell(endpoint.endpoint, aside=endpoint.role or none),
@@ -113,8 +113,9 @@ def _bound(endpoint: Endpoint, context: Context) -> str:
             return acceptance.bound_text(verdict, context.say)
     bound = endpoint.bound_or_margin
     if isinstance(bound, tuple):
-        return context.say("word.to", low=plain(bound[0]), high=plain(bound[1]))
-    return context.say("word.not_declared") if bound is None else plain(bound)
+        low, high = map(context.say.numbers.plain, bound)
+        return context.say("word.to", low=low, high=high)
+    return context.say("word.not_declared") if bound is None else context.say.numbers.plain(bound)
 
 
 def _places(endpoint: Endpoint, say: Catalogue) -> Iterator[str]:

@@ -11,6 +11,7 @@ from trustreport.messages import Message
 from trustreport.narrative.names import quantity_name
 from trustreport.plan import Endpoint, Question
 from trustreport.report.answer.by_candidate import conclusion
+from trustreport.report.answer.sentences import first_letter, within
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.review import (
     GROUP_DIFFERENCE,
@@ -61,8 +62,7 @@ def _answer(question: Question, review: Review) -> Answer:
 
 def _not_answerable(why: str, review: Review) -> str:
     """A reason goes on in the same sentence, unless it begins with a word in capitals."""
-    begun = why[:1].lower() if why[1:2].islower() or why[1:2] == " " else why[:1]
-    return review.say("procurement.questions.not_answerable", reason=begun + why[1:])
+    return review.say("procurement.questions.not_answerable", reason=within(why, review.say))
 
 
 def _result(question: Question, measure: str, sides: str | tuple[str, str], review: Review) -> Result | str:
@@ -85,7 +85,7 @@ def _result(question: Question, measure: str, sides: str | tuple[str, str], revi
     if isinstance(found, Message):
         return say(found)
     if isnan(found.estimate.value):
-        return found.estimate.note or say("table.not_estimable_plain")
+        return say.noted(found.estimate.note) or say("table.not_estimable_plain")
     return found
 
 
@@ -142,7 +142,7 @@ def _measure(question: Question, review: Review) -> str:
     name = review.say(quantity_name(measure, question.of))
     where = ", ".join(filter(None, (question.subgroup, question.site, question.dataset, question.period)))
     text = review.say("word.interval", value=name, interval=where) if where else name
-    return text[:1].upper() + text[1:]
+    return first_letter(text)
 
 
 def _named(items: Mapping[str, str], review: Review) -> list[str]:

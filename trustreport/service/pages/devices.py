@@ -7,7 +7,6 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
-from trustreport.messages import catalogue
 from trustreport.plan import FIRST_YEAR, LAST_YEAR
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -24,8 +23,9 @@ from trustreport.service.pages.page_context import (
     texts,
     typed,
 )
-from trustreport.service.pages.render import page
+from trustreport.service.pages.render import page, words_of
 from trustreport.service.pages.studies import A_PAGE, After
+from trustreport.service.pages.words import PageWords
 from trustreport.service.routes import devices as devices_api
 from trustreport.service.routes import filters
 from trustreport.service.routes import schedules as api
@@ -162,15 +162,14 @@ def _show(
             schedules=schedules,
             due=due,
             drawing=drawing(found.items, due),
-            charts=trends.charts(moments, _quantity),
+            charts=trends.charts(moments, lambda name: _quantity(name, words_of(request))),
             fault=fault,
             typed=sent,
         )
 
 
-def _quantity(name: str) -> str:
+def _quantity(name: str, words: PageWords) -> str:
     """What the catalogue calls a quantity; its own name where it has none."""
-    words = catalogue("en")
     return words(f"quantity.{name}") if f"quantity.{name}" in words else name.replace("_", " ")
 
 

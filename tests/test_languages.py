@@ -1,0 +1,126 @@
+"""The catalogues of other languages: whole, with the values of the English texts, and translated."""
+
+import re
+from string import Formatter
+from typing import Any
+
+import pytest
+
+from tests.said_notes import phrases
+from trustreport.messages import PLURALS, Catalogue, catalogue, languages, notes_of, terms
+
+EN = catalogue("en")
+KEYS = frozenset(EN.keys())
+OTHERS = [language for language in languages() if language != "en"]
+FIELD = re.compile(r"\{[^{}]*\}|‹\w+›")
+NAME = re.compile(r"\{\w+\}")
+WORD = re.compile(r"\b[a-z]{3,}\b")
+
+
+def forms(language: str, key: str) -> dict[str, str]:
+    """A text by its plural forms; one without any as `other`."""
+    found = catalogue(language).text(key)
+    return {"other": found} if isinstance(found, str) else dict(found)
+
+
+def values_of(language: str, key: str) -> set[str]:
+    """The names of the values that the forms of a text use; all may do without their count."""
+    texts = forms(language, key).values()
+    return {name for text in texts for _, name, _, _ in Formatter().parse(text) if name} - {"n"}
+
+
+def test_the_languages_of_the_users_are_there() -> None:
+    assert {"it", "fr", "de"} <= set(OTHERS)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_language_has_every_text_and_none_of_its_own(language: str) -> None:
+    there = set(catalogue(language).keys())
+    assert not KEYS - there, f"not translated: {sorted(KEYS - there)[:20]}"
+    assert not there - KEYS, f"not in English: {sorted(there - KEYS)[:20]}"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_translation_has_the_values_and_plurals_of_the_english_text(language: str) -> None:
+    wrong = []
+    for key in KEYS & set(catalogue(language).keys()):
+        own, wanted = values_of(language, key), values_of("en", key)
+        if own != wanted:
+            wrong.append(f"{key}: {sorted(own ^ wanted)}")
+        if not forms(language, key).keys() <= PLURALS or (
+            len(forms("en", key)) == 1 < len(forms(language, key))
+        ):
+            wrong.append(f"{key}: plural forms {sorted(forms(language, key))}")
+    assert not wrong, "; ".join(sorted(wrong)[:20])
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_text_was_left_in_english(language: str) -> None:
+    alike = frozenset(terms(language)["unchanged"])
+    same = {
+        key
+        for key in KEYS & set(catalogue(language).keys())
+        if forms(language, key) == forms("en", key)
+        and any(WORD.search(FIELD.sub("", text)) for text in forms("en", key).values())
+    }
+    assert not same - alike, f"as in English: {sorted(same - alike)[:20]}"
+    assert not alike - same, f"said to be as in English and is not: {sorted(alike - same)}"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_values_are_written_in_ways_that_the_catalogue_has(language: str) -> None:
+    def specs(key: str, of: str) -> set[str]:
+        return {
+            s for text in forms(of, key).values() for _, name, s, _ in Formatter().parse(text) if name and s
+        }
+
+    known = {spec for key in KEYS for spec in specs(key, "en")}
+    wrong = {key: specs(key, language) - known for key in KEYS & set(catalogue(language).keys())}
+    assert not {key: found for key, found in wrong.items() if found}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_terms_of_the_field_are_those_of_the_glossary(language: str) -> None:
+    own: dict[str, Any] = terms(language)["terms"]
+    assert set(own) == set(terms(OTHERS[0])["terms"])
+    assert len(own) >= 60
+    used = set(re.findall(r"‹(\w+)›", "".join(raw_of(language))))
+    assert {name.lower() for name in used} >= set(own), sorted(set(own) - {name.lower() for name in used})
+
+
+def raw_of(language: str) -> list[str]:
+    from trustreport.messages import texts_of  # as they are written, before the terms are put in
+
+    def walk(node: Any) -> list[str]:
+        return [node] if isinstance(node, str) else [text for one in node.values() for text in walk(one)]
+
+    return walk(texts_of(language))
+
+
+def test_a_corrected_term_is_in_every_text_that_has_it() -> None:
+    made = Catalogue(
+        "it", {"a": "la ‹sensitivity› di {x}", "b": "‹Sensitivity› {x}"}, {"sensitivity": "resa"}
+    )
+    assert made("a", x="A") == "la resa di A"
+    assert made("b", x="A") == "Resa A"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_estimates_note_is_translated(language: str) -> None:
+    own = notes_of(language)
+    assert not phrases() - set(own), f"not translated: {sorted(phrases() - set(own))[:10]}"
+    assert not set(own) - phrases(), f"noted by nothing: {sorted(set(own) - phrases())[:10]}"
+    assert not [phrase for phrase, text in own.items() if text == phrase]
+    names = {phrase: (set(NAME.findall(phrase)), set(NAME.findall(text))) for phrase, text in own.items()}
+    assert not {phrase: both for phrase, both in names.items() if both[0] != both[1]}
+
+
+def test_notes_are_found_by_their_english_with_values_and_several_at_once() -> None:
+    notes = {"no case": "nessun caso", "only {k} of {n}; too few": "{n}, di cui {k}: troppo pochi"}
+    made = Catalogue("it", {"a": "{x}.", "b": "{x:list}."}, notes=notes)
+    assert made.noted("no case; only 3 of 12; too few; kept") == "12, di cui 3: troppo pochi".join(
+        ["nessun caso; ", "; kept"]
+    )
+    assert made("a", x="no case") == "nessun caso."
+    assert made("b", x=["no case", "Roma"]) == "nessun caso e Roma."
+    assert EN.noted("no case; kept") == "no case; kept"
