@@ -5,6 +5,7 @@ Only here do reading and writing meet.
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from datetime import date
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,6 +45,7 @@ __all__ = [
     "lock_criteria",
     "plan_reader_study",
     "read_study",
+    "record_look",
     "reproduce",
     "workers",
     "write_report",
@@ -87,11 +89,29 @@ def assess(
     seen: Seen | None = None,
     run: Run = one_by_one,
     only: Iterable[str] = (),
+    register: str | PathLike[str] | None = None,
+    on: str | date = "",
+    purpose: str = "",
 ) -> Assessed:
     """Answer every question that the study can answer; see `trustreport.assessment.assess`.
 
     What it gives has `to_frame`, `figure`, `results`, `verdicts` and `checks`; a notebook shows its answer.
+
+    Parameters
+    ----------
+    register : the folder, or its manifest, whose register of looks this use of the data is entered in, as
+        `trustreport build` does; without it nothing is written
+    on, purpose : day and purpose of the entry, see `record_look`
+
+    Raises
+    ------
+    FileNotFoundError : the folder has no register: `lock_criteria` starts one
+    ValueError : `on` or `purpose` without a register, a day that is none, or an altered register
     """
+    if register is not None:
+        study = _with_look(study, plan, register, on, purpose)
+    elif on or purpose:
+        raise ValueError("on and purpose describe an entry in a register; name its folder as register.")
     own = answer_all(study, plan, progress=progress, cancel=cancel, seen=seen, run=run, only=only)
     return Assessed.of(own)
 
@@ -145,14 +165,29 @@ def record_look(
     """
     from dataclasses import replace
 
-    folder = Path(path) if Path(path).is_dir() else Path(path).parent
-    data = lock.data_of(study)
-    if not data or not (folder / lock.LOOKS).is_file():
+    folder = _folder_of(path)
+    look = lock.look_of(study, plan, on=on, purpose=purpose)
+    if not look.data or not (folder / lock.LOOKS).is_file():
         return study
-    day = on or (plan.report.date.isoformat() if plan.report.date else "")
-    locked = lock.read(study.lock).last.sha256 if study.lock else ""
-    results = tuple(e.endpoint for e in plan.endpoints)
-    return replace(study, looks=lock.record(folder, lock.Look(data, locked, day, purpose, results)))
+    return replace(study, looks=lock.record(folder, look))
+
+
+def _folder_of(path: str | PathLike[str]) -> Path:
+    return Path(path) if Path(path).is_dir() else Path(path).parent
+
+
+def _with_look(
+    study: Study, plan: Plan, register: str | PathLike[str], on: str | date, purpose: str
+) -> Study:
+    """The study with this use entered in a register that has to be there."""
+    if not (_folder_of(register) / lock.LOOKS).is_file():
+        missing = "start one with lock_criteria (trustreport lock) before the data are used"
+        raise FileNotFoundError(f"{_folder_of(register) / lock.LOOKS}: no register of looks; {missing}.")
+    try:
+        day = on and date.fromisoformat(str(on)).isoformat()
+    except ValueError as error:
+        raise ValueError(f'on: found "{on}", expected a day as YYYY-MM-DD.') from error
+    return record_look(register, study, plan, on=day or "", purpose=purpose)
 
 
 def reproduce(

@@ -11,6 +11,7 @@ from trustreport.report.files import FileStatus
 from trustreport.seeds import DEFAULT
 
 MOST_NAMED = 3  # differences that are listed
+OF_LOOKS = "P68"
 
 
 def as_built(plan: Plan, written: Mapping[str, Any]) -> Plan:
@@ -44,7 +45,7 @@ def reproduced(written: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator
     if canonical(written) == canonical(again):
         yield FileStatus(RESULTS, "ok", "computed again, the same bytes")
         return
-    found = compare(written, again)
+    found = compare(*(_without_looks(document) for document in (written, again)))
     if found.alike:
         yield FileStatus(RESULTS, "ok", "computed again, the same numbers")
         return
@@ -52,6 +53,12 @@ def reproduced(written: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator
     more = f"; and {len(differences) - MOST_NAMED - 1} more" if len(differences) > MOST_NAMED + 1 else ""
     listed = "; ".join(differences[:MOST_NAMED])
     yield FileStatus(RESULTS, "wrong", f"computed again, is not the same: {listed}{more}")
+
+
+def _without_looks(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document but for the check of the register, which later uses of the data are entered in."""
+    checks = [check for check in document["checks"] if check["check"] != OF_LOOKS]
+    return {**document, "checks": checks}
 
 
 def _inputs(old: list[Mapping[str, Any]], new: list[Mapping[str, Any]]) -> Iterator[FileStatus]:

@@ -201,7 +201,7 @@ def _in_words(column: str, say: PageWords) -> str:
 def _sentence(problem: "Problem", say: PageWords) -> str:
     """What is wrong with a field, and how to mend it."""
     form = "other" if not problem.expected else "expected" if problem.found else "only_expected"
-    said = {"found": problem.found, "expected": problem.expected, "mend": problem.mend}
+    said = {"found": problem.found, "expected": problem.expected, "fix": problem.mend}
     return say(f"pages.planning.found.{form}", **said)
 
 
