@@ -4,6 +4,7 @@ Only here do reading and writing meet.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import date
 from os import PathLike
 from pathlib import Path
@@ -25,6 +26,8 @@ from trustreport.report.write import FORMATS, Written, as_data, write
 from trustreport.study import Study
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from trustreport.sizing import StudySizes
 
 __all__ = [
@@ -37,6 +40,7 @@ __all__ = [
     "Progress",
     "Written",
     "assess",
+    "draw_sizes",
     "export_report",
     "lock_criteria",
     "plan_reader_study",
@@ -45,6 +49,7 @@ __all__ = [
     "reproduce",
     "workers",
     "write_report",
+    "write_sizes",
 ]
 
 
@@ -255,6 +260,51 @@ def plan_reader_study(
         return size_study(request)
     study, plan = read_study(request.pilot, allow_outside=allow_outside)
     return size_study(request, pilot_parts(study, plan, request))
+
+
+def draw_sizes(sizes: "StudySizes") -> "Figure":
+    """The figure of a sized study: power or interval width over the cases, a line a number of readers.
+
+    >>> sizes = plan_reader_study(
+    ...     endpoint="sensitivity",
+    ...     effect=0.1,
+    ...     expected=0.75,
+    ...     readers=[5, 8],
+    ...     cases=[50, 100],
+    ...     components={"model": "roe_metz", "structure": "HL"},
+    ... )
+    >>> len(draw_sizes(sizes).axes)
+    1
+    """
+    from trustreport.messages import catalogue
+    from trustreport.sizing import protocol
+
+    return protocol.figure_of(sizes).drawing.draw(catalogue("en"))
+
+
+def write_sizes(sizes: "StudySizes", out: str | PathLike[str]) -> list[Path]:
+    """Write a sized study into the folder `out`: numbers, section of a protocol (Markdown, PDF) and figure.
+
+    Returns
+    -------
+    list of Path
+        ``plan.json``, ``protocol.md``, ``figure.svg``, and ``protocol.pdf`` unless Pango is not installed.
+    """
+    from trustreport.errors import MissingLibrary
+    from trustreport.sizing import protocol
+
+    files = {
+        "plan.json": protocol.to_json(sizes),
+        "protocol.md": protocol.to_markdown(sizes).encode(),
+        "figure.svg": protocol.to_svg(sizes),
+    }
+    with suppress(MissingLibrary):
+        files["protocol.pdf"] = protocol.to_pdf(sizes)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in files]
 
 
 def write_report(

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from trustreport.proposal import Doubt
     from trustreport.service.audit import Verified
     from trustreport.service.settings import Settings
-    from trustreport.sizing import StudySizes
     from trustreport.study import Study
 
 PROBLEMS = 1
@@ -773,7 +772,7 @@ def plan_study(
     file = source if source is not None and source.is_file() else None
     if source is not None and file is None:
         options["pilot"] = str(source)
-    from trustreport.api import plan_reader_study
+    from trustreport.api import plan_reader_study, write_sizes
 
     with problems_on_stderr():
         sizes = plan_reader_study(file, **options)
@@ -781,8 +780,11 @@ def plan_study(
 
     click.echo(protocol.to_json(sizes) if form == "json" else protocol.to_markdown(sizes), nl=False)
     if out is not None:
-        for written in _write_plan(sizes, out):
-            click.echo(written, err=True)
+        written = write_sizes(sizes, out)
+        for file in written:
+            click.echo(file, err=True)
+        if not any(file.suffix == ".pdf" for file in written):
+            click.echo("No PDF: a library is missing. `trustreport doctor` says which.", err=True)
 
 
 def _print_chart(fields: dict[str, Any], form: str) -> None:
@@ -796,25 +798,6 @@ def _print_chart(fields: dict[str, Any], form: str) -> None:
     click.echo(
         canonical(found) if form == "json" else catalogue("en")(chart_sentence(found)) + "\n", nl=False
     )
-
-
-def _write_plan(sizes: "StudySizes", out: Path) -> Iterator[Path]:
-    from trustreport.errors import MissingLibrary
-    from trustreport.sizing import protocol
-
-    files = {
-        "plan.json": protocol.to_json(sizes),
-        "protocol.md": protocol.to_markdown(sizes).encode(),
-        "figure.svg": protocol.to_svg(sizes),
-    }
-    try:
-        files["protocol.pdf"] = protocol.to_pdf(sizes)
-    except MissingLibrary as error:
-        click.echo(str(error), err=True)
-    out.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (out / name).write_bytes(content)
-        yield out / name
 
 
 @main.command()

@@ -646,7 +646,15 @@ class InternalSplits(Group):
 
 
 class Candidate(Group):
+    """One of several devices, or a version of one: `follows` names the version that it replaces.
+
+    `updated_for` are the data sets for whose cases the version was changed: test cases, none of those that
+    it was trained with.
+    """
+
     candidate: Text = named("candidate", "candidate_id")
+    follows: Text | None = None
+    updated_for: tuple[Text, ...] | None = None
     device: Device | None = None
     threshold: float | None = None
     score_range: ScoreRange | None = None

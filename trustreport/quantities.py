@@ -343,6 +343,10 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("repeat_kappa", "score", "up", low=-1.0, high=1.0, decimals=2, counts_decisions=True),
     *_rows("repeat_bias agreement_limit_low agreement_limit_high", "score", 0.0),
     *_rows("within_case_sd repeatability_coefficient", "score", "down", low=0.0),
+    *_rows("recalibrated_brier", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
+    *_rows("recalibrated_oe_ratio", "ratio", 1.0, **_RISKS),
+    *_rows("recalibrated_calibration_slope", "ratio", 1.0, scale="identity", low=-inf, **_RISKS),
+    *_rows("recalibrated_calibration_intercept", "score", 0.0, **_RISKS),
     # subgroups
     *_rows("interaction", "difference", no_effect=0.0),
     *_rows("equalised_odds_difference", "difference", "down", low=0.0, counts_decisions=True),
@@ -369,12 +373,12 @@ ROWS: tuple[Quantity, ...] = (
 VALUES = (
     "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance "
     "worst_group worst_site site_performance pooled_performance prediction_interval metric_range "
-    "protocol_performance crossed_rate"
+    "protocol_performance crossed_rate version_value"
 ).split()
 CHANGES = (
     "benefit mean_benefit arm_difference pairwise_difference period_change standardised_change "
     "order_effect subgroup_difference accuracy_change ai_minus_readers protocol_difference "
-    "crossed_difference"
+    "crossed_difference version_change"
 ).split()
 # Values of an arm that become differences where two arms are named.
 OF_ARMS = ("reader_agreement", "mean_seconds", "mean_confidence")

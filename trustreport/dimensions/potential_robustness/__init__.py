@@ -4,6 +4,10 @@ from math import nan
 
 from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.potential_robustness.narrative import parts
+from trustreport.dimensions.potential_robustness.recalibration import (
+    recalibrated_sets,
+    recalibration_part,
+)
 from trustreport.dimensions.potential_robustness.scores import (
     ScoredSet,
     found_in,
@@ -69,8 +73,12 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     not_shown = [say(f"{ID}.not_shown.p_value"), say(f"{ID}.not_shown.features")]
     if training:
         not_shown.append(say(f"{ID}.not_shown.training"))
-    every = (*parts(results, compared, scored, study, plan), *repeat_parts(twice))
-    return Finding(ID, every, (*results, *of_repeats), tuple(not_shown))
+    said = (*parts(results, compared, scored, study, plan), *repeat_parts(twice))
+    updated = recalibrated_sets(scored, plan)
+    if updated:
+        said = (*said, recalibration_part(updated))
+        results += [r for one in updated for r in one.results]
+    return Finding(ID, said, (*results, *of_repeats), tuple(not_shown))
 
 
 DIMENSION = Dimension(ID, has_data, answer, shared=True)
