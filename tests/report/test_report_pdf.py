@@ -156,8 +156,8 @@ def test_a_label_in_signs_that_no_font_has_conforms():
 
 def test_it_is_laid_out_once_and_draws_what_it_prints(several, monkeypatch):
     laid_out, looked_at = [], {"report": set(), "annex": set()}
-    render = pdf._weasyprint().HTML.render
-    monkeypatch.setattr("weasyprint.HTML.render", lambda *a, **k: laid_out.append(a) or render(*a, **k))
+    lay_out = pdf._weasyprint().HTML.render
+    monkeypatch.setattr("weasyprint.HTML.render", lambda *a, **k: laid_out.append(a) or lay_out(*a, **k))
 
     class Noted(dict):
         def __getitem__(self, name):
