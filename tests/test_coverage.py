@@ -3,8 +3,9 @@
 import csv
 import importlib.util
 import sys
-from collections.abc import Iterator
-from math import nan
+from collections import Counter
+from collections.abc import Callable, Iterator
+from math import isfinite, nan
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,8 +14,10 @@ import pytest
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
+from trustreport.api import Assessed
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc import notes
+from trustreport.quantities import CHANGES, OF_METRIC, VALUES, ids
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
@@ -123,6 +126,42 @@ def test_a_report_says_what_was_simulated(coverage: ModuleType, note: str, quant
             if one["quantity"] == quantity and one["design"].endswith("skilled")
         ]
     assert f"{min(found):.0%} to {max(found):.0%} of 95% intervals" in note
+
+
+def committed(coverage: ModuleType) -> list[dict[str, str]]:
+    with coverage.RESULTS.open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_every_quantity_that_a_criterion_may_name_has_a_row_or_a_reason(coverage: ModuleType) -> None:
+    import covered
+
+    names, rows = {*ids(), *VALUES, *CHANGES, *OF_METRIC}, committed(coverage)
+    reasons = Counter(name for of in covered.REASONS.values() for name in of)
+    assert max(reasons.values()) == 1
+    assert {name for name in names if covered.row_of(name, rows) is None} == set(reasons)
+    assert covered.ALSO.keys() <= names
+
+
+def test_every_regime_has_its_rows(coverage: ModuleType) -> None:
+    from regimes import TOPICS
+
+    found = {(row["topic"], row["design"]) for row in committed(coverage)}
+    declared = {(r.topic, r.design) for topic in TOPICS.values() for r in topic() if not r.beside}
+    assert declared == found
+
+
+@pytest.mark.parametrize("example", ["annotations", "assisted-reading", "procurement-triage"])
+def test_what_is_said_to_have_no_interval_has_none(
+    coverage: ModuleType, assessed_example: Callable[[str], Assessed], example: str
+) -> None:
+    import covered
+
+    without = {name for why in (covered.TESTED, covered.DERIVED) for name in covered.REASONS[why]}
+    for r in assessed_example(example).results:
+        e = r.estimate
+        wide = isfinite(e.low) and isfinite(e.high) and e.low < e.high
+        assert not (r.primary and wide and r.name in without), r.id
 
 
 @pytest.mark.slow

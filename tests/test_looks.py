@@ -1,13 +1,14 @@
 """The register of looks: one line a use of the data, chained, whole or not there, printed and checked."""
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from trustreport import lock
-from trustreport.api import assess, lock_criteria, read_study, record_look
+from trustreport.api import assess, lock_criteria, read_study, record_look, reproduce, write_report
 from trustreport.cli import main
 from trustreport.errors import StudyError
 from trustreport.messages import catalogue
@@ -130,3 +131,42 @@ def test_build_enters_its_look_and_the_same_build_gives_the_same_results(folder)
         assert made.exit_code == 0, made.output
     assert [(line["on"], line["purpose"]) for line in lines(folder)] == [("2026-04-01", "audit")]
     assert (folder / "a/results.json").read_bytes() == (folder / "b/results.json").read_bytes()
+
+
+def test_assess_enters_its_look_where_it_is_named_a_register_and_writes_nothing_else(folder):
+    study, plan = read_study(folder)
+    assess(study, plan)
+    assert not (folder / lock.LOOKS).read_bytes()
+    made = assess(study, plan, register=folder, on=date(2026, 4, 1), purpose="notebook")
+    assert [(line["on"], line["purpose"]) for line in lines(folder)] == [("2026-04-01", "notebook")]
+    assert next(c for c in made.checks if c.check == "P68").status == "clear"
+    again = assess(study, plan, register=folder / "study.yaml", on="2026-04-02")
+    assert [line["on"] for line in lines(folder)] == ["2026-04-01", "2026-04-02"]
+    assert next(c for c in again.checks if c.check == "P68").status == "fired"
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"purpose": "notebook"}, ValueError, "name its folder as register"),
+        ({"on": "2026-04-01"}, ValueError, "name its folder as register"),
+        ({"register": ".", "on": "1 April"}, ValueError, 'found "1 April", expected a day as YYYY-MM-DD'),
+        ({"register": "elsewhere"}, FileNotFoundError, "start one with lock_criteria"),
+    ],
+)
+def test_a_look_that_cannot_be_entered_is_refused_before_anything_is_computed(folder, how, error, message):
+    (folder / "elsewhere").mkdir()
+    if "register" in how:
+        how = {**how, "register": folder / how["register"]}
+    study, plan = read_study(folder)
+    with pytest.raises(error, match=message):
+        assess(study, plan, **how)
+    assert not (folder / lock.LOOKS).read_bytes()
+    assert not list((folder / "elsewhere").iterdir())
+
+
+def test_a_report_is_reproduced_after_later_looks_at_its_data(folder):
+    study, plan = look(folder, on="2026-02-01", purpose="first")
+    write_report(assess(study, plan), folder / "out", formats=["json"])
+    look(folder, on="2026-03-01", purpose="second")
+    assert {status.status for status in reproduce(folder / "out", folder)} == {"ok"}

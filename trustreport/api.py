@@ -4,6 +4,8 @@ Only here do reading and writing meet.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import date
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +26,8 @@ from trustreport.report.write import FORMATS, Written, as_data, write
 from trustreport.study import Study
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from trustreport.sizing import StudySizes
 
 __all__ = [
@@ -36,13 +40,16 @@ __all__ = [
     "Progress",
     "Written",
     "assess",
+    "draw_sizes",
     "export_report",
     "lock_criteria",
     "plan_reader_study",
     "read_study",
+    "record_look",
     "reproduce",
     "workers",
     "write_report",
+    "write_sizes",
 ]
 
 
@@ -82,11 +89,29 @@ def assess(
     seen: Seen | None = None,
     run: Run = one_by_one,
     only: Iterable[str] = (),
+    register: str | PathLike[str] | None = None,
+    on: str | date = "",
+    purpose: str = "",
 ) -> Assessed:
     """Answer every question that the study can answer; see `trustreport.assessment.assess`.
 
     What it gives has `to_frame`, `figure`, `results`, `verdicts` and `checks`; a notebook shows its answer.
+
+    Parameters
+    ----------
+    register : the folder, or its manifest, whose register of looks this use of the data is entered in, as
+        `trustreport build` does; without it nothing is written
+    on, purpose : day and purpose of the entry, see `record_look`
+
+    Raises
+    ------
+    FileNotFoundError : the folder has no register: `lock_criteria` starts one
+    ValueError : `on` or `purpose` without a register, a day that is none, or an altered register
     """
+    if register is not None:
+        study = _with_look(study, plan, register, on, purpose)
+    elif on or purpose:
+        raise ValueError("on and purpose describe an entry in a register; name its folder as register.")
     own = answer_all(study, plan, progress=progress, cancel=cancel, seen=seen, run=run, only=only)
     return Assessed.of(own)
 
@@ -140,14 +165,29 @@ def record_look(
     """
     from dataclasses import replace
 
-    folder = Path(path) if Path(path).is_dir() else Path(path).parent
-    data = lock.data_of(study)
-    if not data or not (folder / lock.LOOKS).is_file():
+    folder = _folder_of(path)
+    look = lock.look_of(study, plan, on=on, purpose=purpose)
+    if not look.data or not (folder / lock.LOOKS).is_file():
         return study
-    day = on or (plan.report.date.isoformat() if plan.report.date else "")
-    locked = lock.read(study.lock).last.sha256 if study.lock else ""
-    results = tuple(e.endpoint for e in plan.endpoints)
-    return replace(study, looks=lock.record(folder, lock.Look(data, locked, day, purpose, results)))
+    return replace(study, looks=lock.record(folder, look))
+
+
+def _folder_of(path: str | PathLike[str]) -> Path:
+    return Path(path) if Path(path).is_dir() else Path(path).parent
+
+
+def _with_look(
+    study: Study, plan: Plan, register: str | PathLike[str], on: str | date, purpose: str
+) -> Study:
+    """The study with this use entered in a register that has to be there."""
+    if not (_folder_of(register) / lock.LOOKS).is_file():
+        missing = "start one with lock_criteria (trustreport lock) before the data are used"
+        raise FileNotFoundError(f"{_folder_of(register) / lock.LOOKS}: no register of looks; {missing}.")
+    try:
+        day = on and date.fromisoformat(str(on)).isoformat()
+    except ValueError as error:
+        raise ValueError(f'on: found "{on}", expected a day as YYYY-MM-DD.') from error
+    return record_look(register, study, plan, on=day or "", purpose=purpose)
 
 
 def reproduce(
@@ -220,6 +260,51 @@ def plan_reader_study(
         return size_study(request)
     study, plan = read_study(request.pilot, allow_outside=allow_outside)
     return size_study(request, pilot_parts(study, plan, request))
+
+
+def draw_sizes(sizes: "StudySizes") -> "Figure":
+    """The figure of a sized study: power or interval width over the cases, a line a number of readers.
+
+    >>> sizes = plan_reader_study(
+    ...     endpoint="sensitivity",
+    ...     effect=0.1,
+    ...     expected=0.75,
+    ...     readers=[5, 8],
+    ...     cases=[50, 100],
+    ...     components={"model": "roe_metz", "structure": "HL"},
+    ... )
+    >>> len(draw_sizes(sizes).axes)
+    1
+    """
+    from trustreport.messages import catalogue
+    from trustreport.sizing import protocol
+
+    return protocol.figure_of(sizes).drawing.draw(catalogue("en"))
+
+
+def write_sizes(sizes: "StudySizes", out: str | PathLike[str]) -> list[Path]:
+    """Write a sized study into the folder `out`: numbers, section of a protocol (Markdown, PDF) and figure.
+
+    Returns
+    -------
+    list of Path
+        ``plan.json``, ``protocol.md``, ``figure.svg``, and ``protocol.pdf`` unless Pango is not installed.
+    """
+    from trustreport.errors import MissingLibrary
+    from trustreport.sizing import protocol
+
+    files = {
+        "plan.json": protocol.to_json(sizes),
+        "protocol.md": protocol.to_markdown(sizes).encode(),
+        "figure.svg": protocol.to_svg(sizes),
+    }
+    with suppress(MissingLibrary):
+        files["protocol.pdf"] = protocol.to_pdf(sizes)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in files]
 
 
 def write_report(

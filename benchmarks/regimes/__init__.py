@@ -7,11 +7,15 @@ each quantity. Where outcomes are few (shares, small tables) they are enumerated
 from collections.abc import Callable, Iterator, Mapping
 
 from regimes.of_cases import areas, candidates, equalised, groups, periods, sets, shares, sites
+from regimes.of_cells import cells
 from regimes.of_follow_up import time_to_event
 from regimes.of_lesions import lesion_readers, lesions
-from regimes.of_readers import counts, device_and_readers, gains, one_reader, raters, readers
+from regimes.of_monitoring import monitoring
+from regimes.of_readers import counts, device_and_readers, gains, one_reader, pairs_of_raters, raters, readers
 from regimes.of_reliance import reliance
+from regimes.of_samples import samples
 from regimes.of_studies import pooled_studies
+from regimes.of_use import beside, protocols
 from regimes.regime import Regime
 
 TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
@@ -34,4 +38,10 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "lesion readers": lesion_readers,
     "reliance": reliance,
     "pooled studies": pooled_studies,
+    "protocols": protocols,
+    "beside the endpoint": beside,
+    "four cells": cells,
+    "agreement of pairs": pairs_of_raters,
+    "monitoring": monitoring,
+    "samples": samples,
 }

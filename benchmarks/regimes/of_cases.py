@@ -302,12 +302,22 @@ def groups() -> Iterator[Regime]:
 
 def equalised() -> Iterator[Regime]:
     """The largest difference of four groups in the rate of true or of false positives, alike and not."""
-    for n, shares_right in product((40, 100), ((0.8, 0.8, 0.8, 0.8), (0.9, 0.8, 0.8, 0.7))):
+    for n, shares_right, of in product((40, 100), ((0.8, 0.8, 0.8, 0.8), (0.9, 0.8, 0.8, 0.7)), (1, 4)):
 
-        def study(rng: np.random.Generator, n: int = n, right: tuple[float, ...] = shares_right) -> Found:
-            truth, unit = np.arange(4 * n) % 2, np.arange(4 * n) // n
-            decided = (rng.random(4 * n) < np.array(right)[unit]) == (truth == 1)
-            cases = Cases(Labels(n=4 * n), truth.astype(np.int8), groups={"unit": coded(unit)})
+        def study(
+            rng: np.random.Generator, n: int = n, right: tuple[float, ...] = shares_right, of: int = of
+        ) -> Found:
+            truth, unit, patient = np.arange(4 * n) % 2, np.arange(4 * n) // n, np.arange(4 * n) // of
+            shared = rng.standard_normal(4 * n)[patient] if of > 1 else rng.standard_normal(4 * n)
+            latent = sqrt(0.4) * shared + sqrt(0.6) * rng.standard_normal(4 * n)
+            decided = (ndtr(latent) < np.array(right)[unit]) == (truth == 1)
+            groups = {"unit": coded(unit)}
+            cases = Cases(
+                Labels(n=4 * n),
+                truth.astype(np.int8),
+                patient=coded(patient) if of > 1 else None,
+                groups=groups,
+            )
             scores = {"": Scores(np.where(decided, 0.9, 0.1))}
             made = Study(datasets=(Dataset("set", "external", cases, scores),))
             declared = plan(operating_point={"threshold": AT}, subgroups=[{"name": "unit"}])
@@ -317,7 +327,8 @@ def equalised() -> Iterator[Regime]:
                 yield "largest difference", result.estimate
 
         true = {"largest difference": max(shares_right) - min(shares_right)}
-        design = f"four groups of {n} cases, shares {', '.join(f'{p:g}' for p in shares_right)}"
+        cases = f"{n} cases" if of == 1 else f"{n // of} patients of {of} cases"
+        design = f"four groups of {cases}, shares {', '.join(f'{p:g}' for p in shares_right)}"
         yield Regime("equalised odds", design, partial(dict, true), study, due=n >= 100, cost=0.005)
 
 

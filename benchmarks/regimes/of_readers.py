@@ -19,6 +19,9 @@ from trustreport.dimensions import (
 from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_results
 from trustreport.dimensions.source_reliability.raters import COEFFICIENTS, leading_agreement
 from trustreport.estimate import Estimate
+from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
+from trustreport.measures.agreement.interval import coefficient_interval
+from trustreport.measures.weighted_concordance import weighted_concordance
 from trustreport.performance.reader_errors import reader_errors
 from trustreport.performance.readers import AIDED, endpoints, every_endpoint
 from trustreport.place import Place
@@ -263,6 +266,39 @@ def raters() -> Iterator[Regime]:
         design = f"{k} raters, {n} cases, label of {share:.0%}"
         true = partial(agreement_of, share)
         yield Regime("agreement", design, true, study, due=n * share >= 20, cost=0.2)
+
+
+ACCURACY, SURE = 0.9, (0.6, 0.8, 1.0)  # of the raters of `pairs_of_raters`, and their confidences
+
+
+def pairs_of_raters() -> Iterator[Regime]:
+    """Kappas of pairs of three raters, and agreement weighted by what the raters know."""
+    for n, share in product((50, 100), (0.1, 0.5)):
+
+        def study(rng: np.random.Generator, n: int = n, share: float = share) -> Found:
+            codes = labelled(n, 3, share, rng)
+            pair = codes[:, :2]
+            one, mean, light = (
+                cohen_kappa(pair[:, 0], pair[:, 1], 2, level=LEVEL),
+                light_kappa(codes, 2, of=0, level=LEVEL),
+                light_kappa(codes, 2, level=LEVEL),
+            )
+            yield "cohen_kappa", coefficient_interval(one, pair, 2)
+            yield "mean_cohen_kappa", coefficient_interval(mean, codes, 2)
+            yield "light_kappa", leading_agreement("light_kappa", light, codes, 2)
+            sure = rng.choice(SURE, codes.shape)
+            rho = weighted_concordance(codes, 2, confidence=sure, accuracy=ACCURACY, rng=rng, level=LEVEL)
+            yield "weighted_concordance", rho
+
+        def true(share: float = share) -> Truths:
+            found = agreement_of(share)
+            known = float(np.mean([c / (c + (1 - c) / 2) for c in SURE])) ** 2
+            on_truth = ACCURACY**2 / (ACCURACY**2 + (1 - ACCURACY) ** 2)
+            kappas = dict.fromkeys(("cohen_kappa", "mean_cohen_kappa", "light_kappa"), found["fleiss_kappa"])
+            return {**kappas, "weighted_concordance": found["percent_agreement"] * known * on_truth}
+
+        design = f"3 raters, {n} cases, label of {share:.0%}"
+        yield Regime("agreement of pairs", design, true, study, due=n * share >= 20, cost=0.01)
 
 
 # ---------------------------------------------------------------- the device, gains of groups

@@ -7,21 +7,31 @@ from scipy.special import expit, logit
 
 from regimes.regime import Found, Regime, Truths, plan
 from trustreport.dimensions.reported.pooled import pools_of
+from trustreport.measures.pooling.bivariate import OUTCOMES
 from trustreport.plan import Confusion
 from trustreport.study import Study
 
 SPECIFICITY = 0.85
 TOGETHER = 0.6  # correlation of logit sensitivity and logit false positive rate between studies
-WANTED = ("pooled_sensitivity", "pooled_specificity")
+THREE, FEW = 3, 6
+SMALL, LARGE = (15, 60), (40, 300)  # cases of a class, from and to
+# Studies, their size, sensitivity, spread between studies on the logit scale.
+DESIGNS = (
+    (3, SMALL, 0.8, 0.5),
+    (4, LARGE, 0.95, 1.0),
+    (6, SMALL, 0.95, 0.5),
+    (6, LARGE, 0.8, 0.5),
+    (12, SMALL, 0.8, 0.0),
+    (12, SMALL, 0.95, 1.0),
+    (25, SMALL, 0.95, 0.5),
+    (25, LARGE, 0.8, 0.5),
+)
 
 
 def pooled_studies() -> Iterator[Regime]:
-    """Few and many studies, small and large, alike and different: the mean of both."""
-    for k in (3, 4, 6, 12, 25):
-        for low, high in ((15, 60), (40, 300)):
-            for sensitivity in (0.8, 0.95):
-                for spread in (0.0, 0.5, 1.0):
-                    yield _regime(k, low, high, sensitivity, spread)
+    """Few and many studies, small and large, alike and different: the means, and how far studies differ."""
+    for k, (low, high), sensitivity, spread in DESIGNS:
+        yield _regime(k, low, high, sensitivity, spread)
 
 
 def _regime(k: int, low: int, high: int, sensitivity: float, spread: float) -> Regime:
@@ -38,10 +48,16 @@ def _regime(k: int, low: int, high: int, sensitivity: float, spread: float) -> R
             for i, (a, b, n, m) in enumerate(np.array([tp, fp, *cases]).T.tolist())
         )
         (pool,) = pools_of(Study(confusion=sets), declared)
-        return [(id, pool.result(id).estimate) for id in WANTED]
+        primary = (r for r in pool.results if r.primary)
+        return [(", ".join(filter(None, (r.name, r.endpoint))), r.estimate) for r in primary]
 
     def true() -> Truths:
-        return {"pooled_sensitivity": sensitivity, "pooled_specificity": SPECIFICITY}
+        means = {"pooled_sensitivity": sensitivity, "pooled_specificity": SPECIFICITY}
+        spreads = {f"between_study_variance, {of}": spread**2 for of in OUTCOMES}
+        # Of sensitivity and specificity: the sign of the false positive rate, turned.
+        together = spread > 0 and k > THREE  # of three studies sensitivity and specificity are pooled apart
+        return means | spreads | ({"between_study_correlation": -TOGETHER} if together else {})
 
     design = f"{k} studies of {low}-{high} a class, sensitivity {sensitivity:g}, spread {spread:g}"
-    return Regime("pooled studies", design, true, study, cost=0.5)
+    due = k > FEW or low > SMALL[0]  # a correlation needs spread that is found
+    return Regime("pooled studies", design, true, study, due=due, cost=0.2)

@@ -8,6 +8,7 @@ from trustreport.api import assess, read_study
 from trustreport.dimensions.reported import DIMENSION
 from trustreport.errors import StudyError
 from trustreport.finding import Finding
+from trustreport.measures.binomial_normal import binomial_normal
 from trustreport.messages import catalogue
 from trustreport.place import Place
 
@@ -71,6 +72,18 @@ def test_where_counts_are_small_the_mean_is_that_of_a_model_of_counts_and_the_ot
     text = said(audit)
     assert "A cell is zero in 2 of 14 studies" in text
     assert "89.1% and 78.0% with 0.5 added to all cells of all studies" in text
+
+
+def test_where_counts_are_small_the_spread_is_that_of_the_counts_too(audit):
+    """Logits with 0.5 added to every cell differ less than the studies do."""
+    found = {(r.endpoint, r.method): r for r in audit.results if r.id == "reported.between_study_variance"}
+    leads = {endpoint: method for (endpoint, method), r in found.items() if r.primary}
+    assert leads == {"sensitivity": "binomial_normal", "specificity": "bivariate_reml_profile"}
+    counts = found["sensitivity", "binomial_normal"].estimate
+    logits = found["sensitivity", "bivariate_reml_profile"].estimate
+    own = binomial_normal([tp for tp, *_ in AUDIT], [tp + fn for tp, _, fn, _ in AUDIT]).tau2
+    assert (counts.value, counts.low, counts.high) == (own.value, own.low, own.high)
+    assert counts.value > 1.2 * logits.value
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,24 @@ def test_sensitivity_of_each_protocol_is_that_of_its_decisions() -> None:
             assert difference.details["lost"] == ((now == 0) & (alone == 1)).sum()
 
 
+def test_what_can_only_change_decisions_one_way_has_limits_on_that_side() -> None:
+    """The consensus finds no case that the reader missed, and a second reader loses none."""
+    found = answer(study())
+    for protocol, side in (("second_reader", 1), ("consensus", -1)):
+        for endpoint, of in (("sensitivity", 1), ("specificity", -1)):
+            e = only(found, "protocol_difference", protocol, endpoint).estimate
+            assert 0 <= min(side * of * e.low, side * of * e.high) <= side * of * e.value
+
+
+def test_a_protocol_that_changed_no_decision_has_an_interval_from_none_on() -> None:
+    """With a device that agrees with every reader nothing is gained here, and few cases say little."""
+    right = np.ones((4, 30), bool)
+    found = answer(sequential(4.0 * right + 2 * right + right))
+    e = only(found, "protocol_difference", "second_reader", "sensitivity").estimate
+    assert (e.value, e.low) == (0.0, 0.0)
+    assert 0.05 < e.high < 0.5
+
+
 def test_the_measured_protocol_is_the_change_that_the_report_leads_with() -> None:
     """One number: assistance minus the reader alone is the change of the arms."""
     found = answer(study())

@@ -6,7 +6,7 @@ from math import isnan, nan
 import numpy as np
 import pytest
 
-from trustreport.measures.protocols import PROTOCOLS, by_formula, decisions, reader_time
+from trustreport.measures.protocols import PROTOCOLS, by_formula, decisions, pseudo_values, reader_time
 
 # Three readers, four cases; the device is positive on the first two.
 READER = np.array([[1.0, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 0]])
@@ -25,6 +25,26 @@ def test_every_protocol_by_hand() -> None:
     assert found["assistance"].tolist() == ASSISTED.tolist()
     assert found["triage"][:, 3].tolist() == [0, 0, 0]
     assert found["triage"][:, :3].tolist() == READER[:, :3].tolist()
+
+
+def test_pseudo_values_of_arbitration_are_the_jackknife_of_pairs_of_readers() -> None:
+    """n times the mean over pairs of n readers, less n - 1 times that without a reader, but for a factor."""
+    rng = np.random.default_rng(3)
+    reader = (rng.random((7, 40)) < 0.6).astype(float)
+    device = np.tile((rng.random(40) < 0.7).astype(float), (7, 1))
+
+    def mean(readers: list[int]) -> np.ndarray:
+        pairs = [(j, k) for j, k in product(readers, readers) if j != k]
+        decided = [np.where(reader[j] == device[j], reader[j], reader[k]) for j, k in pairs]
+        return np.mean(decided, axis=0)
+
+    found = pseudo_values(decisions(reader, device, reader)["arbitration"], reader, device)
+    every = list(range(7))
+    whole = mean(every)
+    assert found.mean(axis=0) == pytest.approx(whole)
+    jackknife = [7 * whole - 6 * mean([k for k in every if k != j]) for j in every]
+    assert found - whole == pytest.approx((np.array(jackknife) - whole) * 5 / 6)
+    assert found.mean(axis=1).var() > 2 * decisions(reader, device, reader)["arbitration"].mean(axis=1).var()
 
 
 def test_what_is_unknown_stays_unknown() -> None:

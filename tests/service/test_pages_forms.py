@@ -27,8 +27,10 @@ ANYBODY = (
     "/sign-in/provider",
     "/forgotten",
     "/shared",
+    "/language",
 )
-# Of accounts with a second factor or an identity provider: tests of their own look at these.
+# Of accounts with a second factor or an identity provider, and of several languages: tests of their own
+# look at these.
 ELSEWHERE = {
     "/account/second-factor/*",
     "/account/second-factor/*/removal",
@@ -42,6 +44,7 @@ ELSEWHERE = {
     "/admin/users/*/identity",
     "/sign-in/provider/callback",
     "/sign-in/second",
+    "/language",
 }
 
 

@@ -20,7 +20,7 @@ MOST_ANONYMOUS = 65_536
 # Whoever has no account yet, or is not logged in, sends these forms.
 OPEN = {f"{API}/{name}" for name in ("setup", "invitations", "session", "resets")}
 OPEN |= {"/setup", "/invitation", "/sign-in", "/forgotten", "/shared"}
-OPEN |= {"/sign-in/second", "/sign-in/provider"}
+OPEN |= {"/sign-in/second", "/sign-in/provider", "/language"}
 TYPES = {
     "form": "multipart/form-data; boundary=x",
     "fields": "application/x-www-form-urlencoded",

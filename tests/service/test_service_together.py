@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 from pages import HTML, get, post
 from services import API, Client
 
+from trustreport.messages import catalogue
 from trustreport.service.core import Core
 from trustreport.service.pages.shared import COOKIE as SHARE_COOKIE
 from trustreport.service.pages.shared import GONE
@@ -229,7 +230,7 @@ def test_a_link_that_works_no_more_is_as_absent_as_one_that_never_was(
     assert post(anonymous, "/shared", "/shared", link=secret).status_code == 404
     for address in (path, f"{path}/zip", f"{path}/document", f"{path}/files/results.json"):
         answer = anonymous.get(address)
-        assert (answer.status_code, answer.json()["detail"]) == (404, GONE)
+        assert (answer.status_code, answer.json()["detail"]) == (404, catalogue()(GONE))
     assert log(light, "share.open") == []
 
 

@@ -19,7 +19,17 @@ from trustreport.lock.file import (
     stamped,
     written,
 )
-from trustreport.lock.looks import LOOKS, Look, data_of, read_looks, record, same_data
+from trustreport.lock.looks import (
+    LOOKS,
+    Look,
+    as_data,
+    data_of,
+    entered,
+    look_of,
+    read_looks,
+    record,
+    same_data,
+)
 from trustreport.lock.state import LockStatus, State, exploratory, lock_status, removed, stamp_of
 
 __all__ = [
@@ -36,12 +46,15 @@ __all__ = [
     "LockStatus",
     "Look",
     "State",
+    "as_data",
     "concerned",
     "criteria",
     "data_of",
+    "entered",
     "exploratory",
     "fingerprint",
     "lock_status",
+    "look_of",
     "read",
     "read_looks",
     "record",

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from trustreport.lock.file import fingerprint
+from trustreport.lock.file import fingerprint, read
+from trustreport.plan import Plan
 from trustreport.study import Study
 
 LOOKS = "criteria.looks.jsonl"
@@ -35,9 +36,21 @@ class Look:
         return frozenset(self.data.values())
 
 
+def look_of(study: Study, plan: Plan, *, on: str = "", purpose: str = "") -> Look:
+    """This use of a study; on the day of the manifest's report where none is given."""
+    day = on or (plan.report.date.isoformat() if plan.report.date else "")
+    locked = read(study.lock).last.sha256 if study.lock else ""
+    return Look(data_of(study), locked, day, purpose, tuple(e.endpoint for e in plan.endpoints))
+
+
 def data_of(study: Study) -> dict[str, str]:
     """The files with data of a study, and their sha256."""
     return {s.file: s.sha256 for s in study.sources if s.table not in OTHER_SOURCES}
+
+
+def as_data(look: Look) -> dict[str, Any]:
+    """A look as JSON has it."""
+    return {**asdict(look), "results": list(look.results), "data": dict(look.data)}
 
 
 def read_looks(data: bytes) -> tuple[Look, ...]:
@@ -65,6 +78,23 @@ def read_looks(data: bytes) -> tuple[Look, ...]:
     return tuple(looks)
 
 
+def entered(register: bytes, look: Look) -> bytes:
+    """The register with a look after all others, unless it is there already.
+
+    Raises
+    ------
+    ValueError : the register is not as it was written
+    """
+    kept = _whole(register)
+    if look in read_looks(kept):
+        return kept
+    lines = kept.splitlines()
+    said = as_data(look)
+    said["previous"] = json.loads(lines[-1])["sha256"] if lines else ""
+    said["sha256"] = fingerprint(said)
+    return kept + json.dumps(said, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+
+
 def record(folder: Path, look: Look) -> bytes:
     """Add a look to the register of a folder, unless it is there already; what the register then holds.
 
@@ -78,20 +108,16 @@ def record(folder: Path, look: Look) -> bytes:
         file.seek(0)
         found = file.read()
         kept = _whole(found)
-        if look in read_looks(kept):
+        register = entered(kept, look)
+        if register == kept:
             return kept
         if kept != found:  # a line that was never written whole
             file.truncate(len(kept))
-        lines = kept.splitlines()
-        said: dict[str, Any] = {**asdict(look), "results": list(look.results), "data": dict(look.data)}
-        said["previous"] = json.loads(lines[-1])["sha256"] if lines else ""
-        said["sha256"] = fingerprint(said)
-        line = json.dumps(said, sort_keys=True, ensure_ascii=False).encode() + b"\n"
         file.seek(0, os.SEEK_END)
-        file.write(line)
+        file.write(register[len(kept) :])
         file.flush()
         os.fsync(file.fileno())
-    return kept + line
+    return register
 
 
 def same_data(looks: Sequence[Look], study: Study) -> tuple[Look, ...]:

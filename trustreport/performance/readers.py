@@ -273,6 +273,18 @@ def analysis_of_shares(part: Floats) -> Analysis:
     return Analysis(ustatistic(part), in_range, {FIRST_COVARIANCE: fit_proportions(part)}, **more)
 
 
+def analysis_of_means(part: Floats) -> Analysis:
+    """The analysis of a mean of what was recorded with each reading, (2, n_readers, n_cases): seconds."""
+
+    def as_it_is(e: Estimate, *_: Any) -> Estimate:
+        return e
+
+    unbiased, more = ustatistic(part), dict[str, Any](change_in_range=as_it_is)
+    if np.isnan(part).any():
+        return Analysis(unbiased, as_it_is, centred=ustatistic(part, centred=True), **more)
+    return Analysis(unbiased, as_it_is, {FIRST_COVARIANCE: fit_proportions(part)}, **more)
+
+
 def proportion(name: str, correct: Floats, level: float) -> ReaderEndpoint:
     """A share of right decisions; `correct` (2, n_readers, n_cases) over the cases that count."""
     readers = range(correct.shape[1])

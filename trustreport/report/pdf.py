@@ -271,7 +271,7 @@ def _faces() -> str:
 
 
 @cache
-def _assets() -> dict[str, Path]:
+def assets() -> dict[str, Path]:
     """The files that the document may load, by the name that it gives them."""
     ours = folder("templates") / "assets" / "fonts"
     spec = find_spec("matplotlib")  # its fonts are wanted, not the time that its import takes
@@ -289,8 +289,8 @@ def _fetcher() -> Any:
 
     class Packaged(URLFetcher):
         def fetch(self, url: str, headers: Any = None) -> Any:
-            if url in _assets():
-                return URLFetcherResponse(url, _assets()[url].read_bytes(), {"Content-Type": "font/ttf"})
+            if url in assets():
+                return URLFetcherResponse(url, assets()[url].read_bytes(), {"Content-Type": "font/ttf"})
             if len(url) > LARGEST_URL:
                 raise ValueError(f"a data URL of {len(url):,} characters")
             return super().fetch(url, headers)

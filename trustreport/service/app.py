@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 import trustreport
+from trustreport.messages import say
 from trustreport.service import pages
 from trustreport.service.core import Core
 from trustreport.service.pages import api_docs
@@ -126,7 +127,8 @@ async def _fault(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    title = {404: "Not found", 405: "Method not allowed"}.get(error.status_code, "Not done")
+    titles = {404: say("pages.fault.not_found.title"), 405: say("pages.fault.no_method.title")}
+    title = titles.get(error.status_code, say("pages.refused.other"))
     return _answer(request, Fault(error.status_code, title, str(error.detail), headers=error.headers))
 
 
@@ -138,7 +140,13 @@ async def _invalid(request: Request, error: Exception) -> Response:
     ]
     fields = [Field(f.place.encode(errors="replace").decode(), f.said) for f in fields]
     return _answer(
-        request, Fault(422, "Not as expected", f"{len(fields)} parts cannot be taken.", fields[:MOST_FIELDS])
+        request,
+        Fault(
+            422,
+            say("pages.fault.not_as_expected.title"),
+            say("pages.fault.not_as_expected.n_parts_cannot_be", n=len(fields)),
+            fields[:MOST_FIELDS],
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from typing import BinaryIO
 from sqlalchemy import func, select, union
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.settings import Settings
@@ -36,8 +37,8 @@ def refuse_more_jobs(rows: Rows, organisation: str, settings: Settings) -> None:
     if waiting_jobs(rows, organisation) >= settings.jobs_waiting:
         raise Fault(
             429,
-            "Too many jobs",
-            f"{settings.jobs_waiting} jobs of your organisation are waiting. Cancel some, or try later.",
+            say("pages.fault.too_many_jobs.title"),
+            say("pages.fault.too_many_jobs.detail", jobs_waiting=settings.jobs_waiting),
             headers={"Retry-After": str(FULL_SECONDS)},
         )
 
@@ -48,9 +49,8 @@ def refuse_more_bytes(rows: Rows, organisation: str, settings: Settings, *, need
     if stored + needed > settings.storage:
         raise Fault(
             507,
-            "No room left",
-            f"Your organisation may store {settings.storage:,} bytes and has stored {stored:,}. "
-            "Remove studies, or ask the operator of the service for more room.",
+            say("pages.fault.no_room_left.title"),
+            say("pages.fault.no_room_left.detail", storage=settings.storage, stored=stored),
         )
 
 

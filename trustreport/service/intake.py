@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.ids import new_id
@@ -72,12 +73,17 @@ def checked_names(names: Iterable[str]) -> list[str]:
             wrong.append(Field(name[:100].encode(errors="replace").decode(), str(error)))
             continue
         if safe in fine:
-            wrong.append(Field(safe, "the name appears twice"))
+            wrong.append(Field(safe, say("pages.fault.field.name_appears_twice")))
         fine.append(safe)
     folders = {parent.as_posix() for name in fine for parent in PurePosixPath(name).parents}
-    wrong += [Field(name, "the name is also a folder of other files") for name in fine if name in folders]
+    wrong += [Field(name, say("pages.fault.field.name_also")) for name in fine if name in folders]
     if wrong:
-        raise Fault(422, "Names of files refused", "Nothing was saved.", wrong)
+        raise Fault(
+            422,
+            say("pages.fault.names_of_files_refused.title"),
+            say("pages.fault.names_of_files_refused.detail"),
+            wrong,
+        )
     return fine
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from trustreport.service.languages import offered
+
 MB = 1_000_000
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 FILES = re.compile(
@@ -100,6 +102,7 @@ class Settings:
     smtp_password: str = ""
     mail_from: str = ""  # the sender's address
     share_days: int = 90  # the longest life of a link to one report
+    language: str = "en"  # of pages for who asks for none that there is, and of mail
 
     def __post_init__(self) -> None:
         wrong = self._wrong_files()
@@ -115,6 +118,8 @@ class Settings:
             )
         if self.smtp_host and "@" not in self.mail_from:
             wrong.append(f"TRUSTREPORT_MAIL_FROM={self.mail_from!r}: expected the address of the sender")
+        if self.language not in offered():
+            wrong.append(f"TRUSTREPORT_LANGUAGE={self.language!r}: expected {', '.join(offered())}")
         if wrong:
             raise Unsuitable("; ".join(wrong))
 

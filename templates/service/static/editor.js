@@ -2,6 +2,7 @@
 "use strict";
 
 (function () {
+  const words = document.currentScript.dataset;
   const form = document.querySelector("[data-editor]");
   if (!form) { return; }
   const PAUSE = 600;
@@ -56,7 +57,7 @@
       if (own !== at_work) { return; }
       if (answer.ok) { show(found); } else if (answer.status === 503) { later(); } else { say(found.title + ". " + (found.detail || "")); }
     } catch (error) {
-      if (own === at_work) { say("The service did not answer. What you have typed is still here."); }
+      if (own === at_work) { say(words.noAnswer); }
     }
   }
 

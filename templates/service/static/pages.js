@@ -2,17 +2,23 @@
 "use strict";
 
 (function () {
+  // The words of the page's language are those of this script's element; values go in place of their names.
+  const words = document.currentScript.dataset;
+  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => (name in values ? values[name] : all));
+  const language = document.documentElement.lang;
+  const percentage = (n) => new Intl.NumberFormat(language, { style: "percent" }).format(n / 100);
+  const decimal = (n, places) => new Intl.NumberFormat(language, { minimumFractionDigits: places, maximumFractionDigits: places }).format(n);
   const say = (form, text) => { form.querySelector("[data-says]").textContent = text; };
 
   function size(bytes) {
-    return bytes < 1e6 ? Math.ceil(bytes / 1000) + " kB" : (bytes / 1e6).toFixed(1) + " MB";
+    return bytes < 1e6 ? decimal(Math.ceil(bytes / 1000), 0) + " kB" : decimal(bytes / 1e6, 1) + " MB";
   }
 
   function choose(drop) {
     const input = drop.querySelector("input[type=file]");
     const files = Array.from(input.files);
     const said = files.slice(0, 8).map((file) => file.name + " (" + size(file.size) + ")").join(", ");
-    drop.querySelector("[data-chosen]").textContent = said + (files.length > 8 ? " and " + (files.length - 8) + " more" : "");
+    drop.querySelector("[data-chosen]").textContent = files.length > 8 ? fill(words.more, { files: said, more: files.length - 8 }) : said;
   }
 
   // The secret of a link is after the # of its address: it goes into the form, and out of the history.
@@ -88,7 +94,7 @@
     } else {
       told = new DOMParser().parseFromString(request.responseText, "text/html").querySelector(".fault");
     }
-    show(form, told || box("The service did not answer. Nothing was saved; try again."));
+    show(form, told || box(words.noAnswer));
   }
 
   function box(text) {
@@ -119,7 +125,7 @@
       const total = chosen.reduce((sum, file) => sum + file.size, 0);
       let quarter = 0;
       if (total > Number(form.dataset.most)) {
-        show(form, box("These files have " + size(total) + "; " + size(Number(form.dataset.most)) + " can be sent at a time."));
+        show(form, box(fill(words.tooLarge, { size: size(total), most: size(Number(form.dataset.most)) })));
         return;
       }
       const rest = () => { sending.hidden = true; send.disabled = false; };
@@ -128,10 +134,10 @@
         if (!moved.lengthComputable) { return; }
         const percent = Math.floor(100 * moved.loaded / moved.total);
         bar.value = percent;
-        share.textContent = percent + "% of " + size(total);
+        share.textContent = fill(words.share, { percent: percentage(percent), size: size(total) });
         if (percent >= quarter + 25) {
           quarter = percent - percent % 25;
-          say(form, percent + "% sent");
+          say(form, fill(words.sent, { percent: percentage(percent) }));
         }
       });
       request.addEventListener("load", () => {
@@ -143,13 +149,13 @@
         }
       });
       request.addEventListener("error", () => { rest(); refuse(form, request); });
-      request.addEventListener("abort", () => { rest(); show(form, box("Stopped. Nothing was kept.")); });
+      request.addEventListener("abort", () => { rest(); show(form, box(words.stopped)); });
       sending.querySelector("[data-stop]").onclick = () => request.abort();
       request.open("POST", form.action);
       request.setRequestHeader("Accept", "text/html");
       sending.hidden = false;
       send.disabled = true;
-      say(form, "Sending " + size(total));
+      say(form, fill(words.sending, { size: size(total) }));
       request.send(new FormData(form));
     });
   });

@@ -2,6 +2,7 @@
 "use strict";
 
 (function () {
+  const words = document.currentScript.dataset;
   const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
   const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)))
     .replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
@@ -64,7 +65,7 @@
       form.submit();
     } catch (error) {
       const refused = error.name === "NotAllowedError" || error.name === "InvalidStateError";
-      say(form, refused ? "The browser gave no passkey. Try again, or use another way." : error.message);
+      say(form, refused ? words.refused : error.message);
     }
   }
 

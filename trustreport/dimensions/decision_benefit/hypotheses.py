@@ -208,7 +208,7 @@ def _at_level(
         for one in every_endpoint(readings, arms, level):
             results += results_of(one, readings, arms, level, task)
             results += strata_results(one, readings, arms, level, task)
-        if lead.method == "bootstrap":
+        if lead.method == "bootstrap" or lead.id in OF_EITHER:
             results += secondary_results(readings, arms, plan, task)
     return _lead(criterion, readings, place, plan, results)
 

@@ -1,7 +1,7 @@
 """How the device could be used here: each protocol on the readings of a task, against the reader alone."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.estimate import Estimate
 from trustreport.measures.proportion import wilson
-from trustreport.measures.protocols import PROTOCOLS, READER, by_formula, decisions, reader_time
+from trustreport.measures.protocols import (
+    ARBITRATION,
+    DEVICE,
+    ONE_WAY,
+    PROTOCOLS,
+    READER,
+    by_formula,
+    decisions,
+    pseudo_values,
+    reader_time,
+)
 from trustreport.performance.readers import AIDED, UNAIDED, analysis_of_shares, reading_key
 from trustreport.performance.reliance import advice_of
 from trustreport.place import NOWHERE, Place
@@ -76,9 +86,15 @@ def _performance(
     name: str, found: Mapping[str, Floats], truth: NDArray[np.int8], place: Place, level: float, **of: Any
 ) -> Iterator[Result]:
     """Sensitivity and specificity of a protocol, and their differences from the reader alone."""
+    decided = found[name]
+    if name == ARBITRATION:
+        decided = pseudo_values(decided, found[READER], found[DEVICE])
     for endpoint, positive in CLASSES.items():
         cases = truth == positive
-        right = [grid[:, cases] if positive else 1 - grid[:, cases] for grid in (found[name], found[READER])]
+        counted, *right = (
+            grid[:, cases] if positive else 1 - grid[:, cases]
+            for grid in (found[name], decided, found[READER])
+        )
         if np.isnan(right[0]).all() or np.isnan(right[1]).all():
             continue
         analysis = analysis_of_shares(np.stack(right))
@@ -89,10 +105,28 @@ def _performance(
         if name == READER:
             continue
         pairs = ~np.isnan(right[0]) & ~np.isnan(right[1])
-        gained, lost = (float((better * (1 - worse))[pairs].sum()) for better, worse in (right, right[::-1]))
+        gained, lost = (
+            float((better * (1 - worse))[pairs].sum())
+            for better, worse in ((counted, right[1]), (right[1], counted))
+        )
         details = {"gained": gained, "lost": lost, "pairs": float(pairs.sum())}
-        change = analysis.lead_difference(level)
+        change = _one_way(name, positive, right, level) or analysis.lead_difference(level)
         yield Result(f"{ID}.protocol_difference", there, change, details=details, primary=True, **of)
+
+
+def _one_way(name: str, positive: int, right: list[Floats], level: float) -> Estimate | None:
+    """The difference of a protocol that changes decisions one way: a share of readings, with its limits.
+
+    A difference with limits of either sign would be wrong by more than its width: nothing can be gained where
+    only losses are possible. None where the protocol changes both ways, or is not of the same readings.
+    """
+    way, (now, alone) = ONE_WAY.get(name), right
+    if way is None or not np.array_equal(np.isnan(now), np.isnan(alone)):
+        return None
+    side = way if positive else -way
+    share = analysis_of_shares(np.stack([side * (now - alone), alone])).lead_mean(AIDED, level)
+    low, value, high = (side * x + 0.0 for x in (share.low, share.value, share.high))  # no -0.0
+    return replace(share, value=value, low=min(low, high), high=max(low, high), p=nan)
 
 
 def _of_case(grid: Floats) -> Floats:

@@ -1,18 +1,19 @@
 """What stands beside the endpoint: time, confidence, predictive values, agreement, and the order of reading.
 
-None of it has a formula that holds for readers and cases in general, so that one set of resampled readers and
-cases serves all of it.
+Means of what was recorded with readings are analysed as a share of right decisions is. The rest has no
+formula for readers and cases in general, so that one set of resampled readers and cases serves all of it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.dimensions.decision_benefit.entries import ID
-from trustreport.estimate import Estimate
+from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement.fleiss import fleiss_kappa
 from trustreport.measures.agreement.interval import coefficient_interval
 from trustreport.measures.agreement.percent import percent_agreement
@@ -23,7 +24,14 @@ from trustreport.measures.mrmc.predictive import fit_ratio
 from trustreport.measures.mrmc.reader_agreement import Coefficient, agreement_difference
 from trustreport.measures.mrmc.reading_order import halves, trend
 from trustreport.measures.mrmc.weighted import ratio_difference, ratio_mean
-from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, correct_decisions, reading_key
+from trustreport.performance.readers import (
+    AIDED,
+    FIRST_COVARIANCE,
+    UNAIDED,
+    analysis_of_means,
+    correct_decisions,
+    reading_key,
+)
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -35,6 +43,7 @@ COEFFICIENTS: tuple[Coefficient, ...] = ("percent_agreement", "fleiss_kappa")
 # Arms read in more sessions than this are not compared session by session.
 MOST_SESSIONS = 6
 
+BY_DESIGN = "ustatistic_centred"
 NOT_RECORDED = "not recorded in this arm"
 NO_ORDER = "no readings with both an order and a value in this arm"
 NOT_IN_BOTH = "not recorded in both arms"
@@ -133,13 +142,21 @@ def reading_means(shared: SharedGrids, quantity: str, column: str) -> list[Resul
     values = shared.grids.get(column)
     if values is None or np.isnan(values).all():
         return []
-    ones, n = np.ones_like(values), _counts(values)
-    results = [
-        shared.result(quantity, column, shared.of_arm(a), ratio_mean(values, ones, a), n[a], NOT_RECORDED)
-        for a in (AIDED, UNAIDED)
+    analysis, n, level = analysis_of_means(values), _counts(values), shared.level
+
+    def result(place: Place, held: int, why: str, by_analysis: Callable[[], dict[str, Estimate]]) -> Result:
+        none = {BY_DESIGN: undefined(0, why, level=level, method=BY_DESIGN)}
+        name, e = next(iter((by_analysis() if held else none).items()))
+        of: dict[str, Any] = {"endpoint": column, "primary": True, "cases": shared.cases}
+        return Result(f"{ID}.{quantity}", place, e, analysis=name, **of)
+
+    return [
+        *(
+            result(shared.of_arm(a), n[a], NOT_RECORDED, partial(analysis.arm_means, a, level))
+            for a in (AIDED, UNAIDED)
+        ),
+        result(shared.of_both, min(n), NOT_IN_BOTH, partial(analysis.differences, level)),
     ]
-    change = ratio_difference(values, ones, compared=AIDED, baseline=UNAIDED)
-    return [*results, shared.result(quantity, column, shared.of_both, change, min(n), NOT_IN_BOTH)]
 
 
 def _counts(values: Floats) -> list[int]:

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import Any
 
 from trustreport.dimensions.reported.figures_in_print import ID
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.binomial_normal import binomial_normal
+from trustreport.measures.binomial_normal import NO_UPPER_LIMIT, binomial_normal
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.pooling import notes
 from trustreport.measures.pooling.bivariate import METHOD, OUTCOMES, PooledStudies, pooled
 from trustreport.measures.proportion import wilson
-from trustreport.measures.robustness import Heterogeneity
+from trustreport.measures.robustness import NO_SPREAD_FOUND, Heterogeneity
 from trustreport.performance.published import counted_as_wrong
 from trustreport.place import Place
 from trustreport.plan import Plan, StudyPool
@@ -29,7 +30,7 @@ class PooledSets:
 
     `left_out` are studies without positive or without negative cases. `by_counts` has a model of the counts
     for sensitivity and for specificity, where a study has too few of either decision for logits: there the
-    bivariate model pulls the mean towards one half, and it is that of the counts that leads.
+    bivariate model pulls the mean towards one half and finds too little spread, and the counts lead.
     """
 
     name: str
@@ -109,7 +110,8 @@ def _results(pool: PooledSets) -> Iterator[Result]:
             leads = "binomial_normal" if of in pool.by_counts else METHOD
             yield made(f"pooled_{of}", e, primary=e.method == leads, population=TYPICAL)
         yield made("prediction_interval", _new_study(pool, of), population=NEW, endpoint=of)
-        yield made("between_study_variance", _of(pool, "spread", of), endpoint=of)
+        for i, e in enumerate(_spreads(pool, of)):
+            yield made("between_study_variance", e, primary=not i, endpoint=of)
     yield made("between_study_correlation", _correlation(pool))
     area = _none(pool) if isinstance(pool.model, str) else pool.model.area(pool.level)
     yield made("summary_roc", area, details=dict(area.details))
@@ -134,6 +136,15 @@ def _new_study(pool: PooledSets, of: str) -> Estimate:
     if of in pool.by_counts and isinstance(pool.model, PooledStudies) and pool.model.together:
         return pool.by_counts[of].prediction_interval
     return _of(pool, "new_study", of)
+
+
+def _spreads(pool: PooledSets, of: str) -> Iterator[Estimate]:
+    """The variance between studies on the logit scale; that of the counts first where their mean leads."""
+    spread = pool.by_counts[of].tau2 if of in pool.by_counts else None
+    if spread is not None and not isnan(spread.value):
+        said = {NO_SPREAD_FOUND: notes.NO_SPREAD, NO_UPPER_LIMIT: notes.NO_UPPER_LIMIT}
+        yield replace(spread, note="; ".join(said.get(note, note) for note in spread.note.split("; ")))
+    yield _of(pool, "spread", of)
 
 
 def _of(pool: PooledSets, what: str, of: str) -> Estimate:

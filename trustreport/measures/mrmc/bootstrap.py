@@ -1,4 +1,4 @@
-"""Two-way bootstrap of readers and cases, for endpoints whose variance has no formula: seconds, PPV."""
+"""Two-way bootstrap of readers and cases, for what has no formula of its variance: PPV, agreement, order."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,6 +5,7 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import browsers, secrets
 from trustreport.service.ids import new_id
@@ -44,7 +45,9 @@ def use_link(rows: Rows, secret: str, purpose: str) -> Link:
     link = rows.scalar(select(Link).where(Link.hash == secrets.fingerprint(secret)).with_for_update())
     at = now(rows)
     if link is None or link.purpose != purpose or link.used_at is not None or link.expires_at < at:
-        raise Fault(403, "Link not valid", "This link is unknown, was used, or has expired.")
+        raise Fault(
+            403, say("pages.fault.link_not_valid.title"), say("pages.fault.link_not_valid.link_unknown")
+        )
     link.used_at = at
     return link
 
@@ -52,7 +55,9 @@ def use_link(rows: Rows, secret: str, purpose: str) -> Link:
 def create_organisation(rows: Rows, name: str, actor: str) -> Organisation:
     """A new organisation, with its own audit chain."""
     if rows.scalar(select(Organisation.id).where(Organisation.name == name)):
-        raise Fault(409, "Name taken", "There is an organisation of this name.")
+        raise Fault(
+            409, say("pages.fault.name_taken.title"), say("pages.fault.name_taken.there_organisation")
+        )
     organisation = Organisation(id=new_id(), name=name, retention={}, created_at=now(rows))
     rows.add(organisation)
     rows.flush()
@@ -77,7 +82,7 @@ def add_user(
     email = email.lower()
     if rows.scalar(select(User.id).where(User.email == email)):
         # One wording for all, and only an administrator can ask: addresses are unique in the whole service.
-        raise Fault(409, "Address taken", "There is an account with this address.")
+        raise Fault(409, say("pages.fault.address_taken.title"), say("pages.fault.address_taken.detail"))
     user = User(
         id=new_id(),
         organisation=organisation,
@@ -138,9 +143,8 @@ def refuse_unconfirmed(user: User) -> None:
     if is_unconfirmed(user):
         raise Fault(
             403,
-            "Not confirmed",
-            "The password or second factor of this account was reset. Before it signs or invites, somebody "
-            "who did not do that must confirm on their account page that the right person has it.",
+            say("pages.fault.not_confirmed.title"),
+            say("pages.fault.not_confirmed.detail"),
         )
 
 
@@ -148,7 +152,7 @@ def set_up(rows: Rows, organisation: str, *, email: str, name: str, password: st
     """The first organisation and its first user, who may do everything but review what they wrote."""
     audit.lock(rows, audit.SERVICE)  # of two servers that are set up at the same time one is
     if any_account(rows):
-        raise Fault(409, "Already set up", "This service has accounts; ask one of its administrators.")
+        raise Fault(409, say("pages.fault.already_set_up.title"), say("pages.fault.already_set_up.detail"))
     founded = create_organisation(rows, organisation, "setup")
     roles = ["admin", "approver", "author", "reviewer"]
     return add_user(
@@ -158,5 +162,10 @@ def set_up(rows: Rows, organisation: str, *, email: str, name: str, password: st
 
 def _hashed(rows: Rows, password: str, organisation: str, *known: str) -> str:
     if fault := secrets.weakness(password, *known, rows.get_one(Organisation, organisation).name):
-        raise Fault(422, "Password refused", f"Choose another password: {fault}.", [Field("password", fault)])
+        raise Fault(
+            422,
+            say("pages.fault.password_refused.title"),
+            say("pages.fault.password_refused.detail", fault=fault),
+            [Field("password", say("pages.fault.password_refused.field", fault=fault))],
+        )
     return secrets.hash_password(password)

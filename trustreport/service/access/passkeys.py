@@ -21,6 +21,7 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
+from trustreport.messages import say
 from trustreport.service.settings import Settings
 from trustreport.service.storage.models import Factor, User
 from trustreport.service.web.faults import Fault
@@ -65,7 +66,9 @@ def registered(settings: Settings, answer: str, challenge: str) -> tuple[str, st
             expected_origin=_origin(settings),
         )
     except (WebAuthnException, ValueError, KeyError, TypeError):
-        raise Fault(422, "Passkey refused", "What the browser sent is no passkey for this service.") from None
+        raise Fault(
+            422, say("pages.fault.passkey_refused.title"), say("pages.fault.passkey_refused.detail")
+        ) from None
     key = bytes_to_base64url(found.credential_public_key)
     return bytes_to_base64url(found.credential_id), key, found.sign_count
 
@@ -120,5 +123,7 @@ def _origin(settings: Settings) -> str:
 def _name(settings: Settings) -> str:
     name = relying_party(settings)
     if not name:
-        raise Fault(409, "No passkeys here", "Passkeys need a service with a name, not an IP address.")
+        raise Fault(
+            409, say("pages.fault.no_passkeys_here.title"), say("pages.fault.no_passkeys_here.detail")
+        )
     return name

@@ -6,6 +6,7 @@ from fastapi import Request, Response
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service.access import secrets
 from trustreport.service.storage.models import PendingStep
 from trustreport.service.storage.store import now
@@ -46,7 +47,7 @@ def take(rows: Rows, request: Request, purpose: str) -> PendingStep:
     """The step of a browser, which can be taken once; refuses where there is none."""
     step = find(rows, request, purpose)
     if step is None:
-        raise Fault(403, "Too late", "This step was not begun in this browser, or has expired. Begin again.")
+        raise Fault(403, say("pages.fault.too_late.title"), say("pages.fault.too_late.step_was_not"))
     rows.delete(step)
     rows.flush()
     return step

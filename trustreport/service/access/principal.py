@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeVar
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service.access import second_factor, secrets
 from trustreport.service.access.identity import is_vouched_for
 from trustreport.service.access.roles import Permission, permissions
@@ -18,7 +19,6 @@ COOKIE = "__Host-trustreport"
 MINUTE = 60_000
 MOST_SESSIONS = 20  # of one account; a further one ends that which was used longest ago
 CLEARED = {"Clear-Site-Data": '"cache", "storage"'}  # what browsers drop once a session has ended
-ENROL = "Your organisation requires a second factor. Set one up on your account page first."
 PREFIX = "tr_"  # of API tokens, so that scanners of leaked secrets know one
 
 T = TypeVar("T", bound=Any)
@@ -43,15 +43,27 @@ class Principal:
     def need(self, permission: Permission) -> None:
         """Refuse who may not."""
         if self.must_enrol:
-            raise Fault(403, "Second factor needed", ENROL)
+            raise Fault(
+                403,
+                say("pages.fault.second_factor_needed.title"),
+                say("pages.fault.second_factor_needed.your_organisation_requires"),
+            )
         if permission not in self.may:
-            raise Fault(403, "Not allowed", f"This needs the permission {permission!r}.")
+            raise Fault(
+                403,
+                say("pages.fault.not_allowed.title"),
+                say("pages.fault.not_allowed.needs_permission", permission=repr(permission)),
+            )
 
     def need_one_of(self, permissions: frozenset[Permission]) -> None:
         """Refuse who has none of these."""
         if not self.may & permissions:
             needed = ", ".join(sorted(permissions))
-            raise Fault(403, "Not allowed", f"This needs one of the permissions {needed}.")
+            raise Fault(
+                403,
+                say("pages.fault.not_allowed.title"),
+                say("pages.fault.not_allowed.needs_one", needed=needed),
+            )
 
     def all(self, model: type[T]) -> Select[T]:
         """The rows of this organisation. Every query of a route begins here or with `one`."""
@@ -63,8 +75,12 @@ class Principal:
         if row is None:
             raise Fault(
                 404,
-                "Not found",
-                f"There is no {model.__name__.removeprefix('Stored').lower()} {name!r} here.",
+                say("pages.fault.not_found.title"),
+                say(
+                    "pages.fault.not_found.row",
+                    what=say(f"pages.fault.thing.{model.__name__.removeprefix('Stored').lower()}"),
+                    name=repr(name),
+                ),
             )
         return row
 

@@ -15,6 +15,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
+from trustreport.messages import say
 from trustreport.service.access.provider_settings import ProviderSettings, is_safe
 from trustreport.service.web.faults import Fault
 
@@ -101,8 +102,8 @@ class Provider:
         if since is not None and (identity.authenticated_at or 0) < since - LEEWAY:
             raise Fault(
                 403,
-                "Not signed in anew",
-                "The identity provider did not ask you to sign in again. Nothing was done.",
+                say("pages.fault.not_signed_in_anew.title"),
+                say("pages.fault.not_signed_in_anew.detail"),
             )
         return identity
 
@@ -148,7 +149,9 @@ class Provider:
     def _read(self, claims: dict[str, Any]) -> Identity:
         if claims.get("email_verified") in (False, "false"):
             raise Fault(
-                403, "Address not verified", "The identity provider has not verified your email address."
+                403,
+                say("pages.fault.address_not_verified.title"),
+                say("pages.fault.address_not_verified.detail"),
             )
         email = claims.get("email")
         return Identity(
@@ -226,15 +229,14 @@ def _refuse_unsafe(address: str) -> None:
 def _unreachable() -> Fault:
     return Fault(
         503,
-        "No answer",
-        "The identity provider does not answer. Try again later. Who has a password can sign in with it.",
+        say("pages.fault.no_answer.title"),
+        say("pages.fault.no_answer.detail"),
     )
 
 
 def _wrong(what: str) -> Fault:
     return Fault(
         502,
-        "Not taken",
-        f"The identity provider gave an answer that cannot be trusted ({what}). Begin again; if that does "
-        "not help, ask the operator of this service.",
+        say("pages.fault.not_taken.title"),
+        say("pages.fault.not_taken.detail", what=what),
     )

@@ -3,6 +3,7 @@
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import accounts, secrets
 from trustreport.service.access.provider import Identity
@@ -29,9 +30,7 @@ def come_in(rows: Rows, provider: ProviderSettings, identity: Identity, *, creat
     if user is None:
         return _new(rows, provider, identity, create=create)
     if user.disabled_at is not None:
-        raise Fault(
-            403, "Account closed", "This account is closed. Ask an administrator of your organisation."
-        )
+        raise Fault(403, say("pages.fault.account_closed.title"), say("pages.fault.account_closed.detail"))
     user.provider_at = now(rows)
     if provider.mapping:
         _follow(rows, provider, identity, user)
@@ -43,8 +42,8 @@ def refuse_without_role(user: User) -> None:
     if not user.roles:
         raise Fault(
             403,
-            "No role here",
-            "None of your groups has a role in this service. Ask whoever looks after your groups.",
+            say("pages.fault.no_role_here.title"),
+            say("pages.fault.no_role_here.detail"),
         )
 
 
@@ -52,9 +51,13 @@ def bind(rows: Rows, user: User, identity: Identity) -> None:
     """Bind an account to somebody at the provider; refuses one who has another account."""
     other = bound_to(rows, identity)
     if other is not None and other.id != user.id:
-        raise Fault(409, "Bound already", "Another account here is bound to this account of the provider.")
+        raise Fault(
+            409, say("pages.fault.bound_already.title"), say("pages.fault.bound_already.another_account_here")
+        )
     if other is None and user.subject is not None:
-        raise Fault(409, "Bound already", "This account is bound to another account of the provider.")
+        raise Fault(
+            409, say("pages.fault.bound_already.title"), say("pages.fault.bound_already.account_bound")
+        )
     _set(rows, user, identity)
     audit.write(rows, user.organisation, user.id, "user.bind", user.id, **_identity_hash(identity))
 
@@ -70,22 +73,23 @@ def _new(rows: Rows, provider: ProviderSettings, identity: Identity, *, create: 
     if rows.scalar(select(User.id).where(User.email == identity.email)):
         raise Fault(
             403,
-            "Not connected",
-            "There is an account with your address. Sign in with its password, and connect it on the account "
-            "page.",
+            say("pages.fault.not_connected.title"),
+            say("pages.fault.not_connected.detail"),
         )
     if not create or not wanted:
-        raise Fault(403, "No account", "You have no account here. Ask an administrator of your organisation.")
+        raise Fault(403, say("pages.fault.no_account.title"), say("pages.fault.no_account.detail"))
     if len(wanted) > 1:
         raise Fault(
-            403, "Several organisations", "Your groups belong to several organisations; an account has one."
+            403,
+            say("pages.fault.several_organisations.title"),
+            say("pages.fault.several_organisations.detail"),
         )
     if "@" not in identity.email:
-        raise Fault(403, "No address", "The identity provider does not say your email address.")
+        raise Fault(403, say("pages.fault.no_address.title"), say("pages.fault.no_address.detail"))
     ((name, roles),) = wanted.items()
     organisation = rows.scalar(select(Organisation).where(Organisation.name == name))
     if organisation is None:
-        raise Fault(403, "No organisation", "The organisation of your groups does not exist in this service.")
+        raise Fault(403, say("pages.fault.no_organisation.title"), say("pages.fault.no_organisation.detail"))
     user = accounts.add_user(
         rows, organisation.id, ACTOR, email=identity.email, name=identity.name[:200], roles=roles
     )

@@ -7,6 +7,7 @@ from cryptography.exceptions import InvalidTag
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import passkeys, recovery, sealing, totp
 from trustreport.service.core import Core
@@ -17,7 +18,6 @@ from trustreport.service.web.faults import Fault
 
 HOUR = 3600
 KINDS = {"totp": "an app", "passkey": "a passkey"}
-WRONG = "This code is wrong, was used before, or has expired: a code is good for 30 seconds."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,9 @@ def prove(core: Core, user: User, proof: Proof, *, counters: Mapping[str, int] |
     if not kind:
         core.metrics.refused.labels("login").inc()
         raise Fault(
-            403, "Second factor is wrong", WRONG if not proof.passkey else "This passkey is not yours here."
+            403,
+            say("pages.fault.second_factor_is_wrong.title"),
+            say(f"pages.fault.second_factor_is_wrong.{'passkey' if proof.passkey else 'code'}"),
         )
     if give_back is not None:
         give_back()

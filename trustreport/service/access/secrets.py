@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from trustreport.messages import say
 from trustreport.service.access.common import is_common
 from trustreport.service.web.faults import Fault
 
@@ -50,7 +51,12 @@ def is_password(password: str, kept: str | None) -> bool:
 def _slot() -> Iterator[None]:
     """A turn to hash: few at a time, and few that wait, so that guesses take neither memory nor threads."""
     if not _room.acquire(blocking=False):
-        raise Fault(503, "Busy", "Many people log in. Try again in a moment.", headers={"Retry-After": "2"})
+        raise Fault(
+            503,
+            say("pages.fault.busy.title"),
+            say("pages.fault.busy.many_people_log"),
+            headers={"Retry-After": "2"},
+        )
     try:
         with _slots:
             yield

@@ -3,16 +3,17 @@
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from trustreport.messages import say
 from trustreport.service.core import Core
 from trustreport.service.editor.blank import blank
 from trustreport.service.intake import MANIFESTS
-from trustreport.service.jobs.limited import ResourceLimits, run
+from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.storage.models import Version, VersionFile
 from trustreport.service.web.faults import Fault
 
@@ -47,25 +48,39 @@ def answer(
         "files": version.tables,
         "check": "no" if check == "no" else "study" if small else "manifest",
     }
-    with _turn():
-        work = Path(tempfile.mkdtemp(prefix="edit-", dir=_folder(core)))
-        try:
-            if task["check"] == "study":
-                _lay_out(core, version, tables, work / "study")
-            limits = replace(ResourceLimits.of(core.settings, "check"), wall=SECONDS)
-            outcome = run(task, work, limits, on_progress=lambda *_: None, should_continue=lambda: True)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+
+    def fill(work: Path) -> None:
+        if task["check"] == "study":
+            lay_out(core, version, tables, work / "study")
+
+    outcome = carried_out(core, task, fill)
     failed = outcome.reason or outcome.answer.get("failed", "")
     if outcome.kind != "answer" or failed:
-        raise Fault(409, "No form", f"The form could not be made. {failed} Change the manifest as a file.")
+        raise Fault(409, say("pages.fault.no_form.title"), say("pages.fault.no_form.detail", failed=failed))
     made = outcome.answer
     if "unreadable" in made:
         first = made["unreadable"][0] if made["unreadable"] else {}
         line = f", line {first['row']}" if first.get("row") else ""
         detail = f"{name}{line}: {first.get('found', 'it cannot be read')}. Upload a corrected file first."
-        raise Fault(409, "The manifest cannot be read", detail)
+        raise Fault(409, say("pages.fault.the_manifest_cannot_be.title"), detail)
     return made
+
+
+def carried_out(core: Core, task: dict[str, Any], fill: Callable[[Path], None]) -> ChildOutcome:
+    """One task in a limited process, when its turn comes; `fill` puts what it reads into its empty folder.
+
+    Raises
+    ------
+    Fault : too many are at work (503)
+    """
+    with _turn():
+        work = Path(tempfile.mkdtemp(prefix="edit-", dir=_folder(core)))
+        try:
+            fill(work)
+            limits = replace(ResourceLimits.of(core.settings, "check"), wall=SECONDS)
+            return run(task, work, limits, on_progress=lambda *_: None, should_continue=lambda: True)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def manifest_of(core: Core, version: Version, files: Sequence[VersionFile]) -> tuple[str, str]:
@@ -76,20 +91,35 @@ def manifest_of(core: Core, version: Version, files: Sequence[VersionFile]) -> t
     if not named and not any(f.archive for f in files):
         return "study.yaml", blank()
     if len(named) != 1:
-        raise Fault(409, "No single manifest", "Upload the files of the study, with one manifest, again.")
+        raise Fault(
+            409, say("pages.fault.no_single_manifest.title"), say("pages.fault.no_single_manifest.detail")
+        )
     if named[0].size > MOST_MANIFEST:
-        raise Fault(409, "Too long for a form", f"A form is made of at most {MOST_MANIFEST:,} bytes.")
+        raise Fault(
+            409,
+            say("pages.fault.too_long_for_a.title"),
+            say("pages.fault.too_long_for_a.detail", most_manifest=MOST_MANIFEST),
+        )
     data = core.blobs.read(version.organisation, named[0].sha256)
     try:
         return named[0].name, data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Fault(409, "The manifest cannot be read", "It is not UTF-8. Upload a corrected file.") from None
+        raise Fault(
+            409,
+            say("pages.fault.the_manifest_cannot_be.title"),
+            say("pages.fault.the_manifest_cannot_be.detail"),
+        ) from None
 
 
 @contextmanager
 def _turn() -> Iterator[None]:
     """A turn among the forms at work; refuses (503) where too many wait, or one waits too long."""
-    busy = Fault(503, "Busy", "Too many forms are being checked. Try again.", headers={"Retry-After": "5"})
+    busy = Fault(
+        503,
+        say("pages.fault.busy.title"),
+        say("pages.fault.busy.too_many_forms_are"),
+        headers={"Retry-After": "5"},
+    )
     if not _ADMITTED.acquire(blocking=False):
         raise busy
     try:
@@ -110,7 +140,8 @@ def _folder(core: Core) -> Path:
     return folder
 
 
-def _lay_out(core: Core, version: Version, files: Sequence[VersionFile], study: Path) -> None:
+def lay_out(core: Core, version: Version, files: Sequence[VersionFile], study: Path) -> None:
+    """Put the files of a version into a folder."""
     for file in files:
         target = study / file.name
         target.parent.mkdir(parents=True, exist_ok=True)

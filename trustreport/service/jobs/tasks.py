@@ -100,8 +100,10 @@ def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[st
     on_progress("read", 0.0)
     from trustreport.api import assess, read_study, write_report
     from trustreport.service.jobs.pieces import NotComputed
+    from trustreport.service.jobs.register import with_looks
 
     study, plan = read_study(work / "study")
+    study, look = with_looks(study, plan, task["looks"])
     wishes = task["wishes"]
     if of_report := {name: wishes[name] for name in ("kind", "release") if wishes[name]}:
         plan = plan.model_copy(update={"report": plan.report.model_copy(update=of_report)})
@@ -127,7 +129,7 @@ def report(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[st
     )
     document = json.loads((work / "out" / "results.json").read_bytes())
     lacking = " ".join(f"{name} was not written: {reason}" for name, reason in written.failed.items())
-    facts = facts_of(plan) | report_facts(document) | {"trend": trend_of(document, plan)}
+    facts = facts_of(plan) | report_facts(document) | {"trend": trend_of(document, plan)} | look
     return {"facts": facts, "device": device_of(plan), "lacking": lacking}
 
 
@@ -206,8 +208,24 @@ def edit(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str,
     return answer(task, work)
 
 
+def pilot(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
+    """The variance components of a stored reader study."""
+    from trustreport.service.jobs.planning_tasks import pilot as answer
+
+    return answer(task, work)
+
+
+def section(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
+    """The section of a protocol on sample size, as PDF."""
+    from trustreport.service.jobs.planning_tasks import section as answer
+
+    return answer(task)
+
+
 TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] = {
     "check": check,
     "report": report,
     "edit": edit,
+    "pilot": pilot,
+    "section": section,
 }

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session as Rows
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
 from trustreport.service.jobs.cluster import Cluster
+from trustreport.service.jobs.earlier_looks import looks_before
 from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.jobs.queue import Lease, Task
 from trustreport.service.jobs.store_results import store_check, store_report
@@ -127,6 +128,9 @@ class WorkerThread:
             "most_bytes": core.settings.most_unpacked,
             "most_files": core.settings.most_files,
         }
+        if job.task == "report":
+            with core.store.read() as rows:
+                task["looks"] = looks_before(rows, job)
         heartbeat = _Heartbeat(core, lease, self._stop)
         try:
             with heartbeat.going_on():

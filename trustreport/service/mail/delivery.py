@@ -2,7 +2,7 @@
 
 import smtplib
 import ssl
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime
@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import catalogue
 from trustreport.service.access import accounts
 from trustreport.service.core import Core
 from trustreport.service.mail import outbox
@@ -63,7 +64,10 @@ def compose(rows: Rows, settings: Settings, mail: Mail) -> EmailMessage | None:
         made_by = mail.details.get("made_by", outbox.ACTOR)
         secret = accounts.new_link(rows, "invitation", settings, user.id, made_by=made_by)
         values["link"] = f"{settings.url}/invitation#{secret}"
-    text = environment().get_template(f"mail_{mail.kind}.txt.j2").render(name=user.name, **values)
+    words = catalogue(settings.language)
+    if due := values.get("due"):
+        values["due"] = words.numbers.day(date.fromisoformat(due))
+    text = environment().get_template(f"mail_{mail.kind}.txt.j2").render(say=words, name=user.name, **values)
     subject, _, body = text.partition("\n")
     message = EmailMessage()
     sender = Address("trustreport", addr_spec=settings.mail_from)

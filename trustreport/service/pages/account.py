@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import FormData
 
+from trustreport.messages import say
 from trustreport.service.access import accounts, identity, second_factor
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -41,7 +42,9 @@ def password(request: Request, who: Visitor, core: TheCore, form: Sent) -> Respo
 
     def act() -> Response:
         if text(form, "new_password") != text(form, "password_again"):
-            raise Fault(422, "Passwords differ", "Type the same password twice.")
+            raise Fault(
+                422, say("pages.fault.passwords_differ.title"), say("pages.fault.passwords_differ.detail")
+            )
         wanted = request_from_form(
             api.NewPassword, old=text(form, "password") or None, new=text(form, "new_password")
         )

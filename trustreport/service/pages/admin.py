@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from trustreport.messages import say
 from trustreport.service.access import identity, second_factor
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.roles import ROLES
@@ -102,7 +103,9 @@ def erase(user: Name, request: Request, who: Admin, core: TheCore, form: Sent) -
 
     def act() -> Response:
         if text(form, "email").strip().lower() != users.one(user, who, core).email:
-            raise Fault(422, "Not the address", "Type the user's email address to erase the person.")
+            raise Fault(
+                422, say("pages.fault.not_the_address.title"), say("pages.fault.not_the_address.detail")
+            )
         users.erase(user, who, core)
         return see(f"/admin/users/{user}?done=erased")
 

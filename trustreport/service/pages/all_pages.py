@@ -12,6 +12,7 @@ from trustreport.service.pages import (
     devices,
     editor,
     jobs,
+    language,
     login,
     planning,
     provider,
@@ -47,5 +48,6 @@ for part in (
     admin,
     webhooks,
     api_docs,
+    language,
 ):
     router.include_router(part.router)

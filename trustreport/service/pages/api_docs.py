@@ -30,7 +30,7 @@ def api_docs(request: Request, core: TheCore) -> Response:
     state = request.app.state
     if not hasattr(state, "reference"):
         found = document.read(request.app.openapi())
-        template = environment().get_template("service/part_reference.html.j2")
+        template = environment("en").get_template("service/part_reference.html.j2")
         text = template.render(reference=found, url=core.settings.url, events=EVENTS)
         state.reference = Markup(text)  # noqa: S704 -- the template has escaped it
     return page(request, "api_docs", reference=state.reference)

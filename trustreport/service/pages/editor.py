@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
-from trustreport.messages import Catalogue, catalogue
+from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.editor import run
@@ -17,7 +17,8 @@ from trustreport.service.editor.form import NAME, new_row
 from trustreport.service.intake import MANIFESTS
 from trustreport.service.pages import uploads
 from trustreport.service.pages.page_context import Author, Sent, attempt, see, text
-from trustreport.service.pages.render import page
+from trustreport.service.pages.render import page, words_of
+from trustreport.service.pages.words import PageWords
 from trustreport.service.routes.pagination import Name
 from trustreport.service.storage.models import StoredStudy, Version, VersionFile
 from trustreport.service.web.faults import Fault
@@ -25,7 +26,6 @@ from trustreport.service.web.guard import TheCore
 
 # The groups that most studies need, in the order in which one thinks of them; the others follow.
 FIRST = ("report", "device", "intended_use", "tables", "datasets", "arms", "endpoints", "families")
-UNUSED = "{} is not used. Add it under Tables, with the kind of table that it is."
 MOST_TEXT = 20_000  # characters of a control
 
 router = APIRouter(prefix="/versions")
@@ -52,7 +52,7 @@ def act(version: Name, request: Request, who: Author, core: TheCore, form: Sent)
     }
     wanted = text(form, "act")
     if wanted == "check":
-        return JSONResponse(_findings(run.answer(core, row, files, texts, "typing")))
+        return JSONResponse(_findings(run.answer(core, row, files, texts, "typing"), words_of(request)))
     if wanted.startswith("add:"):
         section = wanted.removeprefix("add:")
         taken = [int(sign) for name in texts if (sign := new_row(name, section))]
@@ -67,12 +67,12 @@ def act(version: Name, request: Request, who: Author, core: TheCore, form: Sent)
             return _show(request, core, who, row, files, texts)
         sent = uploads.sent_files(form, "files")
         if wanted == "tables" and not sent:
-            raise Fault(422, "No file came", "Choose the tables to add.")
+            raise Fault(
+                422, say("pages.fault.no_file_came.title"), say("pages.fault.no_file_came.choose_tables")
+            )
         new = uploads.named_streams(sent)
         if not set(MANIFESTS).isdisjoint(new):
-            raise Fault(
-                422, "A manifest", "The form takes tables. Upload a manifest on the page of the version."
-            )
+            raise Fault(422, say("pages.fault.a_manifest.title"), say("pages.fault.a_manifest.detail"))
         made = run.answer(core, row, files, texts, "no")["yaml"]
         new["study.yaml"] = io.BytesIO(made.encode())
         saved = uploads.replace_files(core, who, version, new, without=MANIFESTS)
@@ -109,7 +109,7 @@ def _show(
             if fault is None:
                 raise
             fault = fault if fault.status != 409 else refused
-    say = catalogue("en")
+    say = words_of(request)
     sections = sorted(found["form"]["sections"], key=_rank) if found else []
     return page(
         request,
@@ -118,7 +118,7 @@ def _show(
         study=study,
         sections=sections,
         found=found,
-        findings=_findings(found) if found else {},
+        findings=_findings(found, say) if found else {},
         texts=texts,
         label=lambda path: label(path, say),
         meaning=lambda word: say(f"value.{word}") if f"value.{word}" in say else word,
@@ -134,39 +134,46 @@ def _rank(section: Mapping[str, Any]) -> int:
     return FIRST.index(name) if name in FIRST else len(FIRST)
 
 
-def _findings(found: Mapping[str, Any]) -> dict[str, Any]:
+def _findings(found: Mapping[str, Any], say: PageWords) -> dict[str, Any]:
     """What was found, as the page and its script show it."""
-    problems = [{"at": p["at"], "text": _sentence(p)} for p in found["problems"]]
+    problems = [{"at": p["at"], "text": _sentence(p, say)} for p in found["problems"]]
     beside: dict[str, list[str]] = {}
     for problem in problems:
         beside.setdefault(problem["at"], []).append(problem["text"])
     n = len(problems)
     return {
-        "summary": "No problems found." if not n else f"{n} problem{'s' * (n != 1)} to fix.",
+        "summary": say("pages.finding.to_fix", n=n) if n else say("pages.finding.none"),
         "problems": problems,
         "beside": beside,
-        "warnings": [*(UNUSED.format(name) for name in found["unused"]), *found["warnings"]],
+        "warnings": [
+            *(say("pages.finding.unused", file=name) for name in found["unused"]),
+            *found["warnings"],
+        ],
         "bounds": {name: words for name, words in found["bounds"].items() if name not in beside},
         "yaml": found["yaml"],
     }
 
 
-def _sentence(problem: Mapping[str, Any]) -> str:
+def _sentence(problem: Mapping[str, Any], say: PageWords) -> str:
     """A problem without the line of a manifest, which nobody looks at here."""
     of_table = problem["file"] not in MANIFESTS
     rows = problem["rows"] or ([] if problem["row"] is None else [problem["row"]])
     n = max(problem["n_rows"], len(rows))
-    listed = ", ".join(map(str, rows[:3])) + (f" and {n - 3:,} more" if n > 3 else "")
-    row = f", row{'s' * (n > 1)} {listed}" if rows else ""
-    where = f"{problem['file']}{row}: " if of_table else ""
-    expected = f", expected {problem['expected']}" if problem["expected"] else ""
-    return f"{where}{problem['found']}{expected}. {problem['mend']}".strip()
+    said = {"found": problem["found"], "expected": problem["expected"], "fix": problem["mend"]}
+    key = "pages.finding.found_expected" if said["expected"] else "pages.finding.found"
+    text = say(key, **said).strip()
+    if not of_table:
+        return text
+    where = {"file": problem["file"], "rows": ", ".join(map(str, rows[:3])), "text": text}
+    if n > 3 and rows:
+        return say("pages.finding.rows_more", n=n - 3, **where)
+    return say(f"pages.finding.{'whole' if not rows else 'row' if n == 1 else 'rows'}", **where)
 
 
-def label(path: str, say: Catalogue) -> str:
+def label(path: str, say: PageWords) -> str:
     """A field in plain words; its last word where the catalogue has none."""
     for candidate in (path, path.removeprefix("candidates.")):
         for key in (f"plan.{candidate}.group", f"plan.{candidate}"):
             if key in say:
                 return say(key)
-    return "Name" if path == NAME else path
+    return say("pages.finding.name") if path == NAME else path

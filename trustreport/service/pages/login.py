@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service.access import accounts, pending, second_factor
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE
@@ -38,6 +39,7 @@ OPEN = (
     "/sign-in/provider",
     "/forgotten",
     "/shared",
+    "/language",
 )  # forms of those who are not signed in
 
 TRIES = 5  # of the second factor, then the password is asked for again
@@ -121,12 +123,14 @@ def signed_in(request: Request, core: TheCore, form: SentByAnyone) -> Response:
         try:
             wanted = request_from_form(api.Login, email=text(form, "email"), password=text(form, "password"))
         except Fault:  # an address that can be nobody's
-            raise Fault(403, "Not known", "Address or password is wrong.") from None
+            raise Fault(
+                403, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password")
+            ) from None
         try:
             user, needs_factor = api.by_password(core, wanted.email, wanted.password, request)
         except Fault as fault:
             if fault.status == 401:
-                raise Fault(403, fault.title, fault.detail) from None
+                raise Fault(403, *fault.reason) from None
             raise
         answer = RedirectResponse("/sign-in/second" if needs_factor else local(text(form, "next")), 303)
         with core.store.write() as rows:
@@ -232,4 +236,6 @@ def local(wanted: str) -> str:
 
 def _same_twice(password: str, again: str) -> None:
     if password != again:
-        raise Fault(422, "Passwords differ", "Type the same password twice.")
+        raise Fault(
+            422, say("pages.fault.passwords_differ.title"), say("pages.fault.passwords_differ.detail")
+        )

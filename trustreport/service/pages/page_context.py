@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData
 
+from trustreport.messages import say
 from trustreport.service.access import secrets
 from trustreport.service.access.principal import COOKIE, Principal
 from trustreport.service.access.roles import Permission
@@ -23,13 +24,13 @@ LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\x7f\\]*")  # an address of this servi
 MOST_FIELDS = 2000
 # What pydantic says of a field, in words of a person who filled in a form.
 PLAIN = {
-    "missing": "is needed",
-    "string_too_short": "is empty or too short",
-    "string_too_long": "is too long",
-    "string_pattern_mismatch": "is not written as expected",
-    "too_short": "needs a choice",
-    "int_parsing": "is not a whole number",
-    "literal_error": "is none of the choices",
+    "missing": say("pages.fault.field.needed"),
+    "string_too_short": say("pages.fault.field.too_short"),
+    "string_too_long": say("pages.fault.field.too_long"),
+    "string_pattern_mismatch": say("pages.fault.field.form"),
+    "too_short": say("pages.fault.field.choice"),
+    "int_parsing": say("pages.fault.field.whole_number"),
+    "literal_error": say("pages.fault.field.no_choice"),
 }
 
 
@@ -74,27 +75,54 @@ async def sent_by_anyone(request: Request, who: Annotated[None, Depends(anybody)
         yield form
 
 
+def whoever(request: Request) -> Principal | None:
+    """Who is signed in, or nobody, for a form that pages with and without a session have."""
+    refuse_other_sites(request)
+    try:
+        return admitted(request, None, request.cookies.get(COOKIE))
+    except Fault as fault:
+        if fault.status != 401:
+            raise
+        return None
+
+
+async def sent_by_whoever(
+    request: Request, who: Annotated[Principal | None, Depends(whoever)]
+) -> AsyncIterator[FormData]:
+    """The form of a page, bound to its session or to the browser that it was shown in."""
+    secret = request.cookies.get(FORM_COOKIE, "")
+    wanted = [csrf_of(core_of(request), who)] if who else []
+    async with _form(request, *wanted, *([secrets.csrf_token(secret)] if secret else [])) as form:
+        yield form
+
+
 @asynccontextmanager
-async def _form(request: Request, wanted: str) -> AsyncIterator[FormData]:
+async def _form(request: Request, *wanted: str) -> AsyncIterator[FormData]:
     async with request.form(max_files=MOST_FIELDS, max_fields=MOST_FIELDS) as form:
         token = form.get("csrf")
-        fine = isinstance(token, str) and compare_digest(token.encode(), wanted.encode())
-        if not wanted:
+        given = token.encode() if isinstance(token, str) else b""
+        fine = any([compare_digest(given, one.encode()) for one in wanted])  # noqa: C419 -- in equal time
+        if not any(wanted):
             url = core_of(request).settings.public_url
             raise Fault(
                 403,
-                "No cookie came back",
-                "Your browser did not send the cookie of this page. It does so over HTTPS only"
-                + (f": open {url}" if url else ", or on the service's own machine")
-                + ", and with cookies switched on.",
+                say("pages.fault.no_cookie_came_back.title"),
+                say("pages.fault.no_cookie_came_back.open", url=url)
+                if url
+                else say("pages.fault.no_cookie_came_back.detail"),
             )
         if not fine:
-            raise Fault(403, "Not from this page", "The page has expired. Reload it and try again.")
+            raise Fault(
+                403,
+                say("pages.fault.not_from_this_page.title"),
+                say("pages.fault.not_from_this_page.page_expired"),
+            )
         yield form
 
 
 Sent = Annotated[FormData, Depends(sent)]
 SentByAnyone = Annotated[FormData, Depends(sent_by_anyone)]
+SentByWhoever = Annotated[FormData, Depends(sent_by_whoever)]
 
 
 def typed(form: FormData) -> dict[str, str]:
@@ -127,7 +155,12 @@ def request_from_form(model: type[M], **values: Any) -> M:
             Field(".".join(str(part) for part in e["loc"][:1]), PLAIN.get(e["type"], e["msg"]))
             for e in error.errors()
         ]
-        raise Fault(422, "Not as expected", "Please look at what is named here.", fields) from None
+        raise Fault(
+            422,
+            say("pages.fault.not_as_expected.title"),
+            say("pages.fault.not_as_expected.please_look_at_what"),
+            fields,
+        ) from None
 
 
 def see(address: str) -> Response:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service.access import accounts, pending, provider_accounts
 from trustreport.service.access import identity as bond
 from trustreport.service.access import provider as identities
@@ -51,9 +52,11 @@ def come_back(
         with core.store.write() as rows:
             step = pending.take(rows, request, "provider")
         if state != step.details["state"] or iss not in ("", provider.settings.issuer):
-            raise Fault(403, "Not begun here", "This sign-in was not begun in this browser. Begin again.")
+            raise Fault(
+                403, say("pages.fault.not_begun_here.title"), say("pages.fault.not_begun_here.detail")
+            )
         if error or not code:
-            raise Fault(403, "Not signed in", "You did not sign in at the identity provider.")
+            raise Fault(403, say("pages.fault.not_signed_in.title"), say("pages.fault.not_signed_in.detail"))
         sent = identities.Request(**{name: step.details[name] for name in ("state", "nonce", "verifier")})
         is_fresh = step.details["act"] != "sign-in"
         identity = provider.identity(sent, code, since=step.details["begun"] if is_fresh else None)
@@ -146,11 +149,11 @@ def _proved(core: Core, step: PendingStep, identity: Identity, request: Request)
         user = rows.get(User, step.user or "")
         at = now(rows)
         if session is None or user is None or session.user != user.id or session.expires_at < at:
-            raise Fault(403, "Too late", "Your session here has ended. Sign in, and begin again.")
+            raise Fault(403, say("pages.fault.too_late.title"), say("pages.fault.too_late.your_session_here"))
         if step.details["act"] == "connect":
             _connect(rows, user, identity)
         elif (user.issuer, user.subject) != (identity.issuer, identity.subject):
-            raise Fault(403, "Somebody else", "You signed in at the identity provider as somebody else.")
+            raise Fault(403, say("pages.fault.somebody_else.title"), say("pages.fault.somebody_else.detail"))
         else:
             session.proved_at = at
         api.renew(session, request)
@@ -170,9 +173,7 @@ def _refuse_to_leave(core: Core, who: Principal) -> None:
     with core.store.read() as rows:
         own = rows.get_one(User, who.user)
     if not _may_leave(own, core):
-        raise Fault(
-            403, "Not by oneself", "An administrator disconnects accounts whose access comes from there."
-        )
+        raise Fault(403, say("pages.fault.not_by_oneself.title"), say("pages.fault.not_by_oneself.detail"))
 
 
 def _connection(request: Request, who: Principal, core: Core, fault: Fault | None = None) -> Response:
@@ -192,5 +193,5 @@ def _refused(request: Request, core: Core, fault: Fault) -> Response:
 
 def _provider(core: Core) -> Provider:
     if core.provider is None:
-        raise Fault(404, "Not found", "This service has no identity provider.")
+        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.service_no"))
     return core.provider

@@ -1,7 +1,7 @@
 """Templates to pages. Whatever a user wrote is data for them and is escaped."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any
 
@@ -9,10 +9,12 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from trustreport.messages import catalogue
+from trustreport.messages import Numbers, catalogue
 from trustreport.service.access import secrets
 from trustreport.service.access.principal import Principal
+from trustreport.service.languages import language_of, names
 from trustreport.service.pages.static import address
+from trustreport.service.pages.words import PageWords, page_words
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import core_of, csrf_of
 
@@ -42,32 +44,43 @@ def page(
     who: Principal | None = getattr(request.state, "who", None)
     secret = request.cookies.get(FORM_COOKIE, "")
     given = "" if who or secret else secrets.new_secret()
+    language = words_of(request).language
     html = (
-        environment()
+        environment(language)
         .get_template(f"service/{template}.html.j2")
         .render(
             who=who,
             csrf=csrf_of(core_of(request), who) if who else secrets.csrf_token(secret or given),
             idle_minutes=core_of(request).settings.idle_minutes,
             here=request.url.path,
+            back=f"{request.url.path}?{request.url.query}".rstrip("?") if request.method == "GET" else "/",
+            languages=names(),
             done=request.query_params.get("done", ""),
-            fault=fault,
+            fault=fault and fault.in_words(catalogue(language)),
             typed=typed or {},
             **values,
         )
     )
     answer = HTMLResponse(html, fault.status if fault else status, headers=fault.headers if fault else None)
     answer.headers["Content-Security-Policy"] = POLICY
+    answer.headers["Vary"] = "Accept-Language, Cookie"
     if given:
         answer.set_cookie(FORM_COOKIE, given, secure=True, httponly=True, samesite="strict", path="/")
     return answer
 
 
+def words_of(request: Request) -> PageWords:
+    """The words of the language that whoever sent a request reads."""
+    return page_words(language_of(request, core_of(request).settings.language))
+
+
 @cache
-def environment() -> Environment:
-    """Packaged templates only; the words of reports and the names of checks are the catalogue's."""
+def environment(language: str) -> Environment:
+    """Packaged templates only; their words, numbers and dates are those of the catalogue of a language."""
     from trustreport.resources import folder
 
+    words = page_words(language)
+    numbers = words.numbers
     made = Environment(
         loader=FileSystemLoader(folder("templates")),
         autoescape=True,
@@ -76,43 +89,56 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {"say": catalogue("en"), "static": address}
+    made.globals |= {"say": words, "static": address}
     made.filters |= {
-        "instant": instant,
-        "day": lambda at: f"{_utc(at):%Y-%m-%d}",
-        "size": size,
-        "number": number,
-        "count": lambda n: f"{n:,}",
+        "instant": lambda at: f"{numbers.moment(_utc(at).replace(tzinfo=None))} UTC",
+        "day": lambda at: numbers.day(_utc(at).date()),
+        "date": lambda text: declared(text, numbers),
+        "size": lambda n: size(n, numbers),
+        "number": lambda value: number(value, numbers),
+        "count": numbers.count,
+        "percent": numbers.percent,
+        "short_percent": lambda share: numbers.percent(share, 0 if round(100 * share, 1) % 1 == 0 else 1),
+        "whole_percent": lambda share: numbers.percent(share, 0),
+        "iso": lambda at: _utc(at).isoformat(timespec="minutes"),
     }
     return made
 
 
-def instant(at: int | datetime) -> str:
-    """A time to the minute, in UTC; milliseconds since 1970, or a time with its zone."""
-    return f"{_utc(at):%Y-%m-%d %H:%M} UTC"
+def declared(day: str | date | None, numbers: Numbers) -> str:
+    """A date that a study declares; none is empty, and a text that is no date stays as it is."""
+    try:
+        return numbers.day(date.fromisoformat(day) if isinstance(day, str) else day) if day else ""
+    except ValueError:
+        return str(day)
 
 
-def size(n: int) -> str:
+def size(n: int, numbers: Numbers) -> str:
     """Bytes as people read them.
 
-    >>> size(999), size(21_400), size(1_500_000), size(200_000_000_000)
-    ('999 B', '21 kB', '1.5 MB', '200 GB')
+    >>> [size(n, Numbers("en")) for n in (999, 21_400, 1_500_000, 200_000_000_000)]
+    ['999 B', '21 kB', '1.5 MB', '200 GB']
     """
     if n < 1000:
         return f"{n} B"
     if n < 1_000_000:
-        return f"{n / 1000:.0f} kB"
+        return f"{numbers.fixed(n / 1000, 0)} kB"
     unit, name = (1_000_000, "MB") if n < 1_000_000_000 else (1_000_000_000, "GB")
-    return f"{round(n / unit, 1):g} {name}"
+    whole = round(n / unit, 1) == round(n / unit)
+    return f"{numbers.fixed(n / unit, 0 if whole else 1)} {name}"
 
 
-def number(value: Any) -> str:
-    """A number of a result with four digits; a text as it is."""
+def number(value: Any, numbers: Numbers) -> str:
+    """A number of a result with four digits; a text as it is.
+
+    >>> [number(value, Numbers("de")) for value in (0.71234, -1234, "AUC")]
+    ['0,7123', '\N{MINUS SIGN}1.234', 'AUC']
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if isinstance(value, int):
-        return f"{value:,}".replace("-", "\N{MINUS SIGN}")
-    return f"{value:.4g}".replace("-", "\N{MINUS SIGN}")
+        return numbers.count(value)
+    return f"{value:.4g}".replace("-", "\N{MINUS SIGN}").replace(".", numbers.point)
 
 
 def _utc(at: int | datetime) -> datetime:

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import or_, select
 
+from trustreport.messages import say
 from trustreport.service.access.identity import is_proved_there
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -98,7 +99,7 @@ def document(report: Name, request: Request, who: Reader, core: TheCore) -> Resp
         row = who.one(rows, StoredReport, report)
         kept = rows.get(ReportFile, (row.id, DOCUMENT))
     if kept is None:
-        raise Fault(404, "Not found", "This report was made without HTML.")
+        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.report_was_made"))
     return in_its_frame(send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True))
 
 
@@ -199,4 +200,6 @@ def outcome_of(blobs: Blobs, organisation: str, results: str) -> ReportOutcome:
             tuple(said["verdicts"]), tuple(fired), len(clear), len(idle), tuple(said["unanswered"])
         )
     except FileNotFoundError:
-        raise Fault(404, "Not found", "The results have been removed.") from None
+        raise Fault(
+            404, say("pages.fault.not_found.title"), say("pages.fault.not_found.results_have_been")
+        ) from None

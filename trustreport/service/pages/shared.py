@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.core import Core
@@ -31,7 +32,7 @@ COOKIE = "__Host-trustreport-share-"  # and the link's name: one for each that w
 router = APIRouter(prefix="/shared", dependencies=[Depends(anybody)])
 HIDDEN = {"X-Robots-Tag": "noindex, nofollow, noarchive", "Cache-Control": "no-store"}
 ACTOR = "link"
-GONE = "This link is unknown, has expired, or was revoked, or was not opened in this browser: open it anew."
+GONE = say("pages.fault.not_found.link")
 
 
 @router.get("")
@@ -124,7 +125,7 @@ def _working(core: Core, rows: Rows, share: StoredShare | None) -> StoredShare:
     maker = rows.get(User, share.created_by) if share else None
     closed = maker is None or maker.disabled_at is not None
     if share is None or closed or share.revoked_at is not None or share.expires_at < now(rows):
-        raise Fault(404, "Not found", GONE, headers=HIDDEN)
+        raise Fault(404, say("pages.fault.not_found.title"), GONE, headers=HIDDEN)
     core.throttle.request(f"share {share.id}")
     return share
 
@@ -134,7 +135,12 @@ def _file(core: Core, request: Request, share_name: str, name: str, *, log: bool
         share = _opened(core, rows, request, share_name)
         kept = None if "\x00" in name else rows.get(ReportFile, (share.report, name))
         if kept is None:
-            raise Fault(404, "Not found", "The report has no file of this name.", headers=HIDDEN)
+            raise Fault(
+                404,
+                say("pages.fault.not_found.title"),
+                say("pages.fault.not_found.report_no"),
+                headers=HIDDEN,
+            )
         if log:
             said = {"report": share.report, "sha256": kept.sha256}
             audit.write(rows, share.organisation, ACTOR, "share.take", share.id, **said)

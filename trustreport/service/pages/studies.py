@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.pages.names import pairs, signed_acts, user_names
@@ -81,7 +82,7 @@ def remove(study: Name, request: Request, who: Admin, core: TheCore, form: Sent)
 
     def act() -> Response:
         if text(form, "name").strip() != api.one(study, who, core).name:
-            raise Fault(422, "Not the name", "Type the study's name to remove it.")
+            raise Fault(422, say("pages.fault.not_the_name.title"), say("pages.fault.not_the_name.detail"))
         api.remove(study, who, core)
         return see("/studies?done=removed")
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 from starlette.datastructures import FormData, UploadFile
 
+from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.bounds import refuse_upload
 from trustreport.service.core import Core
@@ -79,7 +80,9 @@ def upload(study: Name, request: Request, who: Author, core: TheCore, form: Sent
     def act() -> Response:
         files = sent_files(form, "files")
         if not files:
-            raise Fault(422, "No file came", "Choose the files of the study, or a zip of its folder.")
+            raise Fault(
+                422, say("pages.fault.no_file_came.title"), say("pages.fault.no_file_came.choose_files")
+            )
         return _stored(core, who, study, files)
 
     return attempt(act, lambda fault: studies.show(request, who, core, study, fault=fault))
@@ -111,7 +114,11 @@ def correct(version: Name, request: Request, who: Author, core: TheCore, form: S
         if manifest := text(form, "manifest").strip():
             new.setdefault("study.yaml", io.BytesIO(manifest.encode() + b"\n"))
         if not new:
-            raise Fault(422, "No file came", "Choose a corrected file for at least one of those named here.")
+            raise Fault(
+                422,
+                say("pages.fault.no_file_came.title"),
+                say("pages.fault.no_file_came.choose_corrected_file"),
+            )
         return see(f"/versions/{replace_files(core, who, version, new)}")
 
     return attempt(act, lambda fault: versions.show(request, who, core, version, fault=fault))
@@ -128,7 +135,11 @@ def replace_files(
     handed = [UploadedFile(name, core.blobs.put(who.organisation, file)) for name, file in new.items()]
     handed += [UploadedFile(f.name, Blob(f.sha256, f.size)) for f in old if f.name not in new]
     if len(handed) > core.settings.most_files:
-        raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
+        raise Fault(
+            422,
+            say("pages.fault.too_many_files.title"),
+            say("pages.fault.too_many_files.detail", most_files=core.settings.most_files),
+        )
     with core.store.write() as rows:
         made = new_version(rows, who, study, handed, based_on=version)
         queue.enqueue(rows, made, who.user, "check", {}, core.settings)
@@ -140,7 +151,7 @@ def _files_of(store: Store, who: Principal, version: str) -> tuple[str, Sequence
         row = who.one(rows, Version, version)
         files = rows.scalars(select(VersionFile).where(VersionFile.version == row.id)).all()
     if any(file.archive for file in files):
-        raise Fault(409, "Not unpacked", "The zip could not be unpacked. Upload all files again.")
+        raise Fault(409, say("pages.fault.not_unpacked.title"), say("pages.fault.not_unpacked.detail"))
     return row.study, files
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 
+from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
 from trustreport.service.jobs import queue
@@ -62,7 +63,7 @@ def request_report(version: Name, request: Request, who: Author, core: TheCore, 
         with core.store.write() as rows:
             row = who.one(rows, Version, version)
             if row.state != "valid":
-                raise Fault(409, "Not valid", "A report can be made once the check finds nothing wrong.")
+                raise Fault(409, say("pages.fault.not_valid.title"), say("pages.fault.not_valid.detail"))
             job, _ = queue.enqueue(rows, row, who.user, "report", wanted.plain(), core.settings)
             return see(f"/reports/{job.report}" if job.report else f"/jobs/{job.id}")
 

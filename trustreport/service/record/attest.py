@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import accounts
 from trustreport.service.access.identity import is_proved_there
@@ -122,9 +123,11 @@ def _refuse_signature(rows: Rows, user: User, report: StoredReport, act: str) ->
     if act == "rejection":
         return
     if user.id in preparers(rows, report):
-        raise Fault(403, "Not one's own", "Somebody else reviews and approves what you provided.")
+        raise Fault(
+            403, say("pages.fault.not_ones_own.title"), say("pages.fault.not_ones_own.somebody_else_reviews")
+        )
     if _has_signed(rows, report, user.id, "approval" if act == "review" else "review"):
-        raise Fault(403, "Two people", "Review and approval are given by different people.")
+        raise Fault(403, say("pages.fault.two_people.title"), say("pages.fault.two_people.detail"))
 
 
 def preparers(rows: Rows, report: StoredReport) -> set[str]:

@@ -13,6 +13,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service.core import Core
 from trustreport.service.storage.blobs import Blobs
 from trustreport.service.storage.models import Attestation, ReportFile, StoredReport
@@ -61,7 +62,7 @@ def entries(core: Core, rows: Rows, report: StoredReport) -> list[ZipEntry]:
     found.append(ZipEntry("README.txt", READ_ME.encode()))
     hashes = {entry.content for entry in found if isinstance(entry.content, str)}
     if any(blobs.size(organisation, sha256) is None for sha256 in hashes):
-        raise Fault(404, "Not found", "A file of this report has been removed.")
+        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.file"))
     return sorted(found, key=lambda entry: entry.name)
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import (
     accounts,
@@ -35,8 +36,6 @@ router = APIRouter(tags=["account"])
 Secret = Annotated[str, Field(min_length=1, max_length=100)]
 Code = Annotated[str, Field(max_length=60)]
 PROVED_SECONDS = 300  # that a fresh sign-in at the provider is good for
-ONLY_THERE = "This account signs in at the identity provider, without a password here."
-FACTOR_NEEDED = "Second factor needed"
 
 
 class Setup(RequestBody):
@@ -104,20 +103,28 @@ def accept_invitation(asked: Invitation, core: TheCore, request: Request, respon
         link = accounts.use_link(rows, asked.link, "invitation")
         user = rows.get(User, link.user)
         if user is None or user.disabled_at is not None:
-            raise Fault(403, "Link not valid", "This account is closed.")
+            raise Fault(
+                403, say("pages.fault.link_not_valid.title"), say("pages.fault.link_not_valid.account_closed")
+            )
         if core.settings.oidc_only and identity.is_bound(user):
-            raise Fault(403, "Link not valid", ONLY_THERE)
+            raise Fault(
+                403, say("pages.fault.link_not_valid.title"), say("pages.fault.link_not_valid.account_signs")
+            )
         accounts.take_up(rows, user, link, asked.password)
         if not second_factor.has_one(rows, user.id):
             return begin(core, rows, user, request, response)
-    raise Fault(401, FACTOR_NEEDED, "The password is saved. Log in with it and your second factor.")
+    raise Fault(
+        401,
+        say("pages.fault.second_factor_needed.title"),
+        say("pages.fault.second_factor_needed.password_saved"),
+    )
 
 
 @router.post("/resets", status_code=202, dependencies=[Depends(anybody)])
 def request_reset(asked: Reset, core: TheCore, request: Request) -> None:
     """Ask for a link to choose a new password, by mail; the answer does not show who has an account."""
     if not core.settings.sends_mail:
-        raise Fault(404, "Not found", "This service sends no mail. Ask an administrator for a link.")
+        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.service_sends_no"))
     core.throttle.seldom(f"reset of {asked.email}")
     core.throttle.seldom(f"reset from {address_of(request)}")
     with core.store.write() as rows:
@@ -129,7 +136,11 @@ def log_in(asked: Login, core: TheCore, request: Request, response: Response) ->
     """Log in; the session is a cookie, and always a new one."""
     user, needs_factor = by_password(core, asked.email, asked.password, request)
     if needs_factor and not asked.code:
-        raise Fault(401, FACTOR_NEEDED, "Send the code of your app, or a recovery code, as well.")
+        raise Fault(
+            401,
+            say("pages.fault.second_factor_needed.title"),
+            say("pages.fault.second_factor_needed.send_code"),
+        )
     kind = second_factor.prove(core, user, Proof(asked.code)) if needs_factor else ""
     with core.store.write() as rows:
         return begin(core, rows, rows.get_one(User, user.id), request, response, factor=kind)
@@ -154,17 +165,15 @@ def by_password(core: Core, email: str, password: str, request: Request) -> tupl
             with core.store.write() as rows:
                 audit.write(rows, kept.organisation, kept.id, "login.refused", kept.id)
         log().info("login.refused", how="password", user=kept.id if kept else "", address=counted_at)
-        raise Fault(401, "Not known", "Address or password is wrong.")
+        raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
     give_back()
     renewed = secrets.hash_password(password) if secrets.is_outdated(kept.password) else ""
     if core.settings.oidc_only and identity.is_bound(kept):
-        raise Fault(403, "Not here", ONLY_THERE)
+        raise Fault(403, say("pages.fault.not_here.title"), say("pages.fault.not_here.account_signs"))
     with core.store.write() as rows:
         user = rows.get_one(User, kept.id)
         if not identity.is_vouched_for(user, now(rows), core.settings):
-            raise Fault(
-                403, "Not here", "Sign in at the identity provider, where you have not been for long."
-            )
+            raise Fault(403, say("pages.fault.not_here.title"), say("pages.fault.not_here.sign_at"))
         user.password = renewed or user.password
         return user, second_factor.has_one(rows, user.id)
 
@@ -187,7 +196,7 @@ def begin(
     factor : the kind of the second factor that was proved
     """
     if user.disabled_at is not None:  # meanwhile
-        raise Fault(401, "Not known", "Address or password is wrong.")
+        raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
     secret = known.begin_session(
         rows,
         user,
@@ -202,7 +211,7 @@ def begin(
     rows.flush()
     who = known.by_session(rows, secret, core.settings)
     if who is None:
-        raise Fault(401, "Not known", "Address or password is wrong.")
+        raise Fault(401, say("pages.fault.not_known.title"), say("pages.fault.not_known.address_password"))
     # The prefix makes browsers demand Secure and the path /, and refuse a Domain.
     response.set_cookie(COOKIE, secret, secure=True, httponly=True, samesite="strict", path="/")
     response.set_cookie(
@@ -227,7 +236,7 @@ def current_user(who: Anyone, core: TheCore) -> Me:
 def log_out(who: Anyone, core: TheCore, request: Request, response: Response) -> None:
     """End this session."""
     if who.via == "token":
-        raise Fault(409, "No session", "An API token has no session; revoke it under /tokens.")
+        raise Fault(409, say("pages.fault.no_session.title"), say("pages.fault.no_session.detail"))
     with core.store.write() as rows:
         known.end_session(rows, request.cookies.get(COOKIE, ""))
         audit.write(rows, who.organisation, who.user, "logout", who.user)
@@ -240,7 +249,9 @@ def change_password(
 ) -> None:
     """Change one's own password; all other sessions end, and this one gets a new cookie."""
     if who.via == "token":
-        raise Fault(403, "Not allowed", "A password is changed in a session.")
+        raise Fault(
+            403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.password_changed")
+        )
     verify(core, who, asked.old)  # the session ends with its password
     with core.store.write() as rows:
         user = rows.get_one(User, who.user)
@@ -277,7 +288,9 @@ def verify(core: Core, who: Principal, password: str | None) -> None:
         return
     give_back = core.throttle.begin_login({f"{who.via} {who.session or who.credential}": 1})
     if not secrets.is_password(password or "", user.password):
-        raise Fault(403, "Password is wrong", "Your own password is needed for this.")
+        raise Fault(
+            403, say("pages.fault.password_is_wrong.title"), say("pages.fault.password_is_wrong.detail")
+        )
     give_back()
 
 
@@ -293,8 +306,8 @@ def _use_fresh_sign_in(core: Core, who: Principal) -> None:
         if session is None or (session.proved_at or 0) < now(rows) - PROVED_SECONDS * 1000:
             raise Fault(
                 403,
-                "Sign in again",
-                "Sign in at the identity provider once more, then do this within five minutes.",
+                say("pages.fault.sign_in_again.title"),
+                say("pages.fault.sign_in_again.detail"),
             )
         session.proved_at = None
 

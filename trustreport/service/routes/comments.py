@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.roles import Permission
@@ -80,7 +81,9 @@ def withdraw(comment: Name, who: Reader, core: TheCore) -> None:
     with core.store.write() as rows:
         row = who.one(rows, Comment, comment)
         if row.created_by != who.user and "manage" not in who.may:
-            raise Fault(403, "Not one's own", "A comment is withdrawn by who wrote it or an administrator.")
+            raise Fault(
+                403, say("pages.fault.not_ones_own.title"), say("pages.fault.not_ones_own.comment_withdrawn")
+            )
         if row.withdrawn_at is None:
             erase_comment(rows, row, who.user)
 

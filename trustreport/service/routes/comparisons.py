@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from trustreport.messages import say
 from trustreport.report.compare import compare
 from trustreport.service.access.principal import Principal
 from trustreport.service.core import Core
@@ -94,7 +95,9 @@ def _document(core: Core, who: Principal, name: str) -> dict[str, Any]:
     try:
         document: dict[str, Any] = json.loads(core.blobs.read(who.organisation, report.results_sha256))
     except FileNotFoundError:
-        raise Fault(404, "Not found", "The results have been removed.") from None
+        raise Fault(
+            404, say("pages.fault.not_found.title"), say("pages.fault.not_found.results_have_been")
+        ) from None
     return document
 
 

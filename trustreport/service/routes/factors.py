@@ -9,6 +9,7 @@ from pydantic import Field
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import (
     accounts,
@@ -104,7 +105,7 @@ def begin_app(asked: Confirmation, who: Anyone, core: TheCore, request: Request)
     secret = totp.new_secret()
     with core.store.write() as rows:
         if second_factor.factors_of(rows, who.user, "totp"):
-            raise Fault(409, "There is one", "Remove the app that is set up before you set up another.")
+            raise Fault(409, say("pages.fault.there_is_one.title"), say("pages.fault.there_is_one.detail"))
         rows.execute(delete(Factor).where(Factor.user == who.user, Factor.kind == "totp"))
         sealed = sealing.seal(core.signer, secret, who.user)
         rows.add(_new(rows, who, "totp", APP, secret=sealed, counter=0, confirmed=False))
@@ -120,13 +121,12 @@ def confirm_app(asked: AppCode, who: Anyone, core: TheCore) -> Added:
         query = select(Factor).where(Factor.user == who.user, Factor.kind == "totp", ~Factor.confirmed)
         row = rows.scalar(query.with_for_update())
         if row is None:
-            raise Fault(409, "Not begun", "Begin anew: there is no app to confirm.")
+            raise Fault(409, say("pages.fault.not_begun.title"), say("pages.fault.not_begun.detail"))
         if not second_factor.takes_code(core, rows, row, asked.code):
             raise Fault(
                 403,
-                "Code is wrong",
-                "Type the code that the app shows now: it is good for 30 seconds. Is the clock of its device "
-                "right, and does the app know SHA-256? If not, use another app, or a passkey.",
+                say("pages.fault.code_is_wrong.title"),
+                say("pages.fault.code_is_wrong.detail"),
             )
         added = _counts(rows, who, row)
     give_back()
@@ -142,7 +142,7 @@ def begin_passkey(
     with core.store.write() as rows:
         known = second_factor.factors_of(rows, who.user)
         if len(known) >= MOST:
-            raise Fault(409, "Enough", f"An account has at most {MOST} second factors.")
+            raise Fault(409, say("pages.fault.enough.title"), say("pages.fault.enough.detail", most=MOST))
         user = rows.get_one(User, who.user)
         options, challenge = passkeys.registration(
             core.settings, user, [f for f in known if f.kind == "passkey"]
@@ -160,10 +160,10 @@ def add_passkey(
     with core.store.write() as rows:
         step = pending.take(rows, request, "passkey")
         if step.user != who.user:
-            raise Fault(403, "Too late", "This passkey was begun by somebody else.")
+            raise Fault(403, say("pages.fault.too_late.title"), say("pages.fault.too_late.passkey_was_begun"))
         name, key, count = passkeys.registered(core.settings, asked.answer, step.details["challenge"])
         if rows.scalar(select(Factor.id).where(Factor.credential == name)):
-            raise Fault(409, "Known already", "This passkey is registered.")
+            raise Fault(409, say("pages.fault.known_already.title"), say("pages.fault.known_already.detail"))
         row = _new(rows, who, "passkey", asked.name, secret=key, counter=count, credential=name)
         rows.add(row)
         pending.forget(response)
@@ -215,7 +215,11 @@ def renew_codes(
     in_a_session(who)
     with core.store.read() as rows:
         if not second_factor.has_one(rows, who.user):
-            raise Fault(409, "No second factor", "Recovery codes replace a second factor: set one up first.")
+            raise Fault(
+                409,
+                say("pages.fault.no_second_factor.title"),
+                say("pages.fault.no_second_factor.recovery_codes_replace"),
+            )
     _with_both(core, who, asked, request, response)
     with core.store.write() as rows:
         audit.write(rows, who.organisation, who.user, "recovery.renew", who.user)
@@ -232,9 +236,13 @@ def take_away(user: Name, who: Admin, core: TheCore) -> None:
         row = who.one(rows, User, user)
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         if row.id == who.user:
-            raise Fault(409, "Not on oneself", "Another administrator must do this.")
+            raise Fault(
+                409, say("pages.fault.not_on_oneself.title"), say("pages.fault.not_on_oneself.detail")
+            )
         if not second_factor.has_one(rows, row.id):
-            raise Fault(409, "No second factor", "This account has no second factor.")
+            raise Fault(
+                409, say("pages.fault.no_second_factor.title"), say("pages.fault.no_second_factor.account_no")
+            )
         count = second_factor.take_all_away(rows, row)
         accounts.mark_proof_removed(rows, row, who.user)
         rows.execute(delete(Session).where(Session.user == row.id))
@@ -270,7 +278,7 @@ def _own(core: Core, who: Principal, password: str, request: Request) -> None:
     in_a_session(who)
     with core.store.read() as rows:
         if identity.is_bound(rows.get_one(User, who.user)) and not rows.get_one(User, who.user).password:
-            raise Fault(409, "Not here", "This account has its second factor at the identity provider.")
+            raise Fault(409, say("pages.fault.not_here.title"), say("pages.fault.not_here.account_its"))
     confirm(core, who, password, request)
 
 
@@ -318,5 +326,9 @@ def own_factor(rows: Rows, who: Principal, name: str) -> Factor:
     query = who.all(Factor).where(Factor.id == name, Factor.user == who.user, Factor.confirmed)
     row = rows.scalar(query)
     if row is None:
-        raise Fault(404, "Not found", f"There is no second factor {name!r} here.")
+        raise Fault(
+            404,
+            say("pages.fault.not_found.title"),
+            say("pages.fault.not_found.there_no_second", name=repr(name)),
+        )
     return row

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
+from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.storage.collaboration import ReviewRequest
 from trustreport.service.storage.models import (
@@ -175,7 +176,12 @@ def _is_signed(state: str) -> ColumnElement[bool]:
         "none": ~exists().where(Attestation.report == StoredReport.id),
     }
     if state not in states:
-        raise Fault(422, "Not as expected", "", [Field("signed", f"expected {', '.join(states)}")])
+        raise Fault(
+            422,
+            say("pages.fault.not_as_expected.title"),
+            "",
+            [Field("signed", f"expected {', '.join(states)}")],
+        )
     return states[state]
 
 
@@ -184,7 +190,7 @@ def _milliseconds(day: str, name: str, more: timedelta = timedelta()) -> int:
         at = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC) + more
     except (ValueError, OverflowError):
         said = f"found {day}, expected a date, as 2026-03-31"
-        raise Fault(422, "Not as expected", "", [Field(name, said)]) from None
+        raise Fault(422, say("pages.fault.not_as_expected.title"), "", [Field(name, said)]) from None
     return round(at.timestamp() * 1000)
 
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service.jobs import queue
 from trustreport.service.jobs.outlook import outlook
 from trustreport.service.routes import filters
@@ -51,7 +52,11 @@ def request_report(
     with core.store.write() as rows:
         row = who.one(rows, Version, version)
         if row.state != "valid":
-            raise Fault(409, "Not checked" if row.state == "checking" else "Not valid", f"It is {row.state}.")
+            raise Fault(
+                409,
+                say(f"pages.fault.{'not_checked' if row.state == 'checking' else 'not_valid'}.title"),
+                say("pages.fault.not_valid.state", state=row.state),
+            )
         job, new = queue.enqueue(rows, row, who.user, "report", asked.plain(), core.settings)
         response.status_code = 201 if new else 200
         return to_response(job, rows, core.settings)

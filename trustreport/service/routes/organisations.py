@@ -5,6 +5,7 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field
 
+from trustreport.messages import say
 from trustreport.service import audit, bounds
 from trustreport.service.access import accounts
 from trustreport.service.mail import outbox
@@ -81,7 +82,9 @@ class Removed(ResponseBody):
 def create(asked: NewOrganisation, who: Anyone, core: TheCore) -> CreatedOrganisation:
     """Found an organisation and invite its first administrator; whoever founds it does not see its data."""
     if not who.operator:
-        raise Fault(403, "Not allowed", "Only an operator founds organisations, in a session.")
+        raise Fault(
+            403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.only_operator_founds")
+        )
     with core.store.write() as rows:
         founded = accounts.create_organisation(rows, asked.name, who.user)
         user = accounts.add_user(

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response, StreamingResponse
 from sqlalchemy import select
 
+from trustreport.messages import say
 from trustreport.service.core import Core
 from trustreport.service.record import report_zip
 from trustreport.service.routes import filters
@@ -93,7 +94,7 @@ def file(
         row = who.one(rows, StoredReport, report)
         kept = None if "\x00" in name else rows.get(ReportFile, (row.id, name))
     if kept is None:
-        raise Fault(404, "Not found", "The report has no file of this name.")
+        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.report_no"))
     return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=True)
 
 

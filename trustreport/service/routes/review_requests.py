@@ -7,6 +7,7 @@ from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.access.roles import Permission, permissions
@@ -75,7 +76,11 @@ def withdraw(review_request: Name, who: Reader, core: TheCore) -> None:
     with core.store.write() as rows:
         row = who.one(rows, ReviewRequest, review_request)
         if who.user not in (row.created_by, row.reviewer) and "manage" not in who.may:
-            raise Fault(403, "Not allowed", "Its reviewer, who made it, or an administrator withdraws it.")
+            raise Fault(
+                403,
+                say("pages.fault.not_allowed.title"),
+                say("pages.fault.not_allowed.its_reviewer_who_made"),
+            )
         if row.ended_at is None:
             row.ended_at = now(rows)
             audit.write(rows, who.organisation, who.user, "review.withdraw", row.id, report=row.report)
@@ -93,15 +98,16 @@ def _add(
 ) -> ReviewRequest:
     reviewer = who.one(rows, User, wanted.reviewer)
     if reviewer.id not in {u.id for u in possible_reviewers(rows, who, report)}:
-        expected = "Expected: an open account that may review, of somebody who has not prepared the report."
-        raise Fault(409, "Not a reviewer", expected)
+        raise Fault(409, say("pages.fault.not_a_reviewer.title"), say("pages.fault.not_a_reviewer.detail"))
     same = select(ReviewRequest.id).where(
         ReviewRequest.report == report.id,
         ReviewRequest.reviewer == reviewer.id,
         ReviewRequest.ended_at.is_(None),
     )
     if rows.scalar(same.limit(1)) is not None:
-        raise Fault(409, "Requested already", "This review was requested before and has not been given yet.")
+        raise Fault(
+            409, say("pages.fault.requested_already.title"), say("pages.fault.requested_already.detail")
+        )
     due = wanted.due.isoformat() if wanted.due else None
     row = ReviewRequest(
         id=new_id(),

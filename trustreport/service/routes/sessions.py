@@ -7,6 +7,7 @@ from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE, Principal
@@ -58,7 +59,11 @@ def end_session(session: Name, who: Anyone, core: TheCore, response: Response) -
     with core.store.write() as rows:
         row = rows.scalar(select(Session).where(Session.user == who.user, Session.id == session))
         if row is None:
-            raise Fault(404, "Not found", f"There is no session {session!r} here.")
+            raise Fault(
+                404,
+                say("pages.fault.not_found.title"),
+                say("pages.fault.not_found.there_no_session", session=repr(session)),
+            )
         rows.delete(row)
         audit.write(rows, who.organisation, who.user, "session.end", who.user, sessions=1)
         if row.id == who.session:
@@ -102,7 +107,7 @@ def live_sessions(rows: Rows, who: Principal, settings: Settings) -> list[Sessio
 def in_a_session(who: Principal) -> None:
     """Refuse an API token: its holder is a program, and no person."""
     if who.via == "token":
-        raise Fault(403, "Not allowed", "This is seen and changed in a session.")
+        raise Fault(403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.seen"))
 
 
 def forget_session(response: Response) -> None:

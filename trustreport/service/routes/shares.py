@@ -5,6 +5,7 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import Field as described
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.access.roles import Permission
@@ -57,8 +58,12 @@ def make(report: Name, wanted: NewShare, who: Reader, core: TheCore) -> CreatedS
     most = core.settings.share_days
     days = min(DAYS, most) if wanted.days is None else wanted.days
     if days > most:
-        too_long = f"found {days}, expected at most {most}"
-        raise Fault(422, "Too long", "A link to a report expires earlier.", [Field("days", too_long)])
+        raise Fault(
+            422,
+            say("pages.fault.too_long.title"),
+            say("pages.fault.too_long.link"),
+            [Field("days", say("pages.fault.field.found_days_expected_at", days=days, most=most))],
+        )
     secret = secrets.new_secret()
     with core.store.write() as rows:
         row, at = who.one(rows, StoredReport, report), now(rows)
@@ -85,7 +90,9 @@ def revoke(share: Name, who: Reader, core: TheCore) -> None:
     with core.store.write() as rows:
         row = who.one(rows, StoredShare, share)
         if who.user != row.created_by and not who.may & SHARES:
-            raise Fault(403, "Not allowed", "Whoever made it or may share reports revokes it.")
+            raise Fault(
+                403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.whoever_made_it")
+            )
         if row.revoked_at is None:
             row.revoked_at = now(rows)
             audit.write(rows, who.organisation, who.user, "share.revoke", row.id, report=row.report)

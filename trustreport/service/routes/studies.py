@@ -4,6 +4,7 @@ from datetime import datetime
 
 from fastapi import APIRouter
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.ids import new_id
 from trustreport.service.record import retention
@@ -76,7 +77,7 @@ def remove(study: Name, who: Admin, core: TheCore) -> None:
     with core.store.write() as rows:
         row = who.one(rows, StoredStudy, study)
         if retention.is_busy(rows, row.id):
-            raise Fault(409, "Busy", "A job of this study waits or runs; cancel it first.")
+            raise Fault(409, say("pages.fault.busy.title"), say("pages.fault.busy.job"))
         retention.remove(rows, row, who.user)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import secrets
 from trustreport.service.access.principal import PREFIX, Principal
@@ -58,13 +59,19 @@ def tokens(who: Anyone, core: TheCore, turn: RequestedPage) -> Page[TokenRespons
 def make(asked: NewToken, who: Anyone, core: TheCore) -> CreatedToken:
     """Make a token for oneself, in a session; it may at most what its user may."""
     if who.via == "token":
-        raise Fault(
-            403, "Not allowed", "Tokens are made in a session, so that one that leaked makes no others."
-        )
+        raise Fault(403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.tokens_are_made"))
     if asked.days > core.settings.token_days:
-        raise Fault(422, "Too long", f"A token lives at most {core.settings.token_days} days here.")
+        raise Fault(
+            422,
+            say("pages.fault.too_long.title"),
+            say("pages.fault.too_long.token_lives_at", token_days=core.settings.token_days),
+        )
     if beyond := sorted(set(asked.scopes) - who.may):
-        raise Fault(403, "Not allowed", f"You may not {', '.join(beyond)} yourself.")
+        raise Fault(
+            403,
+            say("pages.fault.not_allowed.title"),
+            say("pages.fault.not_allowed.may_not_permissions", permissions=", ".join(beyond)),
+        )
     secret = secrets.new_secret(PREFIX)
     with core.store.write() as rows:
         at = now(rows)
@@ -103,7 +110,11 @@ def revoke(token: Name, who: Anyone, core: TheCore) -> None:
 
 def _visible(who: Principal, token: Token) -> Token:
     if token.user != who.user and "manage" not in who.may:
-        raise Fault(404, "Not found", f"There is no token {token.id!r} here.")
+        raise Fault(
+            404,
+            say("pages.fault.not_found.title"),
+            say("pages.fault.not_found.there_no_token", id=repr(token.id)),
+        )
     return token
 
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from sqlalchemy import delete
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access import accounts, identity, provider_accounts
 from trustreport.service.access.roles import Permission, Role
@@ -87,13 +88,13 @@ def change(user: Name, asked: UserChange, who: Admin, core: TheCore) -> UserResp
     with core.store.write() as rows:
         row = who.one(rows, User, user)
         if row.id == who.user and (asked.disabled or asked.roles is not None):
-            raise Fault(409, "Not on oneself", "Another administrator must do this.")
+            raise Fault(
+                409, say("pages.fault.not_on_oneself.title"), say("pages.fault.not_on_oneself.detail")
+            )
         if asked.name is not None:
             row.name = asked.name
         if asked.roles is not None and identity.has_roles_there(row, core.settings):
-            raise Fault(
-                409, "Not here", "The roles of this account are those of its groups at the identity provider."
-            )
+            raise Fault(409, say("pages.fault.not_here.title"), say("pages.fault.not_here.roles"))
         if asked.roles is not None:
             row.roles = sorted(set(asked.roles))
         if asked.disabled is not None:
@@ -111,7 +112,9 @@ def erase(user: Name, who: Admin, core: TheCore) -> None:
     with core.store.write() as rows:
         row = who.one(rows, User, user)
         if row.id == who.user:
-            raise Fault(409, "Not on oneself", "Another administrator must do this.")
+            raise Fault(
+                409, say("pages.fault.not_on_oneself.title"), say("pages.fault.not_on_oneself.detail")
+            )
         erase_person(rows, row, who.user)
 
 
@@ -125,9 +128,7 @@ def invite(user: Name, who: Admin, core: TheCore) -> Invited:
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         row = who.one(rows, User, user)
         if identity.is_bound(row) and core.settings.oidc_only:
-            raise Fault(
-                409, "Not here", "This account signs in at the identity provider, without a password here."
-            )
+            raise Fault(409, say("pages.fault.not_here.title"), say("pages.fault.not_here.account_signs"))
         audit.write(rows, who.organisation, who.user, "user.invite", row.id)
         link = outbox.invite(rows, core.settings, row, who.user)
         return Invited(user=_to_response(row), invitation=link)
@@ -143,9 +144,11 @@ def unbind(user: Name, who: Admin, core: TheCore) -> None:
         row = who.one(rows, User, user)
         accounts.refuse_unconfirmed(rows.get_one(User, who.user))
         if row.id == who.user:
-            raise Fault(409, "Not on oneself", "Another administrator must do this.")
+            raise Fault(
+                409, say("pages.fault.not_on_oneself.title"), say("pages.fault.not_on_oneself.detail")
+            )
         if not identity.is_bound(row):
-            raise Fault(409, "Not bound", "This account is not bound to the identity provider.")
+            raise Fault(409, say("pages.fault.not_bound.title"), say("pages.fault.not_bound.detail"))
         accounts.mark_proof_removed(rows, row, who.user)
         rows.execute(delete(Session).where(Session.user == row.id))
         provider_accounts.unbind(rows, row, who.user)
@@ -155,13 +158,21 @@ def unbind(user: Name, who: Admin, core: TheCore) -> None:
 def confirm_account(user: Name, who: Anyone, core: TheCore) -> None:
     """Confirm that the right person has an account whose password was reset; not by who made the link."""
     if who.via == "token" or not who.may & CONFIRMS:
-        raise Fault(403, "Not allowed", "A reviewer, approver or administrator confirms, in a session.")
+        raise Fault(
+            403, say("pages.fault.not_allowed.title"), say("pages.fault.not_allowed.reviewer_approver")
+        )
     with core.store.write() as rows:
         row = who.one(rows, User, user)
         if not accounts.may_confirm(rows.get_one(User, who.user), row):
-            raise Fault(403, "Not allowed", "Somebody confirms who neither made the link nor came in later.")
+            raise Fault(
+                403,
+                say("pages.fault.not_allowed.title"),
+                say("pages.fault.not_allowed.somebody_confirms_who_neither"),
+            )
         if not accounts.is_unconfirmed(row):
-            raise Fault(409, "Nothing to confirm", "The password of this account was not reset by a link.")
+            raise Fault(
+                409, say("pages.fault.nothing_to_confirm.title"), say("pages.fault.nothing_to_confirm.detail")
+            )
         row.confirmed_by = who.user
         audit.write(rows, who.organisation, who.user, "user.confirm", row.id, link_by=row.link_by)
 

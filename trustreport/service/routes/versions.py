@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 from sqlalchemy import select
 from starlette.datastructures import UploadFile as SentFile
 
+from trustreport.messages import say
 from trustreport.service.access.principal import Principal
 from trustreport.service.bounds import refuse_upload
 from trustreport.service.core import Core
@@ -114,7 +115,11 @@ async def upload_files(study: Name, who: Author, core: TheCore, request: Request
 def store_files(core: Core, who: Principal, study: str, files: Sequence[SentFile]) -> VersionResponse:
     """Keep files as a form sent them."""
     if len(files) > core.settings.most_files:
-        raise Fault(422, "Too many files", f"A version has at most {core.settings.most_files} files.")
+        raise Fault(
+            422,
+            say("pages.fault.too_many_files.title"),
+            say("pages.fault.too_many_files.detail", most_files=core.settings.most_files),
+        )
     names = checked_names(file.filename or "" for file in files)
     if len(files) == 1 and _begins_as_zip(files[0].file) and not names[0].lower().endswith(".xlsx"):
         return store_version(core, who, study, [(names[0], files[0].file)], archive=True)
@@ -154,7 +159,9 @@ def _store_json(core: Core, who: Principal, study: str, body: bytes) -> VersionR
     except ValueError:
         raise Fault(422, "Not JSON", "The texts hold half a character, or a number is not finite.") from None
     if "study.json" in names:
-        raise Fault(422, "Name taken", "study.json is the manifest.")
+        raise Fault(
+            422, say("pages.fault.name_taken.title"), say("pages.fault.name_taken.studyjson_manifest")
+        )
     streams = [io.BytesIO(text) for text in texts]
     return store_version(core, who, study, list(zip(["study.json", *names], streams, strict=True)))
 
@@ -195,7 +202,7 @@ def file(
         row = who.one(rows, Version, version)
         kept = None if "\x00" in name else rows.get(VersionFile, (row.id, name))
     if kept is None:
-        raise Fault(404, "Not found", "The version has no file of this name.")
+        raise Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.version_no"))
     return send_blob(core, request, who.organisation, kept.sha256, kept.name, ours=False)
 
 

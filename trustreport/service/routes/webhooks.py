@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session as Rows
 
+from trustreport.messages import say
 from trustreport.service import audit
 from trustreport.service.access.principal import Principal
 from trustreport.service.ids import new_id
@@ -87,12 +88,18 @@ def add(asked: NewWebhook, who: Admin, core: TheCore) -> CreatedWebhook:
         destination.parse(asked.url, core.settings.allowed_networks)
     except destination.NotAllowed as error:
         wrong = WrongField("url", f"{error}; expected https:// and a public name")
-        raise Fault(422, "Address refused", "No event is sent there.", [wrong]) from None
+        raise Fault(
+            422, say("pages.fault.address_refused.title"), say("pages.fault.address_refused.detail"), [wrong]
+        ) from None
     with core.store.write() as rows:
         # One after the other, beside transactions whose rows refer to the organisation.
         rows.refresh(rows.get_one(Organisation, who.organisation), with_for_update={"key_share": True})
         if (rows.scalar(select(func.count()).select_from(who.all(Webhook).subquery())) or 0) >= MOST:
-            raise Fault(409, "Too many webhooks", f"An organisation has at most {MOST}; remove one first.")
+            raise Fault(
+                409,
+                say("pages.fault.too_many_webhooks.title"),
+                say("pages.fault.too_many_webhooks.detail", most=MOST),
+            )
         webhook = Webhook(
             id=new_id(),
             organisation=who.organisation,
@@ -183,14 +190,18 @@ def send_again(webhook: Name, delivery: Name, who: Admin, core: TheCore) -> Deli
 def _both(who: Principal, rows: Rows, webhook: str, delivery: str) -> tuple[Webhook, Delivery]:
     hook, row = who.one(rows, Webhook, webhook), who.one(rows, Delivery, delivery)
     if row.webhook != hook.id:
-        raise Fault(404, "Not found", f"There is no delivery {delivery!r} of this webhook.")
+        raise Fault(
+            404,
+            say("pages.fault.not_found.title"),
+            say("pages.fault.not_found.there_no_delivery", delivery=repr(delivery)),
+        )
     rows.refresh(row, with_for_update=True)
     return hook, row
 
 
 def _refuse_paused(row: Webhook) -> None:
     if row.paused_at is not None:
-        raise Fault(409, "Paused", "Nothing is sent to this webhook; resume it first.")
+        raise Fault(409, say("pages.fault.paused.title"), say("pages.fault.paused.detail"))
 
 
 def to_response(row: Delivery) -> DeliveryResponse:

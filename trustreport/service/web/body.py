@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trustreport.messages import say
 from trustreport.service.access.principal import CLEARED, COOKIE
 from trustreport.service.web.faults import Fault
 
@@ -21,7 +22,9 @@ def not_known(*, ended: bool = False) -> Fault:
     ended : it came with a session that is none, so the browser is to drop what it has of it
     """
     headers = {"WWW-Authenticate": "Bearer", **(CLEARED if ended else {})}
-    return Fault(401, "Not known", "Log in, or send a valid API token.", headers=headers)
+    return Fault(
+        401, say("pages.fault.not_known.title"), say("pages.fault.not_known.log_send"), headers=headers
+    )
 
 
 class BodyLimit:
@@ -75,7 +78,11 @@ class BodyLimit:
                 if seen > allowed:
                     raise _too_large(allowed)
             except TimeoutError:
-                stopped = Fault(408, "Too slow", f"Nothing came for {IDLE_SECONDS} seconds.")
+                stopped = Fault(
+                    408,
+                    say("pages.fault.too_slow.title"),
+                    say("pages.fault.too_slow.detail", idle_seconds=IDLE_SECONDS),
+                )
             except Exception as error:
                 stopped = error
             if stopped is not None:
@@ -120,4 +127,4 @@ class _Stop(Exception):
 
 
 def _too_large(most: int) -> Fault:
-    return Fault(413, "Too large", f"A request of this kind may have {most} bytes.")
+    return Fault(413, say("pages.fault.too_large.title"), say("pages.fault.too_large.detail", most=most))

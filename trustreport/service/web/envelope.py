@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trustreport.messages import say
 from trustreport.service.web.faults import Fault
 from trustreport.service.web.guard import address_of
 from trustreport.service.web.log import log, place_of
@@ -91,8 +92,8 @@ class Envelope:
             error = caught
             fault = fault_of(caught) or Fault(
                 500,
-                "A fault of ours",
-                f"This is a fault of the service; its log has the details under {name}.",
+                say("pages.fault.a_fault_of_ours.title"),
+                say("pages.fault.a_fault_of_ours.detail", name=name),
             )
             status = fault.status
             if not begun:

@@ -7,6 +7,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as described
 
+from trustreport.messages import Catalogue, Message, catalogue
+
 MEDIA = "application/problem+json"
 
 
@@ -15,24 +17,53 @@ class Field:
     """A part of a request that cannot be taken: where it stands, and why."""
 
     place: str
-    said: str
+    said: str | Message
+
+
+@dataclass(frozen=True, slots=True)
+class FaultText:
+    """A fault as a page in one language says it."""
+
+    status: int
+    title: str
+    detail: str
+    fields: tuple[Field, ...]
 
 
 class Fault(Exception):
-    """A request that is not done, and why. `more` stands beside the detail, in words of the API."""
+    """A request that is not done, and why. `more` stands beside the detail, in words of the API.
+
+    The API says it in English, a page in the language of who reads it.
+    """
 
     def __init__(
         self,
         status: int,
-        title: str,
-        detail: str = "",
+        title: str | Message,
+        detail: str | Message = "",
         fields: Sequence[Field] = (),
         headers: Mapping[str, str] | None = None,
         **more: Any,
     ) -> None:
         super().__init__(title)
-        self.status, self.title, self.detail, self.fields = status, title, detail, tuple(fields)
+        self.status, self.reason, self.fields = status, (title, detail), tuple(fields)
         self.headers, self.more = dict(headers or {}), more
+
+    def in_words(self, words: Catalogue) -> FaultText:
+        """What a page says."""
+        title, detail = (_text(text, words) for text in self.reason)
+        fields = tuple(Field(field.place, _text(field.said, words)) for field in self.fields)
+        return FaultText(self.status, title, detail, fields)
+
+    @property
+    def title(self) -> str:
+        """What was not done, in a few words of English."""
+        return _text(self.reason[0], catalogue())
+
+    @property
+    def detail(self) -> str:
+        """Why it was not done, in English."""
+        return _text(self.reason[1], catalogue())
 
     def body(self, request: str) -> dict[str, Any]:
         """What is sent; `request` is the name under which the log knows this request."""
@@ -45,8 +76,12 @@ class Fault(Exception):
             **self.more,
         }
         if self.fields:
-            said["fields"] = [{"place": f.place, "said": f.said} for f in self.fields]
+            said["fields"] = [{"place": f.place, "said": _text(f.said, catalogue())} for f in self.fields]
         return said
+
+
+def _text(text: str | Message, words: Catalogue) -> str:
+    return words(text) if isinstance(text, Message) else text
 
 
 class FieldResponse(BaseModel):

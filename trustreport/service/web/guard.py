@@ -12,6 +12,7 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 from fastapi.security.utils import get_authorization_scheme_param
 from starlette.types import Scope
 
+from trustreport.messages import say
 from trustreport.service.access import browsers, sealing, secrets
 from trustreport.service.access import principal as known
 from trustreport.service.access.principal import COOKIE, Principal
@@ -85,7 +86,11 @@ def refuse_other_sites(request: Request) -> None:
     """Browsers say where a request was made; one that changes something must come from our own pages."""
     made = request.headers.get("Sec-Fetch-Site", "none")
     if request.method not in SAFE and made not in ("same-origin", "none"):
-        raise Fault(403, "Not from another site", "Open the page of this service and try there.")
+        raise Fault(
+            403,
+            say("pages.fault.not_from_another_site.title"),
+            say("pages.fault.not_from_another_site.detail"),
+        )
 
 
 def asker(
@@ -99,7 +104,11 @@ def asker(
         refuse_other_sites(request)
         sent = request.headers.get(CSRF_HEADER, "")
         if not compare_digest(sent.encode(), csrf_of(core_of(request), who).encode()):
-            raise Fault(403, "Not from this page", f"Send the session's {CSRF_HEADER}.")
+            raise Fault(
+                403,
+                say("pages.fault.not_from_this_page.title"),
+                say("pages.fault.not_from_this_page.send_sessions_csrfheader", csrf_header=CSRF_HEADER),
+            )
     return who
 
 

@@ -8,6 +8,7 @@ from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
+from trustreport.messages import Message, say
 from trustreport.service.settings import Settings
 from trustreport.service.storage.counters import SharedCounters
 from trustreport.service.storage.store import Store
@@ -34,13 +35,13 @@ class Throttle:
         """Count a request."""
         if not self._windows.hit(self._requests, whose):
             reset = self._windows.get_window_stats(self._requests, whose).reset_time
-            raise _refusal("Too many requests", reset)
+            raise _refusal(say("pages.fault.too_many.requests"), reset)
 
     def seldom(self, whose: str) -> None:
         """Count what is done seldom: as often in a minute as a password may be wrong."""
         if not self._windows.hit(self._seldom, whose):
             reset = self._windows.get_window_stats(self._seldom, whose).reset_time
-            raise _refusal("Too many requests", reset)
+            raise _refusal(say("pages.fault.too_many.requests"), reset)
 
     def begin_login(self, counters: Mapping[str, int], *, seconds: int = MINUTE) -> Callable[[], None]:
         """Count a password in each counter before it is tried; what to call once it was right.
@@ -66,10 +67,12 @@ class Throttle:
             if self._storage.incr(key, seconds) > self._logins * times:
                 reset = self._storage.get_expiry(key)
                 give_back()
-                raise _refusal("Too many failed logins", reset)
+                raise _refusal(say("pages.fault.too_many.logins"), reset)
         return give_back
 
 
-def _refusal(title: str, reset: float) -> Fault:
+def _refusal(title: Message, reset: float) -> Fault:
     wait = max(1, math.ceil(reset - time.time()))
-    return Fault(429, title, f"Try again in {wait} seconds.", headers={"Retry-After": str(wait)})
+    return Fault(
+        429, title, say("pages.fault.too_many.detail", wait=wait), headers={"Retry-After": str(wait)}
+    )

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
+from trustreport.messages import say
 from trustreport.service.settings import Settings, Unsuitable
 from trustreport.service.web.faults import Fault
 
@@ -89,4 +90,8 @@ def unencrypted(settings: Settings, scope: Scope) -> Fault | None:
     if kinds <= {"https"} and not is_missing:
         return None
     why = "" if kinds else " (The proxy in front must say how a request came to it: X-Forwarded-Proto.)"
-    return Fault(403, "Not encrypted", f"Use {settings.url}; nothing is answered over plain HTTP.{why}")
+    return Fault(
+        403,
+        say("pages.fault.not_encrypted.title"),
+        say("pages.fault.not_encrypted.detail", url=settings.url, why=why),
+    )

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+from trustreport.messages import say
 from trustreport.service.storage.blobs import StorageAway
 from trustreport.service.storage.store import AWAY
 from trustreport.service.web.faults import Fault
@@ -21,8 +22,8 @@ def fault_of(error: BaseException) -> Fault | None:
     if isinstance(error, StorageAway):
         return Fault(
             503,
-            "Storage away",
-            f"The service is running. {error.reason} Nothing was changed; try again soon.",
+            say("pages.fault.storage_away.title"),
+            say("pages.fault.storage_away.detail", reason=error.reason),
             headers={"Retry-After": str(AGAIN_SECONDS)},
         )
     if not isinstance(error, AWAY):
@@ -33,8 +34,8 @@ def fault_of(error: BaseException) -> Fault | None:
         return disk_full()
     return Fault(
         503,
-        "Database away",
-        "The service is running, but its database does not answer. Nothing was changed; try again soon.",
+        say("pages.fault.database_away.title"),
+        say("pages.fault.database_away.detail"),
         headers={"Retry-After": str(AGAIN_SECONDS)},
     )
 
@@ -43,8 +44,8 @@ def disk_full() -> Fault:
     """Why nothing can be stored."""
     return Fault(
         507,
-        "Disk full",
-        "The service has no room left to store anything. Nothing was changed. Its operator has to make room.",
+        say("pages.fault.disk_full.title"),
+        say("pages.fault.disk_full.detail"),
     )
 
 
