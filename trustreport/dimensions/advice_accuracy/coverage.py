@@ -160,7 +160,7 @@ def _sentences(one: Coverage) -> Iterator[Message]:
 def _figure(some: Sequence[Coverage], number: int, level: float) -> Figure:
     panels = tuple(_panel(one, level, named=len(some) > 1) for one in some)
     drawn = [p for panel in panels for line in panel.lines for p in (*line.points, *line.marked)]
-    first = min(p.x for p in drawn)
+    first = min(*(p.x for p in drawn), HALF)  # where all confidences are equal there is one point
     ends = ticks.ends((y for p in drawn for y in (p.y, p.low, p.high)), 0.0, 1.0)
     full = [one.at(one.decided / len(one.case), level) for one in some]
     return Figure(

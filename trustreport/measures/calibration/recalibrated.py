@@ -138,6 +138,9 @@ def recalibrated(
     if updated is None:
         return {name: undefined(len(score), NO_FIT, level=level, method=METHOD) for name in MEASURES}
     found = {name: measure(truth, updated, level=level) for name, (measure, _, _) in MEASURES.items()}
+    if cluster is not None:
+        n_clusters = {"clusters": int(np.unique(cluster).size)}
+        found = {name: replace(e, details={**e.details, **n_clusters}) for name, e in found.items()}
     if len(truth) > RESAMPLED_UP_TO:
         note = NOT_RESAMPLED.format(most=RESAMPLED_UP_TO)
         return {name: _shown(e, nan, len(truth), name, note) for name, e in found.items()}
