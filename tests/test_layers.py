@@ -54,8 +54,10 @@ MAY = {
     "notebook": ("report",),
     "api": ("report", "ingest", "parallel", "lock", "notebook", "exports", "sizing"),
     "subprocess_reader": ("study", "plan", "ingest", "pipes"),
+    "fleet": ("api",),
     "cli": (
         "api",
+        "fleet",
         "subprocess_reader",
         "starter",
         "proposal",

@@ -5,6 +5,7 @@ Only here do reading and writing meet.
 
 from collections.abc import Iterable, Mapping
 from datetime import date
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,6 +38,7 @@ __all__ = [
     "Progress",
     "Written",
     "assess",
+    "build_fleet",
     "export_report",
     "lock_criteria",
     "plan_reader_study",
@@ -268,3 +270,28 @@ def write_report(
 ) -> Written:
     """Write the report into the folder `out`; see `trustreport.report.write.write`."""
     return write(assessment, Path(out), formats=formats, progress=progress, timed=timed, drawing=drawing)
+
+
+def build_fleet(source: str | PathLike[str], out: str | PathLike[str], **options: Any) -> Any:
+    """Build the reports of many studies into `out` and an overview of them; see `trustreport.fleet.run`.
+
+    A study that has not changed since is not built again, and one that fails does not stop the others.
+
+    Parameters
+    ----------
+    source : a folder of study folders, or a file that lists their paths
+    options : ``backend``, ``jobs``, ``formats``, ``seed``, ``timeout``, ``again``, ``language``,
+        ``allow_outside``, ``progress``
+
+    Returns
+    -------
+    trustreport.fleet.run.FleetSummary
+        Counts of reports that were built and that were current, and the studies that failed, with reasons.
+
+    Raises
+    ------
+    ValueError : no such folder or list, an unknown format, or a wrong number of jobs
+    BlockingIOError : another run writes into `out`
+    MissingLibrary : the package of the backend is not installed
+    """
+    return import_module("trustreport.fleet.run").build_fleet(source, out, **options)  # it uses this module
