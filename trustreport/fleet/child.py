@@ -1,8 +1,8 @@
 """The process that builds: reads a task a line from stdin, answers a line each on stdout.
 
-``python -m trustreport.fleet.child``. It ends when nobody is left to give it a task, also in the middle of one,
-so that no report is built for a run that was ended. Faults are reported by kind and place, never by the text
-of an exception, which may quote patients.
+``python -m trustreport.fleet.child``. It ends when nobody is left to give it a task, also in the middle of
+one, so that no report is built for a run that was ended. Faults are reported by kind and place, never by the
+text of an exception, which may quote patients.
 """
 
 import gc

@@ -72,9 +72,9 @@ def fleet(
 ) -> None:
     """Build the reports of many studies, and an overview of all of them.
 
-    FOLDER holds the study folders; LIST is a text file with a path on each line, or a CSV file with the columns
-    study and, if known, site and period. Studies that have not changed are not built again, so that the same
-    command continues a run that was interrupted. Exit status 1 if a study could not be assessed.
+    FOLDER holds the study folders; LIST is a text file with a path on each line, or a CSV file with the
+    columns study and, if known, site and period. Studies that have not changed are not built again, so that
+    the same command continues a run that was interrupted. Exit status 1 if a study could not be assessed.
     """
     from trustreport.errors import MissingLibrary
     from trustreport.fleet.run import build_fleet

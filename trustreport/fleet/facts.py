@@ -1,4 +1,4 @@
-"""What a fleet keeps of one report: who and when it is of, its answer, its verdicts, its results as a table."""
+"""What a fleet keeps of one report: device, site and period, its answer, its verdicts, its results."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -127,4 +127,4 @@ def _trend(out: Path, key: tuple[str, str], found: Sequence[tuple[str, str]], sa
 
 
 def _cell(line: Mapping[str, Any] | None) -> TrendCell | None:
-    return line and TrendCell(line["estimate"], line["mark"], line["word"])
+    return None if line is None else TrendCell(line["estimate"], line["mark"], line["word"])

@@ -65,7 +65,7 @@ def build_fleet(
 
     Parameters
     ----------
-    source : a folder of study folders, or a file that lists their paths (text, or CSV with a column ``study``)
+    source : a folder of study folders, or a file that lists their paths (text, or CSV: column ``study``)
     backend, jobs : see `trustreport.parallel.workers`; workers of a cluster must see the same folders
     formats, seed : of each report, as `trustreport build` has them
     timeout : seconds that a study may take

@@ -1,4 +1,4 @@
-"""Which studies a fleet has: the folders of a folder, or those that a list names, each with a name of its own."""
+"""Which studies a fleet has: those of a folder or of a list, each with a name of its own."""
 
 import csv
 import re
@@ -90,9 +90,7 @@ def _listed(source: Path) -> list[dict[str, str]]:
     heads = table.fieldnames or []
     if "study" not in heads or not set(heads) <= set(COLUMNS):
         found = ", ".join(heads) or "nothing"
-        raise ValueError(
-            f"{source}: found the columns {found}, expected study, and if known site and period."
-        )
+        raise ValueError(f"{source}: found the columns {found}, expected study; site and period if known.")
     rows = [{key: (value or "").strip() for key, value in row.items() if key} for row in table]
     empty = [number for number, row in enumerate(rows, 2) if not row["study"]]
     if empty:
