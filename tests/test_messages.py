@@ -3,6 +3,7 @@
 import ast
 import re
 from math import inf, nan
+from pathlib import Path
 
 import pytest
 
@@ -176,3 +177,24 @@ def test_texts_are_sentences_without_banned_words() -> None:
 )
 def test_items_with_commas_are_parted_by_semicolons(items: list[str], expected: str) -> None:
     assert EN.listed(items) == expected
+
+
+BESIDE = {"trustreport", "study.yaml", "CSV, Parquet, XLSX, iMRMC"}  # names, the same in every language
+IN_ENGLISH = {"part_reference.html.j2"}  # made of the English document of the API, and marked as English
+LABELS = r'(?:aria-label|alt|title|placeholder|data-label|label|hint)="([^"]*)"'
+
+
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "templates/service").glob("*.j2")), ids=lambda file: file.name
+)
+def test_no_text_of_a_page_is_outside_the_catalogue(file: Path) -> None:
+    if file.name in IN_ENGLISH:
+        return
+    template = re.sub(r"\{#.*?#\}", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+    template = re.sub(r"(\{% block width %\})\w*|^\{\{ url \}\}/\w+/", "", template, flags=re.MULTILINE)
+    plain = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "\0", template, flags=re.DOTALL)
+    texts = re.split(r"<[^<>]*>|\0|\n", plain)
+    texts += [text for tag in re.findall(r"<[^<>]*>", plain) for text in re.findall(LABELS, tag)]
+    texts += re.findall(LABELS, " ".join(re.findall(r"\{\{.*?\}\}", template, flags=re.DOTALL)))
+    left = [t for text in texts if re.search(r"[A-Za-z]{2}", t := text.strip(" \0·,:;")) and t not in BESIDE]
+    assert not left, left

@@ -23,7 +23,9 @@ class StudyRow:
 
     name: str
     link: str
-    of: tuple[str, ...]
+    device: str
+    site: str
+    period: str
     language: str
     answer: str
     failed: tuple[tuple[str, str, str], ...]
@@ -53,6 +55,7 @@ def render(out: Path, totals: Totals, say: Catalogue) -> str:
     style = html.style(html.faces(), "A4", "report.css", "screen.css", "fleet.css")
     script = html.page_script()
     names = totals.worst_first()
+    words = [word for word in VERDICTS if totals.criteria[word]]
     trends = list(islice(totals.several_periods(), MOST_TRENDS))
     return html.packaged(
         "fleet/index.html.j2",
@@ -62,11 +65,10 @@ def render(out: Path, totals: Totals, say: Catalogue) -> str:
         policy=html.policy_of(style, script),
         totals=totals,
         sentence=_sentence(totals, say),
-        verdicts=[(word, MARKS.get(word, "none")) for word in VERDICTS if totals.criteria[word]],
-        studies=list(_studies(out, names[:MOST_STUDIES])),
+        verdicts=[(word, MARKS.get(word, "none")) for word in words],
+        studies=list(_studies(out, names[:MOST_STUDIES], words)),
         failures=list(_failures(out, totals.failed[:MOST_STUDIES], say)),
         trends=[_trend(out, key, found, say) for key, found in trends],
-        columns=VERDICTS,
         most=MOST_STUDIES,
     )
 
@@ -85,7 +87,7 @@ def _sentence(totals: Totals, say: Catalogue) -> str:
     return " ".join(said)
 
 
-def _studies(out: Path, names: Sequence[str]) -> Iterator[StudyRow]:
+def _studies(out: Path, names: Sequence[str], words: Sequence[str]) -> Iterator[StudyRow]:
     for name in names:
         record = read_record(out, name)
         if record is None:
@@ -95,11 +97,13 @@ def _studies(out: Path, names: Sequence[str]) -> Iterator[StudyRow]:
         yield StudyRow(
             name,
             report_link(name, record["files"]),
-            (device, record["site"], record["period"]),
+            device,
+            record["site"],
+            record["period"],
             record["language"],
             record["answer"],
             tuple((x["title"], x["estimate"], x["required"]) for x in lines if x["mark"] == "fail"),
-            tuple(record["verdicts"].get(word, 0) for word in VERDICTS),
+            tuple(record["verdicts"].get(word, 0) for word in words),
         )
 
 

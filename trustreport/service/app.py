@@ -127,7 +127,8 @@ async def _fault(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    title = {404: "Not found", 405: "Method not allowed"}.get(error.status_code, "Not done")
+    titles = {404: say("pages.fault.not_found.title"), 405: say("pages.fault.no_method.title")}
+    title = titles.get(error.status_code, say("pages.refused.other"))
     return _answer(request, Fault(error.status_code, title, str(error.detail), headers=error.headers))
 
 

@@ -44,14 +44,14 @@ def language_of(request: "Request", default: str) -> str:
     chosen = request.cookies.get(COOKIE, "")
     if chosen in offered():
         return chosen
-    asked = asked_for(request.headers.get("Accept-Language", ""))
+    asked = preferred(request.headers.get("Accept-Language", ""))
     return negotiate_locale(asked, offered(), sep="-") or default
 
 
-def asked_for(header: str) -> list[str]:
+def preferred(header: str) -> list[str]:
     """The languages of an ``Accept-Language``, the most wanted first (RFC 9110, section 12.5.4).
 
-    >>> asked_for("de;q=0.8, it-CH, *;q=0.1, fr;q=0")
+    >>> preferred("de;q=0.8, it-CH, *;q=0.1, fr;q=0")
     ['it-CH', 'de', '*']
     """
     weights: list[tuple[float, str]] = []

@@ -23,7 +23,7 @@ from trustreport.service.pages.page_context import (
     texts,
     typed,
 )
-from trustreport.service.pages.render import page, words_of
+from trustreport.service.pages.render import declared, page, words_of
 from trustreport.service.pages.studies import A_PAGE, After
 from trustreport.service.pages.words import PageWords
 from trustreport.service.routes import devices as devices_api
@@ -138,6 +138,7 @@ def _show(
     fault: Fault | None = None,
     sent: dict[str, str] | None = None,
 ) -> Response:
+    say = words_of(request)
     with core.store.read() as rows:
         row = who.one(rows, StoredDevice, device)
         query = who.all(StoredReport).where(StoredReport.device == row.id)
@@ -161,8 +162,8 @@ def _show(
             studies={s.id: s.name for s in studies},
             schedules=schedules,
             due=due,
-            drawing=drawing(found.items, due),
-            charts=trends.charts(moments, lambda name: _quantity(name, words_of(request))),
+            drawing=drawing(found.items, due, say),
+            charts=trends.charts(moments, lambda name: _quantity(name, say), say),
             fault=fault,
             typed=sent,
         )
@@ -180,7 +181,7 @@ def _studies(rows: Rows, device: StoredDevice) -> list[StoredStudy]:
     )
 
 
-def drawing(reports: list[StoredReport], due: datetime | None) -> TimelineDrawing | None:
+def drawing(reports: list[StoredReport], due: datetime | None, say: PageWords) -> TimelineDrawing | None:
     """The periods that reports speak of, oldest first; nothing to draw where none declares one."""
     spans = [
         (_in_this_age(r.facts["period_start"]), _in_this_age(r.facts["period_end"]), r)
@@ -199,15 +200,16 @@ def drawing(reports: list[StoredReport], due: datetime | None) -> TimelineDrawin
         return round(100 * (day - first).days / days, 2)
 
     bars = tuple(
-        Bar(_period(report), at(start), max(round(at(end) - at(start), 2), 0.8), report.id)
+        Bar(_period(report, say), at(start), max(round(at(end) - at(start), 2), 0.8), report.id)
         for start, end, report in spans
     )
     ticks = tuple((at(day), text) for day, text in _ticks(first, last))
     return TimelineDrawing(bars, ticks, at(next_due) if next_due else None)
 
 
-def _period(report: StoredReport) -> str:
-    return f"{report.facts['period_start']} to {report.facts['period_end']}"
+def _period(report: StoredReport, say: PageWords) -> str:
+    low, high = (declared(report.facts[f"period_{end}"], say.numbers) for end in ("start", "end"))
+    return say("word.to", low=low, high=high)
 
 
 def _in_this_age(text: str) -> date:

@@ -159,7 +159,7 @@ def _sentence(problem: Mapping[str, Any], say: PageWords) -> str:
     of_table = problem["file"] not in MANIFESTS
     rows = problem["rows"] or ([] if problem["row"] is None else [problem["row"]])
     n = max(problem["n_rows"], len(rows))
-    said = {name: problem[name] for name in ("found", "expected", "mend")}
+    said = {"found": problem["found"], "expected": problem["expected"], "fix": problem["mend"]}
     key = "pages.finding.found_expected" if said["expected"] else "pages.finding.found"
     text = say(key, **said).strip()
     if not of_table:

@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Response
 
+from trustreport.messages import say
 from trustreport.service.languages import COOKIE, offered
 from trustreport.service.pages.login import local
 from trustreport.service.pages.page_context import SentByWhoever, see, text
@@ -17,7 +18,9 @@ def choose(form: SentByWhoever) -> Response:
     """Keep a language, and go on where one was."""
     wanted = text(form, "language")
     if wanted not in offered():
-        raise Fault(422, "Not as expected", f"The languages of this service are {', '.join(offered())}.")
+        listed = ", ".join(offered())
+        detail = say("pages.language.unknown", languages=listed)
+        raise Fault(422, say("pages.fault.not_as_expected.title"), detail)
     answer = see(local(text(form, "next")))
     answer.set_cookie(COOKIE, wanted, max_age=YEAR, secure=True, httponly=True, samesite="strict", path="/")
     return answer

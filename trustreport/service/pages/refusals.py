@@ -1,5 +1,6 @@
 """What a person sees where a page is refused: a page that says why, or the one to sign in."""
 
+from http import HTTPStatus
 from urllib.parse import quote
 
 from fastapi import Request, Response
@@ -20,7 +21,8 @@ def is_wanted(request: Request) -> bool:
 
 def refused(request: Request, fault: Fault) -> Response:
     """The page of an error."""
-    if fault.status == 422 and request.method == "GET":  # a name or choice that no page has
+    unknown = fault.status == 404 and fault.reason[1] == HTTPStatus.NOT_FOUND.phrase  # an address of no page
+    if unknown or (fault.status == 422 and request.method == "GET"):  # a name or choice that no page has
         fault = Fault(404, say("pages.fault.not_found.title"), say("pages.fault.not_found.there_no_such"))
     if fault.status != 401:
         return page(request, "refused", fault=fault)

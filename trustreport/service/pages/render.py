@@ -91,7 +91,7 @@ def environment(language: str) -> Environment:
     )
     made.globals |= {"say": words, "static": address}
     made.filters |= {
-        "instant": lambda at: f"{numbers.moment(_utc(at))} UTC",
+        "instant": lambda at: f"{numbers.moment(_utc(at).replace(tzinfo=None))} UTC",
         "day": lambda at: numbers.day(_utc(at).date()),
         "date": lambda text: declared(text, numbers),
         "size": lambda n: size(n, numbers),

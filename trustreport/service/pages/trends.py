@@ -10,6 +10,7 @@ from math import ceil, floor, log10
 
 from trustreport.plan import FIRST_YEAR, LAST_YEAR
 from trustreport.quantities import known, quantity
+from trustreport.service.pages.words import PageWords, page_words
 from trustreport.service.routes.devices import Moment, TrendPoint
 
 MOST_CHARTS = 8
@@ -80,22 +81,26 @@ class Observation:
     report: str
 
 
-def charts(moments: Sequence[Moment], label: Callable[[str], str]) -> list[DeviceChart]:
+def charts(
+    moments: Sequence[Moment], label: Callable[[str], str], say: PageWords | None = None
+) -> list[DeviceChart]:
     """The charts of a device; series with criteria come first, and those of one point are left out.
 
     Parameters
     ----------
     moments : its reports, the newest first: where two have a value for one period, the newer one is drawn
     label : what people call a quantity
+    say : the words of the page; in English where there are none
     """
+    say = say or page_words("en")
     series: dict[str, dict[tuple[date, str], Observation]] = {}
     for moment in moments:
         for point in moment.trend:
-            if point.value is None or (found := _observed(moment, point)) is None:
+            if point.value is None or (found := _observed(moment, point, say)) is None:
                 continue
             series.setdefault(point.series, {}).setdefault((found.day, found.period), found)
     drawn = [
-        _chart(_title(name, found, label), sorted(found.values(), key=lambda o: (o.day, o.report)))
+        _chart(_title(name, found, label), sorted(found.values(), key=lambda o: (o.day, o.report)), say)
         for name, found in series.items()
         if len(found) > 1
     ]
@@ -111,7 +116,7 @@ def _title(series: str, found: dict[tuple[date, str], Observation], label: Calla
     return named[:1].upper() + named[1:]
 
 
-def _observed(moment: Moment, point: TrendPoint) -> Observation | None:
+def _observed(moment: Moment, point: TrendPoint, say: PageWords) -> Observation | None:
     """Where a point is drawn: at the end of its period, of its report's, or when that was made."""
     end, period = point.end, point.period or ""
     if point.period and end is None and (month := MONTH.fullmatch(point.period)):
@@ -124,12 +129,13 @@ def _observed(moment: Moment, point: TrendPoint) -> Observation | None:
     if not point.period:
         end = moment.period_end
         start = moment.period_start
-        period = f"{start or '?'} to {end}" if end else f"made {moment.created_at:%Y-%m-%d}"
+        made = say("pages.device.made", day=moment.created_at.date())
+        period = say("word.to", low=start or "?", high=end) if end else made
     day = min(max(end or moment.created_at.date(), FIRST_DAY), LAST_DAY)
     return Observation(point, day, period, moment.software_version, moment.report)
 
 
-def _chart(title: str, found: list[Observation]) -> DeviceChart:
+def _chart(title: str, found: list[Observation], say: PageWords) -> DeviceChart:
     percent = is_percent(found[0].point)
     across = _bounds(o.point for o in found)
     bottom, top = _range([o.point for o in found], [value for _, value in across], percent)
@@ -147,13 +153,13 @@ def _chart(title: str, found: list[Observation]) -> DeviceChart:
         assert p.value is not None
         low, high = (None if limit is None else y(limit) for limit in (p.low, p.high))
         where = (x(o.day), y(p.value), low, high)
-        return Mark(*where, p, o.day, o.period, o.version, o.report, alert_of(p))
+        return Mark(*where, p, o.day, o.period, o.version, o.report, alert_of(p, say))
 
     return DeviceChart(
         title=title,
         percent=percent,
         marks=tuple(mark(o) for o in found),
-        bounds=_placed((y(value), name, value) for name, value in across),
+        bounds=_placed((y(value), say(f"pages.device.bound.{name}"), value) for name, value in across),
         versions=tuple((x(o.day), o.version) for o in _changes(found)),
         ticks_x=_spread([(x(o.day), f"{o.day:%Y-%m}") for o in found]),
         ticks_y=tuple((y(v), v) for v in _round_values(bottom, top)),
@@ -166,12 +172,12 @@ def is_percent(point: TrendPoint) -> bool:
     return (quantity(name).written if known(name) else point.unit) == "proportion"
 
 
-def alert_of(point: TrendPoint) -> str:
+def alert_of(point: TrendPoint, say: PageWords) -> str:
     """Why a value is marked; empty where it is not."""
     if point.verdict == "fail":
-        return "criterion not met"
+        return say("pages.device.alert_criterion")
     if point.alert:
-        return f"control chart: alert on {point.alert}"
+        return say("pages.device.alert_chart", period=point.alert)
     return ""
 
 
@@ -179,10 +185,10 @@ def _bounds(points: Iterable[TrendPoint]) -> list[tuple[str, float]]:
     """What values were tested against, each once: the newest of criteria, and of control charts."""
     found: dict[str, float | None] = {}
     for point in points:
-        found["required above"] = point.above if point.above is not None else found.get("required above")
-        found["required below"] = point.below if point.below is not None else found.get("required below")
-        found["in control"] = point.expected if point.expected is not None else found.get("in control")
-        found["to detect"] = point.alarming if point.alarming is not None else found.get("to detect")
+        found["above"] = point.above if point.above is not None else found.get("above")
+        found["below"] = point.below if point.below is not None else found.get("below")
+        found["in_control"] = point.expected if point.expected is not None else found.get("in_control")
+        found["to_detect"] = point.alarming if point.alarming is not None else found.get("to_detect")
     return [(name, value) for name, value in found.items() if value is not None]
 
 

@@ -51,19 +51,19 @@ class Fault(Exception):
 
     def in_words(self, words: Catalogue) -> FaultText:
         """What a page says."""
-        title, detail = (_said(text, words) for text in self.reason)
-        fields = tuple(Field(field.place, _said(field.said, words)) for field in self.fields)
+        title, detail = (_text(text, words) for text in self.reason)
+        fields = tuple(Field(field.place, _text(field.said, words)) for field in self.fields)
         return FaultText(self.status, title, detail, fields)
 
     @property
     def title(self) -> str:
         """What was not done, in a few words of English."""
-        return _said(self.reason[0], catalogue())
+        return _text(self.reason[0], catalogue())
 
     @property
     def detail(self) -> str:
         """Why it was not done, in English."""
-        return _said(self.reason[1], catalogue())
+        return _text(self.reason[1], catalogue())
 
     def body(self, request: str) -> dict[str, Any]:
         """What is sent; `request` is the name under which the log knows this request."""
@@ -76,11 +76,11 @@ class Fault(Exception):
             **self.more,
         }
         if self.fields:
-            said["fields"] = [{"place": f.place, "said": _said(f.said, catalogue())} for f in self.fields]
+            said["fields"] = [{"place": f.place, "said": _text(f.said, catalogue())} for f in self.fields]
         return said
 
 
-def _said(text: str | Message, words: Catalogue) -> str:
+def _text(text: str | Message, words: Catalogue) -> str:
     return words(text) if isinstance(text, Message) else text
 
 
