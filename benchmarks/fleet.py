@@ -1,9 +1,9 @@
 """How long a fleet of small simulated studies takes with one and with two jobs: `python benchmarks/fleet.py`.
 
-A study is a year of one device at one site: scores of 300 to 900 simulated cases with two criteria. Prints for
-each number of jobs the wall and CPU seconds, and the speed-up, into benchmarks/results/fleet.csv; on a machine
-that does other work (`BUSY`) it prints the same and writes nothing. CPU seconds and bytes of each study, which
-other work hardly changes, go into benchmarks/results/fleet_studies.csv with `--studies`:
+A study is a year of one device at one site: scores of 300 to 900 simulated cases with two criteria. Prints
+for each number of jobs the wall and CPU seconds, and the speed-up, into benchmarks/results/fleet.csv; on a
+machine that does other work (`BUSY`) it prints the same and writes nothing. CPU seconds and bytes of each
+study, which depend less on other work, go into benchmarks/results/fleet_studies.csv with `--studies`:
 `fleet_queue.py` draws its times from them.
 """
 
