@@ -4,8 +4,8 @@ A discrete-event simulation of `trustreport fleet`: studies wait in one queue, a
 next. Times are drawn from what was measured (`results/fleet_studies.csv`: CPU seconds of small studies),
 times `SIZES`. A process starts anew after `BUILT` studies and after a failure; some studies fail at once,
 some run into the time limit, workers are lost at random with the study that they build, which is then built
-by another, three times at most. Where nothing is lost or fails, the simulated time is compared with its lower bound, the
-work divided by the workers.
+by another, three times at most. Where nothing is lost or fails, the simulated time is compared with its lower
+bound, the work divided by the workers.
 
 Writes benchmarks/results/fleet_queue.csv: hours until the last study has ended, mean and greatest of `NIGHTS`
 simulated nights, how busy the workers were, and the work that was lost.
