@@ -57,9 +57,11 @@ MAY = {
     "notebook": ("report",),
     "api": ("report", "ingest", "parallel", "lock", "notebook", "exports", "sizing"),
     "subprocess_reader": ("study", "plan", "ingest", "pipes"),
+    "fleet": ("api",),
     "cli": (
         "api",
         "commands",
+        "fleet",
         "subprocess_reader",
         "starter",
         "proposal",

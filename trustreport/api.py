@@ -56,6 +56,7 @@ __all__ = [
     "Written",
     "as_data",
     "assess",
+    "build_fleet",
     "draw_sizes",
     "export_report",
     "lock_criteria",
@@ -359,3 +360,28 @@ def write_report(
     from trustreport.report.write import write
 
     return write(assessment, Path(out), formats=formats, progress=progress, timed=timed, drawing=drawing)
+
+
+def build_fleet(source: str | PathLike[str], out: str | PathLike[str], **options: Any) -> Any:
+    """Build the reports of many studies into `out` and an overview of them; see `trustreport.fleet.run`.
+
+    A study that has not changed since is not built again, and one that fails does not stop the others.
+
+    Parameters
+    ----------
+    source : a folder of study folders, or a file that lists their paths
+    options : ``backend``, ``jobs``, ``formats``, ``seed``, ``timeout``, ``again``, ``language``,
+        ``allow_outside``, ``progress``
+
+    Returns
+    -------
+    trustreport.fleet.run.FleetSummary
+        Counts of reports that were built and that were current, and the studies that failed, with reasons.
+
+    Raises
+    ------
+    ValueError : no such folder or list, an unknown format, or a wrong number of jobs
+    BlockingIOError : another run writes into `out`
+    MissingLibrary : the package of the backend is not installed
+    """
+    return import_module("trustreport.fleet.run").build_fleet(source, out, **options)  # it uses this module

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import trustreport
+from trustreport.fleet.command import fleet
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -394,6 +395,9 @@ def build(
         click.echo(f"{verdict.criterion.endpoint}: {verdict.word}", err=True)
     if failed:
         sys.exit(FAILED)
+
+
+main.add_command(fleet)
 
 
 def _look(path: Path, study: "Study", plan: "Plan", on: "datetime | None", purpose: str) -> "Study":

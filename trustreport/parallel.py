@@ -4,7 +4,9 @@ No result depends on it: each piece carries its own random generator, and the pi
 one order.
 """
 
+import signal
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Literal, get_args
@@ -31,10 +33,7 @@ def workers(jobs: int = 1, backend: Backend = "loky") -> Iterator[Run]:
     ValueError : for less than one job or an unknown backend
     MissingLibrary : where the backend's package is not installed; the message says how to install it
     """
-    if jobs < 1:
-        raise ValueError(f"jobs must be 1 or more, got {jobs}.")
-    if backend not in BACKENDS:
-        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}.")
+    _check(jobs, backend)
     if backend == "dask":
         with _dask(jobs):
             yield with_joblib(n_jobs=jobs, backend="dask")
@@ -46,14 +45,67 @@ def workers(jobs: int = 1, backend: Backend = "loky") -> Iterator[Run]:
 
 
 @contextmanager
-def _dask(jobs: int) -> Iterator[None]:
+def executor(jobs: int = 1, backend: Backend = "loky") -> Iterator[tuple[Executor, int]]:
+    """The workers themselves, and how many calls they do at a time; for calls that outlive no block.
+
+    Parameters and errors are those of `workers`. Where the block ends with an exception, what processes of
+    this machine are doing is ended too; what threads and a cluster have begun runs to its end.
+    """
+    _check(jobs, backend)
+    if backend == "dask":
+        with _dask(jobs) as client:
+            yield client.get_executor(pure=False), max(sum(client.nthreads().values()), 1)
+    elif backend == "ray":
+        with _ray(jobs):
+            yield _RayExecutor(), jobs
+    elif backend == "threading":
+        threads = ThreadPoolExecutor(jobs)
+        try:
+            yield threads, jobs
+        finally:
+            threads.shutdown(wait=True, cancel_futures=True)
+    else:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        processes = ProcessPoolExecutor(jobs, initializer=_leave_interrupts)
+        kill = True
+        try:
+            yield processes, jobs
+            kill = False
+        finally:
+            processes.shutdown(wait=True, kill_workers=kill)
+
+
+class _RayExecutor(Executor):
+    """Ray's tasks as futures of the standard library."""
+
+    def submit(self, call: Any, /, *args: Any, **named: Any) -> Future[Any]:
+        ray = _needed("ray", "ray")
+        future: Future[Any] = ray.remote(call).remote(*args, **named).future()
+        return future
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C is for the process that was started on the terminal; it ends its workers itself."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _check(jobs: int, backend: str) -> None:
+    if jobs < 1:
+        raise ValueError(f"jobs must be 1 or more, got {jobs}.")
+    if backend not in BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}.")
+
+
+@contextmanager
+def _dask(jobs: int) -> Iterator[Any]:
     distributed = _needed("distributed", "dask")
     if _needed("dask", "dask").config.get("scheduler-address", None):
         own: dict[str, Any] = {}
     else:
         own = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.Client(**own):  # joblib's backend computes with the client that is open
-        yield
+    with distributed.Client(**own) as client:  # joblib's backend computes with the client that is open
+        yield client
 
 
 @contextmanager

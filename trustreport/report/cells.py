@@ -11,14 +11,18 @@ Cell = str | float | int | bool | None
 
 
 def cell(value: Any) -> Cell:
+    """A value of results.json as a cell that no spreadsheet computes."""
+    plain = plain_cell(value)
+    return escaped(plain) if isinstance(plain, str) else plain
+
+
+def plain_cell(value: Any) -> Cell:
     """A value of results.json as a cell; what has parts is JSON, a pair is joined."""
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, str):
-        return escaped(value)
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return escaped("; ".join(value))
-    return escaped(json.dumps(value, sort_keys=True, ensure_ascii=False)) if value else None
+        return "; ".join(value)
+    return json.dumps(value, sort_keys=True, ensure_ascii=False) if value else None
 
 
 def escaped(text: str) -> str:

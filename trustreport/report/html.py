@@ -37,11 +37,11 @@ def render(
     provenance : ``inputs`` (file, sha256, bytes), ``versions``, ``seed``, ``iterations``, ``trustreport``
     drawn : figures by id, from `figures.draw_all`
     """
-    sheets = style(_faces(), assessment.plan.report.page, "report.css", "page.css", "screen.css") + _margins(
+    sheets = style(faces(), assessment.plan.report.page, "report.css", "page.css", "screen.css") + _margins(
         assessment, results_hash
     )
     document = Documents(assessment, results_hash, provenance, Pages(drawn), "screen")
-    return document.text("both", sheets, _policy(sheets, _script()), _script())
+    return document.text("both", sheets, policy_of(sheets, page_script()), page_script())
 
 
 def answered(assessment: Assessment) -> str:
@@ -176,17 +176,17 @@ def style(faces: str, paper: str, *sheets: str) -> Markup:
 
 
 @cache
-def _faces() -> str:
+def faces() -> str:
     """The faces of the text within the file, for a browser."""
-    faces = []
+    found = []
     for weight, name in ((400, "Regular"), (600, "SemiBold")):
         file = folder("templates") / "assets" / "fonts" / f"Inter-{name}.woff2"
         data = b64encode(file.read_bytes()).decode()
-        faces.append(
+        found.append(
             f'@font-face {{ font-family: "Report Text"; font-weight: {weight}; '
             f'src: url(data:font/woff2;base64,{data}) format("woff2"); }}\n'
         )
-    return "".join(faces)
+    return "".join(found)
 
 
 def _margins(assessment: Assessment, results_hash: str) -> Markup:
@@ -220,13 +220,13 @@ def _running(assessment: Assessment, results_hash: str) -> tuple[str, str, str]:
 
 
 @cache
-def _script() -> Markup:
+def page_script() -> Markup:
     """The script of the page; without it everything is there, and nothing can be sorted or searched."""
     text = (folder("templates") / "report" / "page.js").read_text(encoding="utf-8")
     return Markup(text)  # noqa: S704 -- packaged text only
 
 
-def _policy(sheets: str, script: str) -> str:
+def policy_of(sheets: str, script: str) -> str:
     """A content security policy: this style, this script, images and fonts of the file, and nothing else."""
     style, code = (b64encode(sha256(text.encode()).digest()).decode() for text in (sheets, script))
     return (
