@@ -1,11 +1,13 @@
-"""Make the README's picture: page 1 of the report of the certification example, with its answer as text.
+"""Make the pictures of first pages that are kept: of the README, and of each kind of report in each language.
 
-    python docs/readme_picture.py
+    python docs/readme_picture.py [LANGUAGE ...]
 
-The answer is in the file as the PNG text `Description`; a test compares it with the example's report.
+Without a language, all. The answer of the report is in each file as the PNG text `Description`; tests compare
+it with that of the report.
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,28 +15,46 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from trustreport import assess, read_study, write_report
+from trustreport.messages import languages
 from trustreport.report.write import as_data
 
 HERE = Path(__file__).resolve().parent
-EXAMPLE = HERE.parent / "examples" / "certification-dossier"
-PICTURE = HERE / "report.png"
+EXAMPLES = HERE.parent / "examples"
+KINDS = ("certification-dossier", "procurement-triage", "vigilance-audit")
+README = HERE / "report.png"
 COLOURS = 64  # of a page in black, grey and five colours; chosen to cover the rare ones, red among them
 
 
+def pictures(kind: str, chosen: list[str]) -> Iterator[tuple[str, Path]]:
+    """Languages and files of an example's first page."""
+    for language in chosen:
+        if language != "en":
+            yield language, HERE / "languages" / f"{kind}.{language}.png"
+        elif kind == KINDS[0]:
+            yield language, README
+
+
 def main() -> None:
-    """Write the picture."""
+    """Write the pictures."""
     sys.path.insert(0, str(HERE / "site"))
     from pictures import first_page
 
-    assessment = assess(*read_study(EXAMPLE))
-    described = PngInfo()
-    described.add_text("Description", as_data(assessment)["answer"]["sentence"])
-    with TemporaryDirectory() as folder:
-        written = write_report(assessment, Path(folder) / "out", formats=("pdf",))
-        page = Path(folder) / "page.png"
-        first_page(written.folder / "report.pdf", page)
-        small = Image.open(page).quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        small.save(PICTURE, optimize=True, pnginfo=described)
+    chosen = sys.argv[1:] or list(languages())
+    for kind in KINDS:
+        assessment = assess(*read_study(EXAMPLES / kind))
+        for language, file in pictures(kind, chosen):
+            one = assessment.in_language(language)
+            described = PngInfo()
+            described.add_text("Description", as_data(one)["answer"]["sentence"])
+            with TemporaryDirectory() as folder:
+                written = write_report(one, Path(folder) / "out", formats=("pdf",))
+                page = Path(folder) / "page.png"
+                first_page(written.folder / "report.pdf", page)
+                small = Image.open(page).quantize(
+                    COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+                )
+                file.parent.mkdir(exist_ok=True)
+                small.save(file, optimize=True, pnginfo=described)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 from collections import Counter
 from collections.abc import Set
 from functools import cache
@@ -13,6 +12,7 @@ import pytest
 
 from trustreport.api import assess, read_study
 from trustreport.messages import catalogue
+from trustreport.qualification.entries import agrees, matching
 from trustreport.report.document import canonical, document
 from trustreport.report.write import provenance
 
@@ -40,17 +40,6 @@ def results_of(folder: Path) -> list[dict[str, Any]]:
     return parsed["results"]
 
 
-def contains(have: Any, want: Any) -> bool:
-    """Whether a scope has all that is expected of it."""
-    if isinstance(want, dict):
-        return isinstance(have, dict) and all(k in have and contains(have[k], v) for k, v in want.items())
-    if isinstance(want, list):
-        return isinstance(have, list) and len(have) == len(want) and all(map(contains, have, want))
-    if isinstance(want, bool) or isinstance(have, bool) or not isinstance(want, int | float):
-        return bool(have == want)
-    return isinstance(have, int | float) and math.isclose(have, want, rel_tol=1e-9, abs_tol=1e-12)
-
-
 def differences(rows: list[dict[str, str]], results: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """Each expected row without an entry of that id, scope, method and value, with the values found."""
     by_id: dict[str, list[dict[str, Any]]] = {}
@@ -58,18 +47,9 @@ def differences(rows: list[dict[str, str]], results: list[dict[str, Any]]) -> li
         by_id.setdefault(entry["id"], []).append(entry)
     wrong = []
     for row in rows:
-        field, scope = row["field"], json.loads(row["scope"])
-        found = [
-            e
-            for e in by_id.get(row["id"], [])
-            if contains(e["scope"], scope) and (not row["method"] or e["method"] == row["method"])
-        ]
-        if row["value"] == "":
-            fine = bool(found) and all(e[field] is None and e["note"] for e in found)
-        else:
-            want, tolerance = float(row["value"]), float(row["tol"])
-            fine = any(e[field] is not None and abs(e[field] - want) <= tolerance for e in found)
-        if not fine:
+        field, expected = row["field"], float(row["value"]) if row["value"] else None
+        found = matching(by_id.get(row["id"], []), json.loads(row["scope"]), row["method"])
+        if not agrees(found, field, expected, float(row["tol"])):
             wrong.append((row, [e[field] for e in found]))
     return wrong
 

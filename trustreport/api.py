@@ -3,30 +3,48 @@
 Only here do reading and writing meet.
 """
 
-from collections.abc import Iterable, Mapping
-from datetime import date
-from os import PathLike
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib import import_module
+from itertools import starmap
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from trustreport import lock
-from trustreport.assessment import Assessment, Cancel, Progress, Seen
-from trustreport.assessment import assess as answer_all
-from trustreport.measures.similarity.tasks import Run, one_by_one
-from trustreport.notebook import Assessed
-from trustreport.parallel import BACKENDS, Backend, workers
-from trustreport.plan import Plan
-from trustreport.report.compare import load
-from trustreport.report.drawing import DrawingProcess
-from trustreport.report.files import FileStatus
-from trustreport.report.reproduce import as_built, reproduced
-from trustreport.report.write import FORMATS, Written, as_data, write
-from trustreport.study import Study
-
 if TYPE_CHECKING:
-    from trustreport.sizing import StudySizes
+    from collections.abc import Iterable, Mapping
+    from datetime import date
+    from os import PathLike
 
+    from matplotlib.figure import Figure
+
+    from trustreport import lock
+    from trustreport.assessment import Assessment, Cancel, Progress, Seen
+    from trustreport.measures.similarity.tasks import Run
+    from trustreport.notebook import Assessed
+    from trustreport.parallel import BACKENDS, Backend, workers
+    from trustreport.plan import Plan
+    from trustreport.report.drawing import DrawingProcess
+    from trustreport.report.files import FileStatus
+    from trustreport.report.write import FORMATS, Written, as_data
+    from trustreport.sizing import StudySizes
+    from trustreport.study import Study
+
+# What is offered here and made elsewhere is loaded when it is asked for, like all that a function uses.
+ELSEWHERE = {
+    "Assessed": "notebook",
+    "Assessment": "assessment",
+    "BACKENDS": "parallel",
+    "Backend": "parallel",
+    "Cancel": "assessment",
+    "FORMATS": "report.write",
+    "Plan": "plan",
+    "Progress": "assessment",
+    "Study": "study",
+    "Written": "report.write",
+    "as_data": "report.write",
+    "workers": "parallel",
+}
 __all__ = [
     "BACKENDS",
     "FORMATS",
@@ -36,7 +54,9 @@ __all__ = [
     "Cancel",
     "Progress",
     "Written",
+    "as_data",
     "assess",
+    "draw_sizes",
     "export_report",
     "lock_criteria",
     "plan_reader_study",
@@ -45,7 +65,14 @@ __all__ = [
     "reproduce",
     "workers",
     "write_report",
+    "write_sizes",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"trustreport.{ELSEWHERE[name]}"), name)
 
 
 def read_study(
@@ -64,9 +91,13 @@ def read_study(
     StudyError : with every problem of every file
     TypeError : a table of a mapping is neither a DataFrame nor the name of a file
     """
-    from trustreport import ingest  # takes a tenth of a second, and who reads apart has no need of it
+    from collections.abc import Mapping
+
+    from trustreport import ingest
 
     if isinstance(source, Mapping):
+        from tempfile import TemporaryDirectory
+
         from trustreport.interop import frames
 
         with TemporaryDirectory() as folder:
@@ -82,7 +113,7 @@ def assess(
     progress: Progress | None = None,
     cancel: Cancel | None = None,
     seen: Seen | None = None,
-    run: Run = one_by_one,
+    run: Run = starmap,
     only: Iterable[str] = (),
     register: str | PathLike[str] | None = None,
     on: str | date = "",
@@ -103,6 +134,9 @@ def assess(
     FileNotFoundError : the folder has no register: `lock_criteria` starts one
     ValueError : `on` or `purpose` without a register, a day that is none, or an altered register
     """
+    from trustreport.assessment import assess as answer_all
+    from trustreport.notebook import Assessed
+
     if register is not None:
         study = _with_look(study, plan, register, on, purpose)
     elif on or purpose:
@@ -128,7 +162,7 @@ def lock_criteria(
     FileExistsError : there is a lock that differs from the manifest, and `amend` was not asked
     ValueError : there is nothing to lock, the lock cannot be read, or the token is of something else
     """
-    from trustreport import ingest
+    from trustreport import ingest, lock
 
     folder, plan = ingest.read_plan(Path(path))
     file = folder / lock.FILE
@@ -160,6 +194,8 @@ def record_look(
     """
     from dataclasses import replace
 
+    from trustreport import lock
+
     folder = _folder_of(path)
     look = lock.look_of(study, plan, on=on, purpose=purpose)
     if not look.data or not (folder / lock.LOOKS).is_file():
@@ -175,6 +211,10 @@ def _with_look(
     study: Study, plan: Plan, register: str | PathLike[str], on: str | date, purpose: str
 ) -> Study:
     """The study with this use entered in a register that has to be there."""
+    from datetime import date
+
+    from trustreport import lock
+
     if not (_folder_of(register) / lock.LOOKS).is_file():
         missing = "start one with lock_criteria (trustreport lock) before the data are used"
         raise FileNotFoundError(f"{_folder_of(register) / lock.LOOKS}: no register of looks; {missing}.")
@@ -194,6 +234,10 @@ def reproduce(
     ------
     StudyError : with every problem of every file
     """
+    from trustreport.report.compare import load
+    from trustreport.report.reproduce import as_built, reproduced
+    from trustreport.report.write import as_data
+
     written = load(Path(out))
     read, plan = read_study(study, allow_outside=allow_outside)
     return list(reproduced(written, as_data(assess(read, as_built(plan, written)))))
@@ -217,7 +261,7 @@ def export_report(assessment: Assessment, form: str, file: str | PathLike[str]) 
 
 def plan_reader_study(
     file: str | PathLike[str] | None = None, *, allow_outside: bool = False, **options: Any
-) -> "StudySizes":
+) -> StudySizes:
     """Size a reader study before any data: readers x cases for a wished power or interval width.
 
     Parameters
@@ -247,7 +291,7 @@ def plan_reader_study(
     >>> [(one.n_readers, one.cell.n_cases) for one in sizes.smallest]
     [(6, 345), (10, 269)]
     """
-    from trustreport.sizing import read_request, size_study  # who writes reports has no need of it
+    from trustreport.sizing import read_request, size_study
     from trustreport.sizing.pilot import pilot_parts
 
     request = read_request(None if file is None else Path(file), options)
@@ -255,6 +299,51 @@ def plan_reader_study(
         return size_study(request)
     study, plan = read_study(request.pilot, allow_outside=allow_outside)
     return size_study(request, pilot_parts(study, plan, request))
+
+
+def draw_sizes(sizes: StudySizes) -> Figure:
+    """The figure of a sized study: power or interval width over the cases, a line a number of readers.
+
+    >>> sizes = plan_reader_study(
+    ...     endpoint="sensitivity",
+    ...     effect=0.1,
+    ...     expected=0.75,
+    ...     readers=[5, 8],
+    ...     cases=[50, 100],
+    ...     components={"model": "roe_metz", "structure": "HL"},
+    ... )
+    >>> len(draw_sizes(sizes).axes)
+    1
+    """
+    from trustreport.messages import catalogue
+    from trustreport.sizing import protocol
+
+    return protocol.figure_of(sizes).drawing.draw(catalogue("en"))
+
+
+def write_sizes(sizes: StudySizes, out: str | PathLike[str]) -> list[Path]:
+    """Write a sized study into the folder `out`: numbers, section of a protocol (Markdown, PDF) and figure.
+
+    Returns
+    -------
+    list of Path
+        ``plan.json``, ``protocol.md``, ``figure.svg``, and ``protocol.pdf`` unless Pango is not installed.
+    """
+    from trustreport.errors import MissingLibrary
+    from trustreport.sizing import protocol
+
+    files = {
+        "plan.json": protocol.to_json(sizes),
+        "protocol.md": protocol.to_markdown(sizes).encode(),
+        "figure.svg": protocol.to_svg(sizes),
+    }
+    with suppress(MissingLibrary):
+        files["protocol.pdf"] = protocol.to_pdf(sizes)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in files]
 
 
 def write_report(
@@ -267,4 +356,6 @@ def write_report(
     drawing: DrawingProcess | None = None,
 ) -> Written:
     """Write the report into the folder `out`; see `trustreport.report.write.write`."""
+    from trustreport.report.write import write
+
     return write(assessment, Path(out), formats=formats, progress=progress, timed=timed, drawing=drawing)

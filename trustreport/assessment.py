@@ -1,8 +1,9 @@
 """The whole assessment: every dimension asked, every check run, what stays open said."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Self
 
 from trustreport.checks import CHECKS, Evidence
 from trustreport.dimensions import DIMENSIONS
@@ -13,7 +14,7 @@ from trustreport.finding import CheckOutcome, Figure, Finding, Unanswered
 from trustreport.identity.release import released
 from trustreport.measures.similarity.tasks import Run, one_by_one
 from trustreport.one_number import contradictions
-from trustreport.plan import Plan, undeclared
+from trustreport.plan import Language, Plan, undeclared
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts import AtLevel, Verdict, verdicts
@@ -50,6 +51,11 @@ class Assessment:
         """Every figure: those of the dimensions in report order, then what was read."""
         found = [figure for finding in self.findings for figure in figures_of(finding)]
         return (*found, *self.flow_figures)
+
+    def in_language(self, language: Language) -> Self:
+        """The same assessment, whose report is in another language."""
+        report = self.plan.report.model_copy(update={"language": language})
+        return replace(self, plan=self.plan.model_copy(update={"report": report}))
 
     def fired(self, dimension: str = "") -> Iterator[CheckOutcome]:
         """The checks that fired, blocks first; of one dimension where it is named."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from trustreport.proposal import Doubt
     from trustreport.service.audit import Verified
     from trustreport.service.settings import Settings
-    from trustreport.sizing import StudySizes
     from trustreport.study import Study
 
 PROBLEMS = 1
@@ -36,9 +35,14 @@ BACKENDS = ("loky", "threading", "dask", "ray")
 SERVICE_BACKENDS = ("dask",)
 FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
 DEFAULT_FORMATS = ("html", "pdf", "json")
-EXPORTS = ("imrmc", "csv", "chai", "cyclonedx", "fhir", "huggingface", "psur", "pmcf", "annex-iv")
+EXPORTS = (
+    *("imrmc", "csv", "dcurves", "chai", "cyclonedx", "fhir", "huggingface"),
+    *("psur", "pmcf", "annex-iv"),
+)
 DRAWING = {"html", "pdf", "annex", "figures", "questions"}
 RELEASES = ("internal", "public")
+SIGNATURE_FORMS = ("statement", "in-toto", "pdf")
+LANGUAGES = ("en", "it", "fr", "de")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -254,6 +258,7 @@ def _print_objections(found: dict[str, Any], *, quiet: bool) -> int:
     type=click.Choice(RELEASES),
     help="Audience; overrides the manifest. A public report hides readers and sites.",
 )
+@click.option("--language", type=click.Choice(LANGUAGES), help="Language; overrides the manifest.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the random numbers.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of parallel workers."
@@ -283,6 +288,7 @@ def build(
     kind: str | None,
     formats: str | None,
     release: str | None,
+    language: str | None,
     seed: int | None,
     jobs: int,
     backend: "Backend",
@@ -341,7 +347,8 @@ def build(
         with problems_on_stderr():
             read, plan = reading()
         read = _look(study, read, plan, on, purpose)
-        of_report = {name: said for name, said in (("kind", kind), ("release", release)) if said}
+        said = {"kind": kind, "release": release, "language": language}
+        of_report = {name: value for name, value in said.items() if value}
         if of_report:
             plan = plan.model_copy(update={"report": plan.report.model_copy(update=of_report)})
         if seed is not None:
@@ -452,8 +459,9 @@ def lock(study: Path, amend: bool, reason: str, token: Path | None) -> None:
     "form",
     type=click.Choice(EXPORTS),
     required=True,
-    help="imrmc: input of the FDA's iMRMC. csv: every number. chai: CHAI Applied Model Card. cyclonedx: bill "
-    "of materials. fhir: FHIR R5. huggingface: model-index. psur, pmcf, annex-iv: forms (.html or .docx).",
+    help="imrmc: input of the FDA's iMRMC. csv: every number. dcurves: decision curves in numbers. "
+    "chai: CHAI Applied Model Card. cyclonedx: bill of materials. fhir: FHIR R5. "
+    "huggingface: model-index. psur, pmcf, annex-iv: forms (.html or .docx).",
 )
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Output file."
@@ -541,6 +549,56 @@ def infer(
 
 @main.command()
 @click.argument("out", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--key",
+    required=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Private key (PEM): Ed25519; for signed copies of PDF any that a certificate may have.",
+)
+@click.option("--signer", "signatory", required=True, metavar="'NAME <ADDRESS>'", help="Who signs.")
+@click.option("--act", default="approval", show_default=True, help="Act in one word; it names the files.")
+@click.option("--meaning", required=True, help="Meaning of the signature, in a sentence.")
+@click.option(
+    "--form",
+    "forms",
+    multiple=True,
+    type=click.Choice(SIGNATURE_FORMS),
+    default=SIGNATURE_FORMS[:1],
+    show_default=True,
+    help="statement: ACT.json with its signature. in-toto: ACT.dsse.json, for cosign. pdf: signed copies "
+    "(PAdES). May be repeated.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Certificate of the key (PEM), with those between it and the root; for signed copies.",
+)
+@click.option(
+    "--tsa", default="", metavar="URL", help="Time-stamping authority (RFC 3161); it sees hashes only."
+)
+def sign(
+    out: Path,
+    key: Path,
+    signatory: str,
+    act: str,
+    meaning: str,
+    forms: tuple[str, ...],
+    certificate: Path | None,
+    tsa: str,
+) -> None:
+    """Sign the report in OUT. Its files stay as they are: signatures are files of their own.
+
+    Verify them with trustreport verify. Nothing is signed where the report has been changed, and nothing is
+    written where a signature or a time stamp cannot be had.
+    """
+    from trustreport.commands.sign import SignRequest, run
+
+    for file in run(SignRequest(out, key, signatory, act, meaning, forms, certificate, tsa)):
+        click.echo(file)
+
+
+@main.command()
+@click.argument("out", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--study", type=click.Path(path_type=Path), help="Study from which to recompute the report.")
 @click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
 @click.option(
@@ -548,18 +606,31 @@ def infer(
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Public keys (PEM) of those who must have signed statements on the report.",
 )
-def verify(out: Path, study: Path | None, allow_outside: bool, signers: Path | None) -> None:
+@click.option(
+    "--roots",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Trusted certificates (PEM), to which those of signed PDF and time stamps must lead.",
+)
+def verify(
+    out: Path, study: Path | None, allow_outside: bool, signers: Path | None, roots: Path | None
+) -> None:
     """Verify that the files of the report in OUT are unchanged.
 
     With --study, also verify that the report was made from this study and that the numbers come out the
-    same. Signed statements in OUT (approval.json with approval.json.sig) are checked too: the signature, and
-    that the statement refers to these files. With --signers, at least one statement must be signed by one of
-    them. Exit status 1 if anything differs.
+    same. Signed statements in OUT (approval.json with approval.json.sig, approval.dsse.json) are checked too:
+    the signature, and that the statement refers to these files. With --signers, at least one statement must
+    be signed by one of them. Signed copies of PDF and time stamps are checked, with --roots their
+    certificates too, and with --study the time stamps of its lock. Exit status 1 if anything differs.
     """
+    from trustreport.commands.keys import roots_of, signers_of
     from trustreport.report.bundle import verify as look
 
-    lines = look(out, None if signers is None else signers_of(signers))
+    trusted = None if roots is None else roots_of(roots)
+    lines = look(out, None if signers is None else signers_of(signers), trusted)
     if study is not None:
+        from trustreport.commands.locks import lock_stamps
+
+        lines += lock_stamps(study, trusted)
         from trustreport.api import reproduce
 
         with problems_on_stderr():
@@ -570,19 +641,6 @@ def verify(out: Path, study: Path | None, allow_outside: bool, signers: Path | N
             click.echo(f"{line.file} {line.said}.", err=line.status == "wrong")
     click.echo(f"{sum(line.status == 'ok' for line in lines)} unchanged, {len(wrong)} changed or missing.")
     sys.exit(PROBLEMS if wrong else 0)
-
-
-def signers_of(file: Path) -> dict[bytes, str]:
-    """The keys of a file of signers; an unreadable file is a usage error."""
-    try:
-        from trustreport.signing import read_signers
-    except ImportError as error:
-        fix = "pip install 'trustreport[sign]'"
-        raise click.ClickException(f"signatures need additional packages ({error}): {fix}") from error
-    try:
-        return read_signers(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise click.BadParameter(f"{file}: {error}", param_hint="--signers") from error
 
 
 @main.command()
@@ -714,7 +772,7 @@ def plan_study(
     file = source if source is not None and source.is_file() else None
     if source is not None and file is None:
         options["pilot"] = str(source)
-    from trustreport.api import plan_reader_study
+    from trustreport.api import plan_reader_study, write_sizes
 
     with problems_on_stderr():
         sizes = plan_reader_study(file, **options)
@@ -722,8 +780,11 @@ def plan_study(
 
     click.echo(protocol.to_json(sizes) if form == "json" else protocol.to_markdown(sizes), nl=False)
     if out is not None:
-        for written in _write_plan(sizes, out):
-            click.echo(written, err=True)
+        written = write_sizes(sizes, out)
+        for file in written:
+            click.echo(file, err=True)
+        if not any(file.suffix == ".pdf" for file in written):
+            click.echo("No PDF: a library is missing. `trustreport doctor` says which.", err=True)
 
 
 def _print_chart(fields: dict[str, Any], form: str) -> None:
@@ -737,25 +798,6 @@ def _print_chart(fields: dict[str, Any], form: str) -> None:
     click.echo(
         canonical(found) if form == "json" else catalogue("en")(chart_sentence(found)) + "\n", nl=False
     )
-
-
-def _write_plan(sizes: "StudySizes", out: Path) -> Iterator[Path]:
-    from trustreport.errors import MissingLibrary
-    from trustreport.sizing import protocol
-
-    files = {
-        "plan.json": protocol.to_json(sizes),
-        "protocol.md": protocol.to_markdown(sizes).encode(),
-        "figure.svg": protocol.to_svg(sizes),
-    }
-    try:
-        files["protocol.pdf"] = protocol.to_pdf(sizes)
-    except MissingLibrary as error:
-        click.echo(str(error), err=True)
-    out.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (out / name).write_bytes(content)
-        yield out / name
 
 
 @main.command()
@@ -970,8 +1012,38 @@ def print_columns(rows: Sequence[Sequence[str]]) -> None:
 
 
 @main.command()
-def doctor() -> None:
-    """Check that this machine has the libraries that reports need, and say how to install the others."""
+@click.option(
+    "--qualify",
+    is_flag=True,
+    help="Also compare the installation and what it computes with reference values.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="New folder for the record of --qualify (PDF and JSON).",
+)
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Private Ed25519 key (PEM) that signs the record.",
+)
+@click.option("--signer", "signatory", metavar="'NAME <ADDRESS>'", help="Who signs the record.")
+def doctor(qualify: bool, out: Path | None, key: Path | None, signatory: str | None) -> None:
+    """Check that this machine has the libraries that reports need, and say how to install the others.
+
+    With --qualify, compare the packages with the locked versions, the package's files with the wheel's
+    record, and results with reference values of other software (docs/validation.md). Exit status 1 if
+    anything fails.
+    """
+    if qualify != (out is not None) or (not qualify and (key or signatory)):
+        raise click.UsageError("--qualify goes with --out; --key and --signer sign its record")
+    if qualify and out is not None:
+        from trustreport.commands.qualify import run
+
+        with steps() as on_progress:
+            passed = run(out, key, signatory, on_progress)
+        sys.exit(0 if passed else PROBLEMS)
     from trustreport.report.doctor import diagnose
 
     healthy = True

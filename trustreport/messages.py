@@ -28,6 +28,8 @@ from trustreport.resources import folder
 MINUS = "\N{MINUS SIGN}"
 WITHIN = re.compile(r"\([^()]*\)")  # what stands in parentheses
 JOIN = "; "
+FIELD = re.compile(r"\{(\w+)[^{}]*\}")
+TYPED = re.compile(r"[-−]?\d+\.\d+%?")
 TERM = re.compile(r"‹(\w+)›")
 PLURALS = frozenset(("zero", "one", "two", "few", "many", "other"))
 INFINITY = "\N{INFINITY}"
@@ -69,7 +71,12 @@ class Notes:
         if text in self._phrases:
             return self._phrases[text]
         found = ((pattern.fullmatch(text), phrase) for pattern, phrase in self._patterns)
-        return next((self._phrases[phrase].format(**m.groupdict()) for m, phrase in found if m), "")
+        return next((_filled(self._phrases[phrase], m.groupdict()) for m, phrase in found if m), "")
+
+
+def _filled(phrase: str, values: Mapping[str, str]) -> str:
+    """A phrase with values that are written already."""
+    return FIELD.sub(lambda found: values[found[1]], phrase)
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:
@@ -121,6 +128,12 @@ class Numbers:
         """A number as it was declared: no more decimals than it has, no thousands mark."""
         text = f"{value:.12g}".replace("-", MINUS)
         return text if self._english else text.replace(".", self._locale.number_symbols["latn"]["decimal"])
+
+    def typed(self, text: str) -> str:
+        """A number that was given as text, with the decimals that it was typed with."""
+        if self._english or not TYPED.fullmatch(text):
+            return text
+        return text.replace(".", self._locale.number_symbols["latn"]["decimal"])
 
     def count(self, value: float) -> str:
         """A whole number with the language's thousands mark."""

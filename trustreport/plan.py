@@ -23,6 +23,7 @@ from pydantic import (
 
 KINDS = {"C": "certification", "P": "procurement", "V": "vigilance"}
 Kind = Literal["certification", "procurement", "vigilance"]
+Language = Literal["en", "it", "fr", "de"]
 NOT_DECLARED = "NOT DECLARED"
 FIRST_YEAR, LAST_YEAR = 1900, 2200  # of the dates in a manifest
 # Lists that say something when they are empty: no case was excluded.
@@ -133,7 +134,7 @@ class Group(BaseModel):
 class Report(Group):
     kind: Kind
     title: Text | None = None
-    language: Literal["en", "it", "fr", "de"] = "en"
+    language: Language = "en"
     rule_packs: tuple[Text, ...] | None = declared("CPV")
     confidence_level: float = Field(default=0.95, gt=0.5, lt=1)
     status: Literal["draft", "final", "superseded"] = "draft"
@@ -645,7 +646,15 @@ class InternalSplits(Group):
 
 
 class Candidate(Group):
+    """One of several devices, or a version of one: `follows` names the version that it replaces.
+
+    `updated_for` are the data sets for whose cases the version was changed: test cases, none of those that
+    it was trained with.
+    """
+
     candidate: Text = named("candidate", "candidate_id")
+    follows: Text | None = None
+    updated_for: tuple[Text, ...] | None = None
     device: Device | None = None
     threshold: float | None = None
     score_range: ScoreRange | None = None

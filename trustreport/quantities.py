@@ -143,6 +143,7 @@ ROWS: tuple[Quantity, ...] = (
     *_cells("accuracy", mix=True, **_OF_SHARE),
     *_cells("sensitivity", "positives", **_OF_SHARE),
     *_cells("specificity", "negatives", **_OF_SHARE),
+    *_rows("accuracy_at_coverage", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("corrected_sensitivity corrected_specificity", better="up", counts_decisions=True),
     *_cells("ppv", "called_positive", mix=True, **_OF_SHARE),
     *_cells("npv", "called_negative", mix=True, **_OF_SHARE),
@@ -187,6 +188,17 @@ ROWS: tuple[Quantity, ...] = (
         scale="log_shortfall",
         **_RISKS,
     ),
+    *_rows(
+        "net_interventions_avoided",
+        "utility",
+        "up",
+        by_prevalence=True,
+        counts_decisions=True,
+        high=1.0,
+        **_RISKS,
+    ),
+    *_rows("true_positive_share", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("false_positive_share", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("weighted_utility", "utility", "up", counts_decisions=True, **_RISKS),
     *_rows("utility_yield optimal_yield", "utility", "up", by_prevalence=True, counts_decisions=True),
     *_rows("utility", "utility", "up", by_prevalence=True, counts_decisions=True),
@@ -281,6 +293,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("mean_confidence confidence", "score"),
     *_rows("decision_count switch_count", "count"),
     *_rows("baseline_slope", "score", no_effect=0.0),
+    *_rows("gain_lowest_quarter gain_highest_quarter", "difference", "up", no_effect=0.0),
     *_rows("variance_component", "score"),
     *_rows("variance_share power", better=None),
     *_rows("cases_needed", "count"),
@@ -323,6 +336,17 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
     *_rows("heterogeneity", better="down"),
     *_rows("between_site_variance", "score", low=0.0),
+    # the same case twice: by a device here, by readers under decision benefit
+    *_rows("repeat_agreement", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("flip_rate", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
+    *_rows("flip_to_negative flip_to_positive", better="down", counts_decisions=True, **_OF_SHARE),
+    *_rows("repeat_kappa", "score", "up", low=-1.0, high=1.0, decimals=2, counts_decisions=True),
+    *_rows("repeat_bias agreement_limit_low agreement_limit_high", "score", 0.0),
+    *_rows("within_case_sd repeatability_coefficient", "score", "down", low=0.0),
+    *_rows("recalibrated_brier", "score", "down", low=0.0, high=1.0, scale="logit", **_RISKS),
+    *_rows("recalibrated_oe_ratio", "ratio", 1.0, **_RISKS),
+    *_rows("recalibrated_calibration_slope", "ratio", 1.0, scale="identity", low=-inf, **_RISKS),
+    *_rows("recalibrated_calibration_intercept", "score", 0.0, **_RISKS),
     # subgroups
     *_rows("interaction", "difference", no_effect=0.0),
     *_rows("equalised_odds_difference", "difference", "down", low=0.0, counts_decisions=True),
@@ -349,12 +373,12 @@ ROWS: tuple[Quantity, ...] = (
 VALUES = (
     "reader_estimate arm_mean reader_agreement period_value reliance_value group_performance "
     "worst_group worst_site site_performance pooled_performance prediction_interval metric_range "
-    "protocol_performance crossed_rate"
+    "protocol_performance crossed_rate version_value"
 ).split()
 CHANGES = (
     "benefit mean_benefit arm_difference pairwise_difference period_change standardised_change "
     "order_effect subgroup_difference accuracy_change ai_minus_readers protocol_difference "
-    "crossed_difference"
+    "crossed_difference version_change"
 ).split()
 # Values of an arm that become differences where two arms are named.
 OF_ARMS = ("reader_agreement", "mean_seconds", "mean_confidence")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 @cache
 def folder(kind: str) -> Path:
-    """The folder ``templates`` or ``schemas``.
+    """The folder ``templates``, ``schemas`` or ``qualification``.
 
-    A built wheel carries both under ``trustreport/_data``; an editable install and a checkout have them
+    A built wheel carries them under ``trustreport/_data``; an editable install and a checkout have them
     beside the package.
     """
     package = Path(str(files("trustreport")))

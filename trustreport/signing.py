@@ -53,6 +53,25 @@ class Signer:
             raise TypeError(f"{file} holds no Ed25519 key")
         return cls(key)
 
+    @classmethod
+    def read(cls, file: Path) -> "Signer":
+        """The key of a file in PEM, not encrypted.
+
+        Raises
+        ------
+        ValueError : the file has no private Ed25519 key in PEM
+        """
+        try:
+            key = load_pem_private_key(file.read_bytes(), None)
+        except (TypeError, ValueError, UnsupportedAlgorithm) as error:
+            key, reason = None, f" ({error})"
+        else:
+            reason = ""
+        if not isinstance(key, Ed25519PrivateKey):
+            fix = f"openssl genpkey -algorithm ed25519 -out {file.name}"
+            raise ValueError(f"expected a private Ed25519 key in PEM, not encrypted{reason}; make one: {fix}")
+        return cls(key)
+
     @property
     def public(self) -> bytes:
         """The public key, 32 bytes."""

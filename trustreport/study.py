@@ -124,6 +124,7 @@ class Readings:
     `arm` indexes `arms` (the manifest's order). A sequential reading (initial and final decision in one
     sitting) stands here as two rows, the initial decision in the unaided arm. `advice` is what the model
     told the reader. `session` indexes `sessions` and `advice_type` `advice_types`, NaN where there is none.
+    `second_decision` and `second_score` are of the same reader reading the same case in the same arm again.
     `endpoints` holds the endpoints that the manifest declares, by name, (n_readings,) each: 1.0 or 0.0, NaN
     where nothing was recorded. Missing readings are absent rows.
     """
@@ -149,6 +150,8 @@ class Readings:
     sessions: tuple[str, ...] = ()
     advice_type: Floats | None = None
     advice_types: tuple[str, ...] = ()
+    second_decision: Binary | None = None
+    second_score: Floats | None = None
     endpoints: Mapping[str, Floats] = field(default_factory=lambda: NONE)
     memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -174,6 +177,8 @@ class Scores:
     """What one candidate said of the cases of a data set, in the order of its cases, (n_cases,) each.
 
     `class_scores` is (n_cases, n_classes), negative class first. `status` tells processed from failed.
+    `second_score` and `second_decision` are of a second run on the same case; `confidence` is how certain the
+    candidate was of its decision.
     """
 
     score: Floats | None = None
@@ -182,6 +187,9 @@ class Scores:
     class_names: tuple[str, ...] = ()
     status: Coded | None = None
     version: Coded | None = None
+    second_score: Floats | None = None
+    second_decision: Binary | None = None
+    confidence: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,7 @@
 """What a time stamp of RFC 3161 says: of which hash it is, and when its authority saw it.
 
-The signature of the authority is not checked here: that needs its certificate and a judgement whether to
-trust it. ``openssl ts -verify`` does it.
+Every report of a locked study reads it, so it needs no further package. The signature of the authority is not
+checked here: that needs certificates that somebody trusts; `trustreport.signatures.stamps` does it.
 """
 
 import datetime as dt

@@ -5,6 +5,8 @@
 Six readers decide on 80 cases, see the output of the device, and decide again; on half of the cases of each
 reader the output is a score alone, on the other half a score with an explanation. The same decisions alone
 precede both, drawn once; readers give in more readily to explained advice.
+
+Each reader read every fourth case a second time with the output.
 """
 
 import csv
@@ -27,6 +29,7 @@ READERS = (
     ("F", 0.5, 0.1),
 )
 TYPES = ("score", "score with explanation")
+AGAIN = 4  # of so many cases one is read twice; a decision changes the more often the less sure it was
 BEHAVIOURS = (Behaviour(reliance=-0.8), Behaviour(reliance=0.9))
 
 
@@ -58,6 +61,7 @@ def write(folder: Path) -> None:
     studies, shown, complexity = simulate()
     rng = np.random.default_rng(SEED + 3)
     alone = studies[0].seconds * np.exp(rng.normal(0, 0.1, studies[0].seconds.shape))
+    chance = np.random.default_rng(SEED + 4).random((len(READERS), N_CASES))
 
     def readings() -> Iterator[Sequence[object]]:
         for j, (reader, *_) in enumerate(READERS):
@@ -76,12 +80,16 @@ def write(folder: Path) -> None:
                     int(one.decision[j, k]),
                     f"{one.confidence[j, k]:.2f}",
                     f"{alone[j, k] + second:.0f}",
+                    # the other decision where chance is below half of how unsure the first was
+                    int(one.decision[j, k] ^ (chance[j, k] < (1 - one.confidence[j, k]) / 2))
+                    if k % AGAIN == 0
+                    else "",
                 )
 
     _write_csv(
         folder / "readings.csv",
         "reader case initial_decision initial_confidence initial_seconds advice advice_score advice_type"
-        " decision confidence seconds",
+        " decision confidence seconds second_decision",
         readings(),
     )
     truth = studies[0].truth

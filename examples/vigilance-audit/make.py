@@ -4,6 +4,7 @@ No patient, no reader, no site and no device: everything is drawn from seed 7. F
 patients come more often, without any change of the device. On 11 May version 3.2 replaces version 3.1 while
 the month goes on. In the sixth month three sites change their scanner; there the score of cases with the
 condition falls, and so does sensitivity. Readers follow the advice a little more often from month to month.
+Every third case of the baseline was run a second time, with a little noise.
 
     python examples/vigilance-audit/make.py     # writes scores.csv and readings.csv beside itself
 """
@@ -27,7 +28,7 @@ MONTHS = tuple(
 NEW_VERSION = dt.date(2026, 5, 11)
 MATURE_BEFORE = dt.date(2026, 9, 30) - dt.timedelta(45)
 COLUMNS = (
-    "dataset case date site age_group scanner truth score version status noise contrast density"
+    "dataset case date site age_group scanner truth score version status noise contrast density second_score"
 ).split()
 READING = "reader case read_at truth initial_decision advice decision seconds".split()
 
@@ -75,6 +76,14 @@ def case(rng: np.random.Generator, month: int, name: str, date: dt.date, i: int)
     }
 
 
+def run_again(rng: np.random.Generator, every: list[dict[str, object]]) -> None:
+    """Give every third case of the baseline a second score: the first, with noise on the logit scale."""
+    for row in every[: BASELINE[3] : 3]:
+        if row["score"]:
+            first = float(str(row["score"]))
+            row["second_score"] = f"{1 / (1 + (1 - first) / first * np.exp(-rng.normal(0, 0.25))):.3f}"
+
+
 def readings(rng: np.random.Generator, every: list[dict[str, object]]) -> list[dict[str, object]]:
     """One reader for every third case of a month: decision before the advice, and after it."""
     rows = []
@@ -108,6 +117,7 @@ def write(folder: Path) -> None:
     """Write both tables into a folder."""
     rng = np.random.default_rng(SEED)
     every = cases(rng)
+    run_again(np.random.default_rng(SEED + 1), every)
     for name, columns, rows in (
         ("scores.csv", COLUMNS, every),
         ("readings.csv", READING, readings(rng, every)),

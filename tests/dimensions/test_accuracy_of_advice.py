@@ -87,7 +87,8 @@ def test_every_rule_has_every_measure_once() -> None:
 def test_one_data_set_has_its_curves_beside_its_numbers() -> None:
     finding = answer(Study(datasets=(dataset(),)), plan(utility={"thresholds": [0.2, 0.4]}))
     assert figure_ids(finding) == ["roc_1", "decision_curve_1"]
-    assert len(finding.parts) == 1
+    assert [t.id for t in finding.parts[1].tables] == ["decision_table_1"]
+    assert len(finding.parts) == 2
     roc, decisions = (figure.drawing for figure in finding.parts[0].figures)
     assert len(roc.panels) == 1  # type: ignore[attr-defined]
     declared = decisions.panels[0].lines[0].declared  # type: ignore[attr-defined]
@@ -112,8 +113,8 @@ def test_candidates_share_the_curves_of_their_data_set() -> None:
 def test_many_sets_have_a_chart_and_scores_that_are_no_risks_no_decision_curve() -> None:
     sets = tuple(dataset(f"site {i}", **{"": Scores(10 * SCORE)}) for i in range(6))
     finding = answer(Study(datasets=sets), plan(operating_point={"threshold": 5}))
-    assert figure_ids(finding) == ["advice_accuracy_measures_1", "roc_1"]
-    assert len(finding.parts) == 1
+    assert figure_ids(finding) == ["advice_accuracy_measures_1", "roc_1", "coverage_1"]
+    assert len(finding.parts) == 2
     said = [EN(sentence) for sentence in finding.parts[0].finding]
     assert said[0].startswith("Sensitivity ranged from")
     many = answer(confusion(*[(5, 4, 3, 2)] * 60))
@@ -134,7 +135,7 @@ def test_a_score_that_falls_with_suspicion_is_turned() -> None:
     turned = answer(Study(datasets=(dataset(**{"": Scores(1 - SCORE)}),)), plan(**declared))
     for name in ("auc", "sensitivity", "specificity", "average_precision"):
         assert value(turned, name) == pytest.approx(value(usual, name))
-    assert figure_ids(turned) == ["roc_1"]
+    assert figure_ids(turned) == ["roc_1", "coverage_1"]
 
 
 def test_readers_stand_on_the_curve_of_the_set_that_goes_by_the_name_of_their_task() -> None:

@@ -237,7 +237,7 @@ def test_each_extra_is_declared() -> None:
 
 
 def test_a_form_and_a_suffix_that_there_are_not_are_named(assessed) -> None:
-    with pytest.raises(ValueError, match="choose from csv, chai"):
+    with pytest.raises(ValueError, match="choose from csv, dcurves, chai"):
         export(assessed, "docx")
     with pytest.raises(ValueError, match=r"ends with \.html or \.docx, not with \.pdf"):
         export(assessed, "psur", ".pdf")

@@ -81,7 +81,7 @@ def test_what_a_study_says_is_text_in_the_list() -> None:
 @pytest.mark.pdf
 def test_the_pages_are_those_of_the_pdf() -> None:
     one = made_up(*NAMES)
-    printed = pdf.printed(one, **about(one), volume="annex")
+    printed = pdf.Volumes(one, **about(one)).printed("annex")
     with pikepdf.open(io.BytesIO(printed.content)) as opened:
         numbers = {page.objgen: number for number, page in enumerate(opened.pages, 1)}
         names = opened.Root.Names.Dests.Names

@@ -97,7 +97,7 @@ def test_on_paper_no_table_has_more_rows_and_on_screen_each_has_all(
 def test_the_pdf_stays_small_and_holds_the_full_list(
     assessed: Assessment, results: bytes, about: dict[str, Any]
 ) -> None:
-    written = pdf.render(assessed, **about, attachments=attachments(assessed, results, EN))
+    written = pdf.Volumes(assessed, **about).printed("report", attachments(assessed, results, EN)).content
     assert len(written) < 4_000_000
     with pikepdf.open(io.BytesIO(written)) as opened:
         assert len(opened.pages) < 60

@@ -29,15 +29,19 @@ ATTACHED = [
 ]
 
 
+def render(of, *, attachments=(), volume="report", **given):
+    return pdf.Volumes(of, **given).printed(volume, attachments).content
+
+
 @pytest.fixture(scope="module", params=["simple", "several", "hostile", "empty"])
 def written(request):
     one = request.getfixturevalue(request.param)
-    return pdf.render(one, **about(one), attachments=ATTACHED)
+    return render(one, **about(one), attachments=ATTACHED)
 
 
 @pytest.fixture(scope="module")
 def made(simple):
-    return pdf.render(simple, **about(simple), attachments=ATTACHED)
+    return render(simple, **about(simple), attachments=ATTACHED)
 
 
 @pytest.mark.parametrize("profile", ["3a", "ua1"])
@@ -80,7 +84,7 @@ def test_a_table_of_many_intervals_stays_within_the_margins():
     row = ("a group of readers", 164, *[Estimate(0.912, 0.851, 0.949, 164)] * 5)
     table = PlainTable("wide", words("Each group."), columns, (row,) * 4)
     one = assessment((replace(part("Knee"), tables=(table,)),), Plan.model_validate(manifest()))
-    data = pdf.render(one, **about(one), volume="annex")
+    data = render(one, **about(one), volume="annex")
     found = subprocess.run(["pdftotext", "-bbox", "-", "-"], input=data, capture_output=True, check=True)
     ends = re.findall(r'xMax="([\d.]+)" yMax="[\d.]+">(.*)</word>', found.stdout.decode())
     assert sum("0.949)" in word for _, word in ends) == 20
@@ -105,14 +109,14 @@ def test_the_contents_name_the_pages(made):
 
 def test_the_same_report_has_the_same_bytes(simple, made):
     again = {**about(simple), "drawn": figures.draw_all(simple)}
-    assert made == pdf.render(simple, **again, attachments=ATTACHED)
+    assert made == render(simple, **again, attachments=ATTACHED)
 
 
 def test_the_only_date_is_the_manifests(simple, made):
     assert "/CreationDate" not in pikepdf.open(BytesIO(made)).docinfo
     report = simple.plan.report.model_copy(update={"date": dt.date(2026, 3, 2)})
     dated = replace(simple, plan=simple.plan.model_copy(update={"report": report}))
-    document = pikepdf.open(BytesIO(pdf.render(dated, **about(dated))))
+    document = pikepdf.open(BytesIO(render(dated, **about(dated))))
     assert str(document.docinfo["/CreationDate"]).startswith("D:20260302")
 
 
@@ -135,7 +139,7 @@ def test_only_bundled_fonts_are_used(made):
 
 
 def test_labels_of_figures_can_be_searched(simple):
-    annex = pdf.render(simple, **about(simple), volume="annex")
+    annex = render(simple, **about(simple), volume="annex")
     assert "odds ratio of an error" in " ".join(pages(annex))
 
 
@@ -145,15 +149,15 @@ def test_a_label_in_signs_that_no_font_has_conforms():
     labelled = replace(told.figures[0], drawing=Bars((("\N{CUNEIFORM SIGN A} readings", 0.9, 0.8, 1.1),)))
     plan = Plan.model_validate(manifest("x"))
     one = assessment((replace(told, figures=(labelled,)),), plan, ())
-    made = pdf.render(one, **about(one), volume="annex")
+    made = render(one, **about(one), volume="annex")
     assert conformance.validate_pdf_bytes(made, profile="3a").is_compliant
     assert "\N{REPLACEMENT CHARACTER} readings" in " ".join(pages(made))
 
 
 def test_it_is_laid_out_once_and_draws_what_it_prints(several, monkeypatch):
     laid_out, looked_at = [], {"report": set(), "annex": set()}
-    render = pdf._weasyprint().HTML.render
-    monkeypatch.setattr("weasyprint.HTML.render", lambda *a, **k: laid_out.append(a) or render(*a, **k))
+    lay_out = pdf._weasyprint().HTML.render
+    monkeypatch.setattr("weasyprint.HTML.render", lambda *a, **k: laid_out.append(a) or lay_out(*a, **k))
 
     class Noted(dict):
         def __getitem__(self, name):
@@ -162,7 +166,7 @@ def test_it_is_laid_out_once_and_draws_what_it_prints(several, monkeypatch):
 
     given = about(several)
     for volume in looked_at:
-        pdf.render(several, **{**given, "drawn": Noted(given["drawn"])}, volume=volume)
+        render(several, **{**given, "drawn": Noted(given["drawn"])}, volume=volume)
     assert len(laid_out) == 2
     assert not looked_at["report"] & looked_at["annex"]
     assert looked_at["report"] | looked_at["annex"] == {figure.id for figure in several.figures}
@@ -187,7 +191,7 @@ def test_nothing_is_fetched():
         local = '<link rel=attachment href="file:///etc/hostname">'
         bait = f'"><img src="{url}">{local}<style>@import url({url})</style>{HOSTILE}'
         one = assessment((part(bait),), Plan.model_validate(manifest(bait)), (bait,))
-        made = pdf.render(one, **about(one))
+        made = render(one, **about(one))
     finally:
         server.shutdown()
         server.server_close()
@@ -203,12 +207,12 @@ def test_an_address_outside_stops_the_report(simple, monkeypatch):
         lambda *a, **k: text(*a, **k).replace("<main>", '<main><img src="file:///etc/hostname" alt="x">'),
     )
     with pytest.raises(RuntimeError, match="outside itself"):
-        pdf.render(simple, **about(simple))
+        render(simple, **about(simple))
 
 
 def test_the_style_has_nothing_that_the_writer_does_not_know(simple, caplog):
     with caplog.at_level(logging.WARNING, logger="weasyprint"):
-        pdf.render(simple, **about(simple))
+        render(simple, **about(simple))
     assert caplog.records == []
 
 
@@ -221,7 +225,7 @@ def test_without_pango_it_says_what_to_install(simple, monkeypatch):
     monkeypatch.delitem(sys.modules, "weasyprint", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Absent(), *sys.meta_path])
     with pytest.raises(MissingLibrary, match="apt-get install libpango"):
-        pdf.render(simple, **about(simple))
+        render(simple, **about(simple))
 
 
 def solid(text):
@@ -231,7 +235,7 @@ def solid(text):
 
 def test_words_in_capitals_are_one_word_each(empty):
     """Wide letters read as several words: whoever searches or listens would not find them."""
-    first = pages(pdf.render(empty, **about(empty)))[0]
+    first = pages(render(empty, **about(empty)))[0]
     assert "TECHNO-VIGILANCE AUDIT" in first
 
 

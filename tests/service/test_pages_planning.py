@@ -2,15 +2,19 @@
 
 import html
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
-from pages import HTML, Taken, get
+import numpy as np
+import pytest
+from pages import HTML, READINGS, Taken, get
 from services import Client
 
-from trustreport.api import plan_reader_study
+from trustreport.api import draw_sizes, plan_reader_study, write_sizes
 from trustreport.service.core import Core
-from trustreport.service.storage.models import Audit
+from trustreport.service.storage.models import Audit, Version
 from trustreport.sizing import protocol
 
 ASKED = "endpoint=sensitivity&effect=0.1&expected=0.75&readers=5,8&cases=50,100&structure=HL&margin="
@@ -40,7 +44,13 @@ def test_the_form_keeps_what_was_typed_and_names_every_problem(anna: Client) -> 
     asked = "endpoint=auc&effect=much&readers=5,x&components.arm_reader=0.1&expected=%3Cb%3E"
     answer = anna.get(f"/planning?{asked}", headers=HTML)
     assert answer.status_code == 422
-    for field in ("effect", "readers[1]", "expected", "components.cases"):
+    # In the words of the form, not by the names of the request.
+    for field in (
+        "True difference",
+        "Readers, number 2",
+        "Without the device",
+        "Components (Obuchowski and Rockette): Cases of that study",
+    ):
         assert f"<b><bdi>{field}</bdi></b>" in answer.text, field
     assert '<b>"' not in answer.text
     assert Taken(answer.text).forms[-1]["fields"]["effect"] == "much"
@@ -65,3 +75,104 @@ def test_a_server_has_no_statistics_in_memory_before_they_are_asked_for() -> Non
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_section_comes_as_markdown_and_as_pdf(anna: Client) -> None:
+    sizes = plan_reader_study(
+        endpoint="sensitivity",
+        effect=0.1,
+        expected=0.75,
+        readers=[5, 8],
+        cases=[50, 100],
+        components={"model": "roe_metz", "structure": "HL"},
+    )
+    page = anna.get(f"/planning?{ASKED}", headers=HTML).text
+    links = {html.unescape(link) for link in re.findall(r'href="(/planning/protocol[^"]+)"', page)}
+    assert len(links) == 2
+    made = {link.partition("?")[0]: anna.get(link, headers=HTML) for link in links}
+    markdown, pdf = made["/planning/protocol.md"], made["/planning/protocol.pdf"]
+    assert markdown.text == protocol.to_markdown(sizes)
+    assert "attachment" in markdown.headers["content-disposition"]
+    assert pdf.headers["content-type"] == "application/pdf"
+    assert pdf.content == protocol.to_pdf(sizes)
+    assert anna.get(f"/planning/protocol.docx?{ASKED}", headers=HTML).status_code == 404
+    assert anna.get("/planning/protocol.pdf?effect=much", headers=HTML).status_code == 422
+
+
+def test_simulated_studies_are_beside_the_closed_form_where_they_are_few_enough(anna: Client) -> None:
+    text = anna.get(f"/planning?{ASKED}&simulate=100", headers=HTML).text
+    assert "In 100 simulated studies the power was" in text
+    assert "Simulated: 100 studies" in text
+    large = ASKED.replace("effect=0.1", "effect=0.04").replace("readers=5,8", "readers=40,60")
+    refused = anna.get(f"/planning?{large}&simulate=100", headers=HTML)
+    assert refused.status_code == 422
+    assert "Too large to simulate" in refused.text
+
+
+def readings() -> str:
+    """Readings of five readers of forty cases in two arms, the second a little better."""
+    rng, lines = np.random.default_rng(6), ["reader,case,arm,truth,decision"]
+    hard = rng.normal(0, 1, 40)
+    for reader in range(5):
+        for case in range(40):
+            for gain, arm in ((0.0, "unaided"), (0.5, "aided")):
+                right = rng.normal(0, 1) + hard[case] < 0.9 + gain
+                truth = case % 2
+                lines.append(f"R{reader},C{case},{arm},{truth},{truth if right else 1 - truth}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def pilot(anna: Client, light: Core) -> str:
+    """A stored reader study that was read without problems."""
+    name = anna.version(anna.study("Pilot"), READINGS, **{"readings.csv": readings()})
+    with light.store.write() as rows:
+        rows.get_one(Version, name).state = "valid"
+    return name
+
+
+def test_a_stored_study_fills_in_the_components_that_the_command_takes_from_its_folder(
+    anna: Client, pilot: str, tmp_path: Path
+) -> None:
+    assert "Pilot, version 1" in anna.get("/planning", headers=HTML).text
+    asked = "endpoint=sensitivity&effect=0.25&readers=6&cases=100"
+    moved = anna.get(f"/planning?{asked}&pilot={pilot}&structure=HL", headers=HTML, follow_redirects=False)
+    assert moved.status_code == 303
+    text = html.unescape(anna.get(moved.headers["location"], headers=HTML).text)
+    (tmp_path / "study.json").write_text(json.dumps(READINGS))
+    (tmp_path / "readings.csv").write_text(readings())
+    sizes = plan_reader_study(
+        endpoint="sensitivity", effect=0.25, readers=[6], cases=[100], pilot=str(tmp_path)
+    )
+    (one,) = sizes.smallest
+    assert one.cell is not None
+    assert f"6 readers and {one.cell.n_cases} positive cases" in text
+
+
+def test_a_pilot_of_another_organisation_or_without_readings_of_the_endpoint_is_refused(
+    anna: Client, bob: Client, pilot: str
+) -> None:
+    asked = f"endpoint=auc&effect=0.1&pilot={pilot}"
+    assert bob.get(f"/planning?{asked}", headers=HTML, follow_redirects=False).status_code == 404
+    assert "Pilot, version 1" not in bob.get("/planning", headers=HTML).text
+    refused = anna.get(f"/planning?{asked}", headers=HTML, follow_redirects=False)
+    assert refused.status_code == 422
+    assert "has no readings of auc in two arms" in refused.text
+
+
+def test_python_draws_the_chart_and_writes_what_the_command_writes(tmp_path: Path) -> None:
+    sizes = plan_reader_study(
+        endpoint="sensitivity",
+        effect=0.1,
+        expected=0.75,
+        readers=[5, 8],
+        cases=[50, 100],
+        components={"model": "roe_metz", "structure": "HL"},
+    )
+    drawn = draw_sizes(sizes)
+    words = {text.get_text() for axes in drawn.axes for text in (*axes.texts, axes.xaxis.label)}
+    assert {"5 readers", "8 readers"} <= words
+    written = write_sizes(sizes, tmp_path)
+    names = ["plan.json", "protocol.md", "figure.svg", "protocol.pdf"]
+    assert [file.name for file in written] == names
+    assert (tmp_path / "plan.json").read_bytes() == protocol.to_json(sizes)

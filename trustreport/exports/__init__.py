@@ -23,6 +23,7 @@ class ExportForm:
 
 FORMS = {
     "csv": ExportForm("flat", (".csv",)),
+    "dcurves": ExportForm("decision_curve", (".csv",)),
     "chai": ExportForm("chai", (".xml",), "chai"),
     "cyclonedx": ExportForm("cyclonedx", (".json",), "cyclonedx"),
     "fhir": ExportForm("fhir", (".json",), "fhir"),

@@ -42,6 +42,7 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, prob
     rules.references_hold(plan, study, arms, manifest, problems)
     follow_up.is_usable(plan, tables, study, manifest, problems)
     rules.criteria_are_assessable(plan, manifest, problems)
+    rules.versions_are_known(plan, study, manifest, problems)
     study = replace(study, cautions=tuple(cautions(plan, tables, study)))
     close(study)
     return study

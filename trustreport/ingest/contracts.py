@@ -190,11 +190,13 @@ WORDS: Mapping[str, Word] = {
     "truth": Word("binary", (TRUTH,)),
     "decision": BINARY,
     "initial_decision": BINARY,
+    "second_decision": BINARY,
     "endpoint": BINARY,
     "advice": BINARY,
     "paired": BINARY,
     "score": NUMBER,
     "initial_score": NUMBER,
+    "second_score": NUMBER,
     "advice_score": NUMBER,
     "class_scores": NUMBER,
     "complexity": NUMBER,
@@ -232,7 +234,11 @@ WORDS: Mapping[str, Word] = {
 PER_ARM = (
     *("decision", "score", "confidence", "seconds"),
     *("order", "read_at", "advice", "advice_score", "advice_type", "session"),
+    *("second_decision", "second_score"),
 )
+# What a candidate put out for the case, the second time too where the same case was run twice.
+PUT_OUT = ("score", "decision", "confidence", "second_score", "second_decision")
+OF_CANDIDATE = (*PUT_OUT, "class_scores", "version", "status")
 CASE_NUMBERS = (
     *("relevance", "case_threshold", "utility_00", "utility_01", "utility_10", "utility_11"),
     *("reference_days", "weight"),
@@ -261,17 +267,17 @@ CONTRACTS: Mapping[str, Contract] = {
     "readers": Contract(("reader",), extra="groups"),
     "scores": Contract(
         (),
-        ("case", "dataset", "candidate", "score", "decision", "class_scores", "version", "status", *OF_CASE),
+        ("case", "dataset", "candidate", *OF_CANDIDATE, *OF_CASE),
         one_of=("score", "decision", "class_scores", "status"),
         extra="features",
-        may_be_mapped_per=("score", "decision"),
+        may_be_mapped_per=PUT_OUT,
         only_mapped=ONLY_MAPPED_OF_CASE,
     ),
     "dataset": Contract(
         (),
-        ("case", "dataset", "candidate", "score", "decision", "class_scores", "version", "status", *OF_CASE),
+        ("case", "dataset", "candidate", *OF_CANDIDATE, *OF_CASE),
         extra="features",
-        may_be_mapped_per=("score", "decision"),
+        may_be_mapped_per=PUT_OUT,
         only_mapped=ONLY_MAPPED_OF_CASE,
     ),
     "features": Contract(("case",), ("dataset",), extra="features"),

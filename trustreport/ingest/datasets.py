@@ -9,7 +9,7 @@ import numpy as np
 from trustreport.ingest import cases, values
 from trustreport.ingest.cases import CaseRecords, Rows, person
 from trustreport.ingest.columns import MappedTable, Names
-from trustreport.ingest.contracts import MISSING, UNREAD_NUMBER, fix_number
+from trustreport.ingest.contracts import MISSING, PUT_OUT, UNREAD_NUMBER, fix_number
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
 from trustreport.ingest.score_ranges import RangeOf, within_declared
@@ -284,8 +284,9 @@ def _scores(
     found: dict[str, _Candidate] = {}
     for part in parts:
         for name, narrowed, keys in _candidates(part):
-            if "score" in keys:
-                within_declared(name, narrowed, keys["score"], range_of, problems)
+            for word in ("score", "second_score"):
+                if word in keys:
+                    within_declared(name, narrowed, keys[word], range_of, problems)
             found.setdefault(name, _Candidate()).parts.append((narrowed, keys))
     if len(found) > MOST_CANDIDATES:
         mend = "Each is compared with every other: keep those between which is to be chosen."
@@ -299,15 +300,13 @@ def _scores(
 def _candidates(part: CaseRecords) -> list[tuple[str, CaseRecords, dict[str, str]]]:
     """The candidates of one table: mapped column by column, told by a column, by the manifest, or unnamed."""
     table = part.table
-    plain: dict[str, str] = {w: w for w in ("score", "decision", "status", "version") if w in table.headers}
+    plain: dict[str, str] = {w: w for w in (*PUT_OUT, "status", "version") if w in table.headers}
     if table.class_columns:
         plain["class_scores"] = "class_scores"
-    mapped = dict.fromkeys(c for w in ("score", "decision") for c in table.per(w))
+    mapped = dict.fromkeys(c for w in PUT_OUT for c in table.per(w))
     made: list[tuple[str, CaseRecords, dict[str, str]]] = []
     for name in mapped:
-        own: dict[str, str] = {
-            w: f"{w}/{name}" for w in ("score", "decision") if f"{w}/{name}" in table.headers
-        }
+        own: dict[str, str] = {w: f"{w}/{name}" for w in PUT_OUT if f"{w}/{name}" in table.headers}
         made.append((name, part, {k: v for k, v in plain.items() if k in ("status", "version")} | own))
     judged = {"score", "decision", "class_scores", "status"} & set(plain)
     if mapped or not judged:
@@ -354,6 +353,9 @@ def _candidate(name: str, candidate: _Candidate, labels: Labels, problems: Probl
         cases.class_names(class_columns) if class_columns else (),
         gather.named("status", named["status"]),
         gather.named("version", named["version"]),
+        held.get("second_score"),
+        held.get("second_decision"),
+        held.get("confidence"),
     )
 
 
@@ -368,15 +370,16 @@ def _fill(
     problems: Problems,
 ) -> None:
     """Lay the values of one table into the column of a word; two tables must not both have one."""
-    column = part.table.numbers[key] if word == "score" else part.table.flags[key]
+    scores = not word.endswith("decision")
+    column = part.table.numbers[key] if scores else part.table.flags[key]
     if word not in held:
-        blank = np.float64(np.nan) if word == "score" else np.int8(-1)
+        blank = np.float64(np.nan) if scores else np.int8(-1)
         held[word] = np.full(len(labels), blank)
         held[word][case] = column[records]
         return
     old, new = held[word][case], column[records]
-    given = ~np.isnan(new) if word == "score" else new >= 0
-    clash = given & (~np.isnan(old) if word == "score" else old >= 0)
+    given = ~np.isnan(new) if scores else new >= 0
+    clash = given & (~np.isnan(old) if scores else old >= 0)
     for i in np.flatnonzero(clash)[:VALUES]:
         found = f"case {person(labels[int(case[i])])} has a {word} in two tables"
         mend = "Keep one row for each case and candidate."

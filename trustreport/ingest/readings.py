@@ -65,7 +65,9 @@ def readings_of(
     columns["session"], sessions = _named(pieces, "session", order)
     columns["advice_type"], types = _named(pieces, "advice_type", order)
     ends = _endpoints(pieces, arms, problems)
-    columns["decision"] = _decided(columns["decision"], columns["score"], plan.reading.positive_from)
+    for first in ("", "second_"):
+        given = columns[f"{first}decision"], columns[f"{first}score"]
+        columns[f"{first}decision"] = _decided(*given, plan.reading.positive_from)
     _duplicates(pieces, order, (arm, reader, case), (arms, reader_names, case_names), columns, problems)
     parts = [*_described(case_names, described), *_own_parts(pieces, case)]
     if described:
@@ -205,6 +207,7 @@ def _names(pieces: Sequence[Piece], word: str) -> tuple[Codes, "pa.Array"]:
 BLANKS: Mapping[str, Any] = {
     "decision": np.int8(-1),
     "advice": np.int8(-1),
+    "second_decision": np.int8(-1),
     "read_at": np.datetime64("NaT", "s"),
 }
 

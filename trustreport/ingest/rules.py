@@ -12,7 +12,7 @@ from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
 from trustreport.plan import LIMIT_ALIASES, LIMITS, Endpoint, Plan
-from trustreport.study import Study
+from trustreport.study import DEVELOPMENT_ROLES, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
 INLINE = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
@@ -143,6 +143,33 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
         else ()
     ):
         _known(name, declared, "a candidate", ("candidates",), manifest, problems)
+
+
+def versions_are_known(plan: Plan, study: Study, manifest: Manifest, problems: Problems) -> None:
+    """Each version follows a declared candidate, in no circle, and was changed for test cases."""
+    follows = {c.candidate: c.follows for c in plan.candidates}
+    tested = {d.name for d in study.datasets if d.role not in DEVELOPMENT_ROLES}
+    circle = False
+    for i, one in enumerate(plan.candidates):
+        at: KeyPath = ("candidates", i, "follows")
+        if one.follows is not None:
+            _known(one.follows, set(follows) - {one.candidate}, "another candidate", at, manifest, problems)
+        before, seen = one.follows, {one.candidate}
+        while before in follows and before not in seen:
+            seen.add(before)
+            before = follows[before]
+        if before == one.candidate and one.follows != one.candidate and not circle:
+            circle = True  # of all its members one is named
+            problems.at(
+                manifest.file,
+                f"version {quoted(one.candidate)} comes before itself",
+                "each version follows an older one",
+                rows=(manifest.line(at),),
+                column=dotted(at),
+            )
+        for name in one.updated_for or ():
+            path: KeyPath = ("candidates", i, "updated_for")
+            _known(name, tested, "a data set of test cases", path, manifest, problems)
 
 
 def criteria_are_assessable(plan: Plan, manifest: Manifest, problems: Problems) -> None:

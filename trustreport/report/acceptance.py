@@ -128,7 +128,7 @@ def declared_amount(value: float, criterion: Endpoint, say: Catalogue, result: R
 def _verdict_row(verdict: Verdict, say: Catalogue) -> CriterionRow:
     return CriterionRow(
         verdict.criterion.endpoint,
-        verdict.criterion.role or "",
+        declared_text(verdict.criterion.role or "", say),
         _about(verdict.criterion, say),
         _estimate(verdict.result, say),
         say.numbers.level(verdict.level) if verdict.level else "",
@@ -162,7 +162,7 @@ def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> C
     word = say("verdict.estimation")
     return CriterionRow(
         criterion.endpoint,
-        criterion.role or "",
+        declared_text(criterion.role or "", say),
         _about(criterion, say),
         _estimate(result, say),
         level,
@@ -176,8 +176,7 @@ def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> C
 def _about(criterion: Endpoint, say: Catalogue) -> str:
     """Role and hypothesis, and what is measured."""
     name = say(quantity_name(criteria.quantity(criterion), criterion.of)) if criterion.measure else ""
-    hypothesis = (criterion.hypothesis or "").replace("-", "_").replace(" ", "_")
-    words = (criterion.role or "", say(f"verdicts.hypothesis.{hypothesis}") if hypothesis else "", name)
+    words = (*(declared_text(given or "", say) for given in (criterion.role, criterion.hypothesis)), name)
     return ", ".join(word for word in words if word)
 
 

@@ -32,12 +32,9 @@ def attested(folder: Path, signers: Mapping[bytes, str] | None = None) -> Iterat
     Parameters
     ----------
     signers : public keys (32 bytes) that are trusted, each with whose it is; None where nobody said. Where
-        they are given, a statement by another key is wrong, and so is a report without any statement
+        they are given, a statement by another key is wrong
     """
-    found = pairs(folder)
-    if signers is not None and not found:
-        yield FileStatus(f"*{SIGNATURE}", "wrong", "is missing: there is no statement with the report")
-    for signature, statement in found.items():
+    for signature, statement in pairs(folder).items():
         yield _one(folder, signature, statement, signers)
 
 
@@ -56,13 +53,13 @@ def _one(folder: Path, signature: str, statement: str, signers: Mapping[bytes, s
     if said is None:
         return FileStatus(statement, "wrong", "is no statement on a report")
     known = {name_of(key): (key, name) for key, name in (signers or {}).items()}
-    key, name = known.get(said["key"], (_own_key(said), ""))
+    key, name = known.get(said["key"], (own_key(said), ""))
     if key is None or name_of(key) != said["key"]:
         more = "" if signers is None else ", and the signers that were given do not hold it"
         return FileStatus(statement, "wrong", f"cannot be checked: it does not say its public key{more}")
     if not is_signed(key, text, (folder / signature).read_bytes()):
         return FileStatus(statement, "wrong", f"is not what was signed: {signature} is no signature of it")
-    if other := _differs(folder, said["report"]["files"]):
+    if other := differing_file(folder, said["report"]["files"]):
         return FileStatus(statement, "wrong", f"is signed, and of other files than these: {other}")
     told = f"says: {_attestation_line(said)}; the signature is valid"
     if name:
@@ -86,7 +83,7 @@ def _read(text: bytes) -> dict[str, Any] | None:
     return said if whole else None
 
 
-def _own_key(said: Mapping[str, Any]) -> bytes | None:
+def own_key(said: Mapping[str, Any]) -> bytes | None:
     """The public key that a statement quotes, which says nothing of whose it is."""
     try:
         return base64.b64decode(said["public_key"], validate=True)
@@ -94,7 +91,7 @@ def _own_key(said: Mapping[str, Any]) -> bytes | None:
         return None
 
 
-def _differs(folder: Path, named: Mapping[str, str]) -> str:
+def differing_file(folder: Path, named: Mapping[str, str]) -> str:
     """The first file that is not as it was signed; empty where all are."""
     for name, written in sorted(named.items()):
         path = folder / name
@@ -113,5 +110,9 @@ def _attestation_line(said: Mapping[str, Any]) -> str:
     at = datetime.fromtimestamp(said["at"] / 1000, UTC)
     signer = said["signer"]
     who = f"{signer['name']} <{signer['email']}>"
-    line = f"{said['act']} by {who}, {at:%Y-%m-%d %H:%M} UTC: {said['meaning']}"
-    return "".join(sign if sign.isprintable() else " " for sign in line)
+    return plain_line(f"{said['act']} by {who}, {at:%Y-%m-%d %H:%M} UTC: {said['meaning']}")
+
+
+def plain_line(text: str) -> str:
+    """A text on one line, without signs that a terminal would follow."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)

@@ -2,9 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from trustreport.report.attestations import attested, pairs
+from trustreport.report.attestations import SIGNATURE, attested, pairs
 from trustreport.report.files import FileStatus, digest, files
+from trustreport.report.other_signatures import ENVELOPE, other_signatures, signature_files
+
+if TYPE_CHECKING:
+    from trustreport.signatures.roots import Roots
 
 HASHES = "manifest.sha256"
 # What the list of hashes leaves out: itself, and when the report was made.
@@ -19,14 +24,23 @@ def hashes(folder: Path) -> bytes:
     return "".join(lines).encode()
 
 
-def verify(folder: Path, signers: Mapping[bytes, str] | None = None) -> list[FileStatus]:
+def verify(
+    folder: Path, signers: Mapping[bytes, str] | None = None, roots: "Roots | None" = None
+) -> list[FileStatus]:
     """Everything that the bundle can say of itself; nothing is wrong where no line is.
 
     Parameters
     ----------
-    signers : public keys (32 bytes) that statements have to be signed by, each with whose it is
+    signers : public keys (32 bytes) that statements have to be signed by, each with whose it is; where they
+        are given, a report without any statement is wrong
+    roots : certificates that those of signed copies and time stamps have to lead to
     """
-    return [*as_listed(folder), *quoted(folder), *attested(folder, signers)]
+    found = [*as_listed(folder), *quoted(folder), *attested(folder, signers)]
+    if signers is not None and not any(name.endswith((SIGNATURE, ENVELOPE)) for name in files(folder)):
+        found.append(
+            FileStatus(f"*{SIGNATURE}", "wrong", "is missing: there is no statement with the report")
+        )
+    return [*found, *other_signatures(folder, signers, roots)]
 
 
 def as_listed(folder: Path) -> Iterator[FileStatus]:
@@ -49,7 +63,7 @@ def as_listed(folder: Path) -> Iterator[FileStatus]:
         else:
             yield FileStatus(name, "ok", "as written")
     signed = pairs(folder)
-    apart = {*UNLISTED, *signed, *signed.values()}  # `attested` looks at these
+    apart = {*UNLISTED, *signed, *signed.values(), *signature_files(folder)}  # looked at as signatures
     for name in files(folder):
         if name not in listed and name not in apart:
             yield FileStatus(name, "beside", "is not a file of the report")

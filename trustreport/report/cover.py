@@ -25,7 +25,7 @@ def cover(assessment: Assessment, results_hash: str, say: Catalogue) -> list[tup
     ):
         if value or path in missing:
             rows.append((say(f"report.cover.{key}"), value or say("word.not_declared"), bool(value)))
-    date = str(report.date) if report.date else say("report.cover.undated")
+    date = say.numbers.day(report.date) if report.date else say("report.cover.undated")
     rows.append((say("report.cover.date"), date, True))
     rows.append((say("report.cover.status"), say(f"status.{report.status}"), True))
     rows.append((say("report.cover.results"), results_hash, True))

@@ -33,16 +33,25 @@ class SystemRequirement:
 
 def diagnose() -> list[SystemRequirement]:
     """Look at Python, at the packages, at the libraries that PDF needs and at the packaged files."""
+    return [interpreter(), *_packages(), *libraries(), *_packaged_files()]
+
+
+def interpreter() -> SystemRequirement:
+    """Python and its version."""
     version = ".".join(map(str, sys.version_info[:3]))
-    lines = [
-        SystemRequirement(f"Python {version}", sys.version_info >= PYTHON, "Python 3.11 or newer is needed")
-    ]
-    lines += _packages()
+    return SystemRequirement(
+        f"Python {version}", sys.version_info >= PYTHON, "Python 3.11 or newer is needed"
+    )
+
+
+def libraries() -> list[SystemRequirement]:
+    """The libraries of the system that PDF needs."""
+    lines = []
     for library, package in PDF_LIBRARIES.items():
         there = ctypes.util.find_library(library) is not None
         mend = ELSEWHERE.get(sys.platform, f"apt-get install {package}")
         lines.append(SystemRequirement(f"{package} (for PDF)", there, mend))
-    return [*lines, *_packaged_files()]
+    return lines
 
 
 def _packages() -> Iterator[SystemRequirement]:
@@ -76,7 +85,7 @@ def _packaged_files() -> list[SystemRequirement]:
     from trustreport.resources import folder
 
     lines = []
-    for kind in ("templates", "schemas"):
+    for kind in ("templates", "schemas", "qualification"):
         try:
             folder(kind)
         except FileNotFoundError as error:

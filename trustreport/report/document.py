@@ -13,7 +13,7 @@ from trustreport import lock
 from trustreport.assessment import Assessment
 from trustreport.finding import CheckOutcome, Unanswered
 from trustreport.messages import Catalogue
-from trustreport.plan import NOT_DECLARED
+from trustreport.plan import NOT_DECLARED, Language
 from trustreport.report.acceptance import sentence
 from trustreport.report.answer import answer
 from trustreport.results import Result
@@ -236,6 +236,7 @@ class StudySummary(ResultsModel):
     title: str
     device: str
     release: Literal["internal", "public"]
+    language: Language
     arms: list[str]
     tasks: list[TaskSummary]
     datasets: list[dict[str, Any]]
@@ -340,6 +341,7 @@ def _summary(assessment: Assessment) -> dict[str, Any]:
         "title": plan.report.title or "",
         "device": device or NOT_DECLARED,
         "release": plan.report.release,
+        "language": plan.report.language,
         "arms": list(study.arms),
         "tasks": [asdict(flow) for flow in assessment.flows],
         "datasets": [

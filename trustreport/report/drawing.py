@@ -1,7 +1,8 @@
 """Draws figures in a process of its own, while this one computes and lays out pages.
 
 What only drawing needs (matplotlib: 50 MB) stays there, and a second core is put to work. What a page needs
-is drawn first, and what is only a file of its own where it is wanted.
+is drawn first, and what is only a file of its own where it is wanted. Once all is drawn, the process can lay
+out the annex while the report is laid out here.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import queue
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from trustreport.messages import catalogue
 from trustreport.pipes import send
@@ -27,9 +28,19 @@ if TYPE_CHECKING:
 
     from trustreport.finding import Figure
     from trustreport.report.figures import Drawn
+    from trustreport.report.pdf import Printed, Sheet
 
 PAGE, FILES = ("page",), ("svg", "png")
+PDF = "pdf"
 NICE = 3  # it is seldom waited for
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A sheet to be laid out, by its number."""
+
+    number: int
+    sheet: Sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,7 @@ class DrawingProcess:
     def __init__(self, *, files: bool = False) -> None:
         self._forms = (*PAGE, *FILES) if files else PAGE
         self._begun: dict[str, Order] = {}
-        self._files: dict[tuple[int, str], bytes | None] = {}
+        self._files: dict[tuple[int, str], Any] = {}
         self._numbers = count()
         self._arrived = threading.Condition()
         self._ended = False
@@ -90,6 +101,23 @@ class DrawingProcess:
         wanted = list(figures)
         self.begin((f for f in wanted if not self._has(f, language)), language)
         return {figure.id: _Awaited(self, self._begun[figure.id]) for figure in wanted}
+
+    def lay_out(self, sheet: Sheet) -> Callable[[], Printed | None]:
+        """Let a sheet be laid out; what is given back waits for it, and gives None where it failed."""
+        key = next(self._numbers), PDF
+        if not self._ended:
+            try:
+                send(self._line, [Layout(key[0], sheet)])
+            except OSError:
+                self._ended = True
+
+        def made() -> Printed | None:
+            with self._arrived:
+                self._arrived.wait_for(lambda: key in self._files or self._ended)
+                found: Printed | None = self._files.get(key)
+            return found
+
+        return made
 
     def _has(self, figure: Figure, language: str) -> bool:
         order = self._begun.get(figure.id)
@@ -168,12 +196,24 @@ def _draw(line: Connection, files: bool) -> None:
             packed = b"" if waiting and given.empty() else given.get()
             if packed is None:
                 return
-            orders: list[Order] = pickle.loads(packed) if packed else []  # noqa: S301 -- from our own process
+            orders: list[Order | Layout] = pickle.loads(packed) if packed else []  # noqa: S301 -- from our own
             for order in orders:
-                _send(line, order, PAGE)
+                if isinstance(order, Layout):
+                    _send_pdf(line, order)
+                else:
+                    _send(line, order, PAGE)
+                    waiting.extend([order] if files else ())
             if not orders:
                 _send(line, waiting.popleft(), FILES)
-            waiting.extend(orders if files else ())
+
+
+def _send_pdf(line: Connection, order: Layout) -> None:
+    made = None
+    with suppress(Exception):  # who asks for it lays it out itself, and sees why
+        from trustreport.report.pdf import laid_out
+
+        made = laid_out(order.sheet)
+    line.send(((order.number, PDF), made))
 
 
 def _send(line: Connection, order: Order, forms: tuple[str, ...]) -> None:

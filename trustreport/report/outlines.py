@@ -10,7 +10,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "certification": {
         "claims": ("matrix", "E34"),
         "accuracy": ("advice_accuracy", "localisation", "advice_value", "reported", "source_reliability"),
-        "external": ("potential_robustness",),
+        "external": ("potential_robustness", "recalibration", "versions"),
         "readers": ("pragmatic_utility", "decision_benefit", "reader_localisation", "reliance"),
         "groups": ("group_differences", "where"),
         "limits": ("found", "feedback", "left_out"),
@@ -18,7 +18,14 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "procurement": {
         "grid": ("grid",),
         "questions": ("questions",),
-        "candidates": ("candidate_table", "candidates", "advice_accuracy", "localisation", "reported"),
+        "candidates": (
+            "candidate_table",
+            "candidates",
+            "versions",
+            "advice_accuracy",
+            "localisation",
+            "reported",
+        ),
         "claims": ("E34",),
         "workload": ("E35",),
         "readers": ("pragmatic_utility", "decision_benefit", "reader_localisation", "reliance"),
@@ -26,7 +33,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "conditions": ("conditions", "left_out"),
     },
     "vigilance": {
-        "since": ("since",),
+        "since": ("since", "versions"),
         "where": ("where", "group_differences"),
         "charts": ("vigilance", "localisation", "E39"),
         "incidents": ("E42", "E43"),
@@ -51,6 +58,7 @@ PRINTED = (
     *("trust_*", "reliance_flow_*", "reliance_[0-9]*", "reliance_types_*", "reliance_type_differences_*"),
     *("group_differences*", "where*"),
     *("grid*", "questions*", "candidate_table*", "conditions*", "candidates_claims_*"),
+    "versions_*",
     *("since*", "timeline*", "vigilance_due_*", "vigilance_trend_*", "vigilance_charts_[0-9]_1"),
     *("vigilance_log_*", "vigilance_signals_*", "vigilance_people_*"),
 )
@@ -62,7 +70,7 @@ def is_printed(id: str) -> bool:
 
 
 # Parts of which the report prints sentences alone: their numbers are in a table of its own.
-SENTENCES_ALONE = ("E35",)
+SENTENCES_ALONE = ("E35", "recalibration")
 
 # What the report prints in part and the annex whole.
 WHOLE_IN_ANNEX = ("E34", "feedback")
@@ -74,7 +82,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
         "prespecification": ("E05", "E44"),
         "data": ("E03", "E06", "E07", "E08", "source_reliability", "E09", "E10", "E11"),
         "technical": ("advice_accuracy", "localisation", "reported", "advice_value", "candidates", "E22"),
-        "external": ("potential_robustness", "vigilance"),
+        "external": ("potential_robustness", "recalibration", "versions", "vigilance"),
         "readers": ("E04", "E24", "pragmatic_utility", "decision_benefit", "reader_localisation", "reliance"),
         "groups": ("subgroups", "E23"),
         "acceptance": ("E31", "E34"),
@@ -84,7 +92,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "procurement": {
         "fit": ("E01", "E02", "E07"),
         "claims": ("E34", "advice_accuracy", "localisation", "reported", "advice_value"),
-        "candidates": ("candidates", "E09"),
+        "candidates": ("candidates", "versions", "E09"),
         "readers": (
             "local_readers",
             "E04",
@@ -94,7 +102,7 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
             "reader_localisation",
             "reliance",
         ),
-        "groups": ("subgroups", "potential_robustness", "E23"),
+        "groups": ("subgroups", "potential_robustness", "recalibration", "E23"),
         "patients": ("E35",),
         "evidence": ("E03", "E06", "E08", "source_reliability", "E10", "E11", "E45", "open", "undeclared"),
         "conditions": ("E31", "E05", "E44", "vigilance"),
@@ -112,8 +120,9 @@ ANNEX: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
             "reported",
             "advice_value",
             "candidates",
+            "versions",
         ),
-        "warnings": ("E38", "E07", "potential_robustness"),
+        "warnings": ("E38", "E07", "potential_robustness", "recalibration"),
         "charts": ("E39",),
         "people": (
             "E41",

@@ -1,5 +1,7 @@
 """The report as one PDF from the same templates: PDF/A-3a and PDF/UA-1, the same bytes every time."""
 
+from __future__ import annotations
+
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,56 +64,63 @@ class Printed:
     pages: Mapping[str, int]
 
 
-def render(
-    assessment: Assessment,
-    *,
-    results_hash: str,
-    provenance: Mapping[str, Any],
-    drawn: Mapping[str, Drawn],
-    attachments: Sequence[Attached] = (),
-    volume: html.Volume = "report",
-) -> bytes:
-    """The report or its annex as PDF, with files attached; see `printed`."""
-    return printed(
-        assessment,
-        results_hash=results_hash,
-        provenance=provenance,
-        drawn=drawn,
-        attachments=attachments,
-        volume=volume,
-    ).content
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """HTML to be laid out on paper: its text, what it is known by, what is attached to it, its day."""
+
+    text: str
+    identifier: str
+    attachments: tuple[Attached, ...]
+    made: dt.datetime
 
 
-def printed(
-    assessment: Assessment,
-    *,
-    results_hash: str,
-    provenance: Mapping[str, Any],
-    drawn: Mapping[str, Drawn],
-    attachments: Sequence[Attached] = (),
-    volume: html.Volume = "report",
-) -> Printed:
-    """The report or its annex as PDF, with files attached, and the page of each of its anchors.
+class Volumes:
+    """The report and its annex for paper, of chapters that are made once.
 
     Parameters
     ----------
     results_hash, provenance, drawn : as for `html.render`
-    attachments : name, content and description of each file to attach (results.json, the manifest)
-
-    Raises
-    ------
-    MissingLibrary : Pango is not installed
     """
 
-    def text(lacking: set[int]) -> str:
-        pages = Pages(drawn, lambda page: _legible(page.decode(), lacking).encode())
-        source = html.Documents(assessment, results_hash, provenance, pages, "page")
-        sheets = html.style(_faces(), assessment.plan.report.page, "report.css", "page.css")
-        return source.text(volume, sheets)
+    def __init__(
+        self,
+        assessment: Assessment,
+        results_hash: str,
+        provenance: Mapping[str, Any],
+        drawn: Mapping[str, Drawn],
+    ) -> None:
+        self._of = assessment, results_hash, provenance
+        self._drawn = drawn
+        self._made: tuple[set[int], html.Documents] | None = None
 
-    date = assessment.plan.report.date
-    made = dt.datetime.combine(date, dt.time(), dt.UTC) if date else UNDATED
-    return _printed(text, results_hash, attachments, made)
+    def printed(self, volume: html.Volume, attachments: Sequence[Attached] = ()) -> Printed:
+        """One of them as PDF, with files attached, and the page of each of its anchors.
+
+        Parameters
+        ----------
+        attachments : name, content and description of each file to attach (results.json, the manifest)
+
+        Raises
+        ------
+        MissingLibrary : Pango is not installed
+        """
+        return _printed(partial(self._text, volume), self._sheet(volume, attachments))
+
+    def sheet(self, volume: html.Volume) -> Sheet:
+        """What another process needs to lay one of them out."""
+        return self._sheet(volume, (), self._text(volume, set()))
+
+    def _sheet(self, volume: html.Volume, attachments: Sequence[Attached], text: str = "") -> Sheet:
+        date = self._of[0].plan.report.date
+        made = dt.datetime.combine(date, dt.time(), dt.UTC) if date else UNDATED
+        return Sheet(text, self._of[1], tuple(attachments), made)
+
+    def _text(self, volume: html.Volume, lacking: set[int]) -> str:
+        if self._made is None or self._made[0] != lacking:
+            pages = Pages(self._drawn, lambda page: _legible(page.decode(), lacking).encode())
+            self._made = set(lacking), html.Documents(*self._of, pages, "page")
+        sheets = html.style(_faces(), self._of[0].plan.report.page, "report.css", "page.css")
+        return self._made[1].text(volume, sheets)
 
 
 def packaged_page(template: str, identifier: str, attachments: Sequence[Attached], **values: Any) -> bytes:
@@ -129,12 +138,23 @@ def packaged_page(template: str, identifier: str, attachments: Sequence[Attached
     """
     sheets = html.style(_faces(), "A4", "report.css", "page.css")
     page = html.packaged(template, style=sheets, **values)
-    return _printed(lambda lacking: page, identifier, attachments, UNDATED).content
+    return _printed(lambda lacking: page, Sheet(page, identifier, tuple(attachments), UNDATED)).content
 
 
-def _printed(
-    text: Callable[[set[int]], str], identifier: str, attachments: Sequence[Attached], made: dt.datetime
-) -> Printed:
+def laid_out(sheet: Sheet) -> Printed | None:
+    """A sheet as PDF; none where no font has one of its signs, for which its text must be made anew."""
+    lacks = False
+
+    def text(lacking: set[int]) -> str:
+        nonlocal lacks
+        lacks = bool(lacking)
+        return sheet.text
+
+    printed = _printed(text, sheet)
+    return None if lacks else printed
+
+
+def _printed(text: Callable[[set[int]], str], sheet: Sheet) -> Printed:
     """A text of HTML as PDF; it is given the signs that no font has, once they are known."""
     weasyprint = _weasyprint()
     fetcher = _fetcher()
@@ -142,17 +162,17 @@ def _printed(
         **weasyprint.DEFAULT_OPTIONS,
         "pdf_variant": "pdf/a-3a",
         "pdf_tags": True,
-        "pdf_identifier": identifier.encode(),
+        "pdf_identifier": sheet.identifier.encode(),
     }
     lacking: set[int] = set()
 
-    def laid_out() -> Any:
+    def rendered() -> Any:
         legible = _legible(text(lacking), lacking)
         return weasyprint.HTML(string=legible, url_fetcher=fetcher).render(**options)
 
     def written(document: Any) -> bytes:
         for spare in range(MOST_SPARE):
-            files = _attachments(made, attachments, fetcher)  # each can be read once
+            files = _attachments(sheet.made, sheet.attachments, fetcher)  # each can be read once
             finisher = partial(finish, spare=spare)
             pdf: bytes = document.write_pdf(finisher=finisher, **{**options, "attachments": files})
             if UNSURE_END not in pdf:
@@ -165,10 +185,10 @@ def _printed(
         _settle(pdf, spare)
 
     try:
-        document = laid_out()
+        document = rendered()
         pdf = written(document)
         if lacking:  # a sign that no font has would be an empty box, which PDF/A forbids
-            document = laid_out()
+            document = rendered()
             pdf = written(document)
         return Printed(pdf, _pages_of(document))
     except weasyprint.urls.FatalURLFetchingError as error:  # a BaseException: it would pass by every handler
@@ -251,7 +271,7 @@ def _faces() -> str:
 
 
 @cache
-def _assets() -> dict[str, Path]:
+def assets() -> dict[str, Path]:
     """The files that the document may load, by the name that it gives them."""
     ours = folder("templates") / "assets" / "fonts"
     spec = find_spec("matplotlib")  # its fonts are wanted, not the time that its import takes
@@ -269,8 +289,8 @@ def _fetcher() -> Any:
 
     class Packaged(URLFetcher):
         def fetch(self, url: str, headers: Any = None) -> Any:
-            if url in _assets():
-                return URLFetcherResponse(url, _assets()[url].read_bytes(), {"Content-Type": "font/ttf"})
+            if url in assets():
+                return URLFetcherResponse(url, assets()[url].read_bytes(), {"Content-Type": "font/ttf"})
             if len(url) > LARGEST_URL:
                 raise ValueError(f"a data URL of {len(url):,} characters")
             return super().fetch(url, headers)

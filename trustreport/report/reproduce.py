@@ -15,7 +15,7 @@ OF_LOOKS = "P68"
 
 
 def as_built(plan: Plan, written: Mapping[str, Any]) -> Plan:
-    """The plan with kind, release and seed of the report, which may have been given to the build alone.
+    """The plan with what of a report may have been given to its build alone: kind, release, language, seed.
 
     A seed that the manifest leaves out stays out where the report drew with the default one: to declare it
     would be a change since the lock.
@@ -23,7 +23,7 @@ def as_built(plan: Plan, written: Mapping[str, Any]) -> Plan:
     study, seed = written["study"], written["provenance"]["seed"]
     if plan.similarity.seed is None and seed == DEFAULT:
         seed = None
-    of_report = {name: study[name] for name in ("kind", "release") if name in study}
+    of_report = {name: study[name] for name in ("kind", "release", "language") if name in study}
     return plan.model_copy(
         update={
             "report": plan.report.model_copy(update=of_report),

@@ -205,14 +205,24 @@ def written(value: Any, form: str, say: Catalogue) -> str:
         return say("table.empty")
     if isinstance(value, bool):
         return say("word.yes" if value else "word.no")
+    if isinstance(value, Estimate) and form == "text":
+        return _in_text(value, say)
     if isinstance(value, str) or form == "text":
-        return str(value)
+        return say.noted(str(value))
     if isinstance(value, Estimate):
         return _estimate(value, form, say)
     text = say.numbers.write(value, form)
     if text is None:
         raise ValueError(f"no column is written as {form!r}")
     return text.removeprefix("= ")
+
+
+def _in_text(e: Estimate, say: Catalogue) -> str:
+    """An estimate in a column of text, with its level and n."""
+    if isnan(e.value):
+        return say("table.not_estimable", note=e.note)
+    value, low, high = (say.numbers.fixed(x, 2) for x in (e.value, e.low, e.high))
+    return say("table.in_text", value=value, low=low, high=high, level=e.level, n=e.n)
 
 
 def _estimate(e: Estimate, form: str, say: Catalogue) -> str:

@@ -7,13 +7,14 @@ from markupsafe import Markup
 
 from trustreport.messages import Catalogue
 
+BLANKS = re.compile(r"[ \t\r\n]+")
 LONG_WORD = re.compile(r"\S{16,}")
 PIECE = 12  # characters between two places where a word without signs may break
 
 
 def shorten(text: str, most: int, say: Catalogue) -> str:
     """At most about so many characters, cut between sentences or words where there are any."""
-    text = " ".join(text.split())
+    text = BLANKS.sub(" ", text).strip(" ")  # what must not break stays
     if len(text) <= most:
         return text
     cut = text[:most]

@@ -205,7 +205,7 @@ def _fill(
 
         drawn = drawing.drawn(assessment.figures, say.language) if drawing else figures.draw_all(assessment)
         about: dict[str, Any] = {"results_hash": digest(results), "provenance": origin, "drawn": drawn}
-        pages = _write_pdfs(work, assessment, about, wanted, say, written, step)
+        pages = _write_pdfs(work, assessment, about, wanted, say, written, step, drawing)
         if "html" in wanted:
             step("html", 0.85)
             from trustreport.report import html
@@ -238,17 +238,28 @@ def _write_pdfs(
     say: Catalogue,
     written: Written,
     step: Progress,
+    drawing: DrawingProcess | None,
 ) -> dict[str, tuple[str, int]]:
-    """The PDF files that are wanted; gives file and page of each anchor, those of the report first."""
-    pages: dict[str, tuple[str, int]] = {}
-    for i, form in enumerate(form for form in DOCUMENTS if form in wanted):
-        step(form, 0.2 + 0.3 * i)
-        from trustreport.report import pdf
+    """The PDF files that are wanted; gives file and page of each anchor, those of the report first.
 
+    Where both are, the annex is laid out by the other process meanwhile.
+    """
+    forms = [form for form in DOCUMENTS if form in wanted]
+    if not forms:
+        return {}
+    from trustreport.report import pdf
+
+    pages: dict[str, tuple[str, int]] = {}
+    volumes = pdf.Volumes(assessment, **about)
+    elsewhere: dict[str, Callable[[], pdf.Printed | None]] = {}
+    for i, form in enumerate(forms):
+        step(form, 0.2 + 0.3 * i)
+        if drawing and len(forms) > 1 and not elsewhere:
+            elsewhere["annex"] = drawing.lay_out(volumes.sheet("annex"))
+        attached = attachments(assessment, (work / "results.json").read_bytes(), say) if form == "pdf" else []
         try:
-            results = (work / "results.json").read_bytes()
-            attached = attachments(assessment, results, say) if form == "pdf" else []
-            made = pdf.printed(assessment, **about, attachments=attached, volume=DOCUMENTS[form])
+            made = elsewhere[form]() if form in elsewhere else None
+            made = made or volumes.printed(DOCUMENTS[form], attached)
         except MissingLibrary as error:
             written.failed[form] = str(error)
             continue

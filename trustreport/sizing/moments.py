@@ -181,6 +181,9 @@ def paired_covariance(
     return (both + (n_negatives - 1 + n_positives - 1) * one) / (n_positives * n_negatives)
 
 
+ALONE = "what one reader's estimates in two arms do not share"  # error - cov1
+
+
 class NoModel(ValueError):
     """No normal model has these components; the message says why."""
 
@@ -236,15 +239,20 @@ def _fitted(
     of_arm = "the arm-by-reader variance"
     ar = solved(parts.arm_reader, lambda v: at(r, v, 0, 0, 0).arm_reader, total - r, of_arm)
     left = total - r - ar
-    c = solved(parts.cov3, lambda v: at(r, ar, v, 0, 0).cov3, left, "cov3")
+    c = solved(
+        parts.cov3,
+        lambda v: at(r, ar, v, 0, 0).cov3,
+        left,
+        "the covariance of other readers in the other arm",
+    )
     together = "what readers share on a case"
     ac = solved(_shared(parts), lambda v: _shared(at(r, ar, c, v, 0)), left - c, together)
     free, wanted = left - c - ac, _own(parts)
     # More that a reader finds in both arms leaves less that differs between them.
     if wanted > own(0.0) * (1 + CLOSE):
-        raise NoModel(f"error - cov1 is more than readings with a mean of {mean:.3g} can have")
+        raise NoModel(f"{ALONE} is more than readings with a mean of {mean:.3g} can have")
     if wanted < own(free) - SMALL:
-        raise NoModel("error - cov1 is less than cov2 - cov3")
+        raise NoModel(f"{ALONE} is less than what readers share in one arm alone")
     if wanted >= own(0.0) or wanted <= own(free):
         return model(r, ar, c, ac, 0.0 if wanted >= own(0.0) else free)
     return model(r, ar, c, ac, float(brentq(lambda v: own(v) - wanted, 0.0, free)))

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 
 from trustreport.claims import claim_checks
 from trustreport.dimensions.advice_accuracy.compared import difference_results, pairs
+from trustreport.dimensions.advice_accuracy.coverage import coverage_of, coverage_parts
 from trustreport.dimensions.advice_accuracy.curves import charts, curves, scored
+from trustreport.dimensions.advice_accuracy.decision_tables import decision_parts
 from trustreport.dimensions.advice_accuracy.entries import (
+    are_risks,
     corrected_results,
     decision_results,
     few_thresholds,
     published,
     score_results,
+    thresholds,
     weighted_results,
 )
 from trustreport.dimensions.advice_accuracy.h_accuracy import confident
@@ -36,6 +40,7 @@ from trustreport.narrative.follow_up import immature, prepend_sentences
 from trustreport.narrative.plotted_periods import not_plotted
 from trustreport.performance.cases import ScoredCases, scored_cases
 from trustreport.performance.clusters import clustering
+from trustreport.performance.decision_table import decision_table_results
 from trustreport.performance.sites import FEWER, resamples, sites_in
 from trustreport.performance.time_to_event import followed_cases
 from trustreport.plan import Plan
@@ -78,6 +83,8 @@ def answer(study: Study, plan: Plan) -> Finding:
     for case in cases:
         own = [*decision_results(case, plan), *yield_results(case, plan), *score_results(case, plan)]
         own += [*corrected_results(case, study, plan), *weighted_results(case, plan)]
+        if are_risks(case):
+            own += decision_table_results(case, thresholds(plan), plan.report.confidence_level)
         remarks = (
             *remarks_on(case, clustering(case.dataset, plan), own),
             *unverified(case, study, plan, own),
@@ -93,6 +100,8 @@ def answer(study: Study, plan: Plan) -> Finding:
     ranked = contests(cases, plan)
     secondary: list[Result] = [r for one in weighed for r in one.results]
     secondary += [r for _, own in (*of_classes, *followed) for r in own]
+    covered = [one for case in cases if (one := coverage_of(case, plan)) is not None]
+    secondary += [r for one in covered for r in one.results]
     for compared, baseline in pairs(cases):
         secondary += difference_results(compared, baseline, plan)
         secondary += yield_differences(compared, baseline, plan)
@@ -111,6 +120,11 @@ def answer(study: Study, plan: Plan) -> Finding:
     parts = (*parts, *(class_part(one, own, i) for i, (one, own) in enumerate(of_classes, 1)))
     parts = (*parts, *(horizon_part(one, own, plan, i) for i, (one, own) in enumerate(followed, 1)))
     parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
+    parts = (*parts, *decision_parts(results))
+    parts = (
+        *parts,
+        *coverage_parts([one for one in covered if one.case.dataset.name not in not_drawn], plan),
+    )
     parts = with_declared(prepend_sentences(immature(study, plan), parts), claim_checks(plan, results))
     not_shown: tuple[Message, ...] = (say(f"{NAME}.not_shown.population"), say(f"{NAME}.not_shown.readers"))
     if any(one.state.n_censored for one, _ in followed):

@@ -2,6 +2,8 @@
 
 from trustreport.dimensions.candidates.entries import ID, Common, common_cases, results_of
 from trustreport.dimensions.candidates.narrative import parts_of
+from trustreport.dimensions.candidates.versions import versions_of
+from trustreport.dimensions.candidates.versions_narrative import versions_part
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding
 from trustreport.messages import say
@@ -33,6 +35,10 @@ def answer(study: Study, plan: Plan) -> Finding:
     results = {common.dataset: tuple(results_of(common, plan)) for common in found}
     parts = [part for common in found for part in parts_of(common, results[common.dataset], plan, len(found))]
     every = tuple(r for own in results.values() for r in own)
+    versions = versions_of(study, plan)
+    if versions is not None:
+        parts.append(versions_part(versions))
+        every = (*every, *versions.results)
     not_shown = (say(f"{ID}.not_shown.readers"), say(f"{ID}.not_shown.site"))
     return Finding(ID, prepend_sentences(immature(study, plan), parts), every, not_shown)
 

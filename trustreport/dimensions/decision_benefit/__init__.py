@@ -12,13 +12,16 @@ from trustreport.dimensions.decision_benefit.narrative import part
 from trustreport.dimensions.decision_benefit.next_study import next_study, next_study_part
 from trustreport.dimensions.decision_benefit.protocols import compare, of_published
 from trustreport.dimensions.decision_benefit.protocols_narrative import protocols_part, published_part
+from trustreport.dimensions.decision_benefit.quarters import quarter_part, quarter_results
 from trustreport.dimensions.decision_benefit.secondary_endpoints import NOT_IN_BOTH, secondary_results
 from trustreport.dimensions.decision_benefit.variance_sources import source_results
 from trustreport.dimensions.dimension import Dimension
 from trustreport.finding import Finding, Part
 from trustreport.messages import say
 from trustreport.narrative.names import title_of
+from trustreport.narrative.repeats import repeat_parts
 from trustreport.performance.readers import every_endpoint, place_of_task, primary_first
+from trustreport.performance.repeated import has_second, repeat_results, repeated_readings
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Readings, Study
@@ -43,6 +46,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     alone = len(pairs) == 1
     parts: list[Part] = []
     by_itself: list[Part] = []
+    by_baseline: list[Part] = []
     planned: list[Part] = []
     known: dict[str, list[Result]] = {}
 
@@ -67,6 +71,8 @@ def answer(study: Study, plan: Plan) -> Finding:
         own += [r for endpoint in found for r in source_results(endpoint, readings, arms, level, place)]
         own += secondary_results(readings, arms, plan, place)
         parts += part(kept(own), found, readings, arms, number, alone=alone)
+        quarters = quarter_results(readings, arms, level, place, plan.similarity.seed)
+        by_baseline += quarter_part(kept(quarters), name, number, alone=alone)
         advice = advice_of(readings, arms)
         if advice:
             several = sum(r is readings for r, _ in pairs) > 1
@@ -85,14 +91,19 @@ def answer(study: Study, plan: Plan) -> Finding:
     used = list(_protocols(study, plan, pairs))
     for one, _ in used:
         kept(one)
+    twice = [(one, repeat_results(NAME, one, level)) for one in repeated_readings(study)]
+    for _, own in twice:
+        kept(own)
     tested = declared_hypotheses(study, plan, every())
     kept(t.result for t in tested)
     parts += [
+        *by_baseline,
         *together,
         *hypotheses_part(tested, several_tasks=len(study.readings) > 1),
         *by_itself,
         *(shown for _, shown in used),
         *planned,
+        *repeat_parts(twice),
     ]
     not_shown = [say(f"{NAME}.not_shown.regression"), say(f"{NAME}.not_shown.prevalence")]
     if any(readings.sequential for readings, _ in pairs):
@@ -123,8 +134,9 @@ def _protocols(
 
 
 def has_data(study: Study, plan: Plan) -> bool:
-    """Whether readers read in both arms, or published sets have readers and device apart."""
-    return bool(comparable(study, plan) or of_published(study, plan))
+    """Whether readers read in both arms or a case twice, or published sets have readers and device apart."""
+    twice = any(has_second(readings) for readings in study.readings)
+    return bool(comparable(study, plan) or of_published(study, plan)) or twice
 
 
 def _question(result: Result) -> str:

@@ -4,6 +4,10 @@ from math import nan
 
 from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.potential_robustness.narrative import parts
+from trustreport.dimensions.potential_robustness.recalibration import (
+    recalibrated_sets,
+    recalibration_part,
+)
 from trustreport.dimensions.potential_robustness.scores import (
     ScoredSet,
     found_in,
@@ -17,8 +21,10 @@ from trustreport.dimensions.potential_robustness.sizes import performance, size_
 from trustreport.finding import Finding
 from trustreport.measures.similarity.tasks import Run, one_by_one
 from trustreport.messages import say
+from trustreport.narrative.repeats import repeat_parts
 from trustreport.performance.cases import scored_cases
 from trustreport.performance.features import COMPARED, ID, compared_sets, paired, training_sets
+from trustreport.performance.repeated import has_second, repeat_results, repeated_cases
 from trustreport.plan import Plan
 from trustreport.study import Study
 
@@ -27,14 +33,25 @@ SIZED = ("training", *COMPARED)
 
 
 def has_data(study: Study, plan: Plan) -> bool:
-    """Whether there is a set from elsewhere, or one that can be compared with a training set."""
+    """Whether a set is from elsewhere, or comparable with a training set, or was run twice."""
     del plan
+    twice = any(has_second(scores) for dataset in study.datasets for scores in dataset.scores.values())
+    return twice or _compares(study)
+
+
+def _compares(study: Study) -> bool:
+    """Whether there is a set from elsewhere, or one that can be compared with a training set."""
     found = [d for d in compared_sets(study) if d.scores or d.features is not None]
     return bool(found) and (bool(training_sets(study)) or any(d.role == "external" for d in found))
 
 
 def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     """Results, sentences, tables and figures over all sets; `run` shares out the permutation tests."""
+    level = plan.report.confidence_level
+    twice = [(one, repeat_results(ID, one, level)) for one in repeated_cases(study, plan)]
+    of_repeats = tuple(r for _, own in twice for r in own)
+    if not _compares(study):
+        return Finding(ID, repeat_parts(twice), of_repeats)
     training, compared = training_sets(study), compared_sets(study)
     results = similarity_results([paired(training, d, plan) for d in compared], plan, run)
     cases = [one for one in scored_cases(study, plan) if one.dataset.role in SIZED and one.score is not None]
@@ -56,7 +73,12 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
     not_shown = [say(f"{ID}.not_shown.p_value"), say(f"{ID}.not_shown.features")]
     if training:
         not_shown.append(say(f"{ID}.not_shown.training"))
-    return Finding(ID, parts(results, compared, scored, study, plan), tuple(results), tuple(not_shown))
+    said = (*parts(results, compared, scored, study, plan), *repeat_parts(twice))
+    updated = recalibrated_sets(scored, plan)
+    if updated:
+        said = (*said, recalibration_part(updated))
+        results += [r for one in updated for r in one.results]
+    return Finding(ID, said, (*results, *of_repeats), tuple(not_shown))
 
 
 DIMENSION = Dimension(ID, has_data, answer, shared=True)

@@ -326,6 +326,7 @@ def _place(readings: Readings, periods: Sequence[Period]) -> NDArray[np.int64]:
 COLUMNS_OF_READINGS = (
     *("arm", "reader", "case", "decision", "score", "confidence", "seconds", "order"),
     *("read_at", "advice", "advice_score", "advice_type", "session"),
+    *("second_decision", "second_score"),
 )
 
 

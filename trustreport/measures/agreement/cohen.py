@@ -73,6 +73,20 @@ def cohen_kappa(
     return linearised(value, parts[cell], n=n, level=level, details=details)
 
 
+def kappa_influence(
+    first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]], n_categories: int
+) -> tuple[float, Floats]:
+    """Cohen's kappa, and what each case adds to it, with mean 0, (n_cases,); every case has both labels.
+
+    >>> value, parts = kappa_influence(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), 2)
+    >>> value, parts.sum()
+    (0.5, np.float64(0.0))
+    """
+    cell = first * n_categories + second
+    value, parts, _ = _kappa(np.bincount(cell, minlength=n_categories**2), np.eye(n_categories))
+    return value, parts[cell]
+
+
 def light_kappa(
     codes: NDArray[np.integer[Any]],
     n_categories: int,

@@ -10,7 +10,7 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.names import heading
 from trustreport.narrative.sentences import failed_cases
 from trustreport.plan import Endpoint
-from trustreport.report import acceptance
+from trustreport.report import acceptance, declared
 from trustreport.report.answer.by_candidate import conclusion
 from trustreport.report.elements.element import Context, Element, numbered
 from trustreport.report.review import (
@@ -61,7 +61,7 @@ def _status_line(word: Standing, say: Catalogue) -> Cell:
 
 
 def _grid_line(row: Requirement, review: Review) -> Line:
-    role = row.criterion.role or ""
+    role = declared.text(row.criterion.role or "", review.say)
     required = review.say("procurement.grid.required", bound=review.bound(row))
     first = Cell(review.about(row), aside=", ".join(filter(None, (required, role))))
     return Line((first, *(_verdict(row.verdicts.get(name), review) for name in review.names)))

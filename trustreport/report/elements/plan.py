@@ -87,13 +87,13 @@ def _estimand(endpoint: Endpoint, plan: Plan, context: Context) -> Line:
     none = say("word.not_declared")
     quantity = say(quantity_name(criteria.quantity(endpoint), endpoint.of)) if endpoint.measure else none
     bound_text = _bound(endpoint, context)
-    hypothesis = endpoint.hypothesis or none
+    hypothesis = declared.text(endpoint.hypothesis, say) if endpoint.hypothesis else none
     family = endpoint.multiplicity_family
     rule = say("element.E05.family", family=family) if family else none
     alpha = "" if endpoint.alpha is None else say("element.E05.alpha", alpha=endpoint.alpha)
     return Line(
         (
-            Cell(endpoint.endpoint, aside=endpoint.role or none),
+            Cell(endpoint.endpoint, aside=declared.text(endpoint.role, say) if endpoint.role else none),
             Cell(quantity, aside=", ".join(_places(endpoint, say))),
             Cell(endpoint.population or none),
             Cell(

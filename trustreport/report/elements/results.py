@@ -80,7 +80,7 @@ def _now(claim: Claim, context: Context) -> tuple[tuple[Line, ...], bool | None]
     cells = (
         Cell(_names([claim.measure], say)[0], aside=say("element.E34.latest")),
         Cell(period),
-        Cell(claim.value),
+        Cell(say.numbers.typed(claim.value)),
         Cell(in_words(result, say)),
         Cell(say("element.E34.inside" if lies else "element.E34.not_inside")),
     )
@@ -97,14 +97,14 @@ def _claim_lines(claim: Claim, found: Sequence[ClaimCheck], say: Catalogue) -> I
         where = ", ".join(filter(None, (claim.set, claim.dataset, claim.arm)))
         silent = (Cell(say("element.E34.silent")), Cell(say("table.empty")))
         named = say(quantity_name(claim.measure.rpartition(".")[2]))
-        yield Line((Cell(named, aside=source), Cell(where), Cell(claim.value), *silent))
+        yield Line((Cell(named, aside=source), Cell(where), Cell(say.numbers.typed(claim.value)), *silent))
     for i, one in enumerate(found):
         measure = one.measure if isinstance(one.measure, str) else say(one.measure)
         yield Line(
             (
                 Cell(measure, aside=source if i == 0 else ""),
                 Cell(", ".join(filter(None, (one.place.set, one.place.dataset)))),
-                Cell(one.printed),
+                Cell(say.numbers.typed(one.printed)),
                 Cell(say(one.recomputed)),
                 Cell(say("element.E34.yes" if one.agrees else "element.E34.no")),
             )

@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from trustreport.messages import say
 from trustreport.service.core import Core
 from trustreport.service.editor.blank import blank
 from trustreport.service.intake import MANIFESTS
-from trustreport.service.jobs.limited import ResourceLimits, run
+from trustreport.service.jobs.limited import ChildOutcome, ResourceLimits, run
 from trustreport.service.storage.models import Version, VersionFile
 from trustreport.service.web.faults import Fault
 
@@ -48,15 +48,12 @@ def answer(
         "files": version.tables,
         "check": "no" if check == "no" else "study" if small else "manifest",
     }
-    with _turn():
-        work = Path(tempfile.mkdtemp(prefix="edit-", dir=_folder(core)))
-        try:
-            if task["check"] == "study":
-                _lay_out(core, version, tables, work / "study")
-            limits = replace(ResourceLimits.of(core.settings, "check"), wall=SECONDS)
-            outcome = run(task, work, limits, on_progress=lambda *_: None, should_continue=lambda: True)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+
+    def fill(work: Path) -> None:
+        if task["check"] == "study":
+            lay_out(core, version, tables, work / "study")
+
+    outcome = carried_out(core, task, fill)
     failed = outcome.reason or outcome.answer.get("failed", "")
     if outcome.kind != "answer" or failed:
         raise Fault(409, say("pages.fault.no_form.title"), say("pages.fault.no_form.detail", failed=failed))
@@ -67,6 +64,23 @@ def answer(
         detail = f"{name}{line}: {first.get('found', 'it cannot be read')}. Upload a corrected file first."
         raise Fault(409, say("pages.fault.the_manifest_cannot_be.title"), detail)
     return made
+
+
+def carried_out(core: Core, task: dict[str, Any], fill: Callable[[Path], None]) -> ChildOutcome:
+    """One task in a limited process, when its turn comes; `fill` puts what it reads into its empty folder.
+
+    Raises
+    ------
+    Fault : too many are at work (503)
+    """
+    with _turn():
+        work = Path(tempfile.mkdtemp(prefix="edit-", dir=_folder(core)))
+        try:
+            fill(work)
+            limits = replace(ResourceLimits.of(core.settings, "check"), wall=SECONDS)
+            return run(task, work, limits, on_progress=lambda *_: None, should_continue=lambda: True)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def manifest_of(core: Core, version: Version, files: Sequence[VersionFile]) -> tuple[str, str]:
@@ -126,7 +140,8 @@ def _folder(core: Core) -> Path:
     return folder
 
 
-def _lay_out(core: Core, version: Version, files: Sequence[VersionFile], study: Path) -> None:
+def lay_out(core: Core, version: Version, files: Sequence[VersionFile], study: Path) -> None:
+    """Put the files of a version into a folder."""
     for file in files:
         target = study / file.name
         target.parent.mkdir(parents=True, exist_ok=True)

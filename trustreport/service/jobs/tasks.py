@@ -208,8 +208,24 @@ def edit(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str,
     return answer(task, work)
 
 
+def pilot(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
+    """The variance components of a stored reader study."""
+    from trustreport.service.jobs.planning_tasks import pilot as answer
+
+    return answer(task, work)
+
+
+def section(task: dict[str, Any], work: Path, on_progress: OnProgress) -> dict[str, Any]:
+    """The section of a protocol on sample size, as PDF."""
+    from trustreport.service.jobs.planning_tasks import section as answer
+
+    return answer(task)
+
+
 TASKS: dict[str, Callable[[dict[str, Any], Path, OnProgress], dict[str, Any]]] = {
     "check": check,
     "report": report,
     "edit": edit,
+    "pilot": pilot,
+    "section": section,
 }

@@ -1,0 +1,94 @@
+"""The three kinds of report in every other language: whole, with the same numbers, and shown in the docs."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pytest
+from PIL import Image
+from test_three_kinds import BUDGETS, KINDS, body, page_pictures
+
+from trustreport.api import Assessed, as_data, write_report
+from trustreport.messages import catalogue, languages
+from trustreport.report.document import canonical
+
+ROOT = Path(__file__).resolve().parents[2]
+OTHERS = [language for language in languages() if language != "en"]
+MORE_PAGES = 1  # other languages take more words
+BEYOND = 19  # millimetres of margin, less one for the edges of marks
+TAG = re.compile(r"<(script|style).*?</\1>|<[^>]+>", re.DOTALL)
+EN = catalogue("en")
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_are_the_same_in_every_language(
+    kind: str, language: Any, assessed_example: Callable[[str], Assessed]
+) -> None:
+    one = assessed_example(KINDS[kind])
+    english, other = as_data(one), as_data(one.in_language(language))
+    assert other["study"]["language"] == language
+    assert [numbers(r) for r in other["results"]] == [numbers(r) for r in english["results"]]
+    assert [v["verdict"] for v in other["verdicts"]] == [v["verdict"] for v in english["verdicts"]]
+    assert other["answer"]["sentence"] != english["answer"]["sentence"]
+
+
+def numbers(result: dict[str, Any]) -> str:
+    """A result without its texts."""
+    words = ("method_text", "source", "label")
+    return canonical({key: value for key, value in result.items() if key not in words}).decode()
+
+
+@pytest.mark.pdf
+@pytest.mark.slow
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_report_fits_its_pages_in_every_language(
+    kind: str, language: Any, assessed_example: Callable[[str], Assessed], tmp_path: Path
+) -> None:
+    name = KINDS[kind]
+    written = write_report(
+        assessed_example(name).in_language(language), tmp_path / "out", formats=("html", "pdf")
+    )
+    assert not written.failed
+    file = written.folder / "report.pdf"
+    with pikepdf.open(file) as document:
+        assert str(document.Root.Lang) == language
+        assert len(document.pages) <= BUDGETS[name] + MORE_PAGES
+    filled = [body(page) for page in page_pictures(file)]
+    assert not any(page[:, -BEYOND:].any() or page[:, :BEYOND].any() for page in filled), "beyond the margin"
+    html = (written.folder / "report.html").read_text(encoding="utf-8")
+    assert f'<html lang="{language}"' in html
+    shown = " ".join(unescape(TAG.sub(" ", html)).split())
+    left = [text for text in english_texts(language) if text in shown]
+    assert not left, f"left in English: {left[:5]}"
+
+
+@cache
+def english_texts(language: str) -> frozenset[str]:
+    """English texts of several words and no values, that the other language has otherwise."""
+    own = catalogue(language)
+    texts = {key: EN.text(key) for key in EN.keys() if isinstance(EN.text(key), str)}  # noqa: SIM118
+    return frozenset(
+        text
+        for key, text in texts.items()
+        if "{" not in text and len(text.split()) > 3 and text != own.text(key)
+    )
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_docs_show_its_first_page(
+    kind: str, language: Any, assessed_example: Callable[[str], Assessed]
+) -> None:
+    answer = as_data(assessed_example(KINDS[kind]).in_language(language))["answer"]["sentence"]
+    picture = ROOT / "docs" / "languages" / f"{KINDS[kind]}.{language}.png"
+    assert picture.stat().st_size < 120_000
+    with Image.open(picture) as page:
+        assert page.info["Description"] == answer, "run python docs/readme_picture.py"
+    shown = f"](languages/{picture.name})"
+    assert shown in (ROOT / "docs" / "languages.md").read_text("utf-8")

@@ -1,0 +1,44 @@
+"""What starting costs: modules that are imported, by what Python itself reports, and resident memory."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"scipy.stats", "pandas", "pandera", "matplotlib", "statsmodels", "weasyprint", "sklearn", "pyarrow"}
+NUMERIC = {"numpy", "scipy", "pydantic", "babel", "jinja2"}
+LINE = re.compile(r"import time:\s+\d+ \|\s+\d+ \|\s*(\S+)")
+
+
+def imported(module: str) -> set[str]:
+    """The modules that importing one brings along."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", f"import {module}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = set(LINE.findall(done.stderr))
+    assert module in found
+    return found
+
+
+@pytest.mark.parametrize(
+    "module, without",
+    [
+        ("trustreport.api", HEAVY | NUMERIC),
+        ("trustreport.cli", HEAVY | NUMERIC),
+        ("trustreport.assessment", HEAVY),
+        ("trustreport.report.write", HEAVY),
+    ],
+)
+def test_only_what_is_used_is_imported(module: str, without: set[str]) -> None:
+    assert not imported(module) & without
+
+
+def test_the_api_starts_in_little_memory() -> None:
+    code = "import trustreport.api; print(open('/proc/self/status').read())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", done.stdout)
+    assert int(peak) < 70_000

@@ -1,0 +1,1 @@
+"""What commands that sign, verify and qualify do; their options are in `trustreport.cli`."""

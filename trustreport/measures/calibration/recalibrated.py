@@ -1,0 +1,273 @@
+"""Calibration after an update of intercept, or of intercept and slope, on other cases of the same set."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import exp, log, nan
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.calibration import notes
+from trustreport.measures.calibration.bins import check
+from trustreport.measures.calibration.brier import brier
+from trustreport.measures.calibration.logistic import INWARDS, calibration_intercept, calibration_slope
+from trustreport.measures.calibration.oe import oe_ratio
+from trustreport.measures.cluster import ONE_OF_A_CLASS, Clusters, clusters_of_scarcer_class
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
+
+Floats = NDArray[np.float64]
+Update = Literal["intercept", "intercept and slope"]
+UPDATES: tuple[Update, ...] = ("intercept", "intercept and slope")
+METHOD = "bootstrap_refit"
+FOLDS = 5
+RESAMPLES = 200
+RESAMPLED_UP_TO = 5_000  # cases; of more the interval is left out
+PER_PARAMETER = 10  # cases of the scarcer class for each parameter that is fitted
+STEPS = 30
+LARGEST = 30.0  # standard deviations of the scores: a fit beyond has no maximum
+
+FEW = "{n} cases of the scarcer class: fewer than {least}, {per} for each parameter of the update"
+FEW_CLUSTERS = "the scarcer class is in fewer than {folds} clusters: no folds can be made of them"
+NO_FIT = "no update can be fitted: the scores separate the classes"
+NOT_RESAMPLED = "more than {most:,} cases: not resampled, no interval"
+UNSTABLE = "the update cannot be fitted to every resample: no interval"
+
+MEASURES: Mapping[str, tuple[Callable[..., Estimate], str, float]] = {
+    "oe_ratio": (oe_ratio, "log", 1.0),
+    "calibration_intercept": (calibration_intercept, "identity", 0.0),
+    "calibration_slope": (calibration_slope, "identity", 1.0),
+    "brier": (brier, "logit", nan),
+}
+
+
+def folds_of(
+    truth: NDArray[np.bool_], cluster: Clusters | None, rng: np.random.Generator, folds: int = FOLDS
+) -> NDArray[np.intp]:
+    """Which fold each case is in: whole clusters, those with a positive case dealt apart from the others.
+
+    >>> truth = np.array([True, False, True, False])
+    >>> fold = folds_of(truth, np.array([1, 1, 2, 2]), np.random.default_rng(1), 2)
+    >>> bool(fold[0] == fold[1] and fold[2] == fold[3] and fold[0] != fold[2])
+    True
+    """
+    own = np.arange(len(truth)) if cluster is None else cluster
+    _, index = np.unique(own, return_inverse=True)
+    positive = np.bincount(index, weights=truth) > 0
+    order = np.concatenate([rng.permutation(np.flatnonzero(positive == kind)) for kind in (True, False)])
+    fold = np.empty(len(positive), np.intp)
+    fold[order] = np.arange(len(order)) % folds
+    found: NDArray[np.intp] = fold[index]
+    return found
+
+
+def cross_fitted(
+    truth: NDArray[np.bool_], score: Floats, fold: NDArray[np.intp], update: Update
+) -> Floats | None:
+    """Each case's probability by an update that was fitted to the cases of the other folds.
+
+    None where an update has no maximum of the likelihood.
+    """
+    shifted = _recalibrated(truth, _logits(score), fold, np.ones((1, len(truth))), update)[0]
+    return None if np.isnan(shifted).any() else expit(shifted)
+
+
+def recalibrated(
+    truth: NDArray[np.bool_],
+    score: Floats,
+    update: Update,
+    *,
+    rng: np.random.Generator,
+    cluster: Clusters | None = None,
+    fold: NDArray[np.intp] | None = None,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+) -> dict[str, Estimate]:
+    """How calibrated the scores would be after an update at this place, tested on cases it was not fitted to.
+
+    With cases i in folds k, by maximum likelihood over the cases of all other folds::
+
+        logit P = a_k + logit(s)          "intercept"
+        logit P = a_k + b_k logit(s)      "intercept and slope"
+
+    and O/E, intercept, slope and Brier score of the probabilities so updated. The interval is that of a
+    bootstrap of clusters (of cases without them) in which the updates are fitted anew: copies of a cluster
+    stay in its fold, so that none is tested by parameters that it gave. Student's t with the standard error
+    of the resamples, degrees of freedom as in `in_clusters.sandwich`; O/E on the scale of its logarithm, the
+    Brier score on the logit scale.
+
+    Estimand: calibration, for new cases of the place, of this way of updating with four fifths of these
+    cases, over the updates that such cases would give. How far a single update may be off is not in it: O/E
+    after any of them is near 1 by construction, and its interval narrow.
+
+    Parameters
+    ----------
+    truth : bool array, shape (n_cases,)
+    score : float array, shape (n_cases,)
+        Probability of the condition; 0 and 1 move inwards by 1e-8.
+    update : "intercept" or "intercept and slope"
+    rng : deals the folds where none are given, then draws the resamples
+    fold : int array, shape (n_cases,), optional
+        The folds, with whole clusters in each.
+    cluster : int array, shape (n_cases,), optional
+        Cases of a cluster are in one fold.
+
+    Returns
+    -------
+    dict of Estimate
+        ``oe_ratio, calibration_intercept, calibration_slope, brier``. NaN with a note where a class is
+        absent, has fewer than 10 cases for each parameter, or is in fewer clusters than there are folds, and
+        where all scores are alike; no limits with more than 5,000 cases.
+
+    References
+    ----------
+    Cox (1958), Biometrika 45, 562-565. Steyerberg et al. (2004), Stat. Med. 23, 2567-2586 (updating).
+    Stone (1974), J. R. Stat. Soc. B 36, 111-147 (cross-validation).
+    Davison, Hinkley (1997), Bootstrap Methods and their Application, section 3.8 (clusters).
+    """
+    check(truth, score)
+    check_level(level)
+    why = _undefined(truth, score, cluster, update)
+    if why:
+        return {name: undefined(len(score), why, level=level, method=METHOD) for name in MEASURES}
+    fold = folds_of(truth, cluster, rng) if fold is None else fold
+    predictor = _logits(score)
+    updated = cross_fitted(truth, score, fold, update)
+    if updated is None:
+        return {name: undefined(len(score), NO_FIT, level=level, method=METHOD) for name in MEASURES}
+    found = {name: measure(truth, updated, level=level) for name, (measure, _, _) in MEASURES.items()}
+    if cluster is not None:
+        n_clusters = {"clusters": int(np.unique(cluster).size)}
+        found = {name: replace(e, details={**e.details, **n_clusters}) for name, e in found.items()}
+    if len(truth) > RESAMPLED_UP_TO:
+        note = NOT_RESAMPLED.format(most=RESAMPLED_UP_TO)
+        return {name: _shown(e, nan, len(truth), name, note) for name, e in found.items()}
+    weights = _drawn(truth, cluster, rng, resamples)
+    again = _of_resamples(truth, _recalibrated(truth, predictor, fold, weights, update), weights)
+    held = len(truth) if cluster is None else clusters_of_scarcer_class(truth, cluster)
+    return {name: _shown(e, _error(again[name], name), held, name) for name, e in found.items()}
+
+
+def _undefined(truth: NDArray[np.bool_], score: Floats, cluster: Clusters | None, update: Update) -> str:
+    if not truth.size:
+        return notes.NO_CASE
+    scarcer = min(int(truth.sum()), int((~truth).sum()))
+    least = PER_PARAMETER * (1 + UPDATES.index(update))
+    if not scarcer:
+        return notes.ONE_CLASS
+    if score.min() == score.max():
+        return notes.CONSTANT_SCORE
+    if scarcer < least:
+        return FEW.format(n=scarcer, least=least, per=PER_PARAMETER)
+    if cluster is not None and clusters_of_scarcer_class(truth, cluster) < FOLDS:
+        return FEW_CLUSTERS.format(folds=FOLDS)
+    return ""
+
+
+def _logits(score: Floats) -> Floats:
+    found: Floats = logit(np.clip(score, INWARDS, 1 - INWARDS))
+    return found
+
+
+def _drawn(
+    truth: NDArray[np.bool_], cluster: Clusters | None, rng: np.random.Generator, resamples: int
+) -> Floats:
+    """How often each case is in each resample of clusters, (resamples, n_cases)."""
+    own = np.arange(len(truth)) if cluster is None else cluster
+    _, index = np.unique(own, return_inverse=True)
+    n = int(index.max()) + 1
+    drawn = rng.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
+    found: Floats = drawn[:, index]
+    return found
+
+
+def _recalibrated(
+    truth: NDArray[np.bool_], predictor: Floats, fold: NDArray[np.intp], weights: Floats, update: Update
+) -> Floats:
+    """The updated log odds of each case in each resample, (resamples, n_cases); NaN where there is no fit."""
+    found = np.empty(weights.shape)
+    for k in np.unique(fold):
+        tested = fold == k
+        kept = np.broadcast_to(predictor[~tested], weights[:, ~tested].shape)
+        a, b = _fitted(truth[~tested], kept, weights[:, ~tested], line=update == "intercept and slope")
+        found[:, tested] = a[:, None] + b[:, None] * predictor[tested]
+    return found
+
+
+def _of_resamples(truth: NDArray[np.bool_], predictor: Floats, weights: Floats) -> dict[str, Floats]:
+    """Each measure of each resample, weighted by how often its cases were drawn."""
+    p, total = expit(predictor), weights.sum(axis=1)
+    events = weights @ truth
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = events / (weights * p).sum(axis=1)
+    return {
+        "oe_ratio": ratio,
+        "calibration_intercept": _fitted(truth, predictor, weights, line=False)[0],
+        "calibration_slope": _fitted(truth, predictor, weights, line=True)[1],
+        "brier": (weights * (p - truth) ** 2).sum(axis=1) / total,
+    }
+
+
+def _fitted(
+    truth: NDArray[np.bool_], predictor: Floats, weights: Floats, *, line: bool
+) -> tuple[Floats, Floats]:
+    """Intercept and slope of each resample by Newton's method, all at once; NaN where there is no maximum.
+
+    `predictor` and `weights` are (resamples, n_cases); without `line` the slope is 1.
+    """
+    total = weights.sum(axis=1)
+    centre = (weights * predictor).sum(axis=1) / total
+    spread = np.sqrt((weights * (predictor - centre[:, None]) ** 2).sum(axis=1) / total)
+    spread = np.where(spread > NEGLIGIBLE, spread, 1.0)
+    x = (predictor - centre[:, None]) / spread[:, None]
+    a = np.zeros(len(total))
+    b = np.zeros(len(total)) if line else spread.copy()
+    with np.errstate(all="ignore"):
+        for _ in range(STEPS):
+            p = expit(a[:, None] + b[:, None] * x)
+            w, gap = weights * p * (1 - p), weights * (truth - p)
+            i0, g0 = w.sum(axis=1), gap.sum(axis=1)
+            if line:
+                wx = w * x
+                i1, i2, g1 = wx.sum(axis=1), (wx * x).sum(axis=1), (gap * x).sum(axis=1)
+                determinant = i0 * i2 - i1 * i1
+                da, db = (i2 * g0 - i1 * g1) / determinant, (i0 * g1 - i1 * g0) / determinant
+            else:
+                da, db = g0 / i0, np.zeros(len(total))
+            a, b = a + np.clip(da, -2, 2), b + np.clip(db, -2, 2)
+            if np.nanmax(np.maximum(np.abs(da), np.abs(db)), initial=0.0) < 1e-10:
+                break
+    lost = ~(np.maximum(np.abs(da), np.abs(db)) < 1e-6) | (np.abs(b) > LARGEST if line else False)
+    slope = b / spread
+    return np.where(lost, nan, a - slope * centre), np.where(lost, nan, slope)
+
+
+def _error(values: Floats, name: str) -> float:
+    """The standard error on the scale of the measure; NaN where a resample has no value."""
+    scale = MEASURES[name][1]
+    with np.errstate(all="ignore"):
+        on = np.log(values) if scale == "log" else logit(values) if scale == "logit" else values
+    return float(on.std(ddof=1)) if np.isfinite(on).all() else nan
+
+
+def _shown(e: Estimate, se: float, held: int, name: str, note: str = "") -> Estimate:
+    """The estimate with the interval of its resamples."""
+    _, scale, null = MEASURES[name]
+    bare = replace(e, low=nan, high=nan, se=nan, df=nan, p=nan, method=METHOD)
+    if e.value != e.value:
+        return bare
+    if note or held < 2 or not se > NEGLIGIBLE:
+        return replace(bare, note=notes.join(e.note, note or (ONE_OF_A_CLASS if held < 2 else UNSTABLE)))
+    df = float(held - 1)
+    half = quantile(df, e.level) * se
+    if scale == "log":
+        low, high, gap = e.value * exp(-half), e.value * exp(half), log(e.value / null)
+    elif scale == "logit":
+        low, high = (float(expit(logit(e.value) + end)) for end in (-half, half))
+        gap, se = nan, se * e.value * (1 - e.value)
+    else:
+        low, high, gap = e.value - half, e.value + half, e.value - null
+    p = two_sided_p(gap / se, df) if gap == gap else nan
+    return replace(bare, low=low, high=high, se=se, df=df, p=p)

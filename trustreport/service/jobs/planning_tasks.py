@@ -1,0 +1,36 @@
+"""The tasks of planning in the limited process: components of a stored pilot study, the section as PDF."""
+
+from base64 import b64encode
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from trustreport.errors import MissingLibrary, StudyError
+
+
+def pilot(task: dict[str, Any], work: Path) -> dict[str, Any]:
+    """The components of ``work/study`` for an endpoint and a design, or every problem of it."""
+    from trustreport.ingest import read
+    from trustreport.sizing.pilot import pilot_parts
+    from trustreport.sizing.request import SizingRequest
+
+    asked = SizingRequest.model_construct(**task["asked"], pilot="study")
+    try:
+        found = pilot_parts(*read(work / "study"), asked)
+    except StudyError as error:
+        return {"problems": [p.as_dict() for p in error.problems]}
+    components: dict[str, float] = {**asdict(found.parts), "cases": found.n_cases}
+    if asked.endpoint == "auc":
+        components["positives"] = found.n_positives
+    return {"components": components, "expected": found.mean}
+
+
+def section(task: dict[str, Any]) -> dict[str, Any]:
+    """The section of a protocol as PDF."""
+    from trustreport.sizing import protocol, read_request, size_study
+
+    try:
+        made = protocol.to_pdf(size_study(read_request(None, task["request"])))
+    except MissingLibrary as error:
+        return {"failed": str(error)}
+    return {"pdf": b64encode(made).decode()}
