@@ -1,11 +1,14 @@
 """Seconds and memory of the statistics of reader studies, from small to large.
 
-Each row is the median of several runs in one thread, apart from reading, figures and report. *Every analysis*
-is pragmatic utility (two-sample, paired, clustered, readers and cases random) and decision benefit (accuracy,
-sensitivity, specificity, Youden's index and, with ratings, the area under the curve with three covariances
-and the U-statistic; each reader, each arm, the difference), without bootstrap and GEE, which have rows of
-their own. VanDyke and VIPER are read from ../shared/reference/mrmc where it is there; the larger studies are
-simulated (Roe-Metz, structure HL). The peak is that of the process, which runs the rows in this order.
+Each row is the median of several runs in one thread, apart from reading, figures and report. CPU seconds are
+what to compare: other processes of the machine (its load is beside them) make wall time longer. *Every
+analysis* is pragmatic utility (two-sample, paired, clustered with GEE, readers and cases random) and decision
+benefit (accuracy, sensitivity, specificity, Youden's index and, with ratings, the area under the curve with
+three covariances and the U-statistic; each reader, each arm, the difference), without bootstrap, which has a
+row of its own, as have GEE and, in the largest study, the unbiased covariance (the ratings as drawn, rounded
+to 100 levels and to five). VanDyke and VIPER are read from ../shared/reference/mrmc where it is there; the
+larger studies are simulated (Roe-Metz, structure HL). The peak is that of the process, which runs the rows in
+this order.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/reader_study.py [--out FILE]
 """
@@ -16,32 +19,34 @@ import os
 import platform
 import resource
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
+from trustreport.dimensions.decision_benefit.entries import results_of
 from trustreport.dimensions.pragmatic_utility.counts import paired, two_sample
-from trustreport.dimensions.pragmatic_utility.readings import (
-    clustered,
-    counts_of,
-    errors,
-    marginal,
-    mrmc,
-    pairs_of,
-)
-from trustreport.measures.mrmc.auc import auc_ustatistic
+from trustreport.dimensions.pragmatic_utility.readings import clustered, counts_of, mrmc, pairs_of
+from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic
 from trustreport.measures.mrmc.bootstrap import Draws
+from trustreport.measures.mrmc.gee import gee_odds_ratio
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.mrmc.weighted import auc_difference
-from trustreport.performance.readers import every_endpoint, results_of
+from trustreport.performance.readers import correct_decisions, every_endpoint
+from trustreport.place import Place
 from trustreport.simulate import STRUCTURES, roe_metz
 from trustreport.study import Cases, Labels, Readers, Readings
 
 ARMS = ("aided", "unaided")
 LEVEL = 0.95
+COLUMNS = (
+    *("study", "what", "runs", "median_seconds", "median_cpu_seconds", "goal_seconds", "peak_mb", "load"),
+    "machine",
+)
+PLACE = Place()
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "reference" / "mrmc"
 
 
@@ -87,14 +92,29 @@ def real(file: str, decision: Callable[[dict[str, str]], bool]) -> Readings | No
 
 
 def every_analysis(study: Readings) -> None:
-    """All of pragmatic utility and decision benefit but bootstrap and GEE."""
-    grid = errors(study, ARMS)
-    two_sample({}, ARMS, counts_of(grid[0]), counts_of(grid[1]), LEVEL, leads=False)
-    paired({}, ARMS, pairs_of(grid), LEVEL, leads=False)
-    clustered({}, ARMS, grid, LEVEL)
-    mrmc({}, ARMS, grid, LEVEL)
+    """All of pragmatic utility and decision benefit but the bootstrap."""
+    study = replace(study)  # what was computed before is not remembered
+    grid = 1 - correct_decisions(study, ARMS)
+    two_sample(PLACE, ARMS, counts_of(grid[0]), counts_of(grid[1]), LEVEL, leads=False)
+    paired(PLACE, ARMS, pairs_of(grid), LEVEL, leads=False)
+    clustered(PLACE, grid, LEVEL)
+    mrmc(study, ARMS, PLACE, LEVEL)
     for endpoint in every_endpoint(study, ARMS, LEVEL):
-        results_of(endpoint, study, ARMS, LEVEL, {})
+        results_of(endpoint, study, ARMS, LEVEL, PLACE)
+
+
+def unbiased(levels: int = 0) -> Callable[[Readings], None]:
+    """The unbiased covariance of the areas, of the ratings as they are or rounded to so many levels."""
+
+    def covariance(study: Readings) -> None:
+        assert study.score is not None
+        rating = study.grid(study.score, ARMS)
+        if levels:
+            low, high = rating.min(), rating.max()
+            rating = np.round((rating - low) / (high - low) * (levels - 1))
+        auc_covariance(rating, study.cases.truth == 1, "unbiased")
+
+    return covariance
 
 
 def split_plot(study: Readings) -> None:
@@ -118,7 +138,7 @@ def bootstrap(study: Readings) -> None:
 
 def gee(study: Readings) -> None:
     """The marginal odds ratio by estimating equations."""
-    marginal({}, ARMS, errors(study, ARMS), LEVEL)
+    gee_odds_ratio(1 - correct_decisions(study, ARMS), compared=0, baseline=1, level=LEVEL)
 
 
 def machine() -> str:
@@ -140,7 +160,7 @@ def main() -> None:
     given = parser.parse_args()
     vandyke = real("vandyke.csv", lambda row: float(row["rating"]) >= 3)
     viper = real("viper_screening_high.csv", lambda row: row["recall"] == "1")
-    medium = simulated(20, 400)
+    medium, large = simulated(20, 400), simulated(100, 2000)
     jobs: list[tuple[str, str, Callable[[Readings], None], Readings | None, int, float | None]] = [
         ("VanDyke, 5 x 2 x 114", "every analysis", every_analysis, vandyke, 21, 0.1),
         ("VanDyke, 5 x 2 x 114", "bootstrap of the areas", bootstrap, vandyke, 11, 2.0),
@@ -148,25 +168,30 @@ def main() -> None:
         ("VIPER screening-high, split-plot, 2390 readings", "U-statistic", split_plot, viper, 21, 0.2),
         ("simulated, 20 x 2 x 400", "every analysis", every_analysis, medium, 11, 0.5),
         ("simulated, 20 x 2 x 400", "GEE", gee, medium, 11, None),
-        ("simulated, 100 x 2 x 2000", "every analysis", every_analysis, simulated(100, 2000), 3, None),
+        ("simulated, 100 x 2 x 2000", "every analysis", every_analysis, large, 3, None),
+        ("simulated, 100 x 2 x 2000", "unbiased covariance", unbiased(), large, 5, 1.0),
+        ("simulated, 100 x 2 x 2000", "unbiased covariance, 100 levels", unbiased(100), large, 5, 1.0),
+        ("simulated, 100 x 2 x 2000", "unbiased covariance, 5 levels", unbiased(5), large, 5, 1.0),
     ]
     rows = []
     for name, analysis, job, study, runs, limit in jobs:
         if study is None:
             print(f"{name}: not at hand")
             continue
-        seconds = []
+        load, seconds, cpu = os.getloadavg()[0], [], []
         for _ in range(runs):
-            start = perf_counter()
+            start, began = perf_counter(), process_time()
             job(study)
             seconds.append(perf_counter() - start)
+            cpu.append(process_time() - began)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         wanted = "" if limit is None else limit
-        rows.append((name, analysis, runs, f"{median(seconds):.4f}", wanted, f"{peak:.0f}", machine()))
-        print(f"{name:<50}{analysis:<24}{median(seconds):9.4f} s   peak {peak:5.0f} MB")
+        spent = f"{median(seconds):.4f}", f"{median(cpu):.4f}"
+        rows.append((name, analysis, runs, *spent, wanted, f"{peak:.0f}", f"{load:.1f}", machine()))
+        print(f"{name:<50}{analysis:<32}{spent[0]:>9} s {spent[1]:>9} s CPU   peak {peak:5.0f} MB")
     with given.out.open("w", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(("study", "what", "runs", "median_seconds", "goal_seconds", "peak_mb", "machine"))
+        writer.writerow(COLUMNS)
         writer.writerows(rows)
 
 

@@ -32,7 +32,7 @@ from trustreport.measures.similarity.correspondence import correspondence
 from trustreport.measures.similarity.distances import distances, neighbours
 from trustreport.measures.similarity.features import standardise
 from trustreport.measures.similarity.mmd import mmd
-from trustreport.measures.similarity.permutation import divisions, observed, upper_tail
+from trustreport.measures.similarity.permutation import divisions, upper_tail
 from trustreport.parallel import workers
 
 Floats = NDArray[np.float64]
@@ -94,8 +94,9 @@ def fast_p(pooled: Floats, n: int, inside: NDArray[np.bool_]) -> tuple[float, fl
     between = distances(pooled)
     order = neighbours(between, n)
     tails = []
-    (seen, total), drawn = observed(between, n, order), divisions(between, inside, order)
-    for some in (seen, drawn):
+    both = divisions(between, np.hstack([np.arange(n + m)[:, None] < [n, n + m], inside]), order)
+    total = both.within[1]
+    for some in (both[:1], both[2:]):
         outside = total - some.within - 2 * some.between
         energy = n * m / (n + m) * (2 * some.between / (n * m) - some.within / n**2 - outside / m**2)
         tails.append((some.correspondence, energy))

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from trustreport.measures.case_mean import case_mean, case_ratio
 from trustreport.measures.cluster import ONE_CLUSTER, ONE_OF_A_CLASS, clustered_variance
-from trustreport.measures.confusion.clustered import cluster_cells
+from trustreport.measures.confusion.clustered import all_cells, cluster_cells
 from trustreport.measures.h_accuracy.measure import h_accuracy, two_class_scores
 from trustreport.measures.net_benefit import (
     decision_curve,
@@ -250,3 +250,9 @@ def test_own_utilities_of_cases_rank_like_a_shared_matrix_when_they_are_alike():
     in_clusters = rank(truth, decisions, [matrix], rng=np.random.default_rng(1), cluster=np.arange(50) // 5)
     assert in_clusters.yields.tolist() == one.yields.tolist()
     assert in_clusters.first.sum() == pytest.approx(1)
+
+
+@given(arrays(bool, (2, 9)))
+def test_the_cells_of_all_cases_are_those_of_one_cluster(both):
+    alone = cluster_cells(*both, np.zeros(9, np.int64))
+    np.testing.assert_array_equal(all_cells(*both), alone[0])

@@ -14,7 +14,7 @@ from trustreport.measures import notes
 from trustreport.measures.case_mean import MEAN, case_mean, case_ratio
 from trustreport.measures.cell_mean import cell_mean, mean_limits
 from trustreport.measures.cluster import Clusters
-from trustreport.measures.confusion.clustered import cluster_cells
+from trustreport.measures.confusion.clustered import all_cells, cluster_cells
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 
 Floats = NDArray[np.float64]
@@ -502,8 +502,7 @@ def _cells(
     truth: NDArray[np.bool_], decision: NDArray[np.bool_], cluster: Clusters | None
 ) -> tuple[Counts, Counts | None]:
     """tp, fp, fn, tn, of all cases and of each cluster."""
-    alone = np.zeros(truth.size, np.int64)
-    whole = cluster_cells(truth, decision, alone).sum(axis=0)
+    whole = all_cells(truth, decision)
     return whole, None if cluster is None else cluster_cells(truth, decision, cluster)
 
 

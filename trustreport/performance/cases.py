@@ -287,6 +287,8 @@ def together(cluster: Clusters | None, of: Mask) -> Clusters | None:
     if cluster is None:
         return None
     some = cluster[of]
+    if (some[1:] > some[:-1]).all():  # as where each case has a number of its own
+        return None
     return None if len(np.unique(some)) == len(some) else some
 
 

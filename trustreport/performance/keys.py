@@ -57,10 +57,13 @@ def _counted(name: str, rows: NDArray[np.intp]) -> Iterator[bytes]:
     width = np.floor(np.log10(number)).astype(np.int64) + 1
     order = np.lexsort((width, number * 10 ** (width.max() - width)))
     head = np.frombuffer(f"{name}/".encode(), np.uint8)
+    powers = 10 ** np.arange(width.max() - 1, -1, -1)
     for start in range(0, len(order), CHUNK):
-        digits = number[order[start : start + CHUNK]].astype(f"S{width.max()}")
-        cells = digits.view(np.uint8).reshape(len(digits), -1)
-        line = np.hstack(
-            [np.tile(head, (len(digits), 1)), cells, np.full((len(digits), 1), ord("\n"), np.uint8)]
-        )
+        some = number[order[start : start + CHUNK]]
+        line = np.empty((len(some), len(head) + len(powers) + 1), np.uint8)
+        line[:, : len(head)] = head
+        for i, power in enumerate(powers, len(head)):
+            digit = some // power
+            line[:, i] = np.where(digit > 0, ord("0") + digit % 10, 0)
+        line[:, -1] = ord("\n")
         yield line[line > 0].tobytes()

@@ -27,7 +27,13 @@ from trustreport.measures.net_benefit import (
     standardized_net_benefit,
 )
 from trustreport.measures.proportion import wilson
-from trustreport.measures.roc.auc import auc_logit_larger, delong, logit_delong, newcombe_auc
+from trustreport.measures.roc.auc import (
+    area_and_variance,
+    auc_logit_larger,
+    delong,
+    logit_delong,
+    newcombe_auc,
+)
 from trustreport.measures.roc.average_precision import FEW_POSITIVES, logit_binomial, logit_influence
 from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_auc
 from trustreport.performance.cases import ScoredCases
@@ -170,9 +176,11 @@ def _of_ranks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
         if cluster is not None:
             found.insert(0, logit_influence(truth, score, cluster=cluster, level=level))
         return found
+    area = area_and_variance(truth, score)  # which sorts the scores
     found = [
-        method(truth, score, level=level) for method in (auc_logit_larger, delong, logit_delong, newcombe_auc)
+        method(truth, score, level=level, known=area) for method in (auc_logit_larger, delong, logit_delong)
     ]
+    found.append(newcombe_auc(truth, score, level=level))
     if cluster is None:
         return found
     first, other = (m(truth, score, cluster, level=level) for m in (auc_logit_obuchowski, clustered_auc))

@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from trustreport.estimate import Estimate
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.advice import advice_of_cases, advice_values, advisory_value
-from trustreport.measures.calibration.bins import equal_mass, equal_width, places
+from trustreport.measures.calibration.bins import equal_mass, equal_mass_and_places, equal_width
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.curve import calibration_curve
 from trustreport.measures.calibration.ece import ece
@@ -164,7 +164,7 @@ def test_equal_mass_bins() -> None:
     assert (np.diff(found.mean_score) > 0).all()
     assert equal_mass(np.ones(3, bool), np.full(3, 0.4), 10).n.tolist() == [1, 1, 1]
     score = np.random.default_rng(0).random(50)
-    place = places(score, equal_mass(score < 0.5, score, 7), mass=True)
+    _, place = equal_mass_and_places(score < 0.5, score, 7)
     assert np.bincount(place).tolist() == [8] + [7] * 6
     assert (np.diff(place[np.argsort(score)]) >= 0).all()
 

@@ -21,7 +21,7 @@ def test_the_error_of_bins_is_a_mean_of_signed_gaps() -> None:
     """
     truth, score = sample(30_000)
     bins = equal_width(truth, score, 10)
-    place = places(score, bins, mass=False)
+    place = places(score, bins)
     sign = np.sign(bins.total - bins.events)[place]
     by_hand = (sign * (score - truth)).std() / np.sqrt(30_000)
     assert ece(truth, score).se == pytest.approx(by_hand, rel=1e-3)

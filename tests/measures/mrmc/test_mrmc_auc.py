@@ -42,15 +42,48 @@ def psi(positive, negative):
     return (positive > negative) + 0.5 * (positive == negative)
 
 
-@given(gappy)
-def test_same_pair_is_the_sum_written_out_whatever_the_block(rating):
+def outcomes(rating):
+    """psi and whether it was compared, for every row and pair of cases, (n_rows, 3, 3)."""
     rows = rating.reshape(-1, 6)
-    kernels = [np.where(np.isnan(r[:3, None] + r[None, 3:]), 0, psi(r[:3, None], r[None, 3:])) for r in rows]
-    wanted = [[(one * other).sum() for other in kernels] for one in kernels]
-    np.testing.assert_array_equal(same_pair(rating, TRUTH), wanted)
+    made = ~np.isnan(rows[:, :3, None] + rows[:, None, 3:])
+    return np.where(made, psi(rows[:, :3, None], rows[:, None, 3:]), 0), made
+
+
+@pytest.mark.parametrize("block", [20, 1_000_000])
+@given(gappy)
+def test_same_pair_is_the_sum_written_out_whatever_the_way_and_the_block(block, rating):
+    won, made = outcomes(rating)
+    wanted = np.einsum("aij,bij->ab", won, won)
+    rows = rating.reshape(-1, 6)
+    levels = [np.unique(one[:3][~np.isnan(one[:3])]) for one in rows]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "BLOCK", 20)
+        patch.setattr(module, "BLOCK", block)
         np.testing.assert_array_equal(same_pair(rating, TRUTH), wanted)
+        np.testing.assert_array_equal(module._by_comparison(rating, TRUTH), wanted)
+        np.testing.assert_array_equal(module._by_level(rows, TRUTH, levels), wanted)
+        crossed = module._won_where_made(rating, TRUTH)
+    np.testing.assert_array_equal(crossed, np.einsum("aij,bij->ab", won, made))
+
+
+def test_few_ratings_take_the_way_by_level_and_many_that_by_comparison(monkeypatch):
+    truth = np.arange(400) < 200
+    rating = np.random.default_rng(3).normal(truth, 1, (2, 4, 400))
+    five = np.clip(np.round(rating), -2, 2)
+    by_comparison = module._by_comparison(five, truth)
+    monkeypatch.setattr(module, "_by_comparison", lambda *_: "by comparison")
+    assert same_pair(rating, truth) == "by comparison"
+    np.testing.assert_array_equal(same_pair(five, truth), by_comparison)
+
+
+@given(crossed)
+def test_the_unbiased_covariance_is_its_definition_written_out(rating):
+    won, _ = outcomes(rating)
+    area = won.mean(axis=(1, 2))
+    apart = [
+        won[:, i, j, None] * won[:, k, m] for i, j, k, m in product(range(3), repeat=4) if i != k and j != m
+    ]
+    wanted = np.outer(area, area) - np.mean(apart, axis=0)
+    np.testing.assert_allclose(auc_covariance(rating, TRUTH, "unbiased"), wanted, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["vandyke", "viper-screening-high", "sim-missing10", "sim-unbalanced"])

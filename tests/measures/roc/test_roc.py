@@ -16,7 +16,14 @@ from scipy import stats
 from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.mrmc.auc import auc_covariance
 from trustreport.measures.roc import notes
-from trustreport.measures.roc.auc import delong, logit_delong, newcombe_auc, placements
+from trustreport.measures.roc.auc import (
+    area_and_variance,
+    auc_logit_larger,
+    delong,
+    logit_delong,
+    newcombe_auc,
+    placements,
+)
 from trustreport.measures.roc.average_precision import logit_binomial, logit_influence
 from trustreport.measures.roc.curve import roc_curve, youden_optimum
 from trustreport.measures.roc.difference import paired_difference, unpaired_difference
@@ -309,3 +316,11 @@ def test_a_million_scores():
     truth = generator.random(10**6) < 0.2
     score = generator.standard_normal(10**6) + truth
     assert delong(truth, score).value == pytest.approx(stats.norm.cdf(1 / sqrt(2)), abs=0.002)
+
+
+@pytest.mark.parametrize("method", [delong, logit_delong, auc_logit_larger])
+def test_an_area_known_already_gives_the_same_estimate(method):
+    rng = np.random.default_rng(8)
+    for truth in (np.arange(40) < 15, np.arange(40) < 0, np.arange(40) < 1):
+        score = np.round(rng.normal(truth * 1.0), 1)
+        assert repr(method(truth, score, known=area_and_variance(truth, score))) == repr(method(truth, score))

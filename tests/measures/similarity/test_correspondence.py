@@ -20,7 +20,7 @@ from trustreport.measures.similarity.correspondence import correspondence
 from trustreport.measures.similarity.distances import as_ties, distances, neighbours
 from trustreport.measures.similarity.features import Features, standardise
 from trustreport.measures.similarity.mmd import mmd
-from trustreport.measures.similarity.permutation import divisions, observed, random_divisions, upper_tail
+from trustreport.measures.similarity.permutation import divisions, observed_and_random, upper_tail
 from trustreport.measures.similarity.tasks import one_by_one
 from trustreport.parallel import Backend, workers
 
@@ -99,7 +99,8 @@ def test_hand_count() -> None:
     """
     pooled = np.array([[0.0], [1], [2], [3], [4], [6], [8], [10]])
     between = distances(pooled)
-    seen, total = observed(between, 4, neighbours(between, 4))
+    order, rng = neighbours(between, 4), np.random.default_rng(0)
+    seen, total, _ = observed_and_random(between, 4, 19, rng, order=order)
     assert seen.correspondence[0] == pytest.approx(16)
     assert (seen.within[0], seen.between[0]) == pytest.approx((20, 88))
     assert total == pytest.approx(20 + 2 * 88 + 40)
@@ -143,6 +144,43 @@ def test_shortcuts_change_nothing(n: int, m: int, values: str, monkeypatch: pyte
     order = neighbours(remade, n)
     assert (order == neighbours(held, n)).all()
     assert divisions(remade, inside, order).correspondence == pytest.approx(wanted, rel=1e-12, abs=1e-9)
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(8, 120),
+    values=st.sampled_from([1, 3, 0]),
+    k=st.integers(1, 7),
+    held=st.sampled_from([0, 10**6]),
+)
+def test_neighbours_are_those_of_all_distances_in_order(
+    seed: int, n: int, values: int, k: int, held: int
+) -> None:
+    """Whether groups, ties (whole numbers) or the matrix help to find them; equals in the order of cases."""
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, values, (n, 2)) * 1.0 if values else rng.normal(size=(n, 2))
+    between = distances(points, held=held)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distance_module, "SORTED", 5 * n)
+        patch.setattr(distance_module, "GROUPS", 1)
+        patch.setattr(distance_module, "ORDERED", k * n)
+        found = neighbours(between, n // 2)
+    keys = as_ties(between.rows(0, n), n).astype(float)
+    np.fill_diagonal(keys, np.inf)
+    np.testing.assert_array_equal(found, np.argsort(keys, axis=1, kind="stable").T[: len(found)])
+
+
+@pytest.mark.parametrize("held", [0, 10**6])
+def test_the_observed_division_beside_random_ones_has_the_sums_it_has_alone(held: int) -> None:
+    points = np.random.default_rng(4).normal(size=(300, 3))
+    between = distances(points, held=held)
+    order = neighbours(between, 100)
+    seen, total, drawn = observed_and_random(between, 100, 300, np.random.default_rng(1), order=order)
+    alone = divisions(between, np.arange(300)[:, None] < [100, 300], order)
+    assert repr(alone[:1]) == repr(seen)
+    assert total == alone.within[1]
+    assert len(drawn.within) == 300
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky", pytest.param("dask", marks=pytest.mark.slow)])
@@ -212,7 +250,7 @@ def test_same_seed_same_result_other_seed_another() -> None:
 def test_divisions_are_of_the_right_size_and_differ() -> None:
     points = distances(np.random.default_rng(0).normal(size=(12, 1)))
     for n in (4, 9):
-        drawn = random_divisions(points, n, 600, np.random.default_rng(2))
+        _, _, drawn = observed_and_random(points, n, 600, np.random.default_rng(2))
         assert len(drawn.within) == 600
         total = float(points.rows(0, 12).sum())
         assert np.mean(drawn.within) == pytest.approx(total * n * (n - 1) / (12 * 11), rel=0.03)

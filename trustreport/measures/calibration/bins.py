@@ -106,7 +106,24 @@ def equal_mass(truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int =
     groups = min(bins, len(score))
     if not groups:
         return Bins(*np.zeros((2, 0), np.int64), *np.zeros((3, 0)))
+    return _by_mass(truth, score, groups, np.argsort(score, kind="stable"))
+
+
+def equal_mass_and_places(
+    truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int = 10
+) -> tuple[Bins, NDArray[np.intp]]:
+    """`equal_mass` of one case or more, and the bin of each case, the cases put in order once."""
+    check_bins(bins)
     order = np.argsort(score, kind="stable")
+    within = _by_mass(truth, score, min(bins, len(score)), order)
+    place = np.empty(len(score), np.intp)
+    place[order] = np.repeat(np.arange(len(within.n)), within.n)
+    return within, place
+
+
+def _by_mass(
+    truth: NDArray[np.bool_], score: NDArray[np.float64], groups: int, order: NDArray[np.intp]
+) -> Bins:
     n = np.full(groups, len(score) // groups, np.int64)
     n[: len(score) % groups] += 1
     start = np.cumsum(n) - n
@@ -115,13 +132,9 @@ def equal_mass(truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int =
     return Bins(n, events, np.add.reduceat(ordered, start), ordered[start], ordered[start + n - 1])
 
 
-def places(score: NDArray[np.float64], into: Bins, *, mass: bool = False) -> NDArray[np.intp]:
-    """The bin of each case."""
-    if not mass:
-        return np.searchsorted(into.high[:-1], score, side="right")
-    place = np.empty(len(score), np.intp)
-    place[np.argsort(score, kind="stable")] = np.repeat(np.arange(len(into.n)), into.n)
-    return place
+def places(score: NDArray[np.float64], into: Bins) -> NDArray[np.intp]:
+    """The bin of one width of each case."""
+    return np.searchsorted(into.high[:-1], score, side="right")
 
 
 def _ratio(above: NDArray[np.float64] | NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.float64]:

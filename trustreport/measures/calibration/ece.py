@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import check, equal_mass, equal_width, places
+from trustreport.measures.calibration.bins import check, equal_mass_and_places, equal_width, places
 from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
 
@@ -70,11 +70,13 @@ def ece(
     check_level(level)
     if not score.size:
         return undefined(0, notes.NO_CASE, level=level, method=BOUNDS)
-    mass = binning == "equal_mass"
-    within = equal_mass(truth, score, bins) if mass else equal_width(truth, score, bins)
+    if binning == "equal_mass":
+        within, place = equal_mass_and_places(truth, score, bins)
+    else:
+        within = equal_width(truth, score, bins)
+        place = places(score, within)
     gap = np.abs(within.observed - within.mean_score)
     details = {"largest_gap": float(np.nanmax(gap)), "filled_bins": float((within.n > 0).sum())}
-    place = places(score, within, mass=mass)
     return gap_bounds(of_bins, within, place, truth, score, cluster, level=level, details=details)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import check, equal_mass, equal_width, places
+from trustreport.measures.calibration.bins import check, equal_mass_and_places, equal_width, places
 from trustreport.measures.calibration.ece import Binning
 from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
@@ -79,13 +79,15 @@ def gici(
     if not score.size:
         none = undefined(0, notes.NO_CASE, level=level, method=BOUNDS)
         return Gici(none, none, none)
-    mass = binning == "equal_mass"
-    within = equal_mass(truth, score, bins) if mass else equal_width(truth, score, bins)
+    if binning == "equal_mass":
+        within, place = equal_mass_and_places(truth, score, bins)
+    else:
+        within = equal_width(truth, score, bins)
+        place = places(score, within)
     held = within.n, within.events, within.total
     over, under = float(over_of_bins(*held)), float(under_of_bins(*held))
     direction = (0 if np.isnan(over) else 1 - over) - (0 if np.isnan(under) else 1 - under)
     details = {"direction": direction, "filled_bins": float((within.n > 0).sum())}
-    place = places(score, within, mass=mass)
     overall = gap_bounds(of_bins, within, place, truth, score, cluster, level=level, details=details)
     return Gici(
         overall,

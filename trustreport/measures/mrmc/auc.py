@@ -12,7 +12,7 @@ from trustreport.measures.mrmc.ustatistic import PairSums, UStatistic, from_sums
 
 CovarianceMethod = Literal["jackknife", "delong", "unbiased"]
 COVARIANCE_METHODS: tuple[CovarianceMethod, ...] = ("jackknife", "delong", "unbiased")
-BLOCK = 8_000_000  # outcomes of comparisons held at once
+BLOCK = 1_000_000  # outcomes of comparisons held at once
 EXACT = 2**22  # so many products of 0, 1 and 2 add up without rounding in single precision
 
 
@@ -215,9 +215,9 @@ def _sums(
 def same_pair(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Sums of psi psi' over all pairs of a positive and a negative case, for all pairs of arms and readers.
 
-    Both the unbiased covariance and the U-statistic need it: the one part of theirs that grows with the
-    number of comparisons. In single precision and by blocks, exact all the same: each block adds up whole
-    numbers.
+    Both the unbiased covariance and the U-statistic need it: the one part of theirs that placements do not
+    hold. Whichever way is shorter: by comparison of cases, or by pairs of ratings where there are few
+    different ones. In single precision and by blocks, exact all the same: each block adds up whole numbers.
 
     Parameters
     ----------
@@ -235,6 +235,17 @@ def same_pair(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[
     array([[3.25, 3.5 ],
            [3.5 , 4.  ]])
     """
+    rows = rating.reshape(-1, rating.shape[-1])
+    n1 = int(np.count_nonzero(truth))
+    n0 = len(truth) - n1
+    levels = [np.unique(one[truth & ~np.isnan(one)]) for one in rows]
+    if sum(map(len, levels)) ** 2 * (n1 + n0) < len(rows) ** 2 * n1 * n0 and max(n1, n0) < EXACT:
+        return _by_level(rows, truth, levels)
+    return _by_comparison(rating, truth)
+
+
+def _by_comparison(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """`same_pair` from the outcome of every comparison."""
     n_rows = rating.shape[0] * rating.shape[1]
     total = np.zeros((n_rows, n_rows))
     for _, twice in _twice_psi(rating, truth):
@@ -242,15 +253,40 @@ def same_pair(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[
     return total / 4
 
 
+def _by_level(
+    rows: NDArray[np.float64], truth: NDArray[np.bool_], levels: list[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """`same_pair` from how often two rows give two ratings; `levels` are those of each row's positives::
+
+    sum over ratings k, l of #(positives rated k and l) x sum over negatives of psi(k) psi'(l)
+    """
+    of_row = np.repeat(np.eye(len(rows)), [len(of) for of in levels], axis=0)
+    rated, twice = [], []
+    for one, of in zip(rows, levels):
+        negative, level = one[~truth], of[:, None]
+        rated.append((one[truth] == level).astype(np.float32))
+        twice.append((negative < level).astype(np.float32) + (negative <= level))
+    positives, negatives = np.concatenate(rated), np.concatenate(twice)
+    total = np.zeros((len(rows), len(rows)))
+    step = max(1, BLOCK // max(len(of_row), 1))
+    for start in range(0, len(of_row), step):
+        some = slice(start, start + step)
+        often = (positives[some] @ positives.T).astype(np.float64)
+        often *= negatives[some] @ negatives.T
+        total += of_row[some].T @ (often @ of_row)
+    return total / 4
+
+
 def _won_where_made(rating: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Sums of one row's psi over the comparisons that another row made too; as `same_pair`."""
     rated = ~np.isnan(rating.reshape(-1, rating.shape[-1]))
-    positive, negative = (rated[:, of].astype(np.float32) for of in (truth, ~truth))
-    total = np.zeros((len(rated), len(rated)))
+    designs, of_row = np.unique(rated, axis=0, return_inverse=True)  # rows that rated the same cases
+    positive, negative = (designs[:, of].astype(np.float32) for of in (truth, ~truth))
+    total = np.zeros((len(rated), len(designs)))
     for block, twice in _twice_psi(rating, truth):
-        made = (positive[:, block, None] * negative[:, None]).reshape(len(rated), -1)
+        made = (positive[:, block, None] * negative[:, None]).reshape(len(designs), -1)
         total += twice @ made.T
-    return total / 2
+    return total[:, of_row.reshape(-1)] / 2
 
 
 def _twice_psi(
@@ -281,7 +317,9 @@ def _placements(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean psi of each rated positive case over the negatives, and of each negative over the positives."""
     positive, negative = (part[~np.isnan(part)] for part in (positive, negative))
-    up, down = np.sort(positive), np.sort(negative)
-    of_positive = (np.searchsorted(down, positive, "left") + np.searchsorted(down, positive, "right")) / 2
-    below = (np.searchsorted(up, negative, "left") + np.searchsorted(up, negative, "right")) / 2
-    return of_positive / len(negative), 1 - below / len(positive)
+    above, below = np.argsort(positive), np.argsort(negative)
+    up, down = positive[above], negative[below]
+    of_positive, of_negative = np.empty(len(up)), np.empty(len(down))
+    of_positive[above] = np.searchsorted(down, up, "left") + np.searchsorted(down, up, "right")
+    of_negative[below] = np.searchsorted(up, down, "left") + np.searchsorted(up, down, "right")
+    return of_positive / 2 / len(negative), 1 - of_negative / 2 / len(positive)

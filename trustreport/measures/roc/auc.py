@@ -14,8 +14,13 @@ from trustreport.measures.roc import notes
 from trustreport.measures.roc.scores import Floats, split
 from trustreport.measures.two_arm.score import score_distance
 
+Area = tuple[float, float, int, int, str]
+"""What `area_and_variance` returns."""
 
-def delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
+
+def delong(
+    truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95, known: Area | None = None
+) -> Estimate:
     """Chance that a case with the condition scores higher than one without it.
 
     With X_i the share of negatives that positive i outscores, Y_j the share of the positives that outscore
@@ -34,6 +39,8 @@ def delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95
     score : array of numbers, shape (n_cases,)
         Higher = more suspicious; no NaN.
     level : float in (0, 1)
+    known : optional
+        `area_and_variance` of these cases, where it is at hand already.
 
     Returns
     -------
@@ -57,7 +64,7 @@ def delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95
     >>> print(delong(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
     0.84 (95% CI 0.57 to 1.12; n = 8)
     """
-    area, variance, n1, n0, note = area_and_variance(truth, score)
+    area, variance, n1, n0, note = known or area_and_variance(truth, score)
     details = {"positives": float(n1), "negatives": float(n0)}
     if area != area:
         return undefined(n1 + n0, note, level=level, method="delong")
@@ -70,7 +77,9 @@ def delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95
     )
 
 
-def logit_delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
+def logit_delong(
+    truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95, known: Area | None = None
+) -> Estimate:
     """Area under the ROC curve as `delong`, the interval made on the logit scale and turned back.
 
     ::
@@ -90,7 +99,7 @@ def logit_delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
     >>> print(logit_delong(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
     0.84 (95% CI 0.40 to 0.98; n = 8)
     """
-    area, variance, n1, n0, note = area_and_variance(truth, score)
+    area, variance, n1, n0, note = known or area_and_variance(truth, score)
     details = {"positives": float(n1), "negatives": float(n0)}
     if area != area:
         return undefined(n1 + n0, note, level=level, method="logit_delong")
@@ -105,7 +114,9 @@ def logit_delong(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
 AUC_LARGER, AUC_NEWCOMBE = "auc_logit_larger", "auc_newcombe"
 
 
-def auc_logit_larger(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
+def auc_logit_larger(
+    truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95, known: Area | None = None
+) -> Estimate:
     """Area under the ROC curve, on the logit scale with the larger of two variances: the primary interval.
 
     With V DeLong's variance (`delong`) and, m = (n1 + n0) / 2 - 1, that of exponential scores, both classes
@@ -143,7 +154,7 @@ def auc_logit_larger(truth: NDArray[np.bool_], score: NDArray[Any], *, level: fl
     >>> print(auc_logit_larger(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
     0.84 (95% CI 0.36 to 0.98; n = 8)
     """
-    area, variance, n1, n0, note = area_and_variance(truth, score)
+    area, variance, n1, n0, note = known or area_and_variance(truth, score)
     check_level(level)
     details = {"positives": float(n1), "negatives": float(n0)}
     if area != area:
@@ -222,7 +233,7 @@ def newcombe_auc(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
     return Estimate(area, low, high, n1 + n0, level, "newcombe_auc", p=p, details=details)
 
 
-def area_and_variance(truth: NDArray[np.bool_], score: NDArray[Any]) -> tuple[float, float, int, int, str]:
+def area_and_variance(truth: NDArray[np.bool_], score: NDArray[Any]) -> Area:
     """Area, DeLong's variance, positives, negatives, and why there is no area or no variance."""
     positive, negative = split(truth, score)
     n1, n0 = len(positive), len(negative)

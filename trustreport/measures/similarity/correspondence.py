@@ -14,8 +14,7 @@ from trustreport.measures.similarity.permutation import (
     DistanceSums,
     Tail,
     check_permutations,
-    observed,
-    random_divisions,
+    observed_and_random,
     upper_tail,
 )
 from trustreport.measures.similarity.tasks import Run, one_by_one
@@ -107,8 +106,7 @@ def correspondence(
         return Correspondence(none, none, undefined(m, why, method="null_sd"))
     between = between or distances(features.pooled, metric=metric)
     order = neighbours(between, n, run=run)
-    seen, total = observed(between, n, order, run)
-    drawn = random_divisions(between, n, permutations, rng, order=order, run=run)
+    seen, total, drawn = observed_and_random(between, n, permutations, rng, order=order, run=run)
     degree = upper_tail(float(seen.correspondence[0]), drawn.correspondence)
     by_feature = notes.BY_FEATURE if between.metric == "cityblock" else ""
     energy = upper_tail(float(_energy(seen, total, n, m)[0]), _energy(drawn, total, n, m))

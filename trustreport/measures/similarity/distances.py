@@ -14,6 +14,7 @@ from trustreport.measures.similarity.tasks import Run, one_by_one
 HELD = 50_000_000  # distances held at once (400 MB), so up to 7,071 cases
 BLOCK = 5_000_000  # distances made at once
 SORTED = 2_000_000  # distances put in order at once: in less than 32 MB, which the allocator reuses
+GROUPS = 4  # so many groups of cases for each neighbour that is looked for
 TASK = 1000  # rows that one task puts in order
 ORDERED = 25_000_000  # neighbours held at once
 RESOLUTION = 1e-9  # training SDs; nearer to each other than this, two distances are a tie
@@ -120,14 +121,19 @@ def neighbours(between: Distances, n_training: int, *, run: Run = one_by_one) ->
     return np.hstack(list(run(_nearest, tasks)))
 
 
-def as_ties(distance: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Distances as whole numbers that leave room for an index below `n` in 63 bits."""
-    largest = float(distance.max(initial=0.0))
-    # Coarser than RESOLUTION only where something lies further out than 1e5 SDs.
-    per_unit = 1 / max(RESOLUTION, largest * n * 2.0**-62)
-    scaled = distance * per_unit
+def as_ties(distance: NDArray[np.float64], n: int, largest: float | None = None) -> NDArray[np.int64]:
+    """Distances as whole numbers that leave room for an index below `n` in 63 bits.
+
+    `largest`, if not that of these distances, is what the numbers leave room for.
+    """
+    scaled = distance * _ties_per_unit(float(distance.max(initial=0.0)) if largest is None else largest, n)
     np.rint(scaled, out=scaled)
     return scaled.astype(np.int64)
+
+
+def _ties_per_unit(largest: float, n: int) -> float:
+    # Coarser than RESOLUTION only where something lies further out than 1e5 SDs.
+    return 1 / max(RESOLUTION, largest * n * 2.0**-62)
 
 
 def _nearest(between: Distances, start: int, stop: int, k: int) -> NDArray[np.int32]:
@@ -137,14 +143,28 @@ def _nearest(between: Distances, start: int, stop: int, k: int) -> NDArray[np.in
     room = np.empty((step, n)) if between.matrix is None else None
     for first in range(start, stop, step):
         last = min(first + step, stop)
-        keys = as_ties(between.rows(first, last, room), n)
-        keys *= n
-        keys += np.arange(n)
-        own = np.arange(last - first), np.arange(first, last)
-        keys[own] = np.iinfo(np.int64).max  # not its own neighbour
-        if k < n:
+        distance = between.rows(first, last, room)
+        row, case = np.divmod(np.flatnonzero(distance <= _far_enough(distance, k)[:, None]), n)
+        row, case = (part[case != row + first] for part in (row, case))  # not its own neighbour
+        starts = np.searchsorted(row, np.arange(last - first + 1))
+        keys = np.full((last - first, int(np.diff(starts).max())), np.iinfo(np.int64).max)
+        ties = as_ties(distance[row, case], n, float(distance.max()))
+        keys[row, np.arange(len(row)) - starts[row]] = ties * n + case
+        if k < keys.shape[1]:
             keys.partition(k - 1, axis=1)
-        nearest = np.sort(keys[:, :k], axis=1)
-        nearest %= n
-        order[:, first - start : last - start] = nearest.T
+        order[:, first - start : last - start] = np.sort(keys[:, :k], axis=1).T % n
     return order
+
+
+def _far_enough(distance: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """For each row a distance that itself and at least `k` others do not exceed, with all that tie with them.
+
+    That many of the shortest distances of groups of cases do not exceed it, which hardly lets more through.
+    """
+    n = distance.shape[1]
+    groups = GROUPS * (k + 1)
+    if n < 2 * groups:
+        return np.full(len(distance), np.inf)
+    shortest = distance[:, : n - n % groups].reshape(len(distance), -1, groups).min(axis=1)
+    last = np.partition(shortest, k, axis=1)[:, k]
+    return np.asarray(last + 2 / _ties_per_unit(float(distance.max()), n))

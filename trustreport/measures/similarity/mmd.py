@@ -13,8 +13,7 @@ from trustreport.measures.similarity.features import Features
 from trustreport.measures.similarity.permutation import (
     DistanceSums,
     check_permutations,
-    observed,
-    random_divisions,
+    observed_and_random,
     upper_tail,
 )
 from trustreport.measures.similarity.tasks import Run, one_by_one
@@ -69,8 +68,7 @@ def mmd(
     if not width:
         return undefined(m, notes.HALF_ALIKE, method="permutation")
     kernel = distances(points, gamma=1 / (2 * width**2))
-    seen, total = observed(kernel, n, run=run)
-    drawn = random_divisions(kernel, n, permutations, rng, run=run)
+    seen, total, drawn = observed_and_random(kernel, n, permutations, rng, run=run)
     tail = upper_tail(float(_squared(seen, total, n, m)[0]), _squared(drawn, total, n, m))
     note = notes.join(
         features.note, notes.WIDTH_FROM_SUBSET if len(points) > FOR_WIDTH else "", notes.TEST_ONLY

@@ -81,7 +81,7 @@ def check_permutations(permutations: int) -> None:
         raise ValueError(f"permutations must be a whole number from 19 on, got {permutations}.")
 
 
-def random_divisions(
+def observed_and_random(
     distances: Distances,
     n_training: int,
     permutations: int,
@@ -89,23 +89,29 @@ def random_divisions(
     *,
     order: NDArray[np.int32] | None = None,
     run: Run = one_by_one,
-) -> DistanceSums:
-    """Sums of random divisions with `n_training` training cases each.
+) -> tuple[DistanceSums, float, DistanceSums]:
+    """Sums of the division that was observed (the first cases are training), the sum of all distances, and
+    sums of random divisions with as many training cases, all in one pass where the distances are made anew.
 
     Blocks of divisions have generators spawned from `rng`, so the sums do not depend on who computes what.
     `order` holds the `neighbours`, without which no degree of correspondence comes out.
     """
+    n = len(distances)
     counts = [min(BLOCK, permutations - start) for start in range(0, permutations, BLOCK)]
     blocks = list(zip(rng.spawn(len(counts)), counts))
     held = distances.matrix is not None
-    together = 1 if held else max(1, HELD // (BLOCK * len(distances)))
-    parts = [(blocks[start : start + together],) for start in range(0, len(blocks), together)]
+    together = 1 if held else max(1, HELD // (BLOCK * n))
+    parts = [(start, blocks[start : start + together]) for start in range(0, len(blocks), together)]
 
-    def sums(some: list[tuple[np.random.Generator, int]]) -> DistanceSums:
-        return divisions(distances, _drawn(len(distances), n_training, some), order, run)
+    def sums(start: int, some: list[tuple[np.random.Generator, int]]) -> DistanceSums:
+        drawn = _drawn(n, n_training, some)
+        if start == 0:
+            drawn = np.hstack([np.arange(n)[:, None] < [n_training, n], drawn])
+        return divisions(distances, drawn, order, run)
 
-    shared = held and len(distances) >= SHARED
-    return _joined((in_threads if shared else one_by_one)(sums, parts))
+    shared = held and n >= SHARED
+    both = _joined((in_threads if shared else one_by_one)(sums, parts))
+    return both[:1], float(both.within[1]), both[2:]  # with all cases as training, everything lies within
 
 
 def divisions(
@@ -156,18 +162,6 @@ def _of_rows(
         if weight is not None:
             sums[2] += np.einsum("rb,rb->b", weight[rows], to_training)
     return sums
-
-
-def observed(
-    distances: Distances,
-    n_training: int,
-    order: NDArray[np.int32] | None = None,
-    run: Run = one_by_one,
-) -> tuple[DistanceSums, float]:
-    """Sums of the division that was observed (the first cases are training), and the sum of all distances."""
-    n = len(distances)
-    both = divisions(distances, np.arange(n)[:, None] < [n_training, n], order, run)
-    return both[:1], float(both.within[1])  # all cases counted as training: everything lies within
 
 
 def _drawn(n: int, n_training: int, blocks: list[tuple[np.random.Generator, int]]) -> NDArray[np.bool_]:
