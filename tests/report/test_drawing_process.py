@@ -134,14 +134,14 @@ def test_an_annex_laid_out_by_the_process_is_the_one_laid_out_here(simple: Asses
     volumes = pdf.Volumes(simple, **about(simple))
     here = volumes.printed("annex")
     with DrawingProcess() as drawing:
-        elsewhere = drawing.lay_out(volumes.sheet("annex"))()
+        elsewhere = drawing.lay_out(volumes.paper_text("annex"))()
     assert elsewhere is not None
     assert (elsewhere.content, elsewhere.pages) == (here.content, here.pages)
 
 
 @pytest.mark.pdf
 def test_a_sign_that_no_font_has_is_left_to_who_can_make_the_text_anew(simple: Assessment) -> None:
-    sheet = pdf.Volumes(simple, **about(simple)).sheet("annex")
+    sheet = pdf.Volumes(simple, **about(simple)).paper_text("annex")
     assert pdf.laid_out(replace(sheet, text=sheet.text.replace("</body>", "\U0001f9ff</body>"))) is None
     with DrawingProcess() as drawing:
         drawing._process.kill()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from trustreport.finding import Figure
     from trustreport.report.figures import Drawn
-    from trustreport.report.pdf import Printed, Sheet
+    from trustreport.report.pdf import PaperText, Printed
 
 PAGE, FILES = ("page",), ("svg", "png")
 PDF = "pdf"
@@ -36,11 +36,11 @@ NICE = 3  # it is seldom waited for
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PrintOrder:
     """A sheet to be laid out, by its number."""
 
     number: int
-    sheet: Sheet
+    sheet: PaperText
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,12 @@ class DrawingProcess:
         self.begin((f for f in wanted if not self._has(f, language)), language)
         return {figure.id: _Awaited(self, self._begun[figure.id]) for figure in wanted}
 
-    def lay_out(self, sheet: Sheet) -> Callable[[], Printed | None]:
+    def lay_out(self, sheet: PaperText) -> Callable[[], Printed | None]:
         """Let a sheet be laid out; what is given back waits for it, and gives None where it failed."""
         key = next(self._numbers), PDF
         if not self._ended:
             try:
-                send(self._line, [Layout(key[0], sheet)])
+                send(self._line, [PrintOrder(key[0], sheet)])
             except OSError:
                 self._ended = True
 
@@ -196,9 +196,9 @@ def _draw(line: Connection, files: bool) -> None:
             packed = b"" if waiting and given.empty() else given.get()
             if packed is None:
                 return
-            orders: list[Order | Layout] = pickle.loads(packed) if packed else []  # noqa: S301 -- from our own
+            orders: list[Order | PrintOrder] = pickle.loads(packed) if packed else []  # noqa: S301 -- from our own
             for order in orders:
-                if isinstance(order, Layout):
+                if isinstance(order, PrintOrder):
                     _send_pdf(line, order)
                 else:
                     _send(line, order, PAGE)
@@ -207,7 +207,7 @@ def _draw(line: Connection, files: bool) -> None:
                 _send(line, waiting.popleft(), FILES)
 
 
-def _send_pdf(line: Connection, order: Layout) -> None:
+def _send_pdf(line: Connection, order: PrintOrder) -> None:
     made = None
     with suppress(Exception):  # who asks for it lays it out itself, and sees why
         from trustreport.report.pdf import laid_out

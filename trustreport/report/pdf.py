@@ -65,7 +65,7 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class PaperText:
     """HTML to be laid out on paper: its text, what it is known by, what is attached to it, its day."""
 
     text: str
@@ -106,14 +106,14 @@ class Volumes:
         """
         return _printed(partial(self._text, volume), self._sheet(volume, attachments))
 
-    def sheet(self, volume: html.Volume) -> Sheet:
+    def paper_text(self, volume: html.Volume) -> PaperText:
         """What another process needs to lay one of them out."""
         return self._sheet(volume, (), self._text(volume, set()))
 
-    def _sheet(self, volume: html.Volume, attachments: Sequence[Attached], text: str = "") -> Sheet:
+    def _sheet(self, volume: html.Volume, attachments: Sequence[Attached], text: str = "") -> PaperText:
         date = self._of[0].plan.report.date
         made = dt.datetime.combine(date, dt.time(), dt.UTC) if date else UNDATED
-        return Sheet(text, self._of[1], tuple(attachments), made)
+        return PaperText(text, self._of[1], tuple(attachments), made)
 
     def _text(self, volume: html.Volume, lacking: set[int]) -> str:
         if self._made is None or self._made[0] != lacking:
@@ -138,10 +138,10 @@ def packaged_page(template: str, identifier: str, attachments: Sequence[Attached
     """
     sheets = html.style(_faces(), "A4", "report.css", "page.css")
     page = html.packaged(template, style=sheets, **values)
-    return _printed(lambda lacking: page, Sheet(page, identifier, tuple(attachments), UNDATED)).content
+    return _printed(lambda lacking: page, PaperText(page, identifier, tuple(attachments), UNDATED)).content
 
 
-def laid_out(sheet: Sheet) -> Printed | None:
+def laid_out(sheet: PaperText) -> Printed | None:
     """A sheet as PDF; none where no font has one of its signs, for which its text must be made anew."""
     lacks = False
 
@@ -154,7 +154,7 @@ def laid_out(sheet: Sheet) -> Printed | None:
     return None if lacks else printed
 
 
-def _printed(text: Callable[[set[int]], str], sheet: Sheet) -> Printed:
+def _printed(text: Callable[[set[int]], str], sheet: PaperText) -> Printed:
     """A text of HTML as PDF; it is given the signs that no font has, once they are known."""
     weasyprint = _weasyprint()
     fetcher = _fetcher()

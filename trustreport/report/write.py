@@ -255,7 +255,7 @@ def _write_pdfs(
     for i, form in enumerate(forms):
         step(form, 0.2 + 0.3 * i)
         if drawing and len(forms) > 1 and not elsewhere:
-            elsewhere["annex"] = drawing.lay_out(volumes.sheet("annex"))
+            elsewhere["annex"] = drawing.lay_out(volumes.paper_text("annex"))
         attached = attachments(assessment, (work / "results.json").read_bytes(), say) if form == "pdf" else []
         try:
             made = elsewhere[form]() if form in elsewhere else None
