@@ -274,7 +274,9 @@ def test_a_cluster_that_loses_a_worker_builds_every_study(tmp_path: Path) -> Non
     for name in ("one", "two"):
         make(tmp_path / "in" / name)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
         dask.config.set({"scheduler-address": cluster.scheduler_address}),
         first_builder_killed(lambda builder: builder.parent() or builder) as killed,
     ):

@@ -103,7 +103,8 @@ def _dask(jobs: int) -> Iterator[Any]:
     if _needed("dask", "dask").config.get("scheduler-address", None):
         own: dict[str, Any] = {}
     else:
-        own = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+        # Without an address its pages take port 8787 of every interface, which two runs cannot share.
+        own = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with distributed.Client(**own) as client:  # joblib's backend computes with the client that is open
         yield client
 
