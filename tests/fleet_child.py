@@ -26,5 +26,6 @@ def ending(task: dict[str, Any]) -> str:
     return build(task)
 
 
-child.build = ending
-child.main()
+if __name__ == "__main__":
+    child.build = ending
+    child.main()
