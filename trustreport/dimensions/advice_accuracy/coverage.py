@@ -119,7 +119,7 @@ def coverage_parts(found: Sequence[Coverage], plan: Plan) -> Iterator[Part]:
         [
             (f"{TEXT}.set", lambda one: set_label(one.case.name, one.case.dataset.role)),
             (f"{TEXT}.n", lambda one: len(one.case), "count"),
-            (f"{TEXT}.by", lambda one: say(f"{TEXT}.certainty.{one.by}")),
+            (f"{TEXT}.by", lambda one: say(f"{TEXT}.order.{one.by}")),
             *(
                 (say(f"{TEXT}.at", coverage=c), lambda one, c=c: one.lead(c), "estimate")
                 for c in sorted(COVERAGES)
