@@ -18,6 +18,8 @@ ALSO: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("class_accuracy", "top_k_accuracy", "class_sensitivity", "class_specificity"), _SHARE),
     **dict.fromkeys(("class_ppv", "class_npv", "error_rate", "crossed_rate"), _SHARE),
     **dict.fromkeys(("false_negative_rate", "false_positive_rate"), _SHARE),
+    **dict.fromkeys(("repeat_agreement", "flip_rate", "flip_to_negative", "flip_to_positive"), _SHARE),
+    **dict.fromkeys(("true_positive_share", "false_positive_share"), _SHARE),
     "class_auc": ("area under the curve", "auc"),
     # an event by a horizon
     "risk_at_horizon": ("time to event", "risk"),
@@ -53,6 +55,8 @@ ALSO: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("subgroup_difference", "crossed_difference"), ("groups", "difference, *")),
     "equalised_odds_difference": ("equalised odds", "largest difference"),
     "pooled_performance": ("over sites", "typical site, *"),
+    "version_value": _SET,
+    "version_change": ("candidates", "*"),
     "period_change": ("change between periods", "*, change"),
 }
 
@@ -80,12 +84,16 @@ REASONS: Mapping[str, tuple[str, ...]] = {
         *("expected_width", "mss_auc", "mss_brier", "mss_net_benefit", "mss_calibration_slope", "mss_oe"),
         *("heterogeneity", "between_site_variance", "summary_roc", "detection_delay"),
     ),
-    BESIDE: ("macro_sensitivity", "macro_ppv", "macro_f1", "weighted_f1"),
+    BESIDE: (*("macro_sensitivity", "macro_ppv", "macro_f1", "weighted_f1"),),
     PREDICTED: ("prediction_interval",),
     ABSENT: (
         *("auc_group", "h_accuracy", "weighted_utility", "utility", "optimal_yield", "voi"),
         *("e50", "e90", "emax", "actual_accuracy", "gwet_ac2", "icc", "baseline_slope"),
         *("similarity_effect", "similarity_performance_correlation", "feature_drift"),
+        *("net_interventions_avoided", "accuracy_at_coverage", "gain_lowest_quarter", "gain_highest_quarter"),
+        *("repeat_kappa", "repeat_bias", "agreement_limit_low", "agreement_limit_high"),
+        *("within_case_sd", "repeatability_coefficient", "recalibrated_brier", "recalibrated_oe_ratio"),
+        *("recalibrated_calibration_slope", "recalibrated_calibration_intercept"),
     ),
 }
 

@@ -55,7 +55,7 @@ def test_means_are_those_of_mada(made, mada):
 
 def test_spread_and_curve_are_those_of_mada(made, mada):
     for of, name in (("sensitivity", "tau2_sensitivity"), ("specificity", "tau2_fpr")):
-        e = entry(made, "between_study_variance", endpoint=of).estimate
+        e = entry(made, "between_study_variance", "bivariate_reml_profile", endpoint=of).estimate
         assert e.value == pytest.approx(mada[name], abs=2e-6)
     curve = entry(made, "summary_roc").details
     assert (curve["theta"], curve["beta"]) == pytest.approx((mada["theta"], mada["beta"]), abs=2e-6)

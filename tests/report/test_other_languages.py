@@ -83,11 +83,11 @@ def fits(file: Path, language: str, most: int) -> None:
 
 @cache
 def english_texts(language: str) -> frozenset[str]:
-    """English texts of several words and no values, that the other language has otherwise."""
+    """English sentences without values, that the other language has otherwise."""
     own = catalogue(language)
     texts = {key: EN.text(key) for key in EN.keys() if isinstance(EN.text(key), str)}  # noqa: SIM118
     return frozenset(
         text
         for key, text in texts.items()
-        if "{" not in text and len(text.split()) > 3 and text != own.text(key)
+        if "{" not in text and len(text.split()) > 3 and text.endswith(".") and text != own.text(key)
     )

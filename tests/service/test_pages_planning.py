@@ -20,6 +20,12 @@ from trustreport.sizing import protocol
 ASKED = "endpoint=sensitivity&effect=0.1&expected=0.75&readers=5,8&cases=50,100&structure=HL&margin="
 
 
+def planned(page: Taken) -> dict[str, str]:
+    """The fields of the form of a plan."""
+    (fields,) = (form["fields"] for form in page.forms if "effect" in form["fields"])
+    return dict(fields)
+
+
 def test_the_page_shows_what_the_command_prints_and_stores_nothing(light: Core, anna: Client) -> None:
     with light.store.read() as rows:
         before = rows.query(Audit).count()
@@ -53,14 +59,14 @@ def test_the_form_keeps_what_was_typed_and_names_every_problem(anna: Client) -> 
     ):
         assert f"<b><bdi>{field}</bdi></b>" in answer.text, field
     assert '<b>"' not in answer.text
-    assert Taken(answer.text).forms[-1]["fields"]["effect"] == "much"
+    assert planned(Taken(answer.text))["effect"] == "much"
     many = anna.get(f"/planning?readers={','.join(map(str, range(2, 14)))}", headers=HTML)
     assert (many.status_code, "Too many numbers" in many.text) == (422, True)
 
 
 def test_an_empty_form_asks_nothing(anna: Client) -> None:
     page = get(anna, "/planning")
-    assert page.forms[-1]["fields"]["effect"] == ""
+    assert planned(page)["effect"] == ""
     assert "Sample size" not in page.words
 
 

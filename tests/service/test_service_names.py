@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from services import API, MANIFEST, Client, world
 
+from trustreport.messages import catalogue
 from trustreport.service.core import Core
 from trustreport.service.intake import BadName, checked_names, safe_name
 from trustreport.service.jobs import worker_thread
@@ -17,7 +18,7 @@ from trustreport.service.web.faults import Fault
 def test_a_file_is_no_folder_of_others(anna: Client, names: list[str]) -> None:
     with pytest.raises(Fault) as caught:
         checked_names(names)
-    assert "is also a folder" in str(caught.value.fields)
+    assert "is also a folder" in str(caught.value.in_words(catalogue()).fields)
     study = anna.study()
     files = [("files", (name, b"x")) for name in names]
     refused = anna.post(f"{API}/studies/{study}/versions", files=files)

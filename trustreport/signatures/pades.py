@@ -4,7 +4,8 @@ A signed PDF is a copy: the signature is appended, so that the bytes before it s
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
@@ -78,7 +79,8 @@ def signed_pdf(
     )
     signer = _signer(key, certificates)
     try:
-        signed = signers.sign_pdf(
+        signed = _apart(
+            signers.sign_pdf,
             UnchangedMetadata(BytesIO(pdf)),
             about,
             new_field_spec=field,
@@ -111,12 +113,18 @@ def signatures_of(pdf: bytes, roots: Roots | None = None) -> Iterator[PdfSignatu
     try:
         for one in PdfFileReader(BytesIO(pdf)).embedded_regular_signatures:
             # What was added later is not interpreted, which may take minutes: any addition is one.
-            status = validate_pdf_signature(one, context, key_usage_settings=_usage(), skip_diff=True)
+            status = _apart(validate_pdf_signature, one, context, key_usage_settings=_usage(), skip_diff=True)
             yield _described(status, one.sig_object.get("/Reason", ""), given=roots is not None)
     except ImportError:
         raise
     except Exception as error:  # a damaged PDF makes pyHanko and zlib raise whatever there is
         raise ValueError(f"it is damaged, or has a signature that cannot be read: {error}") from error
+
+
+def _apart(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    """Do it in a thread of its own: pyHanko starts an event loop, and a notebook has one that runs."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(work, *given, **named).result()
 
 
 def _described(status: Any, reason: Any, *, given: bool) -> PdfSignature:

@@ -53,7 +53,7 @@ def page(
             csrf=csrf_of(core_of(request), who) if who else secrets.csrf_token(secret or given),
             idle_minutes=core_of(request).settings.idle_minutes,
             here=request.url.path,
-            back=f"{request.url.path}?{request.url.query}".rstrip("?") if request.method == "GET" else "/",
+            back=_address(request, who),
             languages=names(),
             done=request.query_params.get("done", ""),
             fault=fault and fault.in_words(catalogue(language)),
@@ -67,6 +67,13 @@ def page(
     if given:
         answer.set_cookie(FORM_COOKIE, given, secure=True, httponly=True, samesite="strict", path="/")
     return answer
+
+
+def _address(request: Request, who: Principal | None) -> str:
+    """Where a person is; of strangers without what a link may have said that nobody should send on."""
+    if request.method != "GET":
+        return "/"
+    return f"{request.url.path}?{request.url.query}".rstrip("?") if who else request.url.path
 
 
 def words_of(request: Request) -> PageWords:

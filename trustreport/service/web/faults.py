@@ -49,6 +49,9 @@ class Fault(Exception):
         self.status, self.reason, self.fields = status, (title, detail), tuple(fields)
         self.headers, self.more = dict(headers or {}), more
 
+    def __str__(self) -> str:
+        return self.title
+
     def in_words(self, words: Catalogue) -> FaultText:
         """What a page says."""
         title, detail = (_text(text, words) for text in self.reason)
