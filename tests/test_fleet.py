@@ -260,7 +260,6 @@ def test_a_study_whose_worker_was_killed_is_built_by_another(tmp_path: Path) -> 
     with first_builder_killed(lambda builder: builder.parent() or builder) as killed:
         summary = build_fleet(tmp_path / "in", tmp_path / "out", backend="loky", formats=["json"])
     assert len(killed) == 1
-    assert not psutil.pid_exists(killed[0])
     assert (summary.n_built, summary.failed) == (1, {})
     assert [path.name for path in (tmp_path / "out" / "reports").iterdir()] == ["one"]
 
