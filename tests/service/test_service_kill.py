@@ -16,7 +16,7 @@ from trustreport.service.core import Core
 from trustreport.service.storage.models import Job, ReportFile, StoredReport, Version
 
 KILLS = 3
-STUDIES = 3
+STUDIES = 2
 
 
 @pytest.mark.slow

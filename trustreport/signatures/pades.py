@@ -79,7 +79,7 @@ def signed_pdf(
     )
     signer = _signer(key, certificates)
     try:
-        signed = _apart(
+        signed = _in_a_thread(
             signers.sign_pdf,
             UnchangedMetadata(BytesIO(pdf)),
             about,
@@ -113,7 +113,9 @@ def signatures_of(pdf: bytes, roots: Roots | None = None) -> Iterator[PdfSignatu
     try:
         for one in PdfFileReader(BytesIO(pdf)).embedded_regular_signatures:
             # What was added later is not interpreted, which may take minutes: any addition is one.
-            status = _apart(validate_pdf_signature, one, context, key_usage_settings=_usage(), skip_diff=True)
+            status = _in_a_thread(
+                validate_pdf_signature, one, context, key_usage_settings=_usage(), skip_diff=True
+            )
             yield _described(status, one.sig_object.get("/Reason", ""), given=roots is not None)
     except ImportError:
         raise
@@ -121,7 +123,7 @@ def signatures_of(pdf: bytes, roots: Roots | None = None) -> Iterator[PdfSignatu
         raise ValueError(f"it is damaged, or has a signature that cannot be read: {error}") from error
 
 
-def _apart(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
+def _in_a_thread(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
     """Do it in a thread of its own: pyHanko starts an event loop, and a notebook has one that runs."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(work, *given, **named).result()
