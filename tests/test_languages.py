@@ -2,12 +2,14 @@
 
 import re
 from string import Formatter
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from tests.said_notes import phrases
+from trustreport.cli import LANGUAGES
 from trustreport.messages import PLURALS, Catalogue, catalogue, languages, notes_of, terms
+from trustreport.plan import Language
 
 EN = catalogue("en")
 KEYS = frozenset(EN.keys())
@@ -31,6 +33,7 @@ def values_of(language: str, key: str) -> set[str]:
 
 def test_the_languages_of_the_users_are_there() -> None:
     assert {"it", "fr", "de"} <= set(OTHERS)
+    assert set(get_args(Language)) == set(LANGUAGES) == set(languages())
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -126,14 +126,11 @@ class Numbers:
 
     def plain(self, value: float) -> str:
         """A number as it was declared: no more decimals than it has, no thousands mark."""
-        text = f"{value:.12g}".replace("-", MINUS)
-        return text if self._english else text.replace(".", self._locale.number_symbols["latn"]["decimal"])
+        return f"{value:.12g}".replace("-", MINUS).replace(".", self.point)
 
     def typed(self, text: str) -> str:
         """A number that was given as text, with the decimals that it was typed with."""
-        if self._english or not TYPED.fullmatch(text):
-            return text
-        return text.replace(".", self._locale.number_symbols["latn"]["decimal"])
+        return text.replace(".", self.point) if TYPED.fullmatch(text) else text
 
     def count(self, value: float) -> str:
         """A whole number with the language's thousands mark."""
