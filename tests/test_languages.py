@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from tests.said_notes import phrases
-from trustreport.cli import LANGUAGES
+from trustreport.fleet.command import LANGUAGES
 from trustreport.messages import PLURALS, Catalogue, catalogue, languages, notes_of, terms
 from trustreport.plan import Language
 

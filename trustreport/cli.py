@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import trustreport
-from trustreport.fleet.command import fleet
+from trustreport.fleet.command import BACKENDS, LANGUAGES, fleet
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,7 +32,6 @@ SOME = 5  # undeclared fields that check names
 FAILED = 3
 VERDICTS = ("fail", "inconclusive", "not-assessable", "not-tested")
 KINDS = ("certification", "procurement", "vigilance")
-BACKENDS = ("loky", "threading", "dask", "ray")
 SERVICE_BACKENDS = ("dask",)
 FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
 DEFAULT_FORMATS = ("html", "pdf", "json")
@@ -43,7 +42,6 @@ EXPORTS = (
 DRAWING = {"html", "pdf", "annex", "figures", "questions"}
 RELEASES = ("internal", "public")
 SIGNATURE_FORMS = ("statement", "in-toto", "pdf")
-LANGUAGES = ("en", "it", "fr", "de")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
