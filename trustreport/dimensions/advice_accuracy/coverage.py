@@ -27,6 +27,7 @@ from trustreport.study import Floats
 TEXT = f"{ID}.coverage"
 COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.5)
 HALF = 0.5
+WHOLE = 1e15  # from here on scores have no digits to round
 SAME = 12  # digits to which two distances are equal: .7 and .3 are as far from .5
 POINTS = 60
 # A curve begins where so many cases are decided: with fewer its band is the whole range.
@@ -70,7 +71,8 @@ def coverage_of(case: ScoredCases, plan: Plan) -> Coverage | None:
     if held is not None:
         by, certainty = "confidence", held[case.rows]
     elif case.score is not None and threshold is not None:
-        by, certainty = "distance", np.abs(case.score - threshold).round(SAME)
+        away = np.abs(case.score - threshold)
+        by, certainty = "distance", np.where(away < WHOLE, np.minimum(away, WHOLE).round(SAME), away)
     else:
         return None
     certainty = np.where(case.failed, np.nan, certainty)

@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 Interval = Literal["wald", "profile", "sandwich"]
 INWARDS = 1e-8
 STEPS = 100
+ALIKE = 1e-13  # of their size: what differs less, differs by rounding
 
 
 def calibration_intercept(
@@ -134,13 +135,13 @@ def calibration_slope(
     """
     check(truth, score)
     why = _undefined(truth)
-    if not why and score.min() == score.max():
+    predictor, note = _logits(score)  # scores next to 0 are alike once they are moved inwards
+    if not why and predictor.max() - predictor.min() <= ALIKE * np.abs(predictor).max():
         why = notes.CONSTANT_SCORE
-    if not why and (score[~truth].max() <= score[truth].min() or score[truth].max() <= score[~truth].min()):
+    if not why and _separated(predictor[truth], predictor[~truth]):
         why = notes.SEPARATED
     if why:
         return undefined(len(score), why, level=level, method=interval)
-    predictor, note = _logits(score)
     fit = _line(truth, predictor)
     if fit is None:
         return undefined(len(score), notes.NO_CONVERGENCE, level=level, method=interval)
@@ -168,6 +169,10 @@ def _slope_influence(truth: NDArray[np.bool_], predictor: Floats, intercept: flo
     return influence
 
 
+def _separated(positives: Floats, negatives: Floats) -> bool:
+    return bool(negatives.max() <= positives.min() or positives.max() <= negatives.min())
+
+
 def _undefined(truth: NDArray[np.bool_]) -> str:
     if not truth.size:
         return notes.NO_CASE
@@ -175,7 +180,7 @@ def _undefined(truth: NDArray[np.bool_]) -> str:
 
 
 def _logits(score: Floats) -> tuple[Floats, str]:
-    inside = np.clip(score, INWARDS, 1 - INWARDS)
+    inside = np.clip(score.astype(np.float64, copy=False), INWARDS, 1 - INWARDS)  # 1 - 1e-8 is no float32
     return logit(inside), notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
 
 

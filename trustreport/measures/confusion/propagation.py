@@ -80,7 +80,9 @@ def propagated(
         value = float(formula(*weighed(counts, prevalence)))
         search = _on_circle
     low, high = search(values), -search(lambda unit: -values(unit))
-    return Estimate(value, min(low, value), max(high, value), counts.n, level, METHOD)
+    of = quantity(name)  # no limit beyond the range by rounding
+    low, high = max(min(low, value), of.low), min(max(high, value), of.high)
+    return Estimate(value, low, high, counts.n, level, METHOD)
 
 
 def why_undefined(name: str, counts: ConfusionCounts, *, by_class: bool = False) -> str:
