@@ -80,7 +80,9 @@ def test_products_of_counts_do_not_overflow(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize("cells", [(HUGE, 0, 0, HUGE), (0, HUGE, HUGE, 0), (HUGE, 1, 1, HUGE), (1, HUGE, 0, 0)])
+@pytest.mark.parametrize(
+    "cells", [(HUGE, 0, 0, HUGE), (0, HUGE, HUGE, 0), (HUGE, 1, 1, HUGE), (1, HUGE, 0, 0)]
+)
 def test_limits_of_huge_counts_stay_in_the_range(name: str, cells: tuple[int, ...]) -> None:
     found = MEASURES[name](ConfusionCounts(*cells))
     if isnan(found.value):
@@ -95,7 +97,7 @@ def test_limits_of_huge_counts_stay_in_the_range(name: str, cells: tuple[int, ..
 
 def test_shares_of_1e12_cases() -> None:
     few, many = wilson(3, HUGE), wilson(HUGE - 3, HUGE)
-    # Wilson's limits for a rare event are those of a Poisson count's score test: x + z^2/2 -+ z sqrt(x + z^2/4)
+    # Wilson's limits of a rare event are those of a Poisson count: x + z^2/2 -+ z sqrt(x + z^2/4)
     z = norm.ppf(0.975)
     limits = [(3 + z * z / 2 + side * z * sqrt(3 + z * z / 4)) / HUGE for side in (-1, 1)]
     assert (few.low, few.high) == pytest.approx(limits, rel=1e-9)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.ingest.files import BOMS, is_utf8
-from trustreport.ingest.problems import CELL, Problems, quoted
+from trustreport.ingest.problems import CELL, RETYPE, SEEN, Problems, quoted, unseen
 from trustreport.ingest.sheet import Unreadable, read_sheet
 from trustreport.interop.imrmc import BEGIN, SUFFIX, NoData, read_imrmc
 
@@ -115,6 +115,9 @@ def _header_holds(raw: Raw, problems: Problems) -> bool:
         problems.at(
             raw.file, f"two columns are named {quoted(header)}", "", mend, rows=(1,), column=header[:CELL]
         )
+    for header in filter(unseen, named):
+        problems.at(raw.file, f"found a header {quoted(header)}", SEEN, RETYPE, rows=(1,))
+        return False
     if not named:
         problems.at(raw.file, "found no header", "a first row that names the columns", rows=(1,))
     return bool(named)

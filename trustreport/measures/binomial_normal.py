@@ -223,7 +223,7 @@ class _Likelihood:
         """Of mu, from the information on mu and tau."""
         if not tau:
             return 1 / sqrt(float((self.n * expit(mu) * expit(-mu)).sum()))
-        # What all data would give less what is not known of each site (Louis): no difference of large numbers.
+        # Louis: what known logits would give, less what each site leaves open. No large numbers differ.
         share, u, _ = self._posterior(mu, tau)
         first, second, third, fourth = ((share * u**power).sum(axis=1) for power in (1, 2, 3, 4))
         by_mu = float((1 - (second - first**2)).sum())

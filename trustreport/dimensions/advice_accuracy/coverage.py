@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import ceil, inf, isnan, log10
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from trustreport.study import Floats
 TEXT = f"{ID}.coverage"
 COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.5)
 HALF = 0.5
-WHOLE = 1e15  # from here on scores have no digits to round
 SAME = 12  # digits to which two distances are equal: .7 and .3 are as far from .5
 POINTS = 60
 # A curve begins where so many cases are decided: with fewer its band is the whole range.
@@ -61,6 +60,15 @@ class Coverage:
         return int((~np.isnan(self.certainty)).sum())
 
 
+def _to_same_digits(away: Floats) -> Floats:
+    """Distances rounded to digits of the greatest, so that equal ones are equal in any unit of the score."""
+    largest = float(np.nanmax(away, initial=0.0))
+    if not 0 < largest < inf:
+        return away
+    unit = 10.0 ** min(ceil(log10(largest)), 308)
+    return np.asarray((away / unit).round(SAME) * unit)
+
+
 def coverage_of(case: ScoredCases, plan: Plan) -> Coverage | None:
     """The curve of a candidate that decides, by confidence or by distance from its threshold; else None."""
     held = case.dataset.scores[case.candidate].confidence
@@ -71,8 +79,7 @@ def coverage_of(case: ScoredCases, plan: Plan) -> Coverage | None:
     if held is not None:
         by, certainty = "confidence", held[case.rows]
     elif case.score is not None and threshold is not None:
-        away = np.abs(case.score - threshold)
-        by, certainty = "distance", np.where(away < WHOLE, np.minimum(away, WHOLE).round(SAME), away)
+        by, certainty = "distance", _to_same_digits(np.abs(case.score - threshold))
     else:
         return None
     certainty = np.where(case.failed, np.nan, certainty)
