@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.errors import UNSEEN
 from trustreport.ingest import contracts, values
 from trustreport.ingest.contracts import CONTRACTS, SPELLINGS, WORDS, Contract, our_word
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import (
     RETYPE,
     SEEN,
-    UNSEEN,
     Problems,
     did_you_mean,
     edits,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.errors import Problem
+from trustreport.errors import UNSEEN, Problem, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 CELL = 60  # characters of a cell that a message repeats
 ROWS = 20  # rows that a problem lists; it counts all of them
 VALUES = 3  # distinct values of a column that become problems of their own, and are named
-# Signs without a shape: control characters, and those that turn the direction of all that follows in a line,
-# the digits of numbers too. Marks of a direction (U+200E, U+200F, U+061C) turn nothing and belong to names.
-UNSEEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\u202a-\u202e\u2066-\u2069]"
+SEEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\u202a-\u202e\u2066-\u2069]"
 SEEN = "text of signs that are seen"
 RETYPE = "Type it again: copied text can hold control characters and marks that turn the direction of a line."
 SEARCHED = 5000  # names among which a near one is sought
@@ -27,7 +25,7 @@ SEARCHED = 5000  # names among which a near one is sought
 def quoted(cell: object) -> str:
     """A cell between quotation marks, on one line, cut to the length that a message may repeat."""
     text = " ".join(str(cell).split()) or str(cell)
-    text = re.sub(UNSEEN, lambda sign: f"<U+{ord(sign[0]):04X}>", text)
+    text = visible(text)
     return f'"{text[:CELL]}…"' if len(text) > CELL else f'"{text}"'
 
 

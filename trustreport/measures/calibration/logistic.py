@@ -134,14 +134,13 @@ def calibration_slope(
     1.50 (95% CI -0.93 to 3.94; n = 6)
     """
     check(truth, score)
-    why = _undefined(truth)
-    predictor, note = _logits(score)  # scores next to 0 are alike once they are moved inwards
-    if not why and predictor.max() - predictor.min() <= ALIKE * np.abs(predictor).max():
-        why = notes.CONSTANT_SCORE
-    if not why and _separated(predictor[truth], predictor[~truth]):
-        why = notes.SEPARATED
-    if why:
+    if why := _undefined(truth):
         return undefined(len(score), why, level=level, method=interval)
+    predictor, note = _logits(score)  # scores next to 0 are alike once they are moved inwards
+    if np.ptp(predictor) <= ALIKE * np.abs(predictor).max():
+        return undefined(len(score), notes.CONSTANT_SCORE, level=level, method=interval)
+    if _separated(predictor[truth], predictor[~truth]):
+        return undefined(len(score), notes.SEPARATED, level=level, method=interval)
     fit = _line(truth, predictor)
     if fit is None:
         return undefined(len(score), notes.NO_CONVERGENCE, level=level, method=interval)
