@@ -209,6 +209,22 @@ def is_text(kind: "pa.DataType") -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
+def _is_plain(kind: "pa.DataType") -> bool:
+    """Whether cells of this Arrow type are text, or can be written as text."""
+    import pyarrow.types as types
+
+    plain = (
+        types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    )
+    return is_text(kind) or plain or types.is_null(kind) or types.is_date(kind) or _is_moment(kind)
+
+
+def _is_moment(kind: "pa.DataType") -> bool:
+    import pyarrow.types as types
+
+    return bool(types.is_timestamp(kind) or types.is_time(kind) or types.is_duration(kind))
+
+
 def _parquet(path: Path, name: str) -> Raw:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -236,7 +252,9 @@ def _parquet(path: Path, name: str) -> Raw:
             kind = kind.value_type
         if not is_text(kind):
             typed.add(field.name.strip())
-        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        if pa.types.is_string_view(kind):
+            column = pc.cast(column, pa.large_string())  # what trims text knows no views
+        if not _is_plain(kind):
             column = pa.chunked_array([pa.nulls(len(column), pa.string())])
             nested.add(field.name.strip())
         columns.append(column)
