@@ -35,7 +35,7 @@ PARTS = ("trustreport/measures", "trustreport/verdicts", "trustreport/quantities
 TESTS = ("trustreport/measures", "tests/measures", "tests/verdicts")
 EXAMPLES = 12  # that hypothesis draws
 MOST_TESTS, MOST_SECONDS = 150, 40.0  # of the tests that one mutant is tried with
-LONGEST = 40  # seconds of one test; one that takes longer is not used
+LONGEST = 4  # seconds of one test; one that takes longer is not used
 
 # ---------------------------------------------------------------- mutants
 
@@ -233,9 +233,13 @@ def make_map(out: Path) -> None:
 
     def work(items: dict[str, Any], session: Any) -> None:
         signal.signal(signal.SIGPROF, late)
-        seconds: dict[str, float] = {}
+        known = json.loads((out / "map.json").read_text()) if (out / "map.json").exists() else {}
+        seconds: dict[str, float] = known.get("seconds", {})
+        done = max((i for i, name in enumerate(items) if name in seconds), default=-1)
         cov.start()
         for i, (name, item) in enumerate(items.items()):
+            if i <= done:  # a map that was not finished is gone on with
+                continue
             cov.switch_context(name)
             signal.setitimer(signal.ITIMER_PROF, LONGEST)
             try:
@@ -246,20 +250,22 @@ def make_map(out: Path) -> None:
             if passed:
                 seconds[name] = took
             if i % 100 == 99 or i == len(items) - 1:
-                write_map(out, cov, seconds)
+                write_map(out, cov, known.get("lines", {}), seconds)
                 print(f"{i + 1} of {len(items)} tests", file=sys.__stderr__, flush=True)
         cov.stop()
 
     collected(work)
 
 
-def write_map(out: Path, cov: Any, seconds: dict[str, float]) -> None:
-    data, lines = cov.get_data(), {}
+def write_map(out: Path, cov: Any, before: dict[str, Any], seconds: dict[str, float]) -> None:
+    """The map so far: that of `before`, and what has been seen since."""
+    data, lines = cov.get_data(), {module: dict(reached) for module, reached in before.items()}
     for file in data.measured_files():
         module = str(Path(file).relative_to(ROOT))
         if module.startswith(PARTS):
-            reached = data.contexts_by_lineno(file).items()
-            lines[module] = {n: [c for c in contexts if c in seconds] for n, contexts in reached}
+            held = lines.setdefault(module, {})
+            for n, contexts in data.contexts_by_lineno(file).items():
+                held[str(n)] = [*held.get(str(n), []), *(c for c in contexts if c in seconds)]
     (out / "map.part").write_text(json.dumps({"seconds": seconds, "lines": lines}))
     (out / "map.part").replace(out / "map.json")
 
