@@ -6,15 +6,19 @@ each quantity. Where outcomes are few (shares, small tables) they are enumerated
 
 from collections.abc import Callable, Iterator, Mapping
 
+from regimes.of_baselines import baselines
 from regimes.of_cases import areas, candidates, equalised, groups, periods, sets, shares, sites
 from regimes.of_cells import cells
 from regimes.of_follow_up import time_to_event
 from regimes.of_lesions import lesion_readers, lesions
 from regimes.of_monitoring import monitoring
 from regimes.of_readers import counts, device_and_readers, gains, one_reader, pairs_of_raters, raters, readers
+from regimes.of_recalibration import recalibration
 from regimes.of_reliance import reliance
+from regimes.of_repeats import repeats
 from regimes.of_samples import samples
 from regimes.of_studies import pooled_studies
+from regimes.of_thresholds import thresholds
 from regimes.of_use import beside, protocols
 from regimes.regime import Regime
 
@@ -44,4 +48,8 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "agreement of pairs": pairs_of_raters,
     "monitoring": monitoring,
     "samples": samples,
+    "the same case twice": repeats,
+    "at thresholds": thresholds,
+    "gain by baseline": baselines,
+    "after recalibration": recalibration,
 }
