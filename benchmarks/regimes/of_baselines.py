@@ -1,8 +1,8 @@
-"""Regimes of the readers' gain by their baseline: quarters of the lowest and highest.
+"""Regimes of the readers' gain by their baseline: quarters of the lowest and highest, and the slope.
 
 The true gain of a quarter is the expected value of the statistic in studies of that many readers and cases:
 each chooses its quarters by what it saw, so that regression to the mean is part of it. The mean over many
-other studies stands for it.
+other studies stands for it. The true slope is that in endless readers who read as many cases.
 """
 
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from regimes.of_readers import gaps, read
 from regimes.regime import ARMS, LEVEL, Found, Regime
 from trustreport.dimensions.decision_benefit.quarters import QUARTERS, quarter_results
+from trustreport.measures.baseline_change import oldham_slope
 from trustreport.measures.mrmc.quarters import quarter_gain
 from trustreport.place import Place
 from trustreport.study import Floats
@@ -70,3 +71,28 @@ def baselines() -> Iterator[Regime]:
 
         design = f"{n_readers} readers, {n} cases, {kind}"
         yield Regime("gain by baseline", design, partial(_true, n_readers, n, kind), study, cost=0.1)
+
+
+def slopes() -> Iterator[Regime]:
+    """The slope of the gain on the mean of both values, of few and many readers."""
+    for n_readers, n in ((4, 60), (8, 60), (16, 60), (16, 200)):
+
+        def study(rng: np.random.Generator, n_readers: int = n_readers, n: int = n) -> Found:
+            (correct,) = _correct(n_readers, n, rng)
+            yield "baseline_slope", oldham_slope(*correct.mean(axis=2), level=LEVEL)
+
+        design = f"{n_readers} readers, {n} cases"
+        yield Regime("slope on the baseline", design, partial(_true_slope, n), study, cost=0.001)
+
+
+@cache
+def _true_slope(n: int) -> dict[str, float]:
+    """Of many studies of a hundred readers each, taken together within studies."""
+    rng = np.random.default_rng(n)
+    products = np.zeros(2)
+    for _ in range(40):
+        before, after = np.moveaxis(_correct(100, n, rng, 10).mean(axis=3), 1, 0)
+        change, mean = after - before, (after + before) / 2
+        change, mean = (x - x.mean(axis=1, keepdims=True) for x in (change, mean))
+        products += (change * mean).sum(), (mean**2).sum()
+    return {"baseline_slope": float(products[0] / products[1])}

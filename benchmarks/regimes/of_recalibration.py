@@ -6,6 +6,7 @@ tested on other cases of the place, all taken together.
 
 from collections.abc import Iterator
 from functools import cache, partial
+from itertools import product
 
 import numpy as np
 from scipy.special import expit, logit
@@ -15,13 +16,13 @@ from regimes.regime import LEVEL, Found, Regime
 from trustreport.measures.calibration.recalibrated import MEASURES, UPDATES, recalibrated
 from trustreport.study import Floats
 
-OTHERS, TESTED = 2000, 200  # updates fitted, and cases that each is tested on, for the true values
+OTHERS, TESTED = 1000, 1000  # updates fitted, and cases that each is tested on, for the true values
 NAMES = {(update, name): f"recalibrated_{name}, {update}" for update in UPDATES for name in MEASURES}
 
 
 def recalibration() -> Iterator[Regime]:
     """Few and many cases, the condition rare and not; cases alone and in patients."""
-    for n, prevalence in ((100, 0.15), (100, 0.35), (300, 0.35)):
+    for n, prevalence in product((100, 300), (0.15, 0.35)):
         yield _regime(n, 1, prevalence)
     for patients, of in ((20, 10), (50, 5)):
         yield _regime(patients, of, 0.35)

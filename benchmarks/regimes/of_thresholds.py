@@ -8,15 +8,12 @@ from functools import cache, partial
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-from regimes.of_cases import dataset, risks
-from regimes.regime import LEVEL, Found, Regime, plan
-from trustreport.dimensions.advice_accuracy.coverage import coverage_of
+from regimes.of_cases import risks
+from regimes.regime import LEVEL, Found, Regime
+from trustreport.dimensions.advice_accuracy.coverage import SAME
+from trustreport.measures.coverage_accuracy import accuracy_at_coverage
 from trustreport.measures.interventions_avoided import interventions_avoided
-from trustreport.performance.cases import ScoredCases, scored_cases
-from trustreport.performance.decision_table import decision_table_results
-from trustreport.study import Floats, Study
 
 DECIDED = (0.5, 0.8, 1.0)  # share of the cases that are decided
 
@@ -29,14 +26,6 @@ def thresholds() -> Iterator[Regime]:
         yield _regime(patients, of, prevalence)
 
 
-def _case(
-    truth: NDArray[np.bool_], score: Floats, patient: NDArray[np.intp] | None, at: float
-) -> ScoredCases:
-    declared = plan(operating_point={"threshold": at})
-    (case,) = scored_cases(Study(datasets=(dataset(truth, score, patient),)), declared)
-    return case
-
-
 def _at(prevalence: float) -> tuple[float, float]:
     """The thresholds of interventions avoided: at the prevalence, and where a missed case weighs more."""
     return prevalence, prevalence / 2
@@ -47,16 +36,14 @@ def _regime(patients: int, of: int, prevalence: float) -> Regime:
 
     def study(rng: np.random.Generator) -> Found:
         truth, score, patient = risks(patients * of, prevalence, rng, patients if clusters else 0)
-        case = _case(truth, score, patient, prevalence)
-        names = {at: f"net_interventions_avoided, at {at:g}" for at in _at(prevalence)}
-        for r in decision_table_results(case, _at(prevalence), LEVEL):
-            if r.primary and r.name == "net_interventions_avoided" and not r.parameters:
-                assert r.place.threshold is not None
-                yield names[r.place.threshold], r.estimate
-        found = coverage_of(case, plan(operating_point={"threshold": prevalence}))
-        assert found is not None
+        in_clusters = {"cluster": patient, "level": LEVEL}
+        for at in _at(prevalence):
+            e = interventions_avoided(truth, score >= at, at, **in_clusters)
+            yield f"net_interventions_avoided, at {at:g}", e
+        right, certainty = (score >= prevalence) == truth, np.abs(score - prevalence).round(SAME)
         for share in DECIDED:
-            yield f"accuracy_at_coverage, {share:.0%}", found.lead(share)
+            e = accuracy_at_coverage(right, certainty, share, **in_clusters)
+            yield f"accuracy_at_coverage, {share:.0%}", e
 
     cases = f"{patients} patients of {of} cases" if clusters else f"{patients} cases"
     design = f"{cases}, prevalence {prevalence:g}"

@@ -12,7 +12,7 @@ from scipy.special import chdtri
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement.cohen import cohen_kappa, kappa_influence
-from trustreport.measures.agreement.interval import coefficient_interval
+from trustreport.measures.agreement.interval import coefficient_interval, why_none, without
 from trustreport.measures.case_mean import mean_of_clusters
 from trustreport.measures.cluster import Clusters, cluster_sums
 from trustreport.measures.mrmc.interval import no_interval, quantile
@@ -30,6 +30,10 @@ CLUSTERED, CLUSTERED_SPREAD, CLUSTERED_KAPPA = (
 LEAST_DF = 1.0  # of a standard deviation: below it the upper limit is beyond any use
 NO_REPEAT = "no case has a result of both runs"
 ONE_REPEAT = "one case has a result of both runs: no spread"
+FEW_DECISIONS = (
+    "the rarer decision was made in fewer than 10 cases, or by both runs in fewer than 5: "
+    "an interval of kappa would include its true value too rarely"
+)
 ALL_ALIKE = "both runs gave the same scores: no interval"
 
 OfDifferences = Literal[
@@ -112,8 +116,8 @@ def repeated(
     Notes
     -----
     Simulated, 20 to 200 cases and 20 and 50 clusters of 3 and 10, errors normal on the scale of the scores or
-    on that of log odds: covers .93 to .97, readers and cases .95 to 1.00. With f = n, and with the t interval
-    of Bland and Altman (1999) for the limits, .88 to .95.
+    on that of log odds: covers .93 to .97, readers and cases .94 to .99. With f = n, and with the t interval
+    of Bland and Altman (1999) for the limits, .88 to .97.
     A within-case SD that grows with the score is not constant: then the limits are too wide for low scores
     and too narrow for high ones.
 
@@ -145,7 +149,7 @@ def repeated(
     half = quantile(mean.df, level) * mean.se
     if name == "repeat_bias":
         return Estimate(
-            value, value - half, value + half, n, level, method, mean.note,
+            value, value - half, value + half, n, level, mean.method or method, mean.note,
             se=mean.se, df=mean.df, details=mean.details,
         )  # fmt: skip
     about = 0.0 if name in SPREADS else float(difference.mean())
@@ -192,7 +196,7 @@ def _alone(influence: Floats) -> Estimate:
 
 def _of_clusters(cluster: Clusters, influence: Floats) -> Estimate:
     e = mean_of_clusters(0.0, cluster_sums(influence, cluster), len(influence), 0.95)
-    return replace(e, note="") if e.se == 0 else e
+    return replace(e, method=CLUSTERED, note=e.note if e.se != 0 else "")
 
 
 def _df_of_spread(of_log: Estimate, most: int, level: float) -> float:
@@ -229,8 +233,8 @@ def repeat_kappa(
 
     Notes
     -----
-    Simulated as `repeated`: covers .94 to .97 where it is given; the t interval on the scale of kappa .91 to
-    .94.
+    Simulated as `repeated`: covers .95 to .99; the t interval on the scale of kappa .91 to .94 from 50 cases
+    on.
 
     References
     ----------
@@ -245,18 +249,21 @@ def repeat_kappa(
     """
     pair = np.stack([first, second], axis=1).astype(np.int64)
     alone = cohen_kappa(pair[:, 0], pair[:, 1], 2, level=level)
-    found = coefficient_interval(alone, pair, 2)
     by_sums = summed or (None if cluster is None else partial(_of_clusters, cluster))
+    method = KAPPA if by_sums is None else CLUSTERED_KAPPA
+    if not isnan(alone.value) and why_none(pair, 2):
+        return replace(without(alone, FEW_DECISIONS), method=method)
+    found = coefficient_interval(alone, pair, 2)
     if by_sums is None or isnan(found.low) or not alone.se > 0:
-        return found if by_sums is None else replace(found, method=CLUSTERED_KAPPA)
+        return replace(found, method=method)
     e = by_sums(kappa_of(first, second)[1])
     value, n = found.value, len(first)
     if isnan(e.low) or not e.se > 0:
-        return no_interval(value, n, e.note, level=level, method=CLUSTERED_KAPPA)
+        return no_interval(value, n, e.note, level=level, method=method)
     half = quantile(e.df, level) * e.se / (1 - value**2)
     low, high = (tanh(atanh(value) + end) for end in (-half, half))
     details = {**found.details, **e.details}
-    return Estimate(value, low, high, n, level, CLUSTERED_KAPPA, e.note, se=e.se, df=e.df, details=details)
+    return Estimate(value, low, high, n, level, method, e.note, se=e.se, df=e.df, details=details)
 
 
 def kappa_of(first: Mask, second: Mask) -> tuple[float, Floats]:
