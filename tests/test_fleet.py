@@ -302,6 +302,7 @@ def test_an_interrupted_run_leaves_what_is_finished_and_goes_on(tmp_path: Path) 
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in the background
     )
     assert process.stderr is not None
     assert process.stderr.readline().startswith("1 of 30: study-00: built")
