@@ -168,7 +168,7 @@ def test_what_is_said_to_have_no_interval_has_none(
 def test_a_small_run_is_accepted(
     coverage: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One regime or a few of each topic, 30 studies of each; 8 where one takes a tenth of a second or more."""
+    """One regime or a few of each topic, 30 studies of each; 8 where a study takes a tenth of a second."""
     from regimes import TOPICS
 
     costly = {topic for topic, regimes in TOPICS.items() if next(regimes()).cost >= 0.1}

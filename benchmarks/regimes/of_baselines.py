@@ -23,7 +23,7 @@ from trustreport.study import Floats
 # On a latent scale, a reading being right above 0: mean unaided, gain, and the gain that goes with skill.
 MEAN, GAIN, BY_SKILL = 0.8, 0.3, -0.3
 READER, OWN, CASE, REST = 0.3, 0.1, 0.6, 0.8  # standard deviations
-STUDIES = 2000  # others whose mean stands for the expected value
+STUDIES = 4000  # others whose mean stands for the expected value
 DESIGNS = ((8, 40, "complete"), (12, 100, "complete"), (20, 60, "complete"), (12, 100, "10% missing"))
 
 
