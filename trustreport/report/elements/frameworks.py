@@ -121,7 +121,7 @@ def frameworks(context: Context) -> Element:
     named = list(packs.find(names))
     if not named:
         return Element((say("element.E46.named_none"),))
-    found = [packs.load(one.id) for one in named if one.id]
+    found = [packs.load(one.id, say.language) for one in named if one.id]
     finding = [say("element.E46.finding", n=len(found))] if found else []
     finding += [say("element.E46.unknown", name=one.name) for one in named if not one.id]
     finder = Finder(context)
