@@ -26,6 +26,7 @@ ElementId = Annotated[str, Field(pattern=r"^E(0[1-9]|[1-4][0-9]|5[01])$")]
 FieldPath = Annotated[str, Field(pattern=r"^[a-z_]+(\.[a-z_]+)?$")]
 SUPPLIED = frozenset({"E50", "E51"})  # elements that only name what another document has to supply
 NONE = "none"
+PROJECT = "trustreport project"  # who compared numbers for this project
 LONGEST = 120  # characters of a title
 WORDS = ("edition", "legal_status", "compared_with")  # of a pack, that are written in our own words
 ITEMS = "[[items]]"

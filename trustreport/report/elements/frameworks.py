@@ -247,7 +247,8 @@ def _pack_sentences(pack: Pack, answers: Sequence[FrameworkAnswer], say: Catalog
     parts = sum(answer.part for answer in answers)
     if parts:
         yield say("element.E46.in_part", n=parts)
-    who = sorted({item.verified_by for item in pack.items if item.verified})
+    named = sorted({item.verified_by for item in pack.items if item.verified})
+    who = [say("element.E46.project") if name == packs.PROJECT else name for name in named]
     dates = [item.verified_on for item in pack.items if item.verified_on]
     if not dates:
         yield say("element.E46.not_verified", text=pack.compared_with)
