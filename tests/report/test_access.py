@@ -6,11 +6,16 @@ from typing import Any
 
 import pytest
 
+from trustreport.api import Assessed
+from trustreport.exports import export
+
 pytestmark = pytest.mark.slow
 COMPLETE = ("certification-dossier", "procurement-triage", "vigilance-audit")
 WIDTHS = {"desktop": 1280, "phone": 390}
 # What can differ between light and dark: the rest of axe-core's rules look at what has no colour.
 OF_COLOUR = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+# The forms that are pages, each of an example that fills it in.
+FORMS = {"psur": "vigilance-audit", "pmcf": "vigilance-audit", "annex-iv": "certification-dossier"}
 MOST_BYTES, MOST_NODES = 1_500_000, 20_000
 
 
@@ -33,6 +38,30 @@ def test_axe_finds_no_violation(browser: Any, report: Path, width: int, scheme: 
     found = Axe().run(page, options={"resultTypes": ["violations"], **rules}).response["violations"]
     page.close()
     assert not [(v["id"], [n["target"] for n in v["nodes"]][:3]) for v in found]
+
+
+def test_axe_finds_no_violation_in_forms_and_the_question_list(
+    browser: Any,
+    example: Callable[[str], Path],
+    assessed_example: Callable[[str], Assessed],
+    tmp_path: Path,
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    sheets = [example("certification-dossier") / "questions.html"]
+    for form, name in FORMS.items():
+        sheets.append(tmp_path / f"{form}.html")
+        sheets[-1].write_bytes(export(assessed_example(name), form, ".html"))
+    axe, found = Axe(), {}
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    for sheet in sheets:
+        page.goto(sheet.as_uri())
+        for violation in axe.run(page).response["violations"]:
+            found[sheet.name, violation["id"]] = [node["target"] for node in violation["nodes"]][:3]
+        if (wide := page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) > 0:
+            found[sheet.name, "wider than its window"] = wide
+    page.close()
+    assert not found
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)

@@ -121,6 +121,7 @@ def _show(
         findings=_findings(found, say) if found else {},
         texts=texts,
         label=lambda path: label(path, say),
+        column=lambda word: f"editor.column.{word}" in say and say(f"editor.column.{word}"),
         meaning=lambda word: say(f"value.{word}") if f"value.{word}" in say else word,
         anchor=lambda name: quote(name, safe="/+@~"),
         most=core.settings.most_body,
