@@ -174,8 +174,11 @@ def _sentence(problem: Mapping[str, Any], say: PageWords) -> str:
 
 def meaning(word: str, say: PageWords) -> str:
     """A word to choose, as the language has it; the word itself where the catalogue has none."""
-    keys = (f"value.{word}", f"editor.choice.{word}", TRUTHS.get(word, ""))
-    return next((say(key) for key in keys if key and key in say), word)
+    if word in TRUTHS:
+        return say(TRUTHS[word])
+    if f"value.{word}" in say:
+        return say(f"value.{word}")
+    return say(f"editor.choice.{word}") if f"editor.choice.{word}" in say else word
 
 
 def label(path: str, say: PageWords) -> str:
