@@ -6,9 +6,10 @@
 Makes an environment of each list of benchmarks/peers.txt in a temporary folder (with `--keep` in a folder
 that is used again), where R is installed uses its packages too, and says what cannot be had. Every comparison
 of `compared/listed.py` gets the same arrays, its outputs are compared, and then both sides are timed in turn,
-a call of ours and one of theirs, each in a process that is started already, on one core with one thread, so
-that other work of the machine slows both alike. Writes benchmarks/results/peers.csv (with `--only`, those
-rows) and the table. The exit status is 1 where outputs differ by more than is stated.
+a call of ours and one of theirs, each in a process that is started already, on one core with one thread, in
+CPU seconds, since other work of the machine makes those of the clock longer. Writes
+benchmarks/results/peers.csv (with `--only`, those rows) and the table. The exit status is 1 where outputs
+differ by more than is stated.
 """
 
 import argparse
@@ -36,7 +37,7 @@ HERE = Path(__file__).resolve().parent
 PEERS, README, RESULTS = HERE / "peers.txt", HERE / "README.md", HERE / "results" / "peers.csv"
 BEGIN, END = "<!-- peers -->", "<!-- /peers -->"
 SEED = 20261123
-SHORTEST = 0.01  # seconds that a timing takes at least: fast calls are repeated within it
+SHORTEST = 0.02  # seconds that a timing takes at least: fast calls are repeated within it
 FEWEST, MOST = 5, 25  # pairs of timings
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
@@ -146,15 +147,19 @@ def agrees(comparison: Comparison, apart: Mapping[str, float]) -> bool:
     return all(by <= comparison.loose.get(name, comparison.within) for name, by in apart.items())
 
 
+def repeats(side: Worker) -> tuple[int, float]:
+    """How many calls take at least `SHORTEST` together, and their seconds."""
+    number = 1
+    while (seconds := number * side.time(number)) < SHORTEST:
+        number = 10 * number if seconds < SHORTEST / 10 else ceil(1.1 * number * SHORTEST / seconds)
+    return number, seconds
+
+
 def timed(ours: Worker, theirs: Worker, budget: float) -> NDArray[np.float64]:
     """Seconds of a call, in turn: shape (pairs, 2)."""
-    sides = (ours, theirs)
-    first = [side.time(1) for side in sides]
-    numbers = [max(1, ceil(SHORTEST / max(seconds, 1e-7))) for seconds in first]
-    first = [side.time(k) if k > 1 else s for side, k, s in zip(sides, numbers, first, strict=True)]
-    of_pair = sum(seconds * number for seconds, number in zip(first, numbers, strict=True))
-    pairs = min(MOST, max(FEWEST, int(budget / of_pair)))
-    return np.array([[side.time(n) for side, n in zip(sides, numbers, strict=True)] for _ in range(pairs)])
+    (n, of_ours), (m, of_theirs) = repeats(ours), repeats(theirs)
+    pairs = min(MOST, max(FEWEST, int(budget / (of_ours + of_theirs))))
+    return np.array([[ours.time(n), theirs.time(m)] for _ in range(pairs)])
 
 
 def quartiles(values: NDArray[np.float64]) -> list[str]:
@@ -232,7 +237,12 @@ def interpreters(wanted: set[str], given: Mapping[str, str], folder: Path) -> di
             venv.create(place, with_pip=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         pinned = [f"{peer}=={version}" for peer, version in pins.items()]
-        if subprocess.run([*pip, *pinned]).returncode:
+        stamp = place / "installed.txt"
+        if stamp.exists() and stamp.read_text() == "\n".join(pinned):
+            pass
+        elif not subprocess.run([*pip, *pinned]).returncode:
+            stamp.write_text("\n".join(pinned))
+        else:
             support = [pin for pin in pinned if pin.partition("==")[0] not in for_peers]
             for peer in sorted(for_peers):
                 if subprocess.run([*pip, *support, f"{peer}=={pins[peer]}"]).returncode:
@@ -367,7 +377,7 @@ def main(words: Sequence[str] | None = None) -> int:
         help="interpreter that has the peers, or one of them",
     )
     parser.add_argument("--keep", type=Path, help="folder of the environments, used again")
-    parser.add_argument("--budget", type=float, default=4.0, help="seconds for the timings of a row")
+    parser.add_argument("--budget", type=float, default=4.0, help="CPU seconds for the timings of a row")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--table", action="store_true", help="only write the table again")
     given = parser.parse_args(words)

@@ -94,6 +94,7 @@ COMPARISONS = (
     ),
     Comparison(
         *("statsmodels", "Fleiss' kappa, 5 raters", "fleiss_kappa", "full", "fleiss", "statsmodels_fleiss"),
+        sizes=(100, 10_000, 100_000),
         remark=INTERVAL,
     ),
     Comparison(
@@ -132,6 +133,7 @@ COMPARISONS = (
     Comparison(
         *("pycm", "confusion matrix, 9 measures", "ConfusionMatrix"),
         *("scored", "four_cells", "pycm_four_cells"),
+        sizes=(100, 10_000, 100_000),
         remark="ours has 17 measures with intervals, PyCM more measures without",
     ),
     Comparison(
@@ -139,9 +141,9 @@ COMPARISONS = (
         *("planned", "sizes", "pmvalsampsize_sizes"),
         sizes=(3, 30, 300),
         within=0.0,
-        loose={"oe": 2e-3, "slope": 1e-2},
+        loose={"oe": 5e-3, "slope": 1e-2},
         remark="theirs simulates the scores (slope within 1%) and steps the standard error by 0.0001 "
-        "(O/E within 0.2%); the area is equal",
+        "(O/E within 0.5%); the area is equal",
     ),
     Comparison(
         *("mlscorecheck", "consistency of three printed figures", "check_1_testset_no_kfold"),
@@ -151,13 +153,13 @@ COMPARISONS = (
     ),
     Comparison(
         *("hyppo", "energy distance test", "Energy", "points", "energy", "hyppo_energy"),
-        sizes=(100, 400, 1_600),
+        sizes=(100, 200, 400),
         loose={"p": 0.12},
         remark=f"{_P}; ours has the degree of correspondence too",
     ),
     Comparison(
         *("hyppo", "MMD test", "MMD", "points", "kernel", "hyppo_kernel"),
-        sizes=(100, 400, 1_600),
+        sizes=(100, 200, 400),
         loose={"p": 0.12},
         remark=f"{_P}; the statistics are scaled differently and not compared",
     ),

@@ -267,12 +267,13 @@ def hyppo_energy(x: Inputs) -> Call:
 
     training, external = x["training"], x["external"]
     n, m = len(training), len(external)
+    scale = (n + m) ** 4 / (2 * n**2 * m**2)  # the statistic is the root of this times the energy distance
 
     def call() -> Outputs:
         found = Energy(bias=True).test(
             training, external, reps=PERMUTATIONS, workers=1, auto=False, random_state=1
         )
-        return {"statistic": found.stat * n * m / (n + m), "p": found.pvalue}
+        return {"statistic": found.stat**2 / scale * n * m / (n + m), "p": found.pvalue}
 
     return call
 

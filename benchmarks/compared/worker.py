@@ -1,4 +1,4 @@
-"""Times calls in a process of its own, told by lines of JSON: `python worker.py ours|theirs`.
+"""Times calls (CPU seconds) in a process of its own, told by lines of JSON: `python worker.py ours|theirs`.
 
     {"do": "open", "name": ..., "folder": ...}   get ready, first call: outputs into the folder, seconds back
     {"do": "time", "number": ...}                seconds of a call, mean of so many
@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.metadata import version
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,10 @@ def package() -> None:
 
 def seconds(call: Any, number: int) -> float:
     """Mean of so many calls."""
-    start = perf_counter()
+    start = process_time()
     for _ in range(number):
         call()
-    return (perf_counter() - start) / number
+    return (process_time() - start) / number
 
 
 def main() -> None:
@@ -54,9 +54,9 @@ def main() -> None:
                 folder = Path(asked["folder"])
                 inputs = {path.stem: np.load(path) for path in folder.glob("*.npy")}
                 call = getattr(side, asked["name"])(inputs)
-                start = perf_counter()
+                start = process_time()
                 found = call()
-                answer["seconds"] = perf_counter() - start
+                answer["seconds"] = process_time() - start
                 np.savez(folder / f"{asked['name']}.npz", **{k: np.asarray(v) for k, v in found.items()})
             elif asked["do"] == "time":
                 answer["seconds"] = seconds(call, asked["number"])
