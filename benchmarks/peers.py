@@ -173,7 +173,7 @@ def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> str:
     if len(sizes[some]) < 2:
         return ""
     x, y = np.log(sizes[some]), np.log(seconds[some])
-    return f"{np.polyfit(x, y, 1)[0]:.2f}"
+    return f"{round(np.polyfit(x, y, 1)[0], 2) + 0.0:.2f}"  # no -0.00
 
 
 def measured(comparison: Comparison, ours: Worker, theirs: Worker, budget: float) -> tuple[list[Row], bool]:
