@@ -247,11 +247,11 @@ def _write_pdfs(
     forms = [form for form in DOCUMENTS if form in wanted]
     if not forms:
         return {}
-    from trustreport.report import pdf
+    from trustreport.report import paper, pdf
 
     pages: dict[str, tuple[str, int]] = {}
     volumes = pdf.Volumes(assessment, **about)
-    elsewhere: dict[str, Callable[[], pdf.Printed | None]] = {}
+    elsewhere: dict[str, Callable[[], paper.Printed | None]] = {}
     for i, form in enumerate(forms):
         step(form, 0.2 + 0.3 * i)
         if drawing and len(forms) > 1 and not elsewhere:
