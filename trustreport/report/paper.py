@@ -16,6 +16,7 @@ from typing import Any
 from trustreport.errors import MissingLibrary
 from trustreport.figures.style import SIGNS_FACE, TEXT_FACE
 from trustreport.report.doctor import INSTALL
+from trustreport.report.faster_layout import page_class
 from trustreport.resources import folder
 
 Attached = tuple[str, bytes, str]  # name, content, description
@@ -100,7 +101,7 @@ def printed(text: Callable[[set[int]], str], sheet: PaperText) -> Printed:
     lacking: set[int] = set()
 
     def rendered() -> Any:
-        return weasyprint.HTML(string=legible(text(lacking), lacking), url_fetcher=fetch).render(**options)
+        return page_class()(string=legible(text(lacking), lacking), url_fetcher=fetch).render(**options)
 
     def written(document: Any) -> bytes:
         for spare in range(MOST_SPARE):
