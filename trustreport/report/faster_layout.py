@@ -40,7 +40,7 @@ def page_class() -> type[Any]:
 
 
 def _light_sheets(html: Any) -> Any:
-    """How HTML looks without notes, and with markers in lists only; each element would have styles of them."""
+    """How HTML looks without notes, and with markers in lists only; each element would have them all."""
 
     @cache
     def light(sheet: Any) -> Any:
