@@ -35,7 +35,7 @@ def imported(module: str) -> set[str]:
         ("trustreport.report.write", HEAVY),
         ("trustreport.report.drawing", HEAVY | NUMERIC - {"babel"} | OF_REPORTS),
         ("trustreport.report.figures", HEAVY | OF_REPORTS),
-        ("trustreport.report.paper", HEAVY | OF_REPORTS),
+        ("trustreport.report.pdf_layout", HEAVY | OF_REPORTS),
     ],
 )
 def test_only_what_is_used_is_imported(module: str, without: set[str]) -> None:

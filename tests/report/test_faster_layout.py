@@ -5,7 +5,7 @@ from weasyprint import HTML
 from weasyprint.css import ComputedStyle
 from weasyprint.text.line_break import Layout
 
-from trustreport.report import faster_layout, paper
+from trustreport.report import faster_layout, pdf_layout
 
 PAGE = """<html lang="en"><title>A</title><style>%s
 body { font: 10pt "Report Text"; font-variant-numeric: tabular-nums lining-nums; line-height: 1.4 }
@@ -16,10 +16,10 @@ body { font: 10pt "Report Text"; font-variant-numeric: tabular-nums lining-nums;
 
 
 def test_a_page_has_the_same_bytes_with_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    sheet = paper.PaperText(PAGE % paper.faces(), "0" * 64, (), paper.UNDATED)
-    lighter = paper.laid_out(sheet)
+    sheet = pdf_layout.PaperText(PAGE % pdf_layout.faces(), "0" * 64, (), pdf_layout.UNDATED)
+    lighter = pdf_layout.laid_out(sheet)
     assert faster_layout.page_class() is not HTML  # the version that is installed is the one that is known
     monkeypatch.setattr(Layout, "setup", Layout.setup.__wrapped__)
     monkeypatch.setattr(ComputedStyle, "__missing__", ComputedStyle.__missing__.__wrapped__)
-    monkeypatch.setattr(paper, "page_class", lambda: HTML)
-    assert paper.laid_out(sheet) == lighter
+    monkeypatch.setattr(pdf_layout, "page_class", lambda: HTML)
+    assert pdf_layout.laid_out(sheet) == lighter

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from trustreport.finding import Figure
     from trustreport.report.figures import Drawn
-    from trustreport.report.paper import PaperText, Printed
+    from trustreport.report.pdf_layout import PaperText, Printed
 
 PAGE, FILES = ("page",), ("svg", "png")
 PDF = "pdf"
@@ -211,7 +211,7 @@ def _draw(line: Connection, files: bool) -> None:
 def _send_pdf(line: Connection, order: PrintOrder) -> None:
     made = None
     with suppress(Exception):  # who asks for it lays it out itself, and sees why
-        from trustreport.report.paper import laid_out
+        from trustreport.report.pdf_layout import laid_out
 
         made = laid_out(order.sheet)
     line.send(((order.number, PDF), made))

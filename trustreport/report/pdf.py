@@ -10,7 +10,7 @@ from typing import Any
 from trustreport.assessment import Assessment
 from trustreport.report import html
 from trustreport.report.figures import Drawn, Pages
-from trustreport.report.paper import UNDATED, Attached, PaperText, Printed, faces, legible, printed
+from trustreport.report.pdf_layout import UNDATED, Attached, PaperText, Printed, faces, legible, printed
 
 
 class Volumes:

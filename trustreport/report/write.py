@@ -252,11 +252,11 @@ def _write_pdfs(
     forms = [form for form in DOCUMENTS if form in wanted]
     if not forms:
         return {}
-    from trustreport.report import paper, pdf
+    from trustreport.report import pdf, pdf_layout
 
     pages: dict[str, tuple[str, int]] = {}
     volumes = pdf.Volumes(assessment, **about)
-    elsewhere: dict[str, Callable[[], paper.Printed | None]] = {}
+    elsewhere: dict[str, Callable[[], pdf_layout.Printed | None]] = {}
     for i, form in enumerate(forms):
         if form in elsewhere:
             meanwhile()
