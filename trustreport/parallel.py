@@ -123,7 +123,9 @@ def _ray(jobs: int) -> Iterator[Any]:
         return
     # Ray refuses a number of workers for a cluster that runs; without an address it would look for one here.
     where: dict[str, Any] = (
-        {} if os.environ.get("RAY_ADDRESS") else {"address": "local", "num_cpus": jobs, "include_dashboard": False}
+        {}
+        if os.environ.get("RAY_ADDRESS")
+        else {"address": "local", "num_cpus": jobs, "include_dashboard": False}
     )
     ray.init(log_to_driver=False, logging_level=logging.ERROR, **where)
     try:
