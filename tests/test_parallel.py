@@ -86,7 +86,7 @@ def test_one_job_needs_nobody_else() -> None:
 def test_ray_starts_workers_here_only_where_no_cluster_is_named(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ray itself is large, so that these tests have a stand-in: what it is asked for, and when it is ended."""
+    """Ray is large, so this has a stand-in: what it is asked for, and that it is ended."""
     asked: list[dict[str, Any]] = []
     stand_in = SimpleNamespace(
         is_initialized=lambda: False,

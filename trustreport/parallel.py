@@ -80,7 +80,7 @@ def executor(jobs: int = 1, backend: Backend = "loky") -> Iterator[tuple[Executo
 
 
 class _RayExecutor(Executor):
-    """Ray's tasks as futures of the standard library. A call whose worker is lost is not made again by Ray."""
+    """Ray's tasks as futures of the standard library; Ray calls nothing again whose worker is lost."""
 
     def __init__(self, ray: Any) -> None:
         self._remote = ray.remote(max_retries=0)
@@ -122,11 +122,9 @@ def _ray(jobs: int) -> Iterator[Any]:
         yield ray
         return
     # Ray refuses a number of workers for a cluster that runs; without an address it would look for one here.
-    where: dict[str, Any] = (
-        {}
-        if os.environ.get("RAY_ADDRESS")
-        else {"address": "local", "num_cpus": jobs, "include_dashboard": False}
-    )
+    where: dict[str, Any] = {}
+    if not os.environ.get("RAY_ADDRESS"):
+        where = {"address": "local", "num_cpus": jobs, "include_dashboard": False}
     ray.init(log_to_driver=False, logging_level=logging.ERROR, **where)
     try:
         yield ray
