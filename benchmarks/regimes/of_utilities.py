@@ -1,4 +1,4 @@
-"""Regimes of utilities: the value of information."""
+"""Regimes of utilities: the value of information, net benefit with thresholds and relevances of cases."""
 
 from collections.abc import Iterator
 from functools import cache, partial
@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from regimes.of_cases import risks
 from regimes.regime import LEVEL, Found, Regime
+from trustreport.measures.net_benefit import weighted_utility
 from trustreport.measures.utility.information import voi_of_advice
 from trustreport.study import Floats
 
 MATRIX = ((0.0, -4.0), (-1.0, 0.0))  # rows the decision, columns the truth
 AT = 0.2  # where a score is acted on, which is where this matrix says so
+OWN = np.array([0.1, 0.2, 0.4]), np.array([0.5, 1.0, 2.0])  # thresholds and relevances of single cases
 
 
 def utilities() -> Iterator[Regime]:
@@ -30,6 +32,12 @@ def _cells(truth: NDArray[np.bool_], score: Floats, patient: NDArray[np.intp]) -
     return np.bincount(cell, minlength=4 * (int(patient.max()) + 1)).reshape(-1, 2, 2)
 
 
+def _own(n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """A threshold and a relevance of each case."""
+    thresholds, relevances = OWN
+    return rng.choice(thresholds, n), rng.choice(relevances, n)
+
+
 def _regime(patients: int, of: int, prevalence: float) -> Regime:
     clusters = of > 1
 
@@ -38,6 +46,8 @@ def _regime(patients: int, of: int, prevalence: float) -> Regime:
         cells = _cells(truth, score, np.zeros(len(truth), np.intp) if patient is None else patient)
         grouped = cells if clusters else None
         yield "voi", voi_of_advice(cells.sum(axis=0), MATRIX, clusters=grouped, level=LEVEL)
+        own = _own(len(truth), rng)
+        yield "weighted_utility", weighted_utility(truth, score, *own, cluster=patient, level=LEVEL)
 
     cases = f"{patients} patients of {of} cases" if clusters else f"{patients} cases"
     due = patients * (1 - (1 - prevalence) ** of) >= 20
@@ -53,4 +63,5 @@ def _true(prevalence: float, clusters: bool) -> dict[str, float]:
     rng = np.random.default_rng([int(1000 * prevalence), clusters])
     truth, score, _ = risks(n, prevalence, rng, patients=n if clusters else 0)
     of_all = _cells(truth, score, np.zeros(n, np.intp))[0]
-    return {"voi": voi_of_advice(of_all, MATRIX).value}
+    weighted = weighted_utility(truth, score, *_own(n, rng))
+    return {"voi": voi_of_advice(of_all, MATRIX).value, "weighted_utility": weighted.value}
