@@ -1,4 +1,4 @@
-"""Regimes of utilities: the value of information, net benefit with thresholds and relevances of cases."""
+"""Regimes of utilities: the value of information, weighted utility, a change of candidate."""
 
 from collections.abc import Iterator
 from functools import cache, partial
@@ -6,11 +6,14 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from regimes.of_cases import risks
 from regimes.regime import LEVEL, Found, Regime
+from trustreport.estimate import Estimate
 from trustreport.measures.net_benefit import weighted_utility
 from trustreport.measures.utility.information import voi_of_advice
+from trustreport.measures.utility.ranking import yield_difference
 from trustreport.study import Floats
 
 MATRIX = ((0.0, -4.0), (-1.0, 0.0))  # rows the decision, columns the truth
@@ -24,6 +27,37 @@ def utilities() -> Iterator[Regime]:
         yield _regime(n, 1, prevalence)
     for patients, of in product((20, 50), (3, 10)):
         yield _regime(patients, of, 0.35)
+
+
+def changed_utilities() -> Iterator[Regime]:
+    """What another candidate's decisions are worth on the same cases, more than the first's."""
+    for patients, of, prevalence in product((30, 100, 300), (1, 3), (0.1, 0.35)):
+        due = patients * (1 - (1 - prevalence) ** of) >= 20
+        cases = f"{patients} patients of {of} cases" if of > 1 else f"{patients} cases"
+
+        def study(
+            rng: np.random.Generator, patients: int = patients, of: int = of, prevalence: float = prevalence
+        ) -> Found:
+            yield "utility, difference", _change(patients, of, prevalence, rng)
+
+        true = partial(_true_change, of > 1, prevalence)
+        topic = "utilities of candidates in clusters" if of > 1 else "utilities of candidates"
+        yield Regime(topic, f"{cases}, prevalence {prevalence:g}", true, study, due=due, cost=0.001)
+
+
+def _change(patients: int, of: int, prevalence: float, rng: np.random.Generator) -> Estimate:
+    """The second candidate sees what the first sees with noise of its own, and finds more."""
+    truth, score, patient = risks(patients * of, prevalence, rng, patients if of > 1 else 0)
+    other = expit(logit(score) + rng.normal(0.3, 0.7, len(score)))
+    decisions = ((one >= AT).astype(np.int64) for one in (other, score))
+    return yield_difference(truth.astype(np.int64), *decisions, MATRIX, cluster=patient, level=LEVEL)
+
+
+@cache
+def _true_change(clusters: bool, prevalence: float) -> dict[str, float]:
+    """What 400,000 cases show, in clusters of three or alone."""
+    rng, of = np.random.default_rng([int(1000 * prevalence), clusters]), 3 if clusters else 1
+    return {"utility, difference": _change(400_000 // of, of, prevalence, rng).value}
 
 
 def _cells(truth: NDArray[np.bool_], score: Floats, patient: NDArray[np.intp]) -> NDArray[np.int64]:
