@@ -1,4 +1,4 @@
-"""Regimes of utilities: the value of information, weighted utility, a change of candidate."""
+"""Regimes of utilities: value of information, weighted utility, what another candidate is worth more."""
 
 from collections.abc import Iterator
 from functools import cache, partial
@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from regimes.of_cases import risks
+from regimes.of_readers import LEVELS, reader_truths
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.estimate import Estimate
 from trustreport.measures.net_benefit import weighted_utility
-from trustreport.measures.utility.information import voi_of_advice
+from trustreport.measures.utility.information import voi_of_advice, voi_of_readings
 from trustreport.measures.utility.ranking import yield_difference
+from trustreport.simulate import STRUCTURES, roe_metz
 from trustreport.study import Floats
 
 MATRIX = ((0.0, -4.0), (-1.0, 0.0))  # rows the decision, columns the truth
@@ -49,8 +51,8 @@ def _change(patients: int, of: int, prevalence: float, rng: np.random.Generator)
     """The second candidate sees what the first sees with noise of its own, and finds more."""
     truth, score, patient = risks(patients * of, prevalence, rng, patients if of > 1 else 0)
     other = expit(logit(score) + rng.normal(0.3, 0.7, len(score)))
-    decisions = ((one >= AT).astype(np.int64) for one in (other, score))
-    return yield_difference(truth.astype(np.int64), *decisions, MATRIX, cluster=patient, level=LEVEL)
+    now, before = ((one >= AT).astype(np.int64) for one in (other, score))
+    return yield_difference(truth.astype(np.int64), now, before, MATRIX, cluster=patient, level=LEVEL)
 
 
 @cache
@@ -58,6 +60,25 @@ def _true_change(clusters: bool, prevalence: float) -> dict[str, float]:
     """What 400,000 cases show, in clusters of three or alone."""
     rng, of = np.random.default_rng([int(1000 * prevalence), clusters]), 3 if clusters else 1
     return {"utility, difference": _change(400_000 // of, of, prevalence, rng).value}
+
+
+def to_readers() -> Iterator[Regime]:
+    """How much more readers' decisions are worth with the advice, as cases come and at a prevalence."""
+    (structure, mu, cut), n1, n0 = LEVELS[1], 30, 70
+    true = reader_truths(structure, mu, cut, n1, n0)["sensitivity, change"] * (MATRIX[1][1] - MATRIX[0][1])
+    for readers, missing in product((4, 8), (0.0, 0.2)):
+
+        def study(rng: np.random.Generator, readers: int = readers, missing: float = missing) -> Found:
+            truth, rating = roe_metz(
+                mu, STRUCTURES[structure], n_readers=readers, n_positives=n1, n_negatives=n0, rng=rng
+            )
+            grid = np.where(rng.random(rating.shape) < missing, np.nan, rating >= cut)[::-1]
+            for name, at in (("voi, of readings", None), (f"voi, of readings at {AT:g}", AT)):
+                yield name, voi_of_readings(grid, truth, MATRIX, prevalence=at, level=LEVEL)[0]
+
+        values = {"voi, of readings": true * n1 / (n1 + n0), f"voi, of readings at {AT:g}": true * AT}
+        design = f"{readers} readers, {missing:.0%} missing"
+        yield Regime("utilities of readings", design, partial(dict, values), study, cost=0.01)
 
 
 def _cells(truth: NDArray[np.bool_], score: Floats, patient: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -196,7 +196,9 @@ def test_weighted_utility_without_limits_says_why():
     assert certain.note == nb.NO_LOWER_LIMIT
     alike = nb.weighted_utility(TRUTH, np.zeros(8), *own)
     assert (alike.value, alike.note) == (0.0, notes.NO_WIDTH)
-    assert np.isnan([e for found in (best, one, grouped, certain, alike) for e in (found.low, found.high)]).all()
+    assert np.isnan(
+        [e for found in (best, one, grouped, certain, alike) for e in (found.low, found.high)]
+    ).all()
 
 
 def test_wrong_use_is_refused():
