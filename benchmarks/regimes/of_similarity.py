@@ -53,5 +53,9 @@ def of_sites() -> Iterator[Regime]:
             e = similarity_performance_correlation(alike, r * alike + np.sqrt(1 - r * r) * own, level=LEVEL)
             yield "similarity_performance_correlation", e
 
-        true = partial(dict, similarity_performance_correlation=r)
+        true = partial(_correlation, r)
         yield Regime("similarity of sites", f"{sites} sites, correlation {r:g}", true, study, cost=0.0001)
+
+
+def _correlation(r: float) -> dict[str, float]:
+    return {"similarity_performance_correlation": r}
