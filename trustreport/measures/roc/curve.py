@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.class_rates import youden_j
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.order import Order, ascending
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.scores import Floats, check_scores
 
@@ -43,7 +44,7 @@ class RocCurve:
         return RocCurve(self.threshold[keep], self.tp[keep], self.fp[keep])
 
 
-def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any]) -> RocCurve:
+def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any], *, order: Order | None = None) -> RocCurve:
     """One point for each score that occurs, and the empty one.
 
     Parameters
@@ -52,6 +53,8 @@ def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any]) -> RocCurve:
         Both classes must occur.
     score : array of numbers, shape (n_cases,)
         Higher = more suspicious; no NaN.
+    order : optional
+        `ascending(score)`, where it is at hand already.
 
     Examples
     --------
@@ -64,7 +67,7 @@ def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any]) -> RocCurve:
         raise ValueError(
             f"an ROC curve needs cases of both classes; all {truth.size} have truth {bool(truth.all()):d}."
         )
-    order = np.argsort(score)[::-1]
+    order = (ascending(score) if order is None else order)[::-1]
     falling, present = score[order], truth[order]
     last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)
     tp = np.concatenate([[0], np.cumsum(present)[last]]).astype(np.int64, copy=False)
