@@ -232,7 +232,8 @@ def _at_threshold(
         if cluster is not None:
             found.insert(0, net_benefit_mover(*given, cluster=cluster, level=level))
         return found
-    found = [snb_mover(*given, level=level), standardized_net_benefit(*given, level=level)]
+    plain = standardized_net_benefit(*given, level=level)
+    found = [snb_mover(*given, level=level, known=plain), plain]
     if cluster is not None:
         found.insert(0, snb_jackknife(*given, cluster, level=level))
     return found

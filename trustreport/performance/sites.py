@@ -52,8 +52,10 @@ def sites_in(case: ScoredCases, plan: Plan, most: float = MOST_SITES) -> list[Si
     sites, dataset = case.dataset.cases.site, case.dataset
     if dataset.role not in ROLES or sites is None or case.place.dataset is None:
         return []  # what readers were shown is reported by task, not by site
-    codes = np.asarray(sites.codes)[case.rows]
-    present = np.unique(codes[codes >= 0])
+    if "site_codes" not in case.memo:
+        codes = np.asarray(sites.codes)[case.rows]
+        case.memo["site_codes"] = codes, np.unique(codes[codes >= 0])
+    codes, present = case.memo["site_codes"]
     if not 2 <= len(present) <= most:
         return []
     made = ("sites", id(plan.datasets))
