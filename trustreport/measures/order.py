@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Order = NDArray[np.intp]
+Order = NDArray[np.intp] | NDArray[np.int32]
 MOST_TIED = 0.1  # share of tied values up to which their order is put right afterwards
 
 

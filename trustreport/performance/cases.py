@@ -218,14 +218,14 @@ class ScoredCases:
     @cached_property
     def ranked_order(self) -> Order:
         """The order of `ranked` by score, the lowest first."""
-        return ascending(self.ranked[1])
+        return ascending(self.ranked[1]).astype(np.int32)
 
     @cached_property
     def score_order(self) -> Order:
         """The order of `with_scores` by score, the lowest first."""
         assert self.score is not None
         same = self.complete and not self.reversed and self.risk is self.score
-        return self.ranked_order if same else ascending(self.with_scores[1])
+        return self.ranked_order if same else ascending(self.with_scores[1]).astype(np.int32)
 
     @cached_property
     def acted_on(self) -> tuple[Mask, Floats, Clusters | None]:

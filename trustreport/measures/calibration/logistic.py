@@ -237,7 +237,7 @@ def _line(truth: NDArray[np.bool_], predictor: Floats) -> tuple[float, float, fl
     centre, scale = float(predictor.mean()), float(predictor.std())
     x = (predictor - centre) / scale
     a, b = float(logit(truth.mean())), 0.0
-    squared, weight, gap = x**2, np.empty(len(x)), np.empty(len(x))
+    weight, gap = np.empty(len(x)), np.empty(len(x))
 
     def derivatives(of: slice) -> tuple[Floats, Floats]:
         p = expit(a + b * x[of])
@@ -247,7 +247,8 @@ def _line(truth: NDArray[np.bool_], predictor: Floats) -> tuple[float, float, fl
     reached = _roughly(truth, x, a, b)
     for _ in range(STEPS):
         i0, g0 = map(float, sums(len(x), derivatives))
-        i1, i2, g1 = float(weight @ x), float(weight @ squared), float(gap @ x)
+        i1, g1 = float(weight @ x), float(gap @ x)
+        i2 = float(weight @ np.square(x, out=gap))
         determinant = i0 * i2 - i1 * i1
         if not determinant > 0:
             return None

@@ -46,7 +46,7 @@ MEASURES: Mapping[str, tuple[Callable[..., Estimate], str, float]] = {
 
 def folds_of(
     truth: NDArray[np.bool_], cluster: Clusters | None, rng: np.random.Generator, folds: int = FOLDS
-) -> NDArray[np.intp]:
+) -> NDArray[np.int32]:
     """Which fold each case is in: whole clusters, those with a positive case dealt apart from the others.
 
     >>> truth = np.array([True, False, True, False])
@@ -58,14 +58,15 @@ def folds_of(
     if cluster is not None:
         _, index = np.unique(cluster, return_inverse=True)
         positive = np.bincount(index, weights=truth) > 0
-    order = np.concatenate([rng.permutation(np.flatnonzero(positive == kind)) for kind in (True, False)])
-    fold = np.empty(len(positive), np.intp)
-    fold[order] = np.arange(len(order)) % folds
-    return fold if index is None else np.asarray(fold[index], np.intp)
+    dealt = [rng.permutation(np.flatnonzero(positive == kind).astype(np.int32)) for kind in (True, False)]
+    order = np.concatenate(dealt)
+    fold = np.empty(len(positive), np.int32)
+    fold[order] = np.arange(len(order), dtype=np.int32) % folds
+    return fold if index is None else np.asarray(fold[index], np.int32)
 
 
 def cross_fitted(
-    truth: NDArray[np.bool_], score: Floats, fold: NDArray[np.intp], update: Update
+    truth: NDArray[np.bool_], score: Floats, fold: NDArray[np.int32], update: Update
 ) -> Floats | None:
     """Each case's probability by an update that was fitted to the cases of the other folds.
 
@@ -87,7 +88,7 @@ def recalibrated(
     *,
     rng: np.random.Generator,
     cluster: Clusters | None = None,
-    fold: NDArray[np.intp] | None = None,
+    fold: NDArray[np.int32] | None = None,
     resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> dict[str, Estimate]:
@@ -189,7 +190,7 @@ def _drawn(
 
 
 def _recalibrated(
-    truth: NDArray[np.bool_], predictor: Floats, fold: NDArray[np.intp], weights: Floats, update: Update
+    truth: NDArray[np.bool_], predictor: Floats, fold: NDArray[np.int32], weights: Floats, update: Update
 ) -> Floats:
     """The updated log odds of each case in each resample, (resamples, n_cases); NaN where there is no fit."""
     found = np.empty(weights.shape)

@@ -180,16 +180,18 @@ def smooth_curve(score: Floats, outcome: Floats, *, order: Order | None = None) 
     """
     if len(score) < LEAST_CASES or score.min() == score.max():
         return None
-    order = ascending(score) if order is None else order
     if len(score) > GROUPED:
-        return _through_groups(score, outcome, order)
+        return _through_groups(score, outcome)
+    order = ascending(score) if order is None else order
     x = score[order]
     curve = np.empty(outcome.shape)
     curve[order] = lowess(x, outcome[order], span=SPAN, skip=SKIP * (x[-1] - x[0]))
     return curve
 
 
-def _through_groups(score: Floats, outcome: Floats, order: Order) -> Floats | None:
+def _through_groups(score: Floats, outcome: Floats) -> Floats | None:
+    # Numpy's faster sort: which of two equal scores comes first shows in the tenth digit of a curve.
+    order = np.argsort(score)
     ranked = score[order]
     starts = np.linspace(0, len(score), GROUPS, endpoint=False).astype(np.intp)
     sizes = np.diff(starts, append=len(score))
