@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ByCertainty:
-    """The cases with a result, the least certain first: `certainty`, and how many of the first ones are right.
+    """Cases with a result, the least certain first: `certainty`, and how many of the first ones are right.
 
     `right` is one longer and starts at 0.
     """

@@ -179,7 +179,7 @@ class ScoredCases:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether every case has a score that is used: then no column is copied for the cases that have one."""
+        """Whether every case has a score that is used: then no column is copied for those that have."""
         return bool(self.scored.all())
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ def _counted(name: str, rows: NDArray[np.intp]) -> Iterator[bytes]:
     longest = len(str(key[-1]))
     # All as long as the longest, and how long each was: 7 of up to three digits is 700, one digit.
     ends = np.searchsorted(key, 10 ** np.arange(longest + 1))
-    for width, (start, stop) in enumerate(zip(ends, ends[1:]), 1):
+    for width, (start, stop) in enumerate(pairwise(ends), 1):
         key[start:stop] *= 10 ** (longest - width) << LENGTH
         key[start:stop] += width
     key.sort()

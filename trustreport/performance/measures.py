@@ -13,7 +13,11 @@ import numpy as np
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.calibration.brier import brier, brier_parts
-from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope, fitted_intercept
+from trustreport.measures.calibration.logistic import (
+    calibration_intercept,
+    calibration_slope,
+    fitted_intercept,
+)
 from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
@@ -34,7 +38,12 @@ from trustreport.measures.roc.auc import (
     logit_delong,
     newcombe_auc,
 )
-from trustreport.measures.roc.average_precision import FEW_POSITIVES, logit_binomial, logit_influence, outranked
+from trustreport.measures.roc.average_precision import (
+    FEW_POSITIVES,
+    logit_binomial,
+    logit_influence,
+    outranked,
+)
 from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_auc
 from trustreport.performance.cases import ScoredCases
 from trustreport.quantities import quantity

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.calibration.advice import AdviceBin, Advised, Local, advice_values, advised, advisory_value
+from trustreport.measures.calibration.advice import (
+    AdviceBin,
+    Advised,
+    Local,
+    advice_values,
+    advised,
+    advisory_value,
+)
 from trustreport.measures.calibration.bins import Bins, equal_width
 from trustreport.measures.calibration.curve import CurvePoint, calibration_curve
 from trustreport.measures.calibration.ece import Binning, binned, ece

@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import Bins, Place, check, equal_mass_and_places, equal_width_and_places
+from trustreport.measures.calibration.bins import (
+    Bins,
+    Place,
+    check,
+    equal_mass_and_places,
+    equal_width_and_places,
+)
 from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.order import Order
@@ -24,7 +30,7 @@ def binned(
     *,
     order: Order | None = None,
 ) -> tuple[Bins, Place]:
-    """The bins of one case or more, and the bin of each case; `order` is `ascending(score)`, where at hand."""
+    """The bins of one case or more, and the bin of each case; `order` is `ascending(score)`, if at hand."""
     if binning == "equal_mass":
         return equal_mass_and_places(truth, score, bins, order=order)
     return equal_width_and_places(truth, score, bins)

@@ -9,8 +9,8 @@ from scipy.special import expit, logit, ndtr
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
-from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.order import Order
+from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.scores import Floats, split, split_sorted
 from trustreport.measures.two_arm.score import score_distance
@@ -231,9 +231,7 @@ def newcombe_auc(
     return Estimate(area, low, high, n1 + n0, level, "newcombe_auc", p=p, details=details)
 
 
-def area_and_variance(
-    truth: NDArray[np.bool_], score: NDArray[Any], *, order: Order | None = None
-) -> Area:
+def area_and_variance(truth: NDArray[np.bool_], score: NDArray[Any], *, order: Order | None = None) -> Area:
     """Area, DeLong's variance, positives, negatives, and why there is no area or no variance.
 
     `order` is `ascending(score)`, where it is at hand already.

@@ -28,7 +28,7 @@ FEW_POSITIVES = 50
 
 @dataclass(frozen=True, slots=True)
 class Outranked:
-    """Positives and negatives by score, the lowest first, and how many of each score as high as a positive."""
+    """Positives and negatives, the lowest score first, and how many of each score as high as a positive."""
 
     positive: NDArray[Any]
     negative: NDArray[Any]
