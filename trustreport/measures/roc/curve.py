@@ -13,6 +13,8 @@ from trustreport.measures.order import Order, ascending
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.scores import Floats, check_scores
 
+CHUNK = 1_000_000  # points worked on at once
+
 
 @dataclass(frozen=True, slots=True)
 class RocCurve:
@@ -38,9 +40,11 @@ class RocCurve:
 
     def corners(self) -> "RocCurve":
         """The points at which the curve turns: the same curve with fewer points, for drawing."""
-        up, right = np.diff(self.tp), np.diff(self.fp)
-        turns = up[1:] * right[:-1] != up[:-1] * right[1:]
-        keep = np.concatenate([[True], turns, [True]])
+        keep = np.ones(len(self.tp), np.bool_)
+        for start in range(1, len(keep) - 1, CHUNK):
+            some = slice(start - 1, start + CHUNK + 1)
+            up, right = np.diff(self.tp[some]), np.diff(self.fp[some])
+            keep[start : start + len(up) - 1] = up[1:] * right[:-1] != up[:-1] * right[1:]
         return RocCurve(self.threshold[keep], self.tp[keep], self.fp[keep])
 
 
@@ -69,10 +73,12 @@ def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any], *, order: Order | N
         )
     order = (ascending(score) if order is None else order)[::-1]
     falling, present = score[order], truth[order]
-    last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)
-    tp = np.concatenate([[0], np.cumsum(present)[last]]).astype(np.int64, copy=False)
-    fp = np.concatenate([[0], last + 1]).astype(np.int64, copy=False) - tp
-    return RocCurve(np.concatenate([[np.inf], falling[last]]), tp, fp)
+    last = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
+    threshold = np.concatenate([[np.inf], falling[last]])
+    tp = np.concatenate([[0], np.cumsum(present, dtype=np.int32)[last]]).astype(np.int64, copy=False)
+    fp = np.concatenate([[-1], last]).astype(np.int64, copy=False)
+    fp += 1 - tp
+    return RocCurve(threshold, tp, fp)
 
 
 @dataclass(frozen=True, slots=True)
