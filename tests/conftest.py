@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Callable, Iterator
+from fcntl import LOCK_EX, flock
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,13 +70,28 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def assessed_example() -> "Callable[[str], Assessed]":
-    """The assessment of an example by its name, made once in a process; nothing changes an assessment."""
+def shared_by_processes(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A folder that all processes of a run of tests have."""
+    base = tmp_path_factory.getbasetemp()
+    return base if worker_id == "master" else base.parent
+
+
+@pytest.fixture(scope="session")
+def assessed_example(shared_by_processes: Path) -> "Callable[[str], Assessed]":
+    """The assessment of an example by its name, made once in a run of tests; nothing changes it."""
+    import cloudpickle
+
     from trustreport.api import assess, read_study
 
     @cache
     def assessed(name: str) -> "Assessed":
-        return assess(*read_study(EXAMPLES / name))
+        kept = shared_by_processes / f"assessed-{name}.pickle"
+        with kept.with_suffix(".lock").open("w") as lock:
+            flock(lock, LOCK_EX)
+            if not kept.exists():
+                kept.write_bytes(cloudpickle.dumps(assess(*read_study(EXAMPLES / name))))
+            found: Assessed = cloudpickle.loads(kept.read_bytes())  # written a line above, by this run
+        return found
 
     return assessed
 

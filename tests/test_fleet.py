@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -288,8 +289,9 @@ def test_a_cluster_that_loses_a_worker_builds_every_study(tmp_path: Path) -> Non
 
 
 def test_an_interrupted_run_leaves_what_is_finished_and_goes_on(tmp_path: Path) -> None:
-    for number in range(4):
-        make(tmp_path / "in" / f"study-{number}")
+    many = [f"study-{number:02}" for number in range(30)]  # more than are built before the signal comes
+    for name in many:
+        make(tmp_path / "in" / name)
     out = tmp_path / "out"
     words = ["fleet", str(tmp_path / "in"), "-o", str(out), "--formats", "json"]
     process = subprocess.Popen(
@@ -300,20 +302,25 @@ def test_an_interrupted_run_leaves_what_is_finished_and_goes_on(tmp_path: Path) 
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in the background
     )
     assert process.stderr is not None
-    assert process.stderr.readline().startswith("1 of 4: study-0: built")
+    assert process.stderr.readline().startswith("1 of 30: study-00: built")
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all of them
     _, said = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "Interrupted; " in said
     assert not list(out.rglob(".*-*"))
     done = stamps(out)
-    assert 1 <= len(done) < 4
-    assert "study-0" in (out / "index.html").read_text(encoding="utf-8")
+    assert 1 <= len(done) < len(many)
+    assert "study-00" in (out / "index.html").read_text(encoding="utf-8")
+    left = many[: len(done) + 2]
+    for name in many[len(left) :]:
+        shutil.rmtree(tmp_path / "in" / name)
     result = CliRunner().invoke(main, [*words, "--backend", "threading"])
     assert result.exit_code == 0, result.stderr
-    assert f"4 studies: {4 - len(done)} built, {len(done)} unchanged, 0 failed." in result.stderr
+    built = len(left) - len(done)
+    assert f"{len(left)} studies: {built} built, {len(done)} unchanged, 0 failed." in result.stderr
     assert stamps(out).items() >= done.items()
 
 

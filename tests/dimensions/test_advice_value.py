@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from tests.dimensions.test_potential_robustness import (
     answer,
-    contract_rows_hold,
     dataset,
     drawn,
     only,
@@ -53,11 +51,6 @@ def calibrated(n: int = 400, *, seed: int = 2, power: float = 1.0) -> Study:
     rng = np.random.default_rng(seed)
     score = rng.random(n)
     return study_of(rng.random(n) < score**power, score)
-
-
-@pytest.mark.parametrize("case, n", [("heart", 48), ("breast", 36)])
-def test_contract(case: str, n: int, reference: Path) -> None:
-    assert contract_rows_hold(case, reference, DIMENSION) == n
 
 
 def test_hand_counts() -> None:

@@ -1,18 +1,16 @@
 """Potential robustness: contract values, hand counts, and data sets that do not yield an answer."""
 
-import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from math import isnan, nan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.studies import plan
-from trustreport.api import assess, read_study
+from trustreport.api import assess
 from trustreport.dimensions import Dimension
 from trustreport.dimensions.potential_robustness import DIMENSION, scores, similar, sites, sizes
 from trustreport.estimate import Estimate
@@ -121,27 +119,6 @@ def texts(found: Finding) -> list[str]:
             assert figure.drawing.values(EN)
             figure.drawing.draw(EN)
     return said
-
-
-def contract_rows_hold(case: str, reference: Path, dimension: Dimension) -> int:
-    """Every expected row of a dimension has its entry; the number of rows."""
-    folder = reference / "contract" / case
-    study, given = read_study(folder)
-    found = answer(study, given, dimension)
-    rules_hold(found)
-    texts(found)
-    with (folder / "expected.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["id"].startswith(f"{dimension.name}.")]
-    for row in rows:
-        hits = [r for r in found.results if r.id == row["id"] and contains(r.scope, json.loads(row["scope"]))]
-        want, tolerance = float(row["value"]), float(row["tol"])
-        assert any(abs(getattr(r.estimate, row["field"]) - want) <= tolerance for r in hits), row
-    return len(rows)
-
-
-@pytest.mark.parametrize("case, n", [("heart", 27), ("breast", 19)])
-def test_contract(case: str, n: int, reference: Path) -> None:
-    assert contract_rows_hold(case, reference, DIMENSION) == n
 
 
 def test_similarity_falls_as_the_features_move_away() -> None:

@@ -98,7 +98,7 @@ SITES = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(sites=SITES, random=st.randoms(use_true_random=False))
 def test_interval_includes_its_value_and_follows_the_sites(
     sites: list[tuple[int, int]], random: object

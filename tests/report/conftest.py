@@ -17,17 +17,13 @@ FORMATS = ("html", "pdf", "annex", "json")
 
 
 @pytest.fixture(scope="session")
-def example(
-    tmp_path_factory: pytest.TempPathFactory, worker_id: str, assessed_example: Callable[[str], Assessed]
-) -> Callable[[str], Path]:
+def example(shared_by_processes: Path, assessed_example: Callable[[str], Assessed]) -> Callable[[str], Path]:
     """The folder of an example's report and annex by its name, built once for all processes of a run."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base if worker_id == "master" else base.parent
 
     @cache
     def built(name: str) -> Path:
-        out = shared / f"built-{name}"
-        with (shared / f"built-{name}.lock").open("w") as lock:
+        out = shared_by_processes / f"built-{name}"
+        with (shared_by_processes / f"built-{name}.lock").open("w") as lock:
             flock(lock, LOCK_EX)
             if not (out / "manifest.sha256").exists():  # written last
                 written = write_report(assessed_example(name), out, formats=FORMATS)

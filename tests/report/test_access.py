@@ -9,8 +9,16 @@ import pytest
 pytestmark = pytest.mark.slow
 COMPLETE = ("certification-dossier", "procurement-triage", "vigilance-audit")
 WIDTHS = {"desktop": 1280, "phone": 390}
-# What can differ between light and dark: the rest of axe-core's rules look at what has no colour.
-OF_COLOUR = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+# What can differ between light and dark, and takes most of axe-core's time; other rules look at what has no
+# colour. A page has the same colours on a desktop and, in the light, on a phone.
+COLOUR = ["color-contrast", "link-in-text-block"]
+RULES: dict[str, dict[str, Any]] = {
+    "desktop": {},
+    "phone": {"rules": {rule: {"enabled": False} for rule in COLOUR}},
+    "phone-dark": {"runOnly": {"type": "rule", "values": COLOUR}},
+}
+# Further rows of a table have the colours of those before.
+FEWER_ROWS = "document.querySelectorAll('tbody tr:nth-child(n + 25)').forEach(row => row.remove())"
 MOST_BYTES, MOST_NODES = 1_500_000, 20_000
 
 
@@ -20,17 +28,18 @@ def report(request: pytest.FixtureRequest, example: Callable[[str], Path]) -> Pa
     return example(request.param) / "report.html"
 
 
-@pytest.mark.parametrize(
-    "width, scheme", [(1280, "light"), (390, "light"), (390, "dark")], ids=["desktop", "phone", "phone-dark"]
-)
-def test_axe_finds_no_violation(browser: Any, report: Path, width: int, scheme: str) -> None:
+@pytest.mark.parametrize("look", RULES)
+def test_axe_finds_no_violation(browser: Any, report: Path, look: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
+    width, dark = WIDTHS[look.removesuffix("-dark")], look.endswith("dark")
+    scheme = "dark" if dark else "light"
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page.goto(report.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    rules = {"runOnly": OF_COLOUR} if scheme == "dark" else {}
-    found = Axe().run(page, options={"resultTypes": ["violations"], **rules}).response["violations"]
+    if dark:
+        page.evaluate(FEWER_ROWS)
+    found = Axe().run(page, options={"resultTypes": ["violations"], **RULES[look]}).response["violations"]
     page.close()
     assert not [(v["id"], [n["target"] for n in v["nodes"]][:3]) for v in found]
 

@@ -24,8 +24,10 @@ from trustreport.service.settings import Settings
 CHILD = ("-m", "trustreport.service.jobs.child")
 LISTEN_SECONDS = 0.1
 MOST_SAID = 50_000_000  # bytes of progress and answer
-# What libraries need to know; addresses, passwords and tokens of ours stay away.
-KEPT = ("LANG", "LC_ALL", "PATH", "TZ")
+# What libraries need to know, and what chooses their kernels: another one may give another last digit.
+# Addresses, passwords and tokens of ours stay away.
+KERNELS = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES")
+KEPT = ("LANG", "LC_ALL", "PATH", "TZ", *KERNELS)
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
