@@ -52,10 +52,10 @@ def sites_in(case: ScoredCases, plan: Plan, most: float = MOST_SITES) -> list[Si
     sites, dataset = case.dataset.cases.site, case.dataset
     if dataset.role not in ROLES or sites is None or case.place.dataset is None:
         return []  # what readers were shown is reported by task, not by site
-    if "site_codes" not in case.memo:
+    if "present" not in case.memo:
         codes = np.asarray(sites.codes)[case.rows]
-        case.memo["site_codes"] = codes, np.unique(codes[codes >= 0])
-    codes, present = case.memo["site_codes"]
+        case.memo["present"] = np.unique(codes[codes >= 0])
+    present = case.memo["present"]
     if not 2 <= len(present) <= most:
         return []
     made = ("sites", id(plan.datasets))
@@ -66,7 +66,7 @@ def sites_in(case: ScoredCases, plan: Plan, most: float = MOST_SITES) -> list[Si
             apart = np.arange(len(case))
         names = {int(one): sites.labels[int(one)] for one in present}
         places = {one: case.place.at(site=name) for one, name in names.items()}
-        parts = case.parts(codes, places, apart=apart)
+        parts = case.parts(np.asarray(sites.codes)[case.rows], places, apart=apart)
         case.memo[made] = [SiteOf(name, part) for name, part in zip(names.values(), parts)]
     cut: list[SiteOf] = case.memo[made]
     shut = _closed([one.case for one in cut], public_cell(plan))

@@ -172,7 +172,7 @@ def calibration_slope(
     if why:
         return undefined(len(score), why, level=level, method=interval)
     predictor, note = _logits(score)
-    fit = _line(truth, predictor)
+    fit = _line(truth, predictor, overwrite=cluster is None and interval == "wald")
     if fit is None:
         return undefined(len(score), notes.NO_CONVERGENCE, level=level, method=interval)
     intercept, value, se = fit
@@ -207,7 +207,9 @@ def _undefined(truth: NDArray[np.bool_]) -> str:
 
 def _logits(score: Floats) -> tuple[Floats, str]:
     inside = np.clip(score, INWARDS, 1 - INWARDS)
-    return logit(inside), notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
+    return logit(
+        inside, out=inside
+    ), notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
 
 
 def _likelihood(truth: NDArray[np.bool_], predictor: Floats) -> float:
@@ -232,10 +234,16 @@ def _intercept(truth: NDArray[np.bool_], offset: Floats) -> float:
     return float(brentq(excess, low - 1e-6, high + 1e-6, xtol=1e-12, rtol=1e-14))
 
 
-def _line(truth: NDArray[np.bool_], predictor: Floats) -> tuple[float, float, float] | None:
-    """Intercept, slope and the slope's standard error, by Newton's method with halved steps."""
+def _line(
+    truth: NDArray[np.bool_], predictor: Floats, *, overwrite: bool
+) -> tuple[float, float, float] | None:
+    """Intercept, slope and the slope's standard error, by Newton's method with halved steps.
+
+    `overwrite` lets the predictor be lost, which spares memory.
+    """
     centre, scale = float(predictor.mean()), float(predictor.std())
-    x = (predictor - centre) / scale
+    x = np.subtract(predictor, centre, out=predictor if overwrite else None)
+    x /= scale
     a, b = float(logit(truth.mean())), 0.0
     weight, gap = np.empty(len(x)), np.empty(len(x))
 

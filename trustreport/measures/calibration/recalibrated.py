@@ -46,7 +46,7 @@ MEASURES: Mapping[str, tuple[Callable[..., Estimate], str, float]] = {
 
 def folds_of(
     truth: NDArray[np.bool_], cluster: Clusters | None, rng: np.random.Generator, folds: int = FOLDS
-) -> NDArray[np.int32]:
+) -> NDArray[np.uint8]:
     """Which fold each case is in: whole clusters, those with a positive case dealt apart from the others.
 
     >>> truth = np.array([True, False, True, False])
@@ -60,13 +60,13 @@ def folds_of(
         positive = np.bincount(index, weights=truth) > 0
     dealt = [rng.permutation(np.flatnonzero(positive == kind).astype(np.int32)) for kind in (True, False)]
     order = np.concatenate(dealt)
-    fold = np.empty(len(positive), np.int32)
+    fold = np.empty(len(positive), np.uint8)
     fold[order] = np.arange(len(order), dtype=np.int32) % folds
-    return fold if index is None else np.asarray(fold[index], np.int32)
+    return fold if index is None else np.asarray(fold[index], np.uint8)
 
 
 def cross_fitted(
-    truth: NDArray[np.bool_], score: Floats, fold: NDArray[np.int32], update: Update
+    truth: NDArray[np.bool_], score: Floats, fold: NDArray[np.uint8], update: Update
 ) -> Floats | None:
     """Each case's probability by an update that was fitted to the cases of the other folds.
 
@@ -88,7 +88,7 @@ def recalibrated(
     *,
     rng: np.random.Generator,
     cluster: Clusters | None = None,
-    fold: NDArray[np.int32] | None = None,
+    fold: NDArray[np.uint8] | None = None,
     resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> dict[str, Estimate]:
@@ -190,7 +190,7 @@ def _drawn(
 
 
 def _recalibrated(
-    truth: NDArray[np.bool_], predictor: Floats, fold: NDArray[np.int32], weights: Floats, update: Update
+    truth: NDArray[np.bool_], predictor: Floats, fold: NDArray[np.uint8], weights: Floats, update: Update
 ) -> Floats:
     """The updated log odds of each case in each resample, (resamples, n_cases); NaN where there is no fit."""
     found = np.empty(weights.shape)
