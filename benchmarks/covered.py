@@ -20,6 +20,7 @@ ALSO: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("false_negative_rate", "false_positive_rate"), _SHARE),
     **dict.fromkeys(("repeat_agreement", "flip_rate", "flip_to_negative", "flip_to_positive"), _SHARE),
     **dict.fromkeys(("true_positive_share", "false_positive_share"), _SHARE),
+    "actual_accuracy": _SHARE,  # its limits turned, the accuracy of the labels as known
     "class_auc": ("area under the curve", "auc"),
     # an event by a horizon
     "risk_at_horizon": ("time to event", "risk"),
@@ -78,7 +79,15 @@ REASONS: Mapping[str, tuple[str, ...]] = {
         *("score_drift", "mix_drift"),
     ),
     DERIVED: (
-        *("optimal_threshold", "utility_first", "ranking_holds", "best_holds", "gici_over", "gici_under"),
+        *(
+            "optimal_threshold",
+            "optimal_yield",
+            "utility_first",
+            "ranking_holds",
+            "best_holds",
+            "gici_over",
+            "gici_under",
+        ),
         *("eci", "expected_agreement", "actual_accuracy_low_bound", "actual_accuracy_high_bound"),
         *("label_accuracy", "variance_component", "variance_share", "power", "cases_needed"),
         *("expected_width", "mss_auc", "mss_brier", "mss_net_benefit", "mss_calibration_slope", "mss_oe"),
@@ -87,13 +96,16 @@ REASONS: Mapping[str, tuple[str, ...]] = {
     BESIDE: (*("macro_sensitivity", "macro_ppv", "macro_f1", "weighted_f1"),),
     PREDICTED: ("prediction_interval",),
     ABSENT: (
-        *("auc_group", "h_accuracy", "weighted_utility", "utility", "optimal_yield", "voi"),
-        *("e50", "e90", "emax", "actual_accuracy", "gwet_ac2", "icc", "baseline_slope"),
-        *("similarity_effect", "similarity_performance_correlation", "feature_drift"),
-        *("net_interventions_avoided", "accuracy_at_coverage", "gain_lowest_quarter", "gain_highest_quarter"),
-        *("repeat_kappa", "repeat_bias", "agreement_limit_low", "agreement_limit_high"),
-        *("within_case_sd", "repeatability_coefficient", "recalibrated_brier", "recalibrated_oe_ratio"),
-        *("recalibrated_calibration_slope", "recalibrated_calibration_intercept"),
+        *(
+            "auc_group",
+            "h_accuracy",
+            "utility",
+            "weighted_utility",
+            "e50",
+            "e90",
+            "emax",
+            "similarity_performance_correlation",
+        ),
     ),
 }
 

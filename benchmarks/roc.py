@@ -1,21 +1,13 @@
-"""Areas under the ROC curve: time and memory for ten million scores, and coverage of the intervals.
+"""Coverage of the intervals of areas under the ROC curve and of average precision.
 
-Speed: `delong` and average precision on 1e5 to 1e7 scores, 20 % positives, continuous or rounded so that many
-tie, each in a process of its own; seconds, and the peak of memory with and without truth and score.
+Normal scores whose means differ by 1 or 2.2, 20 to 500 cases, prevalence .5, .2 or .05, drawn as they come.
+Truth by quadrature. A row fails where the 99 % Monte Carlo interval of its coverage lies outside .93 to .97.
 
-Coverage: normal scores whose means differ by 1 or 2.2, 20 to 500 cases, prevalence .5, .2 or .05, drawn as
-they come. Truth by quadrature. A row fails where the 99 % Monte Carlo interval of its coverage lies outside
-.93 to .97.
-
-    python benchmarks/roc.py [--part speed|coverage] [--runs 2000] [--seed 20240704] [--out DIR]
+    python benchmarks/roc.py [--runs 2000] [--seed 20240704] [--out DIR]
 """
 
 import argparse
 import csv
-import resource
-import subprocess
-import sys
-import time
 from math import sqrt
 from pathlib import Path
 
@@ -27,7 +19,6 @@ from trustreport.measures.roc.auc import delong, logit_delong, newcombe_auc
 from trustreport.measures.roc.average_precision import logit_binomial, logit_influence
 from trustreport.measures.roc.group import auc_group
 
-MEASURES = {"delong": delong, "average_precision": logit_influence}
 SETTINGS = [
     (n, prevalence, shift)
     for n, prevalence in ((20, 0.5), (60, 0.5), (60, 0.2), (200, 0.2), (200, 0.05), (500, 0.05))
@@ -41,32 +32,6 @@ def simulate(
 ) -> tuple[np.ndarray, np.ndarray]:
     truth = rng.random(n) < prevalence
     return truth, rng.standard_normal(n) + shift * truth
-
-
-def one_speed(name: str, n: int, tied: bool) -> None:
-    truth, score = simulate(n, 0.2, 1.0, np.random.default_rng(1))
-    if tied:
-        score = score.round(2)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    started = time.perf_counter()
-    estimate = MEASURES[name](truth, score)
-    seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"{seconds:.3f},{peak / 1024:.0f},{(peak - before) / 1024:.0f},{estimate.value:.6f}")
-
-
-def speed(out: Path) -> None:
-    with out.open("w", newline="") as lines:
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow("measure cases ties seconds peak_mb peak_mb_above_data value".split())
-        for name in MEASURES:
-            for n in (10**5, 10**6, 10**7):
-                for tied in (False, True):
-                    command = [sys.executable, __file__, "--one", name, str(n), str(int(tied))]
-                    done = subprocess.run(command, capture_output=True, text=True, check=True)
-                    row = [name, n, "many" if tied else "none", *done.stdout.strip().split(",")]
-                    writer.writerow(row)
-                    print(*row, flush=True)
 
 
 def true_values(prevalence: float, shift: float) -> dict[str, float]:
@@ -145,20 +110,11 @@ def coverage(out: Path, runs: int, seed: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", choices=["speed", "coverage"])
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=20240704)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.one:
-        name, n, tied = given.one
-        one_speed(name, int(n), tied == "1")
-        return
-    if given.part != "coverage":
-        speed(given.out / "roc_speed.csv")
-    if given.part != "speed":
-        coverage(given.out / "roc_coverage.csv", given.runs, given.seed)
+    coverage(given.out / "roc_coverage.csv", given.runs, given.seed)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from trustreport.messages import languages
 from trustreport.parallel import BACKENDS
 
 ROOT = Path(__file__).resolve().parent.parent
+NEEDS_RAY = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not among the packages of the tests")
 HERE = {"backend": "threading", "formats": ["json"]}
 ONE_READER = {"readers": 1, "cases": 300, "paired": False}
 ENDED = ("killed-1", "ended-1", "hungry-1", "faulty-1")
@@ -288,12 +290,25 @@ def test_a_cluster_that_loses_a_worker_builds_every_study(tmp_path: Path) -> Non
     assert pd.read_parquet(tmp_path / "out" / "results.parquet")["study"].nunique() == 2
 
 
-def test_an_interrupted_run_leaves_what_is_finished_and_goes_on(tmp_path: Path) -> None:
+@pytest.mark.slow
+@NEEDS_RAY
+@pytest.mark.filterwarnings("ignore")  # of Ray, which leaves files and pipes open
+def test_ray_that_loses_a_worker_builds_every_study(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        make(tmp_path / "in" / name)
+    with first_builder_killed(lambda builder: builder.parent() or builder) as killed:
+        summary = build_fleet(tmp_path / "in", tmp_path / "out", backend="ray", formats=["json"])
+    assert len(killed) == 1
+    assert (summary.n_built, summary.failed) == (2, {})
+
+
+@pytest.mark.parametrize("backend", ["loky", pytest.param("ray", marks=[pytest.mark.slow, NEEDS_RAY])])
+def test_an_interrupted_run_leaves_what_is_finished_and_goes_on(tmp_path: Path, backend: str) -> None:
     many = [f"study-{number:02}" for number in range(30)]  # more than are built before the signal comes
     for name in many:
         make(tmp_path / "in" / name)
     out = tmp_path / "out"
-    words = ["fleet", str(tmp_path / "in"), "-o", str(out), "--formats", "json"]
+    words = ["fleet", str(tmp_path / "in"), "-o", str(out), "--formats", "json", "--backend", backend]
     process = subprocess.Popen(
         [sys.executable, "-m", "trustreport", *words],
         stdout=subprocess.PIPE,

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from tests.said_notes import phrases
+from trustreport import packs
 from trustreport.fleet.command import LANGUAGES
 from trustreport.messages import PLURALS, Catalogue, catalogue, languages, notes_of, terms
 from trustreport.plan import Language
@@ -116,6 +117,57 @@ def test_what_estimates_note_is_translated(language: str) -> None:
     assert not [phrase for phrase, text in own.items() if text == phrase]
     names = {phrase: (set(NAME.findall(phrase)), set(NAME.findall(text))) for phrase, text in own.items()}
     assert not {phrase: both for phrase, both in names.items() if both[0] != both[1]}
+
+
+def texts_of_packs(language: str) -> dict[str, str]:
+    """What a language prints of the packs in our own words, by pack and word or item."""
+    found = {}
+    for name in packs.ids():
+        pack = packs.load(name, language)
+        found |= {f"{name} {word}": getattr(pack, word) for word in packs.WORDS}
+        found |= {f"{name} {item.id}": item.description for item in pack.items}
+    return found
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_texts_of_packs_are_translated_and_no_others(language: str) -> None:
+    own = dict(packs.translations(language))
+    alike = set(own.pop("unchanged"))
+    assert set(own) == set(packs.ids())
+    english = texts_of_packs("en")
+    there = {f"{name} {word}" for name, texts in own.items() for word in texts if word != "items"}
+    there |= {f"{name} {item}" for name, texts in own.items() for item in texts["items"]}
+    assert not set(english) - there, f"not translated: {sorted(set(english) - there)[:10]}"
+    assert not there - set(english), f"of no pack: {sorted(there - set(english))[:10]}"
+    made = texts_of_packs(language)
+    same = {key for key, text in english.items() if made[key] == text}
+    assert not same - alike, f"as in English: {sorted(same - alike)[:10]}"
+    assert not alike - same, f"said to be as in English and is not: {sorted(alike - same)}"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_translated_pack_differs_in_its_words_alone(language: str) -> None:
+    for name in packs.ids():
+        made, english = packs.load(name, language), packs.load(name)
+        assert packs.translated(made, as_given(english)) == english
+        assert all(0 < len(item.description) <= packs.LONGEST for item in made.items)
+        numbers = [
+            re.findall(r"\d+", " ".join(getattr(pack, word) for word in packs.WORDS))
+            for pack in (made, english)
+        ]
+        assert sorted(numbers[0]) == sorted(numbers[1]), name
+
+
+def as_given(pack: packs.Pack) -> dict[str, Any]:
+    """The texts of a pack as a file of translations would give them."""
+    items = {item.id: item.description for item in pack.items}
+    return {**{word: getattr(pack, word) for word in packs.WORDS}, "items": items}
+
+
+def test_a_pack_without_translation_stays_in_english() -> None:
+    pack = packs.load("claim-2024")
+    assert packs.translated(pack, {}) == pack
+    assert packs.translated(pack, {"items": {"2": "Riassunto"}}).items[1].description == "Riassunto"
 
 
 def test_notes_are_found_by_their_english_with_values_and_several_at_once() -> None:

@@ -8,6 +8,8 @@ import pytest
 
 HEAVY = {"scipy.stats", "pandas", "pandera", "matplotlib", "statsmodels", "weasyprint", "sklearn", "pyarrow"}
 NUMERIC = {"numpy", "scipy", "pydantic", "babel", "jinja2"}
+# What the process that draws and lays out does without.
+OF_REPORTS = {f"trustreport.{name}" for name in ("assessment", "dimensions", "ingest", "report.html")}
 LINE = re.compile(r"import time:\s+\d+ \|\s+\d+ \|\s*(\S+)")
 
 
@@ -31,6 +33,9 @@ def imported(module: str) -> set[str]:
         ("trustreport.cli", HEAVY | NUMERIC),
         ("trustreport.assessment", HEAVY),
         ("trustreport.report.write", HEAVY),
+        ("trustreport.report.drawing", HEAVY | NUMERIC - {"babel"} | OF_REPORTS),
+        ("trustreport.report.figures", HEAVY | OF_REPORTS),
+        ("trustreport.report.pdf_layout", HEAVY | OF_REPORTS),
     ],
 )
 def test_only_what_is_used_is_imported(module: str, without: set[str]) -> None:

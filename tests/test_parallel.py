@@ -2,6 +2,8 @@
 
 import os
 import sys
+from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,8 @@ from trustreport.results import Result
 from trustreport.study import Cases, Dataset, Labels, Scores, Study
 
 CLUSTER = pytest.param("dask", marks=pytest.mark.slow)
+NEEDS_RAY = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not among the packages of the tests")
+RAY = pytest.param("ray", marks=[pytest.mark.slow, NEEDS_RAY, pytest.mark.filterwarnings("ignore")])
 
 
 def study() -> Study:
@@ -55,7 +59,7 @@ def given() -> Any:
     return plan(similarity={"permutations": 99, "seed": 2}, operating_point={"threshold": 0.5})
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky", CLUSTER])
+@pytest.mark.parametrize("backend", ["threading", "loky", CLUSTER, RAY])
 def test_no_number_depends_on_the_backend(backend: Backend, alone: dict[str, str]) -> None:
     with workers(2, backend) as run:
         found = numbers(assess(study(), given(), run=run).results)
@@ -76,6 +80,30 @@ def test_work_is_done_where_it_was_asked(backend: Backend, other: bool) -> None:
 def test_one_job_needs_nobody_else() -> None:
     with workers() as run:
         assert run is one_by_one
+
+
+@pytest.mark.parametrize("address", ["", "cluster:6379"])
+def test_ray_starts_workers_here_only_where_no_cluster_is_named(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray is large, so this has a stand-in: what it is asked for, and that it is ended."""
+    asked: list[dict[str, Any]] = []
+    stand_in = SimpleNamespace(
+        is_initialized=lambda: False,
+        init=lambda **options: asked.append(options),
+        shutdown=lambda: asked.append({}),
+        cluster_resources=lambda: {"CPU": 6.0},
+        remote=lambda **options: None,
+    )
+    monkeypatch.setitem(sys.modules, "ray", stand_in)
+    monkeypatch.setitem(sys.modules, "ray.util.joblib", SimpleNamespace(register_ray=lambda: None))
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with parallel.executor(2, "ray") as (_, width):
+        assert width == 6
+    started, ended = asked
+    assert started.get("num_cpus") == (None if address else 2)
+    assert started.get("address") == (None if address else "local")
+    assert ended == {}
 
 
 def test_a_backend_that_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """The number that every measure returns: a point, its interval, its denominator, how it was made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isnan, nan
 
 
@@ -24,6 +24,16 @@ class Estimate:
     df: float = nan
     p: float = nan
     details: Mapping[str, float] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        """Same fields; a number that is undefined in both is no difference.
+
+        Dataclasses compare NaN by identity up to Python 3.12 and by value from 3.13 on.
+        """
+        if not isinstance(other, Estimate):
+            return NotImplemented
+        pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+        return all(a is b or a == b or (a != a and b != b) for a, b in pairs)
 
     def __str__(self) -> str:
         if isnan(self.value):

@@ -2,12 +2,14 @@
 
 A pack is a file ``schemas/packs/<id>.toml``. What a framework demands stands in the framework; a pack says
 where a report speaks to an item, in words of our own, and who compared its number with the framework's text.
+Our own words in another language are in ``templates/messages/<language>.packs.toml``: names and titles of
+texts stay as they are.
 """
 
 import datetime as dt
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,6 +26,9 @@ ElementId = Annotated[str, Field(pattern=r"^E(0[1-9]|[1-4][0-9]|5[01])$")]
 FieldPath = Annotated[str, Field(pattern=r"^[a-z_]+(\.[a-z_]+)?$")]
 SUPPLIED = frozenset({"E50", "E51"})  # elements that only name what another document has to supply
 NONE = "none"
+PROJECT = "trustreport project"  # who compared numbers for this project
+LONGEST = 120  # characters of a title
+WORDS = ("edition", "legal_status", "compared_with")  # of a pack, that are written in our own words
 ITEMS = "[[items]]"
 
 
@@ -39,7 +44,7 @@ class Item(PackModel):
     """An item of a framework; its number is verified where it is said who compared it with the text."""
 
     id: Text = Field(description="the number as the framework writes it")
-    description: Text = Field(max_length=120, description="what it is about, in words of our own")
+    description: Text = Field(max_length=LONGEST, description="what it is about, in words of our own")
     elements: tuple[ElementId, ...] = Field(
         min_length=1, description="elements of the report that speak to it"
     )
@@ -114,8 +119,8 @@ def ids() -> tuple[str, ...]:
 
 
 @cache
-def load(name: str) -> Pack:
-    """The pack with this id.
+def load(name: str, language: str = "en") -> Pack:
+    """The pack with this id, its texts in a language; a pack that is not translated is in English.
 
     Raises
     ------
@@ -126,7 +131,25 @@ def load(name: str) -> Pack:
     """
     if name not in ids():
         raise KeyError(name)
+    if language != "en":
+        return translated(load(name), translations(language).get(name, {}))
     return read(home() / f"{name}.toml")
+
+
+def translated(pack: Pack, own: Mapping[str, Any]) -> Pack:
+    """A pack with these texts in place of the English ones; what has none stays as it is."""
+    about: Mapping[str, str] = own.get("items", {})
+    items = tuple(
+        item.model_copy(update={"description": about.get(item.id, item.description)}) for item in pack.items
+    )
+    return pack.model_copy(update={**{word: own[word] for word in WORDS if word in own}, "items": items})
+
+
+@cache
+def translations(language: str) -> Mapping[str, Any]:
+    """The texts of all packs in another language, by the id of the pack."""
+    file = folder("templates") / "messages" / f"{language}.packs.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def read(file: Path) -> Pack:

@@ -4,6 +4,8 @@ No result depends on it: each piece carries its own random generator, and the pi
 one order.
 """
 
+import logging
+import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -26,7 +28,8 @@ def workers(jobs: int = 1, backend: Backend = "loky") -> Iterator[Run]:
     ----------
     jobs : how many workers; 1 with loky or threading is this process alone
     backend : ``loky`` (processes of this machine), ``threading``, ``dask`` (the scheduler that Dask's own
-        configuration names, ``DASK_SCHEDULER_ADDRESS``, else that many worker processes here) or ``ray``
+        configuration names, ``DASK_SCHEDULER_ADDRESS``, else that many worker processes here) or ``ray`` (the
+        cluster of ``RAY_ADDRESS``, else that many worker processes here)
 
     Raises
     ------
@@ -56,8 +59,8 @@ def executor(jobs: int = 1, backend: Backend = "loky") -> Iterator[tuple[Executo
         with _dask(jobs) as client:
             yield client.get_executor(pure=False), max(sum(client.nthreads().values()), 1)
     elif backend == "ray":
-        with _ray(jobs):
-            yield _RayExecutor(), jobs
+        with _ray(jobs) as ray:
+            yield _RayExecutor(ray), max(int(ray.cluster_resources().get("CPU", 1)), 1)
     elif backend == "threading":
         threads = ThreadPoolExecutor(jobs)
         try:
@@ -77,11 +80,13 @@ def executor(jobs: int = 1, backend: Backend = "loky") -> Iterator[tuple[Executo
 
 
 class _RayExecutor(Executor):
-    """Ray's tasks as futures of the standard library."""
+    """Ray's tasks as futures of the standard library; Ray calls nothing again whose worker is lost."""
+
+    def __init__(self, ray: Any) -> None:
+        self._remote = ray.remote(max_retries=0)
 
     def submit(self, call: Any, /, *args: Any, **named: Any) -> Future[Any]:
-        ray = _needed("ray", "ray")
-        future: Future[Any] = ray.remote(call).remote(*args, **named).future()
+        future: Future[Any] = self._remote(call).remote(*args, **named).future()
         return future
 
 
@@ -110,15 +115,19 @@ def _dask(jobs: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _ray(jobs: int) -> Iterator[None]:
+def _ray(jobs: int) -> Iterator[Any]:
     ray = _needed("ray", "ray")
     _needed("ray.util.joblib", "ray").register_ray()
     if ray.is_initialized():  # by whoever called: theirs to end
-        yield
+        yield ray
         return
-    ray.init(num_cpus=jobs, include_dashboard=False, log_to_driver=False)
+    # Ray refuses a number of workers for a cluster that runs; without an address it would look for one here.
+    where: dict[str, Any] = {}
+    if not os.environ.get("RAY_ADDRESS"):
+        where = {"address": "local", "num_cpus": jobs, "include_dashboard": False}
+    ray.init(log_to_driver=False, logging_level=logging.ERROR, **where)
     try:
-        yield
+        yield ray
     finally:
         ray.shutdown()
 

@@ -10,7 +10,7 @@ import multiprocessing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trustreport.pipes import send
+from trustreport.pipes import seldom_collect, send
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -74,6 +74,7 @@ def _is_small(path: Path) -> bool:
 
 def _read(answer: Connection, path: Path) -> None:
     """What the other process does: send the study, or what is wrong with it."""
+    seldom_collect()
     from trustreport.errors import StudyError
     from trustreport.ingest import read
 

@@ -6,16 +6,23 @@ each quantity. Where outcomes are few (shares, small tables) they are enumerated
 
 from collections.abc import Callable, Iterator, Mapping
 
+from regimes.of_baselines import baselines, slopes
 from regimes.of_cases import areas, candidates, equalised, groups, periods, sets, shares, sites
 from regimes.of_cells import cells
 from regimes.of_follow_up import time_to_event
 from regimes.of_lesions import lesion_readers, lesions
 from regimes.of_monitoring import monitoring
+from regimes.of_ranks import ranks
 from regimes.of_readers import counts, device_and_readers, gains, one_reader, pairs_of_raters, raters, readers
+from regimes.of_recalibration import recalibration
 from regimes.of_reliance import reliance
+from regimes.of_repeats import repeats
 from regimes.of_samples import samples
+from regimes.of_similarity import similarity
 from regimes.of_studies import pooled_studies
+from regimes.of_thresholds import thresholds
 from regimes.of_use import beside, protocols
+from regimes.of_utilities import utilities
 from regimes.regime import Regime
 
 TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
@@ -44,4 +51,12 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "agreement of pairs": pairs_of_raters,
     "monitoring": monitoring,
     "samples": samples,
+    "the same case twice": repeats,
+    "at thresholds": thresholds,
+    "gain by baseline": baselines,
+    "slope on the baseline": slopes,
+    "after recalibration": recalibration,
+    "ranks": ranks,
+    "utilities": utilities,
+    "similarity": similarity,
 }

@@ -86,7 +86,12 @@ def test_clusters_are_respected(tmp_path: Path) -> None:
     found = assessed(tmp_path, ["case,truth,score,second_score,patient", *rows])
     methods = {r.name: r.method for r in found.results if r.primary and r.dimension == "potential_robustness"}
     assert methods["flip_rate"] == "cluster_wilson"
-    assert {methods[n] for n in ("repeat_kappa", "repeat_bias", "within_case_sd")} == {"cluster_linearised"}
+    expected = {
+        "repeat_kappa": "cluster_fisher_z",
+        "repeat_bias": "cluster_linearised",
+        "within_case_sd": "cluster_chi_square_sd",
+    }
+    assert {name: methods[name] for name in expected} == expected
 
 
 def test_a_criterion_may_name_a_flip_rate(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """The marks stand where the estimates say: read back from what was drawn."""
 
+import ast
 import re
 from math import inf, isfinite, isnan, nan
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -207,6 +209,25 @@ def test_the_flow_shows_every_count_with_its_thousands(say: Catalogue) -> None:
         ("arm", 570),
         ("beside arm", 0),
     ]
+
+
+def test_every_value_of_a_figure_has_a_name_in_the_catalogue(say: Catalogue) -> None:
+    for file in Path(style.__file__).parent.rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        methods = (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name == "values")
+        keys = (
+            key
+            for one in methods
+            for made in ast.walk(one)
+            if isinstance(made, ast.Dict)
+            for key in made.keys
+        )
+        for key in keys:
+            if isinstance(key, ast.Constant):
+                assert f"figure.value.{re.sub('_(low|high|n)$', '', key.value)}" in say, (
+                    file.name,
+                    key.value,
+                )
 
 
 def test_values_are_the_estimates_unrounded(say: Catalogue) -> None:

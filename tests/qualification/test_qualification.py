@@ -265,3 +265,11 @@ def test_options_that_do_not_go_together_are_refused(given: list[str], said: str
     result = CliRunner().invoke(main, ["doctor", *given])
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+@pytest.mark.parametrize("lock", sorted(path.name for path in ROOT.glob("requirements*.lock")))
+def test_a_lock_has_one_version_of_each_package_for_every_python(lock: str) -> None:
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    names = [name for name, _ in installation.LOCKED.findall(text)]
+    assert len(names) == len(set(names)) > 50
+    assert " for Python 3.11 to 3.14;" in text.splitlines()[0]

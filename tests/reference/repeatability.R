@@ -21,21 +21,37 @@ i <- 0:59
 videos <- list(((i * 37) %% 60) / 60, ((i * 37) %% 60) / 60 + ((i * 7) %% 11 - 5) / 80 + ((i %/% 5) %% 4 - 1) / 50)
 cluster <- i %/% 5
 
+# Limits of a standard deviation of n degrees of freedom at most, and of mean -+ 1.96 standard deviations, from
+# the standard errors of the mean and of the squares' mean (Shoemaker 2003; Donner and Zou 2012).
+of_spread <- function(se_of_log, most, t) {
+  df <- min(most, max(1, 1 / (2 * (se_of_log * t / qnorm(0.975))^2)))
+  sqrt(df / qchisq(c(0.975, 0.025), df))
+}
+of_limits <- function(set, d, se_of_mean, se_of_log, most, t) {
+  ends <- sd(d) * of_spread(se_of_log, most, t)
+  about <- mean(d) + c(-1, 1) * t * se_of_mean
+  for (side in c(-1, 1)) {
+    limit <- mean(d) + side * 1.96 * sd(d)
+    far <- if (side < 0) rev(ends) else ends
+    below <- sqrt((mean(d) - about[1])^2 + (1.96 * (sd(d) - far[1]))^2)
+    above <- sqrt((mean(d) - about[2])^2 + (1.96 * (sd(d) - far[2]))^2)
+    out(set, if (side < 0) "agreement_limit_low" else "agreement_limit_high", limit, limit - below, limit + above)
+  }
+}
+
 alone <- function(set, pair) {
   d <- pair[[2]] - pair[[1]]
   n <- length(d)
   mean_test <- t.test(pair[[2]], pair[[1]], paired = TRUE)
   out(set, "repeat_bias", mean_test$estimate, mean_test$conf.int[1], mean_test$conf.int[2])
-  se <- sd(d) * sqrt(1 / n + 1.96^2 / (2 * (n - 1)))
-  for (side in c(-1, 1)) {
-    limit <- mean(d) + side * 1.96 * sd(d)
-    name <- if (side < 0) "agreement_limit_low" else "agreement_limit_high"
-    out(set, name, limit, limit - qt(0.975, n - 1) * se, limit + qt(0.975, n - 1) * se)
-  }
+  t <- qt(0.975, n - 1)
+  of_mean <- function(x) sd(x) / sqrt(n)
+  of_log <- function(square) of_mean(square) / (2 * mean(square))
+  of_limits(set, d, of_mean(d), of_log((d - mean(d))^2), n - 1, t)
   long <- data.frame(score = unlist(pair), case = factor(rep(seq_len(n), 2)))
   within <- summary(aov(score ~ case, long))[[1]]["Residuals", ]
   sd_within <- sqrt(within[["Mean Sq"]])
-  ends <- sqrt(within[["Df"]] / qchisq(c(0.975, 0.025), within[["Df"]]))
+  ends <- of_spread(of_log(d^2), within[["Df"]], t)
   out(set, "within_case_sd", sd_within, sd_within * ends[1], sd_within * ends[2])
   times <- 1.96 * sqrt(2)
   out(set, "repeatability_coefficient", times * sd_within, times * sd_within * ends[1], times * sd_within * ends[2])
@@ -49,15 +65,11 @@ groups <- length(unique(cluster))
 t <- qt(0.975, groups - 1)
 of_mean <- function(x) sqrt(vcovCL(lm(x ~ 1), cluster = cluster, type = "HC0", cadjust = TRUE)[1, 1])
 out("videos", "repeat_bias", mean(d), mean(d) - t * of_mean(d), mean(d) + t * of_mean(d))
-for (side in c(-1, 1)) {
-  limit <- mean(d) + side * 1.96 * sd(d)
-  se <- of_mean(d + side * 1.96 * (d - mean(d))^2 / (2 * sd(d)))
-  name <- if (side < 0) "agreement_limit_low" else "agreement_limit_high"
-  out("videos", name, limit, limit - t * se, limit + t * se)
-}
+of_log <- function(square) of_mean(square) / (2 * mean(square))
+of_limits("videos", d, of_mean(d), of_log((d - mean(d))^2), length(d) - 1, t)
 sd_within <- sqrt(mean(d^2) / 2)
-se <- of_mean(d^2) / (2 * mean(d^2))
-out("videos", "within_case_sd", sd_within, sd_within * exp(-t * se), sd_within * exp(t * se))
+ends <- of_spread(of_log(d^2), length(d), t)
+out("videos", "within_case_sd", sd_within, sd_within * ends[1], sd_within * ends[2])
 
 # Kappa of the decisions at .5 with clusters: the gradient of kappa by differences, at the sums of the cells.
 kappa_of <- function(cells) {
@@ -73,5 +85,6 @@ gradient <- sapply(1:4, function(k) {
 })
 influence <- as.vector(cells %*% gradient)
 se <- sqrt(groups / (groups - 1) * sum((influence - mean(influence))^2))
-out("videos", "repeat_kappa", kappa_of(total), kappa_of(total) - t * se, kappa_of(total) + t * se)
+ends <- tanh(atanh(kappa_of(total)) + c(-1, 1) * t * se / (1 - kappa_of(total)^2))
+out("videos", "repeat_kappa", kappa_of(total), ends[1], ends[2])
 cat(sprintf("# %s; sandwich %s; written by tests/reference/repeatability.R\n", R.version.string, packageVersion("sandwich")))

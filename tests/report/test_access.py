@@ -5,6 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_questions import NAMES, listed
+
+from trustreport.api import Assessed
+from trustreport.exports import export
+from trustreport.messages import catalogue
+from trustreport.report.sheets import questions, sheet
 
 pytestmark = pytest.mark.slow
 COMPLETE = ("certification-dossier", "procurement-triage", "vigilance-audit")
@@ -19,6 +25,8 @@ RULES: dict[str, dict[str, Any]] = {
 }
 # Further rows of a table have the colours of those before.
 FEWER_ROWS = "document.querySelectorAll('tbody tr:nth-child(n + 25)').forEach(row => row.remove())"
+# The forms that are pages, each of an example that fills it in.
+FORMS = {"psur": "vigilance-audit", "pmcf": "vigilance-audit", "annex-iv": "certification-dossier"}
 MOST_BYTES, MOST_NODES = 1_500_000, 20_000
 
 
@@ -42,6 +50,29 @@ def test_axe_finds_no_violation(browser: Any, report: Path, look: str) -> None:
     found = Axe().run(page, options={"resultTypes": ["violations"], **RULES[look]}).response["violations"]
     page.close()
     assert not [(v["id"], [n["target"] for n in v["nodes"]][:3]) for v in found]
+
+
+def test_axe_finds_no_violation_in_forms_and_the_question_list(
+    browser: Any, assessed_example: Callable[[str], Assessed], tmp_path: Path
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    sheets = [tmp_path / "questions.html"]
+    asked = questions.questions(listed(*NAMES), {}, "report.html", "A study", catalogue())
+    sheets[0].write_text(sheet.render(asked, catalogue()), encoding="utf-8")
+    for form, name in FORMS.items():
+        sheets.append(tmp_path / f"{form}.html")
+        sheets[-1].write_bytes(export(assessed_example(name), form, ".html"))
+    axe, found = Axe(), {}
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    for file in sheets:
+        page.goto(file.as_uri())
+        for violation in axe.run(page).response["violations"]:
+            found[file.name, violation["id"]] = [node["target"] for node in violation["nodes"]][:3]
+        if (wide := page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) > 0:
+            found[file.name, "wider than its window"] = wide
+    page.close()
+    assert not found
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)

@@ -12,7 +12,7 @@ from made_up import about
 from trustreport.assessment import Assessment
 from trustreport.figures import style
 from trustreport.figures.style import settings
-from trustreport.report import figures, pdf, svg_backend
+from trustreport.report import figures, pdf, pdf_layout, svg_backend
 from trustreport.report.drawing import DrawingProcess
 
 
@@ -96,9 +96,11 @@ def test_a_label_in_the_pdf_is_as_wide_as_it_was_measured(tmp_path: Path) -> Non
         at = sheet.text(right / style.MM, 10, label, size=10, ha="right")
         page = svg_backend.svg(drawn, dots_per_inch=150).decode()
         assert at.get_text() in page
-    document = f"<style>{pdf._faces()} @page {{ size: 500pt 100pt; margin: 0 }} body {{ margin: 0 }}</style>"
+    document = (
+        f"<style>{pdf_layout.faces()} @page {{ size: 500pt 100pt; margin: 0 }} body {{ margin: 0 }}</style>"
+    )
     document += f'<img src="data:image/svg+xml,{quote(page)}">'
-    made = pdf._weasyprint().HTML(string=document, url_fetcher=pdf._fetcher())
+    made = pdf_layout.library().HTML(string=document, url_fetcher=pdf_layout.fetcher())
     made.write_pdf(tmp_path / "one.pdf")
     boxes = subprocess.run(
         ["pdftotext", "-bbox", str(tmp_path / "one.pdf"), "-"], capture_output=True, text=True, check=True
@@ -142,7 +144,9 @@ def test_an_annex_laid_out_by_the_process_is_the_one_laid_out_here(simple: Asses
 @pytest.mark.pdf
 def test_a_sign_that_no_font_has_is_left_to_who_can_make_the_text_anew(simple: Assessment) -> None:
     sheet = pdf.Volumes(simple, **about(simple)).paper_text("annex")
-    assert pdf.laid_out(replace(sheet, text=sheet.text.replace("</body>", "\U0001f9ff</body>"))) is None
+    assert (
+        pdf_layout.laid_out(replace(sheet, text=sheet.text.replace("</body>", "\U0001f9ff</body>"))) is None
+    )
     with DrawingProcess() as drawing:
         drawing._process.kill()
         assert drawing.lay_out(sheet)() is None

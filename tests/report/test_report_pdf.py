@@ -20,7 +20,7 @@ from trustreport.errors import MissingLibrary
 from trustreport.estimate import Estimate
 from trustreport.finding import Column, PlainTable
 from trustreport.plan import Plan
-from trustreport.report import figures, pdf
+from trustreport.report import figures, pdf, pdf_layout
 
 pytestmark = pytest.mark.pdf
 ATTACHED = [
@@ -63,12 +63,12 @@ def test_a_stream_with_an_unlucky_end_is_stored_as_it_is():
     for stream in streams:
         document.add_object(stream)
     before = len(document.objects)
-    pdf._settle(document, spare=2)
+    pdf_layout.settle(document, spare=2)
     assert len(document.objects) == before + 2
     written = {one.number: one.data for one in document.objects[before - len(streams) : before]}
     stored = [number for number, data in written.items() if b"FlateDecode" not in data]
     assert stored == [stream.number for stream in unlucky]
-    assert not any(data.endswith(pdf.UNSURE_END) for data in written.values())
+    assert not any(data.endswith(pdf_layout.UNSURE_END) for data in written.values())
 
 
 def test_the_first_page_has_question_answer_and_limits(made):
@@ -156,7 +156,7 @@ def test_a_label_in_signs_that_no_font_has_conforms():
 
 def test_it_is_laid_out_once_and_draws_what_it_prints(several, monkeypatch):
     laid_out, looked_at = [], {"report": set(), "annex": set()}
-    lay_out = pdf._weasyprint().HTML.render
+    lay_out = pdf_layout.library().HTML.render
     monkeypatch.setattr("weasyprint.HTML.render", lambda *a, **k: laid_out.append(a) or lay_out(*a, **k))
 
     class Noted(dict):

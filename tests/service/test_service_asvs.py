@@ -1,5 +1,6 @@
 """Items of OWASP ASVS 5.0.0 on passwords, sessions, links and codes, as docs/security.md names them."""
 
+import inspect
 import re
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,8 +9,9 @@ import pytest
 from fastapi import FastAPI
 from pages import HTML, post
 from services import API, PASSWORD, Client, world
-from zxcvbn import zxcvbn
+from zxcvbn import feedback, zxcvbn
 
+from trustreport.messages import catalogue
 from trustreport.service.access import common, recovery, secrets
 from trustreport.service.access.principal import COOKIE, MOST_SESSIONS
 from trustreport.service.core import Core
@@ -22,7 +24,16 @@ TWICE = {"password": PASSWORD, "password_again": PASSWORD}
 def test_v6_2_4_and_v6_2_12_what_leaked_most_often_is_refused(weak: str) -> None:
     """Also what looks random to the estimate of guesses; whichever letters are capital."""
     assert zxcvbn(weak.lower())["guesses"] >= secrets.GUESSES
-    assert "have leaked" in secrets.weakness(weak)
+    fault = secrets.weakness(weak)
+    assert fault
+    assert fault.key == "pages.fault.weak.leaked"
+
+
+def test_every_warning_of_zxcvbn_has_words_of_our_own() -> None:
+    source = re.sub(r"' \\\n\s*'", "", inspect.getsource(feedback))  # one text over two lines
+    warnings = re.findall(r"""warning'?\s*[=:]\s*_\(\s*(['"])(.+?)\1\s*\)""", source)
+    assert {text for _, text in warnings} == set(secrets.HINTS)
+    assert all(f"pages.fault.weak.hint.{key}" in catalogue() for key in secrets.HINTS.values())
 
 
 def test_v6_2_4_the_list_has_far_more_than_3000_that_the_length_allows() -> None:

@@ -167,7 +167,7 @@ def test_an_encrypted_backup_opens_with_its_key_alone(tmp_path: Path) -> None:
         done = run(main, ["restore", str(target), *where])
         assert (done.exit_code == 0) == (i < 2), done.output
     assert "cannot be decrypted" in done.output
-    assert rows_of(open_and_close(tmp_path / "restored0")) == rows_of(open_and_close(tmp_path / "restored1"))
+    assert rows_in(tmp_path / "restored0") == rows_in(tmp_path / "restored1")
     (tmp_path / "no key").write_text("nothing")
     for wrong, said in (
         ([], "is encrypted"),
@@ -186,10 +186,11 @@ def test_an_encrypted_backup_opens_with_its_key_alone(tmp_path: Path) -> None:
             restore(Settings(tmp_path / "bad restored"), tmp_path / "bad", identity=files[0])
 
 
-def open_and_close(data: Path) -> Core:
+def rows_in(data: Path) -> dict[str, list[str]]:
     core = open_core(Settings(data))
+    rows = rows_of(core)
     core.close()
-    return core
+    return rows
 
 
 def test_tokens_are_revoked_by_a_restore(tmp_path: Path) -> None:

@@ -44,10 +44,11 @@ class FlowFigure:
         for place, steps in (("step", self.steps), ("arm", self.arms)):
             for step in steps:
                 label = style.label_text(say, step.label)
-                rows.append({"place": place, "label": label, "value": step.count})
+                rows.append({"place": say(f"figure.flow.{place}"), "label": label, "value": step.count})
                 for reason, count in step.aside:
                     why = style.label_text(say, reason)
-                    rows.append({"place": f"beside {place}", "of": label, "label": why, "value": count})
+                    beside = say(f"figure.flow.beside_{place}")
+                    rows.append({"place": beside, "of": label, "label": why, "value": count})
         return rows
 
     def draw(self, say: Catalogue) -> "Figure":

@@ -102,7 +102,7 @@ def _levels(complexity: Floats | None, n: int) -> tuple[NDArray[np.int8], tuple[
     values, codes = np.unique(complexity[~np.isnan(complexity)], return_inverse=True)
     if len(values) > MOST_LEVELS:
         bands, ranges = tertiles(complexity)
-        return bands, tuple(f"{low:g} to {high:g}" for low, high in ranges)
+        return bands, tuple(f"{low:g}\N{EN DASH}{high:g}" for low, high in ranges)
     levels = np.full(n, -1, np.int8)
     levels[~np.isnan(complexity)] = codes
     return levels, tuple(f"{value:g}" for value in values)

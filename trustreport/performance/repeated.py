@@ -15,8 +15,7 @@ from trustreport.measures.reliance.linearised import Linearised
 from trustreport.measures.repeatability import (
     NO_REPEAT,
     OF_DIFFERENCES,
-    kappa_of,
-    of_differences,
+    Summed,
     repeat_kappa,
     repeated,
 )
@@ -196,9 +195,8 @@ def _of_decisions(one: RepeatedCases, level: float) -> Iterator[tuple[str, list[
     first, second, cluster = one.first[one.decided], one.second[one.decided], _clusters(one, one.decided)
     alone = repeat_kappa(first, second, level=level)
     found = [alone]
-    if one.reader is not None and not isnan(alone.value):
-        value, parts = kappa_of(first, second)
-        found = _two_way(one, one.decided, value, parts, "identity", alone, level)
+    if one.reader is not None and not isnan(alone.low):
+        found = _leading(repeat_kappa(first, second, summed=_two_way(one, one.decided), level=level), alone)
     elif cluster is not None:
         found = [repeat_kappa(first, second, cluster=cluster, level=level), alone]
     yield "repeat_kappa", found
@@ -225,27 +223,24 @@ def _of_scores_twice(one: RepeatedCases, level: float) -> Iterator[tuple[str, li
         alone = repeated(name, difference, level=level)
         found = [alone]
         if one.reader is not None and not isnan(alone.low):
-            linear = of_differences(name, difference)
-            found = _two_way(one, of, linear.value, linear.influence, linear.scale, alone, level)
+            found = _leading(repeated(name, difference, summed=_two_way(one, of), level=level), alone)
         elif cluster is not None:
             found = [repeated(name, difference, cluster=cluster, level=level), alone]
         yield name, found
 
 
-def _two_way(
-    one: RepeatedCases,
-    of: Mask,
-    value: float,
-    influence: Floats,
-    scale: str,
-    alone: Estimate,
-    level: float,
-) -> list[Estimate]:
-    """For readers and cases in general, before that of independent readings; alone where it has no limits."""
-    grid = _grid(one, of, influence)
-    made = Linearised(value, grid, "log" if scale == "log" else "identity", alone.n)
-    lead = made.clustered(level)
-    return [alone] if isnan(lead.low) else [replace(lead, p=np.nan), alone]
+def _leading(lead: Estimate, alone: Estimate) -> list[Estimate]:
+    """The estimate for readers and cases in general before that of independent readings, if it has limits."""
+    return [alone] if isnan(lead.low) else [lead, alone]
+
+
+def _two_way(one: RepeatedCases, of: Mask) -> Summed:
+    """How what each of some readings adds is summed over readers and over cases."""
+
+    def summed(influence: Floats) -> Estimate:
+        return Linearised(0.0, _grid(one, of, influence), "identity", len(influence)).clustered()
+
+    return summed
 
 
 def _grid(one: RepeatedCases, of: Mask, values: Floats) -> Floats:

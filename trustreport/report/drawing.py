@@ -21,14 +21,14 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
 from trustreport.messages import catalogue
-from trustreport.pipes import send
+from trustreport.pipes import seldom_collect, send
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from trustreport.finding import Figure
     from trustreport.report.figures import Drawn
-    from trustreport.report.pdf import PaperText, Printed
+    from trustreport.report.pdf_layout import PaperText, Printed
 
 PAGE, FILES = ("page",), ("svg", "png")
 PDF = "pdf"
@@ -184,6 +184,7 @@ def _draw(line: Connection, files: bool) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     os.nice(NICE)
+    seldom_collect()
     threading.Thread(target=listen, daemon=True).start()
     import matplotlib.backends.backend_agg
     import matplotlib.backends.backend_mixed
@@ -210,7 +211,7 @@ def _draw(line: Connection, files: bool) -> None:
 def _send_pdf(line: Connection, order: PrintOrder) -> None:
     made = None
     with suppress(Exception):  # who asks for it lays it out itself, and sees why
-        from trustreport.report.pdf import laid_out
+        from trustreport.report.pdf_layout import laid_out
 
         made = laid_out(order.sheet)
     line.send(((order.number, PDF), made))

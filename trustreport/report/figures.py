@@ -6,13 +6,14 @@ from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
 
-from trustreport.assessment import Assessment
 from trustreport.figures.style import settings
 from trustreport.finding import Figure
 from trustreport.messages import Catalogue, catalogue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
+
+    from trustreport.assessment import Assessment
 
 DOTS_PER_INCH = 150
 PACKED = 3  # of 9: a tenth larger, in half the time
@@ -54,7 +55,7 @@ class DrawnHere:
         return saved(self.figure, self.say, ("png",))[0]
 
 
-def draw_all(assessment: Assessment) -> dict[str, Drawn]:
+def draw_all(assessment: "Assessment") -> dict[str, Drawn]:
     """Every figure of the assessment, by its id."""
     say = catalogue(assessment.plan.report.language)
     return {figure.id: DrawnHere(figure, say) for figure in assessment.figures}

@@ -35,7 +35,7 @@ _ID = re.compile(r'(?<= id=")(?=c\d+")|(?<=="url\(#)(?=c\d+\))')
 
 
 def inline(drawing: bytes, anchor: str, title: str, description: str) -> Markup:
-    """The SVG of `report.paper` as an element of the page.
+    """The SVG of `report.svg_backend` as an element of the page.
 
     Parameters
     ----------

@@ -22,6 +22,7 @@ ON_A_LINE, FURTHER = 90, 0.6
 ROWS_ON_PAPER = 200
 # Rows of a figure's values on a page: the points of curves fill screens and memory, and are read by machines.
 MOST_VALUES = 60
+LIMITS = ("low", "high", "n")  # ends of names of values that belong to another value
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,4 +167,7 @@ def _value(value: Any, say: Catalogue) -> str:
 
 def _value_name(name: str, say: Catalogue) -> str:
     key = f"figure.value.{name}"
+    base, _, end = name.rpartition("_")
+    if key not in say and end in LIMITS:
+        return say(f"figure.value_of.{end}", name=_value_name(base, say))
     return say(key) if key in say else name.replace("_", " ")

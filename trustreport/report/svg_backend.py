@@ -5,12 +5,13 @@ aligned by whoever shows it. A page needs none of that, and is laid out in half 
 """
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import numpy as np
+from matplotlib.axis import Axis
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_mixed import MixedModeRenderer
 from matplotlib.colors import to_hex
@@ -47,9 +48,17 @@ def svg(figure: "Figure", *, dots_per_inch: int) -> bytes:
 
 def _titles(figure: "Figure") -> dict[str, str]:
     """What the artists of a figure say about themselves, by their names."""
-    labels = {artist.get_gid(): str(artist.get_label() or "") for artist in figure.findobj()}
+    labels = {artist.get_gid(): str(artist.get_label() or "") for artist in _artists(figure)}
     # matplotlib gives what has no label one that begins with an underscore.
     return {name: label for name, label in labels.items() if name and label[:1] not in ("", "_")}
+
+
+def _artists(artist: Any) -> Iterator[Any]:
+    """An artist and all that it is made of, but for the parts of an axis: asked for, they would be made."""
+    yield artist
+    if not isinstance(artist, Axis):
+        for part in artist.get_children():
+            yield from _artists(part)
 
 
 def _number(value: float) -> str:

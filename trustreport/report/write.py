@@ -205,12 +205,16 @@ def _fill(
 
         drawn = drawing.drawn(assessment.figures, say.language) if drawing else figures.draw_all(assessment)
         about: dict[str, Any] = {"results_hash": digest(results), "provenance": origin, "drawn": drawn}
-        pages = _write_pdfs(work, assessment, about, wanted, say, written, step, drawing)
-        if "html" in wanted:
-            step("html", 0.85)
-            from trustreport.report import html
 
-            (work / "report.html").write_text(html.render(assessment, **about), encoding="utf-8")
+        def write_page() -> None:
+            if "html" in wanted and not (work / "report.html").exists():
+                step("html", 0.5)
+                from trustreport.report import html
+
+                (work / "report.html").write_text(html.render(assessment, **about), encoding="utf-8")
+
+        pages = _write_pdfs(work, assessment, about, wanted, say, written, step, drawing, write_page)
+        write_page()
         if "questions" in wanted:
             step("questions", 0.9)
             _write_questions(work, assessment, about, pages, say)
@@ -239,21 +243,24 @@ def _write_pdfs(
     written: Written,
     step: Progress,
     drawing: DrawingProcess | None,
+    meanwhile: Callable[[], None],
 ) -> dict[str, tuple[str, int]]:
     """The PDF files that are wanted; gives file and page of each anchor, those of the report first.
 
-    Where both are, the annex is laid out by the other process meanwhile.
+    Where both are, the annex is laid out by the other process: `meanwhile` is called before it is waited for.
     """
     forms = [form for form in DOCUMENTS if form in wanted]
     if not forms:
         return {}
-    from trustreport.report import pdf
+    from trustreport.report import pdf, pdf_layout
 
     pages: dict[str, tuple[str, int]] = {}
     volumes = pdf.Volumes(assessment, **about)
-    elsewhere: dict[str, Callable[[], pdf.Printed | None]] = {}
+    elsewhere: dict[str, Callable[[], pdf_layout.Printed | None]] = {}
     for i, form in enumerate(forms):
-        step(form, 0.2 + 0.3 * i)
+        if form in elsewhere:
+            meanwhile()
+        step(form, 0.2 + 0.4 * i)
         if drawing and len(forms) > 1 and not elsewhere:
             elsewhere["annex"] = drawing.lay_out(volumes.paper_text("annex"))
         attached = attachments(assessment, (work / "results.json").read_bytes(), say) if form == "pdf" else []

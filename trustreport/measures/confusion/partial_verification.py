@@ -11,7 +11,7 @@ from scipy.special import expit
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import Clusters, clustered_variance
 from trustreport.measures.confusion import notes
-from trustreport.measures.confusion.propagation import least_on_sphere, score_limit
+from trustreport.measures.confusion.propagation import ends_on_sphere, score_limit
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.proportion import normal_quantile
 
@@ -123,7 +123,7 @@ def begg_greenes(name: Name, cases: PartlyVerified, *, level: float = 0.95) -> E
             return np.asarray(t * p1 / (t * p1 + (1 - t) * p0), np.float64)
 
     value = _value(x)
-    low, high = least_on_sphere(values), -least_on_sphere(lambda unit: -values(unit))
+    low, high = ends_on_sphere(values)
     return Estimate(value, min(low, value), max(high, value), _all(x), level, WILSON, details=_bounds(x))
 
 

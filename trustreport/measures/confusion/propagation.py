@@ -14,7 +14,7 @@ from trustreport.measures.proportion import normal_quantile
 from trustreport.quantities import Need, quantity
 
 Floats = NDArray[np.float64]
-Search = Callable[[Floats], Floats]
+Values = Callable[[Floats], Floats]
 METHOD = "propagated_wilson"
 GRID = 25  # points along half a turn in the first search
 ZOOMS = 9  # finer searches round the best point, each a sixth as wide
@@ -75,11 +75,10 @@ def propagated(
 
     if prevalence is None:
         value = float(formula(counts.tp, counts.fp, counts.fn, counts.tn))
-        search = least_on_sphere
+        low, high = ends_on_sphere(values)
     else:
         value = float(formula(*weighed(counts, prevalence)))
-        search = _on_circle
-    low, high = search(values), -search(lambda unit: -values(unit))
+        low, high = _ends_on_circle(values)
     return Estimate(value, min(low, value), max(high, value), counts.n, level, METHOD)
 
 
@@ -136,27 +135,40 @@ def _cells(counts: ConfusionCounts, u: Floats, prevalence: float | None) -> tupl
     return present * hit, absent * alarmed, present * missed, absent * cleared
 
 
-def _on_circle(values: Search) -> float:
-    """Least value over directions in the plane."""
-    angle, span = np.linspace(-pi, pi, 2 * GRID), pi / GRID
-    for _ in range(ZOOMS + 1):
-        found = values(np.stack([np.cos(angle), np.sin(angle)], axis=-1))
-        best = angle[np.nanargmin(found)]
-        least = float(np.nanmin(found))
-        angle, span = best + span * np.linspace(-1, 1, GRID), span / 6
-    return least
+def _ends_on_circle(values: Values) -> tuple[float, float]:
+    """Least and greatest value over directions in the plane."""
+    angle, span, around = np.linspace(-pi, pi, 2 * GRID), pi / GRID, np.linspace(-1, 1, GRID)
+    found = values(_in_plane(angle))
+    best = angle[[np.nanargmin(found), np.nanargmax(found)]]
+    for _ in range(ZOOMS):
+        near = best[:, None] + span * around
+        found, span = values(_in_plane(near)), span / 6
+        best = near[[0, 1], [np.nanargmin(found[0]), np.nanargmax(found[1])]]
+    return float(np.nanmin(found[0])), float(np.nanmax(found[1]))
 
 
-def least_on_sphere(values: Search) -> float:
-    """Least value over directions in space."""
-    polar, turn = np.linspace(0, pi, GRID), np.linspace(-pi, pi, 2 * GRID)
+def ends_on_sphere(values: Values) -> tuple[float, float]:
+    """Least and greatest value over directions in space, both looked for in the same calls of `values`."""
+    polar, turn, around = np.linspace(0, pi, GRID), np.linspace(-pi, pi, 2 * GRID), np.linspace(-1, 1, 13)
     span = pi / (GRID - 1)
-    for _ in range(ZOOMS + 1):
-        p, t = np.meshgrid(polar, turn, indexing="ij")
-        unit = np.stack([np.sin(p) * np.cos(t), np.sin(p) * np.sin(t), np.cos(p)], axis=-1)
-        found = values(unit)
-        row, column = np.unravel_index(np.nanargmin(found), found.shape)
-        least = float(found[row, column])
-        around = span * np.linspace(-1, 1, 13)
-        polar, turn, span = polar[row] + around, turn[column] + around, span / 6
-    return least
+    found = values(_in_space(polar, turn))
+    row, column = np.unravel_index([np.nanargmin(found), np.nanargmax(found)], found.shape)
+    best_polar, best_turn = polar[row], turn[column]
+    for _ in range(ZOOMS):
+        polar, turn = (best[:, None] + span * around for best in (best_polar, best_turn))
+        found, span = values(_in_space(polar, turn)), span / 6
+        places = [np.nanargmin(found[0]), np.nanargmax(found[1])]
+        row, column = np.unravel_index(places, found.shape[1:])
+        best_polar, best_turn = polar[[0, 1], row], turn[[0, 1], column]
+    return float(np.nanmin(found[0])), float(np.nanmax(found[1]))
+
+
+def _in_plane(angle: Floats) -> Floats:
+    return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+
+
+def _in_space(polar: Floats, turn: Floats) -> Floats:
+    """Directions of all pairs of angles, shape (..., polar, turn, 3)."""
+    across, up = np.sin(polar)[..., :, None], np.cos(polar)[..., :, None]
+    east, north = np.cos(turn)[..., None, :], np.sin(turn)[..., None, :]
+    return np.stack(np.broadcast_arrays(across * east, across * north, up), axis=-1)

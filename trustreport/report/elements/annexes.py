@@ -92,7 +92,7 @@ def provenance(context: Context) -> Element:
     if given.get("seed") is not None:
         facts.append((say("report.provenance.seed"), str(given["seed"])))
     facts += [
-        (say("report.provenance.iterations_of", name=name), str(n))
+        (say("report.provenance.iterations_of", name=method_text(name, say)), str(n))
         for name, n in given.get("iterations", {}).items()
     ]
     versions = {"trustreport": given.get("trustreport"), **given.get("versions", {})}

@@ -121,7 +121,7 @@ def frameworks(context: Context) -> Element:
     named = list(packs.find(names))
     if not named:
         return Element((say("element.E46.named_none"),))
-    found = [packs.load(one.id) for one in named if one.id]
+    found = [packs.load(one.id, say.language) for one in named if one.id]
     finding = [say("element.E46.finding", n=len(found))] if found else []
     finding += [say("element.E46.unknown", name=one.name) for one in named if not one.id]
     finder = Finder(context)
@@ -247,7 +247,8 @@ def _pack_sentences(pack: Pack, answers: Sequence[FrameworkAnswer], say: Catalog
     parts = sum(answer.part for answer in answers)
     if parts:
         yield say("element.E46.in_part", n=parts)
-    who = sorted({item.verified_by for item in pack.items if item.verified})
+    named = sorted({item.verified_by for item in pack.items if item.verified})
+    who = [say("element.E46.project") if name == packs.PROJECT else name for name in named]
     dates = [item.verified_on for item in pack.items if item.verified_on]
     if not dates:
         yield say("element.E46.not_verified", text=pack.compared_with)

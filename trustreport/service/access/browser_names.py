@@ -25,7 +25,7 @@ SYSTEMS = (
 
 
 def in_words(agent: str) -> str:
-    """``Firefox on Windows``, for instance; what is not known is left out."""
-    program = next((name for mark, name in PROGRAMS if mark in agent), "Unknown browser")
+    """``Firefox on Windows``, for instance; what is not known is left out, all of it where nothing is."""
+    program = next((name for mark, name in PROGRAMS if mark in agent), "")
     system = next((name for mark, name in SYSTEMS if mark in agent), "")
-    return f"{program} on {system}" if system else program
+    return " on ".join(filter(None, (program, system)))

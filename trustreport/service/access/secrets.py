@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from trustreport.messages import say
+from trustreport.messages import Message, say
 from trustreport.service.access.common import is_common
 from trustreport.service.web.faults import Fault
 
@@ -19,6 +19,23 @@ SHORTEST, LONGEST = 12, 256
 LOOKED_AT = 72  # characters that are tried against words and patterns, which takes longer the more there are
 GUESSES = 1e8  # fewer (score 2 or less of zxcvbn) are few for whoever has stolen a hash
 OURS = ("trustreport", "trust report")
+# What zxcvbn warns of, in its English, and our words for it.
+HINTS = {
+    "Straight rows of keys are easy to guess.": "rows",
+    "Short keyboard patterns are easy to guess.": "patterns",
+    'Repeats like "aaa" are easy to guess.': "signs",
+    'Repeats like "abcabcabc" are only slightly harder to guess than "abc".': "repeats",
+    'Sequences like "abc" or "6543" are easy to guess.': "sequences",
+    "Recent years are easy to guess.": "years",
+    "Dates are often easy to guess.": "dates",
+    "This is a top-10 common password.": "top_10",
+    "This is a top-100 common password.": "top_100",
+    "This is a very common password.": "common",
+    "This is similar to a commonly used password.": "similar",
+    "A word by itself is easy to guess.": "word",
+    "Names and surnames by themselves are easy to guess.": "name",
+    "Common names and surnames are easy to guess.": "names",
+}
 HASHES, WAITING = 4, 12  # hashes at a time, 64 MB each; requests that wait for one
 _hasher = PasswordHasher()
 _slots = threading.BoundedSemaphore(HASHES)
@@ -69,8 +86,8 @@ def is_outdated(kept: str) -> bool:
     return _hasher.check_needs_rehash(kept)
 
 
-def weakness(password: str, *known: str) -> str:
-    """Why a password cannot be taken, or nothing.
+def weakness(password: str, *known: str) -> Message | None:
+    """Why a password cannot be taken; nothing where it can.
 
     Parameters
     ----------
@@ -80,16 +97,18 @@ def weakness(password: str, *known: str) -> str:
     from zxcvbn import zxcvbn  # its lists of words take a tenth of a second to load
 
     if not SHORTEST <= len(password) <= LONGEST:
-        return f"a password has {SHORTEST} to {LONGEST} characters"
+        return say("pages.fault.weak.length", shortest=SHORTEST, longest=LONGEST)
     words = [word for text in known for word in re.split(r"\W+", text) if len(word) > 2]
     joined = [re.sub(r"\W+", "", text) for text in known]
     guessed = zxcvbn(password[:LOOKED_AT], user_inputs=[*known, *words, *joined, *OURS])
     if guessed["guesses"] < GUESSES:
-        hint = guessed["feedback"]["warning"].rstrip(".")
-        return "it is easily guessed" + (f" ({hint[:1].lower()}{hint[1:]})" if hint else "")
+        hint = HINTS.get(guessed["feedback"]["warning"])
+        if hint is None:
+            return say("pages.fault.weak.guessed")
+        return say("pages.fault.weak.because", hint=say(f"pages.fault.weak.hint.{hint}"))
     if is_common(password):
-        return "it is one of the most common among passwords that have leaked elsewhere"
-    return ""
+        return say("pages.fault.weak.leaked")
+    return None
 
 
 def new_secret(prefix: str = "") -> str:

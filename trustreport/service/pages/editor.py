@@ -27,6 +27,7 @@ from trustreport.service.web.guard import TheCore
 # The groups that most studies need, in the order in which one thinks of them; the others follow.
 FIRST = ("report", "device", "intended_use", "tables", "datasets", "arms", "endpoints", "families")
 MOST_TEXT = 20_000  # characters of a control
+TRUTHS = {"true": "word.yes", "false": "word.no"}
 
 router = APIRouter(prefix="/versions")
 
@@ -121,7 +122,8 @@ def _show(
         findings=_findings(found, say) if found else {},
         texts=texts,
         label=lambda path: label(path, say),
-        meaning=lambda word: say(f"value.{word}") if f"value.{word}" in say else word,
+        column=lambda word: f"editor.column.{word}" in say and say(f"editor.column.{word}"),
+        meaning=lambda word: meaning(word, say),
         anchor=lambda name: quote(name, safe="/+@~"),
         most=core.settings.most_body,
         first=FIRST,
@@ -168,6 +170,15 @@ def _sentence(problem: Mapping[str, Any], say: PageWords) -> str:
     if n > 3 and rows:
         return say("pages.finding.rows_more", n=n - 3, **where)
     return say(f"pages.finding.{'whole' if not rows else 'row' if n == 1 else 'rows'}", **where)
+
+
+def meaning(word: str, say: PageWords) -> str:
+    """A word to choose, as the language has it; the word itself where the catalogue has none."""
+    if word in TRUTHS:
+        return say(TRUTHS[word])
+    if f"value.{word}" in say:
+        return say(f"value.{word}")
+    return say(f"editor.choice.{word}") if f"editor.choice.{word}" in say else word
 
 
 def label(path: str, say: PageWords) -> str:

@@ -1,0 +1,233 @@
+"""Our side: each function takes the arrays, gets ready, and returns the call that is timed."""
+
+from collections.abc import Callable, Mapping
+from math import log
+
+import numpy as np
+
+from compared.inputs import CATEGORIES, Inputs
+from trustreport.measures.agreement.cohen import cohen_kappa
+from trustreport.measures.agreement.conger import conger_kappa
+from trustreport.measures.agreement.fleiss import fleiss_kappa
+from trustreport.measures.agreement.gwet import gwet_ac1, gwet_ac2
+from trustreport.measures.agreement.krippendorff import krippendorff_alpha
+from trustreport.measures.agreement.weights import quadratic
+from trustreport.measures.calibration.brier import brier
+from trustreport.measures.calibration.curve import calibration_curve
+from trustreport.measures.confusion.correlation import mcc
+from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.confusion.table import MEASURES
+from trustreport.measures.mrmc.gee import gee_odds_ratio
+from trustreport.measures.net_benefit import decision_curve
+from trustreport.measures.paired.mcnemar import mcnemar_exact
+from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.proportion import clopper_pearson, wilson
+from trustreport.measures.reported.bounds import cases
+from trustreport.measures.reported.matrices import fits
+from trustreport.measures.reported.printed import printed
+from trustreport.measures.roc.auc import auc_logit_larger, delong
+from trustreport.measures.roc.average_precision import logit_influence
+from trustreport.measures.roc.curve import roc_curve
+from trustreport.measures.sample_size.auc import mss_auc
+from trustreport.measures.sample_size.calibration_slope import information_normal, mss_calibration_slope
+from trustreport.measures.sample_size.oe import mss_oe
+from trustreport.measures.similarity.correspondence import correspondence
+from trustreport.measures.similarity.features import standardise
+from trustreport.measures.similarity.mmd import mmd
+
+Outputs = Mapping[str, object]
+Call = Callable[[], Outputs]
+PERMUTATIONS = 199
+THRESHOLDS = np.arange(1, 100) / 100
+SCALAR = ("sensitivity", "specificity", "ppv", "npv", "f1", "accuracy", "mcc", "lr_positive", "lr_negative")
+
+
+def area(x: Inputs) -> Call:
+    def call() -> Outputs:
+        return {"auc": auc_logit_larger(x["truth"], x["score"]).value}
+
+    return call
+
+
+def area_delong(x: Inputs) -> Call:
+    def call() -> Outputs:
+        e = delong(x["truth"], x["score"])
+        return {"auc": e.value, "variance": e.se**2}
+
+    return call
+
+
+def precision(x: Inputs) -> Call:
+    return lambda: {"average_precision": logit_influence(x["truth"], x["score"]).value}
+
+
+def curve(x: Inputs) -> Call:
+    def call() -> Outputs:
+        found = roc_curve(x["truth"], x["score"])
+        return {"fpr": found.fpr, "tpr": found.tpr, "threshold": found.threshold}
+
+    return call
+
+
+def brier_score(x: Inputs) -> Call:
+    return lambda: {"brier": brier(x["truth"], x["score"], interval="logit_t").value}
+
+
+def calibration(x: Inputs) -> Call:
+    def call() -> Outputs:
+        found = calibration_curve(x["truth"], x["score"])
+        return {"observed": [p.observed.value for p in found], "mean": [p.mean_score for p in found]}
+
+    return call
+
+
+def matthews(x: Inputs) -> Call:
+    return lambda: {"mcc": mcc(ConfusionCounts.of(x["truth"], x["decision"])).value}
+
+
+def four_cells(x: Inputs) -> Call:
+    def call() -> Outputs:
+        cells = ConfusionCounts.of(x["truth"], x["decision"])
+        every = {name: measure(cells) for name, measure in MEASURES.items()}
+        return {name: every[name].value for name in SCALAR}
+
+    return call
+
+
+def net_benefit(x: Inputs) -> Call:
+    def call() -> Outputs:
+        found = decision_curve(x["truth"], x["score"], THRESHOLDS)
+        return {"net_benefit": found.value, "treat_all": found.treat_all}
+
+    return call
+
+
+def kappa(x: Inputs) -> Call:
+    return lambda: {"kappa": cohen_kappa(x["first"], x["second"], CATEGORIES).value}
+
+
+def kappa_quadratic(x: Inputs) -> Call:
+    credit = quadratic(CATEGORIES)
+    return lambda: {"kappa": cohen_kappa(x["first"], x["second"], CATEGORIES, weights=credit).value}
+
+
+def fleiss(x: Inputs) -> Call:
+    return lambda: {"kappa": fleiss_kappa(x["codes"], CATEGORIES).value}
+
+
+def fleiss_variance(x: Inputs) -> Call:
+    def call() -> Outputs:
+        e = fleiss_kappa(x["codes"], CATEGORIES)
+        return {"value": e.value, "se": e.se}
+
+    return call
+
+
+def conger(x: Inputs) -> Call:
+    def call() -> Outputs:
+        e = conger_kappa(x["codes"], CATEGORIES)
+        return {"value": e.value, "se": e.se}
+
+    return call
+
+
+def ac1(x: Inputs) -> Call:
+    def call() -> Outputs:
+        e = gwet_ac1(x["codes"], CATEGORIES)
+        return {"value": e.value, "se": e.se, "low": e.low, "high": e.high}
+
+    return call
+
+
+def ac2(x: Inputs) -> Call:
+    credit = quadratic(CATEGORIES)
+
+    def call() -> Outputs:
+        e = gwet_ac2(x["codes"], CATEGORIES, credit)
+        return {"value": e.value, "se": e.se, "low": e.low, "high": e.high}
+
+    return call
+
+
+def alpha(x: Inputs) -> Call:
+    return lambda: {"alpha": krippendorff_alpha(x["codes"], CATEGORIES).value}
+
+
+def alpha_ordinal(x: Inputs) -> Call:
+    return lambda: {"alpha": krippendorff_alpha(x["codes"], CATEGORIES, metric="ordinal").value}
+
+
+def gee(x: Inputs) -> Call:
+    def call() -> Outputs:
+        e = gee_odds_ratio(x["outcome"])
+        return {"log_odds_ratio": log(e.value), "se": e.details["log_se"]}
+
+    return call
+
+
+def wilson_limits(x: Inputs) -> Call:
+    events, n = int(x["events"][0]), int(x["cases"][0])
+
+    def call() -> Outputs:
+        e = wilson(events, n)
+        return {"low": e.low, "high": e.high}
+
+    return call
+
+
+def exact_limits(x: Inputs) -> Call:
+    events, n = int(x["events"][0]), int(x["cases"][0])
+
+    def call() -> Outputs:
+        e = clopper_pearson(events, n)
+        return {"low": e.low, "high": e.high}
+
+    return call
+
+
+def mcnemar(x: Inputs) -> Call:
+    events, n = int(x["events"][0]), int(x["cases"][0])
+    table = PairedTable(n, (events + n) // 4, events - events // 8, n // 3)
+    return lambda: {"p": mcnemar_exact(table).p}
+
+
+def energy(x: Inputs) -> Call:
+    def call() -> Outputs:
+        features = standardise(x["training"], x["external"], by="none")
+        e = correspondence(features, np.random.default_rng(1), permutations=PERMUTATIONS).energy_distance
+        return {"statistic": e.value, "p": e.p}
+
+    return call
+
+
+def kernel(x: Inputs) -> Call:
+    def call() -> Outputs:
+        features = standardise(x["training"], x["external"], by="none")
+        return {"p": mmd(features, np.random.default_rng(1), permutations=PERMUTATIONS).p}
+
+    return call
+
+
+def sizes(x: Inputs) -> Call:
+    phi = float(x["prevalence"][0])
+
+    def call() -> Outputs:
+        return {
+            "oe": mss_oe(phi, width=1.0).value,
+            "slope": mss_calibration_slope(information_normal(-1.5, 1.2)).value,
+            "auc": mss_auc(0.8, phi).value,
+        }
+
+    return call
+
+
+def consistency(x: Inputs) -> Call:
+    positives, negatives = (int(k) for k in x["classes"])
+
+    def fit(shift: int) -> bool:
+        said = [f"{k / 10_000:.4f}" for k in (int(x["figures"][0]) + shift, *x["figures"][1:].tolist())]
+        names = ("accuracy", "sensitivity", "specificity")
+        figures = [printed(name, text) for name, text in zip(names, said, strict=True)]
+        return fits(figures, cases(positives, negatives))
+
+    return lambda: {"true_figures": fit(0), "one_figure_off": fit(300)}
