@@ -66,12 +66,12 @@ def _counted(name: str, rows: NDArray[np.intp]) -> Iterator[bytes]:
     head = np.frombuffer(f"{name}/".encode(), np.uint8)
     for start in range(0, len(key), CHUNK):
         some = key[start : start + CHUNK]
-        width, number = some & ((1 << LENGTH) - 1), some >> LENGTH
+        length, number = some & ((1 << LENGTH) - 1), some >> LENGTH
         line = np.empty((len(some), len(head) + longest + 1), np.uint8)
         line[:, : len(head)] = head
         for i in reversed(range(longest)):
             shorter = number // 10
-            line[:, len(head) + i] = np.where(i < width, ord("0") + number - 10 * shorter, 0)
+            line[:, len(head) + i] = np.where(i < length, ord("0") + number - 10 * shorter, 0)
             number = shorter
         line[:, -1] = ord("\n")
         yield line[line > 0].tobytes()

@@ -1,6 +1,7 @@
 """Cases in bins of their score: how many, how many events, what the scores promised."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +95,7 @@ def equal_width_and_places(
     check_bins(bins)
     edges = width_edges(bins, low)
     n, events, total = np.zeros(bins, np.int64), np.zeros(bins, np.int64), np.zeros(bins)
-    every = np.empty(len(score), np.uint8 if bins <= MOST_SMALL else np.intp)
+    every: Place = np.empty(len(score), _number(bins))
     for start in range(0, len(score), CHUNK):
         some, true = score[start : start + CHUNK], truth[start : start + CHUNK]
         place = _of_width(some, edges)
@@ -106,11 +107,16 @@ def equal_width_and_places(
     return Bins(n, events, total, edges[:-1], edges[1:]), every
 
 
+def _number(bins: int) -> Any:
+    """The least type that holds the numbers of bins."""
+    return np.uint8 if bins <= MOST_SMALL else np.intp
+
+
 def _of_width(score: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.intp]:
     """The bin of each case: by its distance from the first edge, put right by what the edges are."""
     bins = len(edges) - 1
     inner = edges[1:-1]
-    place = ((score - edges[0]) * (bins / (edges[-1] - edges[0]))).astype(np.intp)
+    place: NDArray[np.intp] = ((score - edges[0]) * (bins / (edges[-1] - edges[0]))).astype(np.intp)
     np.clip(place, 0, bins - 1, out=place)
     place += score >= np.append(inner, np.inf)[place]
     place -= score < np.append(-np.inf, inner)[place]
@@ -142,14 +148,12 @@ def equal_mass_and_places(
     check_bins(bins)
     order = ascending(score) if order is None else order
     within = _by_mass(truth, score, min(bins, len(score)), order)
-    place = np.empty(len(score), np.uint8 if bins <= MOST_SMALL else np.intp)
+    place: Place = np.empty(len(score), _number(bins))
     place[order] = np.repeat(np.arange(len(within.n), dtype=place.dtype), within.n)
     return within, place
 
 
-def _by_mass(
-    truth: NDArray[np.bool_], score: NDArray[np.float64], groups: int, order: NDArray[np.intp]
-) -> Bins:
+def _by_mass(truth: NDArray[np.bool_], score: NDArray[np.float64], groups: int, order: Order) -> Bins:
     n = np.full(groups, len(score) // groups, np.int64)
     n[: len(score) % groups] += 1
     start = np.cumsum(n) - n
