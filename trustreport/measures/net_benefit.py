@@ -208,7 +208,12 @@ def standardized_net_benefit(
 
 
 def snb_mover(
-    truth: NDArray[np.bool_], score: NDArray[Any], threshold: float, *, level: float = 0.95
+    truth: NDArray[np.bool_],
+    score: NDArray[Any],
+    threshold: float,
+    *,
+    level: float = 0.95,
+    known: Estimate | None = None,
 ) -> Estimate:
     """`standardized_net_benefit` with limits from those of the four cells: the primary interval.
 
@@ -219,6 +224,13 @@ def snb_mover(
     which is NB - L x prevalence (Fieller's argument with the limits of `cell_mean.mean_limits`).
 
     Estimand: as `standardized_net_benefit`.
+
+    Parameters
+    ----------
+    truth, score, threshold, level
+        As in `net_benefit`.
+    known : optional
+        `standardized_net_benefit` of these cases, where it is at hand already.
 
     Returns
     -------
@@ -243,7 +255,7 @@ def snb_mover(
     >>> print(snb_mover(truth, score, 0.5))
     0.33 (95% CI -1.97 to 0.82; n = 8)
     """
-    plain = standardized_net_benefit(truth, score, threshold, level=level)
+    plain = known or standardized_net_benefit(truth, score, threshold, level=level)
     if not isfinite(plain.value) or threshold == 1:
         return replace(plain, low=nan, high=nan, se=nan, method=SNB_MOVER)
     counts, _ = _cells(truth, score >= threshold, None)
