@@ -1,8 +1,21 @@
 """What is wrong with an input: one `Problem` each, all of them raised together."""
 
+import re
 from dataclasses import asdict, dataclass
 
 SHOWN = 3  # rows that a message names
+# Signs without a shape: control characters, and those that turn the direction of all that follows in a line,
+# the digits of numbers too. Marks of a direction (U+200E, U+200F, U+061C) turn nothing and belong to names.
+UNSEEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\u202a-\u202e\u2066-\u2069]"
+
+
+def visible(text: str) -> str:
+    """A text with each sign that is not seen written as its number.
+
+    >>> visible("R1" + chr(0x202E))
+    'R1<U+202E>'
+    """
+    return re.sub(UNSEEN, lambda sign: f"<U+{ord(sign[0]):04X}>", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +35,10 @@ class Problem:
     column: str = ""
     rows: tuple[int, ...] = ()
     n_rows: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("file", "found", "expected", "mend", "column"):  # a terminal obeys control characters
+            object.__setattr__(self, name, visible(getattr(self, name)))
 
     def __str__(self) -> str:
         rows = self.rows or ((self.row,) if self.row is not None else ())

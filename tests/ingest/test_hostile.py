@@ -5,6 +5,8 @@ import string
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -191,3 +193,25 @@ def test_damaged_parquet_and_workbooks(tmp_path: Path, seed: int) -> None:
                 changed[rng.integers(len(changed))] = rng.integers(256)
             (tmp_path / f"bad.{kind}").write_bytes(changed)
             survives(tmp_path)
+
+
+KINDS = {
+    "text": (pa.string_view(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())),
+    "refused": (pa.binary(1), pa.binary_view(), pa.list_(pa.string()), pa.map_(pa.string(), pa.int8())),
+}
+
+
+@pytest.mark.parametrize("kind", [*KINDS["text"], *KINDS["refused"]], ids=str)
+def test_columns_of_any_type_of_arrow(tmp_path: Path, kind: pa.DataType) -> None:
+    try:
+        column = pa.array(["a", "b"]).cast(kind)
+    except pa.ArrowException:
+        column = pa.nulls(2, kind)
+    table = pa.table({"case": ["c1", "c2"], "truth": [0, 1], "score": [0.2, 0.7], "site": column})
+    pq.write_table(table, tmp_path / "a.parquet")
+    sets = "datasets: [{dataset: A, role: external, file: a.parquet}]\noperating_point: {threshold: 0.5}\n"
+    (tmp_path / "study.yaml").write_text(HEAD + sets)
+    survives(tmp_path)
+    if kind in KINDS["text"]:
+        study, _ = read(tmp_path)
+        assert study.sources[1].n_used == 2

@@ -204,3 +204,9 @@ def test_export_says_what_it_cannot_do(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "holds a comma" in result.stderr
     assert not out.exists()
+
+
+def test_a_message_shows_control_characters_and_sends_none(tmp_path: Path) -> None:
+    said = problems(tmp_path, FRONT + ROWS + "R1,c\x01\x1b[2J,1,2\n")
+    assert any("no line of truth for case c<U+0001><U+001B>[2J." in one for one in said)
+    assert not any("\x1b" in one for one in said)

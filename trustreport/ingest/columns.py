@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.errors import UNSEEN
 from trustreport.ingest import contracts, values
 from trustreport.ingest.contracts import CONTRACTS, SPELLINGS, WORDS, Contract, our_word
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
-from trustreport.ingest.problems import Problems, did_you_mean, edits, listed, near, quoted
+from trustreport.ingest.problems import (
+    RETYPE,
+    SEEN,
+    Problems,
+    did_you_mean,
+    edits,
+    listed,
+    near,
+    quoted,
+)
 from trustreport.ingest.tables import Layout, Raw, Wanted
 from trustreport.plan import FileForm
 from trustreport.study import Binary, Codes, Floats
@@ -328,6 +338,7 @@ def load(spec: Spec, raw: Raw, manifest: Manifest, problems: Problems) -> Mapped
         _convert(table, key, word, raw.columns[position], layout)
     _check(table, reader, problems)
     _keep_extra(table, reader)
+    _names_are_seen(table, problems)
     if kind == "reported":
         _as_printed(table, raw, problems)
     return table
@@ -491,6 +502,23 @@ def _keep_extra(table: MappedTable, reader: _Reader) -> None:
         column = raw.columns[i]
         if name in reader.renamed or name in kept or name.casefold() in kept or _has_few_levels(column):
             table.extra[name] = _group_cells(column, table.spec.layout.decimal)
+
+
+def _names_are_seen(table: MappedTable, problems: Problems) -> None:
+    """Refuse names with signs that are not seen: a name stands in sentences, beside numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    named = {
+        table.headers[key]: held.distinct.take(pa.array(held.codes, mask=held.codes < 0))
+        for key, held in table.names.items()
+        if pc.any(pc.match_substring_regex(held.distinct, UNSEEN)).as_py()
+    }
+    for header, cells in (named | table.extra).items():
+        mask = pc.fill_null(pc.match_substring_regex(cells, UNSEEN), False)
+        if pc.any(mask).as_py():
+            at = np.flatnonzero(mask)
+            problems.by_value(table.file, header, cells.filter(mask), table.row(at), SEEN, RETYPE)
 
 
 def _group_cells(column: "Column", decimal: str | None) -> "Column":

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from trustreport.ingest.files import decoded
-from trustreport.ingest.problems import Problems, did_you_mean, listed, quoted
+from trustreport.ingest.problems import RETYPE, SEEN, Problems, did_you_mean, listed, quoted, unseen
 from trustreport.plan import Plan
 
 MOST_BYTES = 5_000_000
@@ -110,6 +110,9 @@ class _Builder:
                 self._problem(path, line, "a list or a group as a key", "a word")
                 continue
             name = _joined(key.value)
+            if unseen(name):
+                self._problem(path, line, f"a key {quoted(name)}", SEEN, RETYPE)
+                continue
             if name in seen:
                 self.problems.at(
                     self.file,
@@ -138,6 +141,8 @@ class _Builder:
         kind = str(node.tag).removeprefix(TAG)
         text = _joined(node.value)
         if kind in ("str", "timestamp", "value"):
+            if unseen(text):
+                self._problem(path, line, quoted(text), SEEN, RETYPE)
             return text
         if kind == "null":
             return None

@@ -1,5 +1,6 @@
 """The gathering of problems: words for them, near names, and rows grouped by the value at fault."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustreport.errors import Problem
+from trustreport.errors import UNSEEN, Problem, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,13 +16,22 @@ if TYPE_CHECKING:
 CELL = 60  # characters of a cell that a message repeats
 ROWS = 20  # rows that a problem lists; it counts all of them
 VALUES = 3  # distinct values of a column that become problems of their own, and are named
+SEEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\u202a-\u202e\u2066-\u2069]"
+SEEN = "text of signs that are seen"
+RETYPE = "Type it again: copied text can hold control characters and marks that turn the direction of a line."
 SEARCHED = 5000  # names among which a near one is sought
 
 
 def quoted(cell: object) -> str:
     """A cell between quotation marks, on one line, cut to the length that a message may repeat."""
     text = " ".join(str(cell).split()) or str(cell)
+    text = visible(text)
     return f'"{text[:CELL]}…"' if len(text) > CELL else f'"{text}"'
+
+
+def unseen(text: str) -> bool:
+    """Whether a text holds a sign that is not seen."""
+    return re.search(UNSEEN, text) is not None
 
 
 def listed(names: Iterable[object], limit: int = 12) -> str:

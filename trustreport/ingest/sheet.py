@@ -178,9 +178,15 @@ def main(path: str, header_row: str = "1", sheet: str | None = None) -> None:
     fields, columns = [], []
     for i, name in enumerate(header):
         cells = [row[i] for row in body]
-        numeric = any(isinstance(c, int | float) for c in cells)
+        kinds = set(
+            map(type, cells)
+        )  # a stray cell far below makes a million empty ones: each is looked at once
+        numeric = any(issubclass(kind, int | float) for kind in kinds)
         fields.append(pa.field(_text(name), pa.large_string(), metadata={"numeric": str(int(numeric))}))
-        columns.append(pa.array([_text(c) for c in cells], pa.large_string()))
+        plain = kinds <= {str}
+        columns.append(
+            pa.array(cells if plain else [c if c == "" else _text(c) for c in cells], pa.large_string())
+        )
     others = [name for name in names[:MOST_NAMED] if name != (sheet or names[0])]
     beside = json.dumps([[[_text(c) for c in row] for row in rows[:TOP_ROWS]], others])
     table = pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata={"beside": beside}))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.ingest.files import BOMS, is_utf8
-from trustreport.ingest.problems import CELL, Problems, quoted
+from trustreport.ingest.problems import CELL, RETYPE, SEEN, Problems, quoted, unseen
 from trustreport.ingest.sheet import Unreadable, read_sheet
 from trustreport.interop.imrmc import BEGIN, SUFFIX, NoData, read_imrmc
 
@@ -115,6 +115,9 @@ def _header_holds(raw: Raw, problems: Problems) -> bool:
         problems.at(
             raw.file, f"two columns are named {quoted(header)}", "", mend, rows=(1,), column=header[:CELL]
         )
+    for header in filter(unseen, named):
+        problems.at(raw.file, f"found a header {quoted(header)}", SEEN, RETYPE, rows=(1,))
+        return False
     if not named:
         problems.at(raw.file, "found no header", "a first row that names the columns", rows=(1,))
     return bool(named)
@@ -206,6 +209,22 @@ def is_text(kind: "pa.DataType") -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
+def _is_plain(kind: "pa.DataType") -> bool:
+    """Whether cells of this Arrow type are text, or can be written as text."""
+    import pyarrow.types as types
+
+    plain = (
+        types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    )
+    return is_text(kind) or plain or types.is_null(kind) or types.is_date(kind) or _is_moment(kind)
+
+
+def _is_moment(kind: "pa.DataType") -> bool:
+    import pyarrow.types as types
+
+    return bool(types.is_timestamp(kind) or types.is_time(kind) or types.is_duration(kind))
+
+
 def _parquet(path: Path, name: str) -> Raw:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -233,7 +252,9 @@ def _parquet(path: Path, name: str) -> Raw:
             kind = kind.value_type
         if not is_text(kind):
             typed.add(field.name.strip())
-        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        if pa.types.is_string_view(kind):
+            column = pc.cast(column, pa.large_string())  # what trims text knows no views
+        if not _is_plain(kind):
             column = pa.chunked_array([pa.nulls(len(column), pa.string())])
             nested.add(field.name.strip())
         columns.append(column)

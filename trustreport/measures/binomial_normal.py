@@ -7,7 +7,7 @@ from math import copysign, exp, hypot, inf, isinf, log, log1p, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize
-from scipy.special import chdtrc, chdtri, expit, logit, xlogy
+from scipy.special import chdtrc, chdtri, expit, logit
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
@@ -22,6 +22,7 @@ NO_UPPER_LIMIT = "the spread between sites has no upper limit"
 NODE = np.linspace(-1, 1, 121)
 REACH = 9.0  # standard deviations on either side of the mode; beyond lies less than 1e-17
 LEAST_TAU, MOST_TAU = 1e-3, 30.0  # below, the sites count as equal; above, the spread as without limit
+LARGE = 1e6  # cases of a site, from which on likelihoods lose digits to their size
 MOST_LOGIT = 40.0  # 4e-18 from 0% or 100%
 
 
@@ -74,6 +75,7 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
     References
     ----------
     Stijnen, Hamza, Ozdemir (2010), Stat. Med. 29, 3046-3067 (the model).
+    Louis (1982), J. R. Stat. Soc. B 44, 226-233 (information of an integrated likelihood).
     Trefethen, Weideman (2014), SIAM Rev. 56, 385-458 (the trapezoidal rule).
     Higgins, Thompson, Spiegelhalter (2009), J. R. Stat. Soc. A 172, 137-159 (prediction interval).
 
@@ -127,31 +129,44 @@ class _Likelihood:
 
     def __init__(self, x: Floats, n: Floats) -> None:
         self.x, self.n = x, n
-        self.most = xlogy(x, x / n) + xlogy(n - x, 1 - x / n)  # likelihoods are counted from here down
+        self.inside = (x > 0) & (x < n)
+        self.own = np.log(np.where(self.inside, x, 1.0)) - np.log(np.where(self.inside, n - x, 1.0))  # logits
         self.equal = float(logit(x.sum() / n.sum()))  # mu where sites do not differ
         self.mode = np.zeros_like(x)  # of each site, in units of tau about mu: where the last search ended
 
     def __call__(self, mu: float, tau: float) -> tuple[float, Floats]:
         x, n = self.x, self.n
         if not tau:
-            value = x * mu - n * np.logaddexp(0, mu) - self.most
-            return float(value.sum()), np.array([(x - n * expit(mu)).sum(), 0.0])
+            return float(self._below(mu).sum()), np.array([(x - n * expit(mu)).sum(), 0.0])
+        share, u, logs = self._posterior(mu, tau)
+        first, second = ((share * u**power).sum(axis=1) for power in (1, 2))
+        return float(logs.sum()), np.array([first.sum(), (second - 1).sum()]) / tau
+
+    def _below(self, theta: float | Floats) -> Floats:
+        """By how much the likelihood of each site at a logit is below its highest."""
+        x, n = self.x, self.n
+        ends = np.where(x > 0, -n * np.logaddexp(0, -theta), -n * np.logaddexp(0, theta))
+        return np.where(self.inside, _gain(x, n, self.own, theta - self.own), ends)
+
+    def _posterior(self, mu: float, tau: float) -> tuple[Floats, Floats, Floats]:
+        """What each site says of its u = (logit - mu) / tau: weights, nodes, the integral's logarithm."""
+        x, n = self.x, self.n
         self._find_modes(mu, tau)
-        p = expit(mu + tau * self.mode)
+        mode = mu + tau * self.mode
+        p = expit(mode)
         # Dense about the mode, where a site at 0% or 100% has a step, and beyond it as wide as the normal.
         scale = 1 / np.sqrt(tau * tau * np.maximum(n * p * (1 - p), 1) + 1)
         reach = np.arcsinh(REACH / scale)
         v = reach[:, None] * NODE
         u = self.mode[:, None] + scale[:, None] * np.sinh(v)
-        theta = mu + tau * u
-        terms = x[:, None] * theta - n[:, None] * np.logaddexp(0, theta) - u * u / 2 + np.log(np.cosh(v))
+        away = tau * scale[:, None] * np.sinh(v)
+        gain = _gain(x[:, None], n[:, None], mode[:, None], away)
+        terms = gain - u * u / 2 + np.log(np.cosh(v))
         largest = terms.max(axis=1)
         share = np.exp(terms - largest[:, None])
         total = share.sum(axis=1)
-        residual = (x[:, None] - n[:, None] * expit(theta)) * share / total[:, None]
         step = scale * reach * (NODE[1] - NODE[0]) / sqrt(2 * np.pi)
-        value = float((largest + np.log(total * step) - self.most).sum())
-        return value, np.array([residual.sum(), (residual * u).sum()])
+        return share / total[:, None], u, largest + np.log(total * step) + self._below(mode)
 
     def _find_modes(self, mu: float, tau: float) -> None:
         """Newton's steps, bisection where one leaves the bracket: the integrand's logarithm is concave."""
@@ -162,9 +177,10 @@ class _Likelihood:
             p = expit(mu + tau * u)
             slope = tau * (x - n * p) - u
             low, high = np.where(slope > 0, u, low), np.where(slope > 0, high, u)
-            step = u + slope / (tau * tau * n * p * (1 - p) + 1)
+            width = 1 / np.sqrt(tau * tau * n * p * (1 - p) + 1)
+            step = u + slope * width**2
             step = np.where((step > low) & (step < high), step, (low + high) / 2)
-            done = bool((np.abs(step - u) <= 1e-6 * (1 + np.abs(u))).all())
+            done = bool((np.abs(step - u) <= np.minimum(1e-6 * (1 + np.abs(u)), width)).all())
             u = step
             if done:
                 break
@@ -204,15 +220,34 @@ class _Likelihood:
         return self._climb(start, tau, (True, False))[0] if tau else self(self.equal, 0.0)[0]
 
     def standard_error(self, mu: float, tau: float) -> float:
-        """Of mu, from the information on both parameters."""
+        """Of mu, from the information on mu and tau."""
         if not tau:
             return 1 / sqrt(float((self.n * expit(mu) * expit(-mu)).sum()))
-        step = 1e-4
-        by_mu, by_tau = (
-            (self(mu + a, tau + b)[1] - self(mu - a, tau - b)[1]) / (2 * (a + b))
-            for a, b in ((step, 0.0), (0.0, step * tau))
-        )
-        return 1 / sqrt(-by_mu[0] + (by_mu[1] ** 2 / by_tau[1] if by_tau[1] < 0 else 0.0))
+        # Louis: what known logits would give, less what each site leaves open. No large numbers differ.
+        share, u, _ = self._posterior(mu, tau)
+        first, second, third, fourth = ((share * u**power).sum(axis=1) for power in (1, 2, 3, 4))
+        by_mu = float((1 - (second - first**2)).sum())
+        both = float((2 * first - (third - first * second)).sum())
+        by_tau = float((3 * second - 1 - (fourth - second**2)).sum())
+        return tau / sqrt(by_mu - (both**2 / by_tau if by_tau > 0 else 0.0))
+
+
+def _gain(x: Floats, n: Floats, start: Floats, away: Floats) -> Floats:
+    """By how much the binomial log likelihood rises from a logit to one that is `away`.
+
+    ::
+
+        x d - n log((1 + exp(t + d)) / (1 + exp(t)))
+
+    for the rarer of the two outcomes, and in large sites without the difference of near logarithms.
+    """
+    mirrored = start > 0
+    t, d, rarer = -np.abs(start), np.where(mirrored, -away, away), np.where(mirrored, n - x, x)
+    rise = np.logaddexp(0, t + d) - np.logaddexp(0, t)
+    if n.max() > LARGE:
+        near = np.log1p(expit(t) * np.expm1(np.clip(d, -1, 1)))
+        rise = np.where(np.abs(d) < 1, near, rise)
+    return np.asarray(rarer * d - n * rise)
 
 
 def _spread(
@@ -252,6 +287,8 @@ def _limit(beyond: Callable[[float], float], start: float, step: float, end: flo
     """Where, outwards from `start`, `beyond` turns positive; infinite where it does not before `end`."""
     beyond = cache(beyond)  # the ends of the bracket keep their signs
     inside, nearer = start, min if step > 0 else max
+    if beyond(inside) > 0:  # sites so large that the least spread looked at is too much
+        return inside
     while inside != end:
         outside = nearer(inside + step, end)
         if beyond(outside) > 0:

@@ -8,6 +8,7 @@ from trustreport.measures.cell_mean import cell_mean
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import all_cells, cluster_cells
 
+LEAST = 1e-100  # 0 to any digit that is printed; what harm would be worth has no square below
 AT_ZERO = "at a threshold of 0 everybody is treated whatever the harm: nothing can be avoided"
 METHOD = "yield_mover"
 
@@ -52,7 +53,7 @@ def interventions_avoided(
     >>> print(interventions_avoided(truth, decision, 0.5))
     0.38 (95% CI -0.20 to 0.68; n = 8)
     """
-    if threshold <= 0:
+    if threshold <= LEAST:
         return undefined(truth.size, AT_ZERO, level=level, method=METHOD)
     weight = threshold / (1 - threshold)
     worth = np.array([0.0, 0.0, -1 / weight, 1.0])

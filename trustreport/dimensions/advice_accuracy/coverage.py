@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import ceil, inf, isnan, log10
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,15 @@ class Coverage:
         return len(self.ranked.certainty)
 
 
+def _to_same_digits(away: Floats) -> Floats:
+    """Distances rounded to digits of the greatest, so that equal ones are equal in any unit of the score."""
+    largest = float(np.nanmax(away, initial=0.0))
+    if not 0 < largest < inf:
+        return away
+    unit = 10.0 ** min(ceil(log10(largest)), 308)
+    return np.asarray((away / unit).round(SAME) * unit)
+
+
 def coverage_of(case: ScoredCases, plan: Plan) -> Coverage | None:
     """The curve of a candidate that decides, by confidence or by distance from its threshold; else None."""
     held = case.dataset.scores[case.candidate].confidence
@@ -77,7 +86,7 @@ def coverage_of(case: ScoredCases, plan: Plan) -> Coverage | None:
     if held is not None:
         by, certainty = "confidence", held[case.rows]
     elif case.score is not None and threshold is not None:
-        by, certainty = "distance", np.abs(case.score - threshold).round(SAME)
+        by, certainty = "distance", _to_same_digits(np.abs(case.score - threshold))
     else:
         return None
     certainty = np.where(case.failed, np.nan, certainty)

@@ -30,7 +30,8 @@ def brier_parts(
     n = len(score)
     second = fourth = 0.0
     for start in range(0, n, CHUNK):
-        squared = (score[start : start + CHUNK] - truth[start : start + CHUNK]) ** 2
+        part = score[start : start + CHUNK].astype(np.float64, copy=False)  # sums are of 64 bits
+        squared = (part - truth[start : start + CHUNK]) ** 2
         second += float(squared.sum())
         fourth += float(squared @ squared)
     value, fourth = second / n, fourth / n

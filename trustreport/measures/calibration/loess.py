@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 DEGREE = 2
 CELL = 0.2  # share of a window's cases with which a stretch is not cut again
+TINY = 1e-150  # a spread whose inverse overflows once it is squared
 MARGIN = 0.005  # of the range, by which the outermost places lie beyond the cases
 
 
@@ -49,6 +50,8 @@ def loess(x: Floats, y: Floats, *, span: float) -> Floats:
     [0.0, 1.0, 4.0, 9.0, 16.0, 25.0, 36.0, 49.0, 64.0, 81.0]
     """
     n = len(x)
+    if x[-1] - x[0] < TINY:
+        x = x * 2.0**600  # exact, and the curve does not depend on the unit of x
     k = min(n, int(span * n + 1e-5))
     at = _places(x, int(n * span * CELL))
     value, slope = np.array([_parabola(x, y, v, k) for v in at]).T

@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 Interval = Literal["wald", "profile", "sandwich"]
 INWARDS = 1e-8
 STEPS = 100
+ALIKE = 1e-13  # of their size: what differs less, differs by rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +165,13 @@ def calibration_slope(
     1.50 (95% CI -0.93 to 3.94; n = 6)
     """
     check(truth, score)
-    why = _undefined(truth)
-    if not why and score.min() == score.max():
-        why = notes.CONSTANT_SCORE
-    if not why and (score[~truth].max() <= score[truth].min() or score[truth].max() <= score[~truth].min()):
-        why = notes.SEPARATED
-    if why:
+    if why := _undefined(truth):
         return undefined(len(score), why, level=level, method=interval)
-    predictor, note = _logits(score)
+    predictor, note = _logits(score)  # scores next to 0 are alike once they are moved inwards
+    if np.ptp(predictor) <= ALIKE * np.abs(predictor).max():
+        return undefined(len(score), notes.CONSTANT_SCORE, level=level, method=interval)
+    if _separated(predictor[truth], predictor[~truth]):
+        return undefined(len(score), notes.SEPARATED, level=level, method=interval)
     fit = _line(truth, predictor, overwrite=cluster is None and interval == "wald")
     if fit is None:
         return undefined(len(score), notes.NO_CONVERGENCE, level=level, method=interval)
@@ -199,6 +199,10 @@ def _slope_influence(truth: NDArray[np.bool_], predictor: Floats, intercept: flo
     return influence
 
 
+def _separated(positives: Floats, negatives: Floats) -> bool:
+    return bool(negatives.max() <= positives.min() or positives.max() <= negatives.min())
+
+
 def _undefined(truth: NDArray[np.bool_]) -> str:
     if not truth.size:
         return notes.NO_CASE
@@ -206,10 +210,9 @@ def _undefined(truth: NDArray[np.bool_]) -> str:
 
 
 def _logits(score: Floats) -> tuple[Floats, str]:
-    inside = np.clip(score, INWARDS, 1 - INWARDS)
-    return logit(
-        inside, out=inside
-    ), notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
+    inside = np.clip(score.astype(np.float64, copy=False), INWARDS, 1 - INWARDS)  # 1 - 1e-8 is no float32
+    note = notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
+    return logit(inside, out=inside), note
 
 
 def _likelihood(truth: NDArray[np.bool_], predictor: Floats) -> float:

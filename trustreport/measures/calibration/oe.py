@@ -14,6 +14,7 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.proportion import normal_quantile
 
+LEAST = 1e-300  # a mean score that expects nothing: the ratio is beyond the numbers that are left
 Interval = Literal["oe_delta", "log_wald"]
 
 
@@ -75,7 +76,7 @@ def oe_ratio(
     n, events, expected = len(score), int(truth.sum()), float(score.sum())
     if n == 0:
         return undefined(0, notes.NO_CASE, level=level, method=interval)
-    if expected == 0:
+    if expected <= LEAST * n:
         return undefined(n, notes.NOTHING_EXPECTED, level=level, method=interval)
     value = events / expected
     details = {"observed": float(events), "expected": expected}

@@ -173,7 +173,7 @@ def _undefined(truth: NDArray[np.bool_], score: Floats, cluster: Clusters | None
 
 
 def _logits(score: Floats) -> Floats:
-    found: Floats = logit(np.clip(score, INWARDS, 1 - INWARDS))
+    found: Floats = logit(np.clip(score.astype(np.float64, copy=False), INWARDS, 1 - INWARDS))
     return found
 
 

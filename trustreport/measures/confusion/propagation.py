@@ -79,7 +79,9 @@ def propagated(
     else:
         value = float(formula(*weighed(counts, prevalence)))
         low, high = _ends_on_circle(values)
-    return Estimate(value, min(low, value), max(high, value), counts.n, level, METHOD)
+    of = quantity(name)  # no limit beyond the range by rounding
+    low, high = max(min(low, value), of.low), min(max(high, value), of.high)
+    return Estimate(value, low, high, counts.n, level, METHOD)
 
 
 def why_undefined(name: str, counts: ConfusionCounts, *, by_class: bool = False) -> str:
