@@ -46,7 +46,6 @@ LISTED: Mapping[tuple[str, str, str], str] = {
         "*",
         "ici",
     ): "distances from a smooth curve: none in clusters, as the report says",
-    ("H-accuracy*", "*", "h_accuracy"): "resampled where few cases of a class earn credit: too narrow",
     ("readers", "*, skilled", "auc, *"): "an area of .99 with 20 or 30 positive cases, as the report says",
     ("readers", "*, skilled", "sensitivity, change"): "from .88 to .98 of 20 or 30 cases, as the report says",
 }

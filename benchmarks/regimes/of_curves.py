@@ -44,7 +44,7 @@ def confident() -> Iterator[Regime]:
             yield "h_accuracy", _confident(truth, score, patient, rng, 2000)
 
         cases = f"{patients} patients of {of} cases" if of > 1 else f"{patients} cases"
-        due = patients * (1 - (1 - prevalence) ** of) >= 20
+        due = patients * of * prevalence >= 100  # a third of the positive cases earn credit
         true = partial(_true_confident, prevalence, of > 1)
         topic = "H-accuracy in clusters" if of > 1 else "H-accuracy"
         yield Regime(topic, f"{cases}, prevalence {prevalence:g}", true, study, due=due, cost=0.01)
