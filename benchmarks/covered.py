@@ -65,7 +65,6 @@ COUNTED = "counted in these cases, or computed exactly from what is printed: no 
 TESTED = "a test, a statistic of it or a chart: p-values and alerts, without an interval"
 DERIVED = "computed from what is declared or from other results, without an interval"
 BESIDE = "never primary: shown beside other numbers"
-ABSENT = "has an interval, and no regime yet: `docs/statistics.md` says so"
 PREDICTED = "where a further site or study lies: no value to be covered"
 REASONS: Mapping[str, tuple[str, ...]] = {
     COUNTED: (
@@ -95,7 +94,6 @@ REASONS: Mapping[str, tuple[str, ...]] = {
     ),
     BESIDE: (*("macro_sensitivity", "macro_ppv", "macro_f1", "weighted_f1"),),
     PREDICTED: ("prediction_interval",),
-    ABSENT: ("auc_group",),
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from regimes.of_baselines import baselines, slopes
 from regimes.of_cases import areas, candidates, equalised, groups, periods, sets, shares, sites
 from regimes.of_cells import cells
-from regimes.of_curves import confident, curves
+from regimes.of_curves import confident, curves, parts
 from regimes.of_follow_up import time_to_event
 from regimes.of_lesions import lesion_readers, lesions
 from regimes.of_monitoring import monitoring
@@ -65,4 +65,5 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "utilities of readings": to_readers,
     "confident": confident,
     "curves": curves,
+    "parts": parts,
 }

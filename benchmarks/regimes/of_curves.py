@@ -1,4 +1,4 @@
-"""Regimes of resampled measures of scored cases: smooth curves, H-accuracy."""
+"""Regimes of resampled measures of scored cases: smooth curves, parts of the ROC curve, H-accuracy."""
 
 from collections.abc import Iterator
 from functools import cache, partial
@@ -13,9 +13,11 @@ from trustreport.estimate import Estimate
 from trustreport.measures.calibration.smooth import smooth_error
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.h_accuracy.measure import h_accuracy, two_class_scores
+from trustreport.measures.roc.group import auc_group
 from trustreport.study import Floats
 
 SUMMARIES = ("e50", "e90", "emax")
+PART = 0.0, 0.33  # false positive rates
 TAU = 0.75
 MANY = 200_000
 PREVALENCES = 0.1, 0.35
@@ -31,6 +33,18 @@ def curves() -> Iterator[Regime]:
             yield from ((name, getattr(found, name)) for name in SUMMARIES)
 
         yield Regime("smooth curve", f"{n} cases, prevalence 0.35", _true_distances, study, cost=0.1)
+
+
+def parts() -> Iterator[Regime]:
+    """Area under a part of the curve: few positive cases, and many."""
+    for n, prevalence in ((100, 0.1), (300, 0.35)):
+
+        def part(rng: np.random.Generator, n: int = n, prevalence: float = prevalence) -> Found:
+            truth, score, _ = risks(n, prevalence, rng)
+            yield "auc_group", auc_group(truth, score, PART, rng=rng, level=LEVEL)
+
+        due, design = n * prevalence >= 20, f"{n} cases, prevalence {prevalence:g}"
+        yield Regime("part of the curve", design, partial(_true_part, prevalence), part, due=due, cost=0.2)
 
 
 def confident() -> Iterator[Regime]:
@@ -69,6 +83,13 @@ def _true_distances() -> dict[str, float]:
     truth, score, _ = risks(MANY, 0.35, np.random.default_rng(350))
     found = smooth_error(truth, score)
     return {name: getattr(found, name).value for name in SUMMARIES}
+
+
+@cache
+def _true_part(prevalence: float) -> dict[str, float]:
+    rng = np.random.default_rng(int(1000 * prevalence))
+    truth, score, _ = risks(2 * MANY, prevalence, rng)
+    return {"auc_group": auc_group(truth, score, PART, rng=rng, resamples=2).value}
 
 
 @cache
