@@ -66,7 +66,6 @@ TESTED = "a test, a statistic of it or a chart: p-values and alerts, without an 
 DERIVED = "computed from what is declared or from other results, without an interval"
 BESIDE = "never primary: shown beside other numbers"
 PREDICTED = "where a further site or study lies: no value to be covered"
-ABSENT = "has an interval, and no regime yet: `docs/statistics.md` says so"
 REASONS: Mapping[str, tuple[str, ...]] = {
     COUNTED: (
         *("tp", "tn", "fp", "fn", "positives", "indeterminate_positives", "indeterminate_negatives"),
@@ -95,18 +94,6 @@ REASONS: Mapping[str, tuple[str, ...]] = {
     ),
     BESIDE: (*("macro_sensitivity", "macro_ppv", "macro_f1", "weighted_f1"),),
     PREDICTED: ("prediction_interval",),
-    ABSENT: (
-        *(
-            "auc_group",
-            "h_accuracy",
-            "utility",
-            "weighted_utility",
-            "e50",
-            "e90",
-            "emax",
-            "similarity_performance_correlation",
-        ),
-    ),
 }
 
 

@@ -199,7 +199,9 @@ ROWS: tuple[Quantity, ...] = (
     ),
     *_rows("true_positive_share", better="up", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
     *_rows("false_positive_share", better="down", counts_decisions=True, by_prevalence=True, **_OF_SHARE),
-    *_rows("weighted_utility", "utility", "up", counts_decisions=True, **_RISKS),
+    *_rows(
+        "weighted_utility", "utility", "up", counts_decisions=True, high=1.0, scale="log_shortfall", **_RISKS
+    ),
     *_rows("utility_yield optimal_yield", "utility", "up", by_prevalence=True, counts_decisions=True),
     *_rows("utility", "utility", "up", by_prevalence=True, counts_decisions=True),
     *_rows("optimal_threshold", "score"),

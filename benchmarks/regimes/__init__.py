@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from regimes.of_baselines import baselines, slopes
 from regimes.of_cases import areas, candidates, equalised, groups, periods, sets, shares, sites
 from regimes.of_cells import cells
+from regimes.of_curves import confident, curves, parts
 from regimes.of_follow_up import time_to_event
 from regimes.of_lesions import lesion_readers, lesions
 from regimes.of_monitoring import monitoring
@@ -18,11 +19,11 @@ from regimes.of_recalibration import recalibration
 from regimes.of_reliance import reliance
 from regimes.of_repeats import repeats
 from regimes.of_samples import samples
-from regimes.of_similarity import similarity
+from regimes.of_similarity import of_sites, similarity
 from regimes.of_studies import pooled_studies
 from regimes.of_thresholds import thresholds
 from regimes.of_use import beside, protocols
-from regimes.of_utilities import utilities
+from regimes.of_utilities import changed_utilities, to_readers, utilities
 from regimes.regime import Regime
 
 TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
@@ -59,4 +60,10 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "ranks": ranks,
     "utilities": utilities,
     "similarity": similarity,
+    "similarity of sites": of_sites,
+    "utilities of candidates": changed_utilities,
+    "utilities of readings": to_readers,
+    "confident": confident,
+    "curves": curves,
+    "parts": parts,
 }

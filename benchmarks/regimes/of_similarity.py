@@ -1,4 +1,4 @@
-"""Regimes of how different two sets are, whatever their size: the share of distance between them."""
+"""Regimes of how different two sets are, and of whether sites that are less different perform better."""
 
 from collections.abc import Iterator
 from functools import cache, partial
@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 
 from regimes.regime import LEVEL, Found, Regime
+from trustreport.measures.robustness import similarity_performance_correlation
 from trustreport.measures.similarity.effect import normalised_energy
 from trustreport.measures.similarity.features import standardise
 from trustreport.study import Floats
@@ -41,3 +42,20 @@ def similarity() -> Iterator[Regime]:
 
         design = f"{n} and {m} cases, {away:g} SD apart"
         yield Regime("effect of similarity", design, partial(_true, away), study, cost=0.005)
+
+
+def of_sites() -> Iterator[Regime]:
+    """Few and many sites, each with its similarity and its performance."""
+    for sites, r in product((4, 6, 12), (0.0, 0.5, 0.9)):
+
+        def study(rng: np.random.Generator, sites: int = sites, r: float = r) -> Found:
+            alike, own = rng.standard_normal((2, sites))
+            e = similarity_performance_correlation(alike, r * alike + np.sqrt(1 - r * r) * own, level=LEVEL)
+            yield "similarity_performance_correlation", e
+
+        true = partial(_correlation, r)
+        yield Regime("similarity of sites", f"{sites} sites, correlation {r:g}", true, study, cost=0.0001)
+
+
+def _correlation(r: float) -> dict[str, float]:
+    return {"similarity_performance_correlation": r}

@@ -14,7 +14,7 @@ from statsmodels.regression.linear_model import OLS, WLS
 
 from trustreport.estimate import Estimate
 from trustreport.measures.calibration.advice import advice_values
-from trustreport.measures.calibration.bins import equal_width, places
+from trustreport.measures.calibration.bins import equal_width_and_places
 from trustreport.measures.calibration.brier import brier
 from trustreport.measures.calibration.ece import ece
 from trustreport.measures.calibration.gici import gici as gici_of
@@ -82,8 +82,8 @@ def test_observed_over_expected_is_a_ratio_of_means_in_clusters() -> None:
 
 def test_the_error_of_bins_has_the_variance_of_a_mean_in_clusters() -> None:
     # With the signs of the gaps known the error is the mean of sign x (truth - score).
-    bins = equal_width(TRUTH, SCORE, 5)
-    sign = np.sign(bins.events - bins.total)[places(SCORE, bins)]
+    bins, place = equal_width_and_places(TRUTH, SCORE, 5)
+    sign = np.sign(bins.events - bins.total)[place]
     params, errors = robust(OLS(sign * (TRUTH - SCORE), np.ones(N)))
     found, alone = ece(TRUTH, SCORE, bins=5, cluster=CLUSTER), ece(TRUTH, SCORE, bins=5)
     assert (found.value, found.se) == pytest.approx((params[0], errors[0]), rel=1e-6)

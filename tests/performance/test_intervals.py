@@ -26,6 +26,7 @@ from trustreport.measures.net_benefit import (
     net_benefit_mover,
     snb_jackknife,
     snb_mover,
+    weighted_utility,
 )
 from trustreport.measures.roc.auc import auc_logit_larger
 from trustreport.measures.roc.clustered import auc_logit_obuchowski
@@ -43,9 +44,17 @@ OF_SETS: dict[str, Callable[..., Estimate]] = {
     "snb_mover": lambda y, s, g, t: snb_mover(y, s, t),
     "net_benefit": lambda y, s, g, t: net_benefit_mover(y, s, t),
     "snb_jackknife": lambda y, s, g, t: snb_jackknife(y, s, t, g),
+    "wu_log_t": lambda y, s, g: weighted_utility(y, s, *own_of(len(y))),
+    "cluster_wu_log_t": lambda y, s, g: weighted_utility(y, s, *own_of(len(y)), cluster=g),
 }
 # The value of each quantity at which there is nothing: of the area that of a coin.
 NULLS = {"auc": 0.5, "calibration_slope": 1.0, "calibration_intercept": 0.0, "oe_ratio": 1.0}
+
+
+def own_of(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Threshold and relevance of each case."""
+    k = np.arange(1, n + 1)
+    return np.array([0.2, 0.3, 0.5])[k % 3], 0.5 + k * 3 % 5 / 4
 
 
 def rows(reference: Path) -> list[dict[str, str]]:
@@ -78,7 +87,7 @@ def test_agrees_with_r(reference: Path) -> None:
         if row["p"].strip() != "NA":
             assert e.p == pytest.approx(float(row["p"]), rel=1e-6), row
         found += 1
-    assert found == 29
+    assert found == 33
 
 
 @st.composite

@@ -72,6 +72,14 @@ for (set in c("heart_ext_va", "heart_ext_hungarian")) {
     half <- qt(.975, length(unique(g[y == 1])) - 1) * sqrt(V)
     row(paste0("snb_jackknife_", t), set, value, 1 - (1 - value) * exp(half), 1 - (1 - value) * exp(-half))
   }
+  # weighted utility, cases with thresholds and relevances of their own; its loss a ratio of sums, linearised
+  k <- seq_len(n); own <- c(.2, .3, .5)[k %% 3 + 1]; rel <- .5 + (k * 3) %% 5 / 4
+  lost <- rel * ifelse(y == 1, s < own, (s >= own) * own / (1 - own)); L <- sum(lost) / sum(rel * y)
+  part <- (lost - L * rel * y) / sum(lost)  # of log(L)
+  half <- qt(.975, n1 - 1) * sqrt(sum(part^2)); row("wu_log_t", set, 1 - L, 1 - L * exp(half), 1 - L * exp(-half))
+  sums <- tapply(part, g, sum); held <- length(unique(g[y == 1]))
+  half <- qt(.975, held - 1) * sqrt(var(sums) * length(sums))
+  row("cluster_wu_log_t", set, 1 - L, 1 - L * exp(half), 1 - L * exp(-half))
   bin <- cut(s, seq(0, 1, .1), right = FALSE, include.lowest = TRUE); nb <- tapply(y, bin, length); nb[is.na(nb)] <- 0
   eb <- tapply(y, bin, sum); tb <- tapply(s, bin, sum); eb[is.na(eb)] <- 0; tb[is.na(tb)] <- 0
   gap <- (eb - tb) / pmax(nb, 1); ece <- sum(abs(eb - tb)) / n; q <- (eb + 1) / (nb + 2); noise <- nb * q * (1 - q)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from trustreport import criteria, lock
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import COUNTED_DECISIONS, CRITERIA
+from trustreport.measures.order import ascending
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, quantity_name
 from trustreport.performance.cases import place_of_set
@@ -78,11 +79,13 @@ def _next_to_best(dataset: Dataset, scores: Scores, threshold: float, least: flo
         return None
     known = (dataset.cases.truth >= 0) & ~np.isnan(scores.score)
     truth, score = dataset.cases.truth[known] == 1, scores.score[known]
-    values = np.unique(score)
+    order = ascending(score)
+    first = np.flatnonzero(np.diff(score[order], prepend=-np.inf) > 0)  # of each value that occurs
+    values = score[order][first]
     if len(values) < least or truth.all() or not truth.any():
         return None
-    called = len(score) - np.searchsorted(np.sort(score), values)
-    hits = truth.sum() - np.searchsorted(np.sort(score[truth]), values)
+    called = len(score) - first
+    hits = truth.sum() - np.cumsum(np.append(False, truth[order]))[first]
     alarms = called - hits
     youden = hits / truth.sum() - alarms / (~truth).sum()
     f1 = 2 * hits / (called + truth.sum())

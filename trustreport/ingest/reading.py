@@ -1,5 +1,6 @@
 """`read`: a study folder to a frozen `Study` and its `Plan`, or every problem of every file at once."""
 
+import sys
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -53,7 +54,14 @@ def read(path: str | PathLike[str], *, allow_outside: bool = False) -> tuple[Stu
     study = _study(plan, touched, manifest, files, problems)
     if problems or study is None:
         raise StudyError(_in_order(problems, manifest.file))
+    _give_back()
     return study, plan
+
+
+def _give_back() -> None:
+    """The memory of the tables, of which nothing is left in the study, to the operating system."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
 
 
 def read_plan(path: str | PathLike[str]) -> tuple[Path, Plan]:

@@ -53,11 +53,24 @@ def encoded(column: "Column") -> tuple[Codes, "pa.Array"]:
     """Codes (n_rows,) of trimmed text in order of appearance, -1 where empty, and the distinct texts."""
     import pyarrow as pa
 
-    cells = text(column)
-    chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
-    if not chunks:
-        return np.empty(0, np.int32), pa.array([], pa.string())
-    coded = pa.chunked_array(chunks).dictionary_encode()  # all chunks share one dictionary
+    if not (is_text(column.type) or pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)):
+        return _encoded(text(column))
+    codes, cells = _encoded(column)
+    names = text(cells)  # of different cells only: of many millions of rows they are few
+    if names.equals(cells):
+        return codes, names
+    again, names = _encoded(names)
+    return np.append(again, np.int32(-1))[codes], names
+
+
+def _encoded(column: "Column") -> tuple[Codes, "pa.Array"]:
+    """Codes of the cells as they stand, -1 where null, and the distinct cells."""
+    import pyarrow as pa
+
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    coded = pa.chunked_array(chunks, column.type).dictionary_encode()  # all chunks share one dictionary
+    if not coded.chunks:
+        return np.empty(0, np.int32), pa.array([], column.type)
     codes = np.concatenate([c.indices.fill_null(-1).to_numpy(zero_copy_only=False) for c in coded.chunks])
     return codes.astype(np.int32, copy=False), coded.chunks[-1].dictionary
 

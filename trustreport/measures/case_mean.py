@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
+from trustreport.measures.blocks import sums
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
 from trustreport.measures.proportion import normal_quantile
@@ -75,7 +76,8 @@ def case_ratio(
     value = float(worth.sum() / best.sum())
     if cluster is not None:
         return _clustered(value, (worth - value * best) / float(best.sum()), cluster, level, method)
-    se = sqrt(float(np.mean((worth - value * best) ** 2)) / n) / float(best.mean())
+    squared = float(sums(n, lambda of: ((worth[of] - value * best[of]) ** 2,))[0])
+    se = sqrt(squared / n / n) / float(best.mean())
     note = "" if se else notes.NO_WIDTH
     return Estimate(value, value - z * se, value + z * se, n, level, method, note, se=se)
 

@@ -1,6 +1,6 @@
 """Accuracy on the cases that a device would still decide if it refused the least certain ones."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.case_share import case_share
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.proportion import wilson
 
 Floats = NDArray[np.float64]
 NO_CASE = "no case"
@@ -16,11 +17,34 @@ NOT_DECIDED = "{decided} of {n} cases have a result: fewer than would have to be
 ROUNDING = 1e-9
 
 
+@dataclass(frozen=True, slots=True)
+class ByCertainty:
+    """Cases with a result, the least certain first: `certainty`, and how many of the first ones are right.
+
+    `right` is one longer and starts at 0.
+    """
+
+    certainty: Floats
+    right: NDArray[np.int32]
+
+
+def by_certainty(right: NDArray[np.bool_], certainty: Floats) -> ByCertainty:
+    """The cases put in order once, for `accuracy_at_coverage` at many coverages.
+
+    >>> by_certainty(np.array([True, False, True]), np.array([0.9, np.nan, 0.2])).right.tolist()
+    [0, 1, 2]
+    """
+    known = np.flatnonzero(~np.isnan(certainty))
+    order = known[np.argsort(certainty[known])]
+    return ByCertainty(certainty[order], np.cumsum(np.append(False, right[order]), dtype=np.int32))
+
+
 def accuracy_at_coverage(
     right: NDArray[np.bool_],
     certainty: Floats,
     coverage: float,
     *,
+    ranked: ByCertainty | None = None,
     cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
@@ -41,6 +65,8 @@ def accuracy_at_coverage(
     certainty : float array, shape (n_cases,)
         The higher the more certain; NaN for cases without a result, which are never decided but count in n.
     coverage : float in (0, 1]
+    ranked : optional
+        `by_certainty` of these cases, where it is at hand already.
     cluster : int array, shape (n_cases,), optional
     level : float in (0, 1)
 
@@ -65,16 +91,18 @@ def accuracy_at_coverage(
         raise ValueError(f"coverage must lie in (0, 1], got {coverage:g}.")
     n = right.size
     method = "wilson" if cluster is None else "cluster_wilson"
-    wanted = ceil(coverage * n - ROUNDING)
-    known = np.sort(certainty[~np.isnan(certainty)])[::-1]
-    if wanted > len(known) or not n:
-        note = NOT_DECIDED.format(decided=len(known), n=n) if n else NO_CASE
-        return undefined(len(known), note, level=level, method=method)
-    least = float(known[wanted - 1])
-    of = certainty >= least
-    some = None if cluster is None else cluster[of]
-    if some is not None and len(np.unique(some)) == len(some):
-        some = None
-    e = case_share(right[of], cluster=some, level=level)
-    details = {**e.details, "coverage": float(of.mean()), "least_certainty": least}
-    return replace(e, details=details)
+    wanted = max(1, ceil(coverage * n - ROUNDING))
+    ranked = ranked or by_certainty(right, certainty)
+    known = len(ranked.certainty)
+    if wanted > known or not n:
+        note = NOT_DECIDED.format(decided=known, n=n) if n else NO_CASE
+        return undefined(known, note, level=level, method=method)
+    least = float(ranked.certainty[known - wanted])
+    below = int(np.searchsorted(ranked.certainty, least, "left"))
+    of = None if cluster is None else certainty >= least
+    some = None if cluster is None or of is None else cluster[of]
+    if of is None or some is None or len(np.unique(some)) == len(some):
+        e = wilson(int(ranked.right[-1] - ranked.right[below]), known - below, level)
+    else:
+        e = case_share(right[of], cluster=some, level=level)
+    return replace(e, details={**e.details, "coverage": (known - below) / n, "least_certainty": least})

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cell_mean import cell_mean
 from trustreport.measures.cluster import Clusters
-from trustreport.measures.confusion.clustered import cluster_cells
+from trustreport.measures.confusion.clustered import all_cells, cluster_cells
 
 LEAST = 1e-100  # 0 to any digit that is printed; what harm would be worth has no square below
 AT_ZERO = "at a threshold of 0 everybody is treated whatever the harm: nothing can be avoided"
@@ -58,5 +58,4 @@ def interventions_avoided(
     weight = threshold / (1 - threshold)
     worth = np.array([0.0, 0.0, -1 / weight, 1.0])
     cells = None if cluster is None else cluster_cells(truth, decision, cluster)
-    counts = cluster_cells(truth, decision, np.zeros(truth.size, np.int64)).sum(axis=0)
-    return cell_mean(counts, worth, np.array([1, 0, 1, 0]), clusters=cells, level=level)
+    return cell_mean(all_cells(truth, decision), worth, np.array([1, 0, 1, 0]), clusters=cells, level=level)

@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
+from trustreport.measures.order import Order, ascending
 from trustreport.performance.clusters import clustering
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.keys import case_key
 from trustreport.place import Place
 from trustreport.plan import Plan
-from trustreport.study import Binary, Dataset, Floats, Scores, Study
+from trustreport.study import Binary, Codes, Dataset, Floats, Scores, Study
 
 Mask = NDArray[np.bool_]
 Rule = Literal["wrong", "positive", "negative"]
@@ -177,6 +178,11 @@ class ScoredCases:
         return np.zeros(len(self), bool) if self.score is None else ~np.isnan(self.score) & ~self.failed
 
     @cached_property
+    def complete(self) -> bool:
+        """Whether every case has a score that is used: then no column is copied for those that have."""
+        return bool(self.scored.all())
+
+    @cached_property
     def risk(self) -> Floats | None:
         """The scores as probabilities, NaN where one lacks; None without scores, or where they are none."""
         if self.score is None or self.risk_range is None:
@@ -189,6 +195,8 @@ class ScoredCases:
         """Truth, probability and cluster of the cases that have a score; of these calibration is made."""
         assert self.risk is not None
         of = self.scored
+        if self.complete:
+            return self.truth, self.risk, together(self.cluster, of)
         return self.truth[of], self.risk[of], together(self.cluster, of)
 
     @cached_property
@@ -199,6 +207,8 @@ class ScoredCases:
         """
         assert self.score is not None
         oriented = -self.score if self.reversed else self.score
+        if self.complete:
+            return self.truth, oriented, together(self.cluster, self.scored)
         used = oriented[self.scored]
         low, high = (float(used.min()) - 1, float(used.max()) + 1) if used.size else (0.0, 1.0)
         filled = np.where(self.failed, np.where(self._called, high, low), oriented)
@@ -206,9 +216,23 @@ class ScoredCases:
         return self.truth[of], filled[of], together(self.cluster, of)
 
     @cached_property
+    def ranked_order(self) -> Order:
+        """The order of `ranked` by score, the lowest first."""
+        return ascending(self.ranked[1]).astype(np.int32)
+
+    @cached_property
+    def score_order(self) -> Order:
+        """The order of `with_scores` by score, the lowest first."""
+        assert self.score is not None
+        same = self.complete and not self.reversed and self.risk is self.score
+        return self.ranked_order if same else ascending(self.with_scores[1]).astype(np.int32)
+
+    @cached_property
     def acted_on(self) -> tuple[Mask, Floats, Clusters | None]:
         """Truth, probability and cluster as a threshold meets them; failed cases at -inf or inf, by rule."""
         assert self.risk is not None
+        if self.complete:
+            return self.truth, self.risk, together(self.cluster, self.scored)
         filled = np.where(self.failed, np.where(self._called, np.inf, -np.inf), self.risk)
         of = self.scored | self.failed
         return self.truth[of], filled[of], together(self.cluster, of)
@@ -266,6 +290,35 @@ class ScoredCases:
             cluster=together(cluster, of),
             memo={},
         )
+
+    def parts(
+        self, codes: Codes, places: Mapping[int, Place], *, apart: Clusters | None = None
+    ) -> list["ScoredCases"]:
+        """`part` for each of several codes, (n,): the columns are put in their order once, and cut."""
+        cluster = self.cluster if apart is None else apart
+        few = len(codes) and codes.max() < np.iinfo(np.int16).max  # which numpy sorts by counting
+        order = np.argsort(codes.astype(np.int16) if few else codes, kind="stable")
+        ends = np.searchsorted(codes, np.array([(one, one + 1) for one in places], codes.dtype), sorter=order)
+
+        def cut(column: NDArray[Any] | None) -> list[Any]:
+            held = None if column is None else column[order]
+            return [None if held is None else held[start:stop] for start, stop in ends]
+
+        columns = map(cut, (self.rows, self.truth, self.score, self.decision, self.failed, cluster))
+        return [
+            replace(
+                self,
+                place=place,
+                rows=rows,
+                truth=truth,
+                score=score,
+                decision=decision,
+                failed=failed,
+                cluster=together(of, np.ones(len(rows), bool)),
+                memo={},
+            )
+            for place, rows, truth, score, decision, failed, of in zip(places.values(), *columns)
+        ]
 
     def among(self, of: Mask) -> Mask:
         """Which of these cases a mask over the data set, (n_cases,), names."""
@@ -341,6 +394,7 @@ def made(
     point = plan.operating_point
     rule: Rule = point.indeterminate_as or "wrong"
     rows = np.flatnonzero(counted & found.given)
+    every = len(rows) == len(counted)
     truth, failed = dataset.cases.truth[rows] == 1, found.failed[rows]
     decision = None
     if found.decides:
@@ -351,7 +405,7 @@ def made(
         candidate,
         rows,
         truth,
-        found.score[rows] if found.scores else None,
+        (found.score if every else found.score[rows]) if found.scores else None,
         decision,
         failed,
         rule,

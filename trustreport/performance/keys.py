@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 from trustreport.study import Labels
 
 DIGITS = 16
-CHUNK = 1_000_000
+CHUNK = 200_000
+LENGTH = 5  # bits that hold how many digits a number has
 
 
 def case_key(name: str, labels: Labels, rows: NDArray[np.intp] | None = None) -> str:
@@ -51,19 +53,25 @@ def _named(name: str, labels: Labels, rows: NDArray[np.intp]) -> Iterator[bytes]
 
 def _counted(name: str, rows: NDArray[np.intp]) -> Iterator[bytes]:
     """Numbers of rows in the order of their digits, without a string for each of many millions."""
-    number = rows.astype(np.int64) + 1
-    if not len(number):
+    key = np.sort(rows).astype(np.int64) + 1
+    if not len(key):
         return
-    width = np.floor(np.log10(number)).astype(np.int64) + 1
-    order = np.lexsort((width, number * 10 ** (width.max() - width)))
+    longest = len(str(key[-1]))
+    # All as long as the longest, and how long each was: 7 of up to three digits is 700, one digit.
+    ends = np.searchsorted(key, 10 ** np.arange(longest + 1))
+    for width, (start, stop) in enumerate(pairwise(ends), 1):
+        key[start:stop] *= 10 ** (longest - width) << LENGTH
+        key[start:stop] += width
+    key.sort()
     head = np.frombuffer(f"{name}/".encode(), np.uint8)
-    powers = 10 ** np.arange(width.max() - 1, -1, -1)
-    for start in range(0, len(order), CHUNK):
-        some = number[order[start : start + CHUNK]]
-        line = np.empty((len(some), len(head) + len(powers) + 1), np.uint8)
+    for start in range(0, len(key), CHUNK):
+        some = key[start : start + CHUNK]
+        length, number = some & ((1 << LENGTH) - 1), some >> LENGTH
+        line = np.empty((len(some), len(head) + longest + 1), np.uint8)
         line[:, : len(head)] = head
-        for i, power in enumerate(powers, len(head)):
-            digit = some // power
-            line[:, i] = np.where(digit > 0, ord("0") + digit % 10, 0)
+        for i in reversed(range(longest)):
+            shorter = number // 10
+            line[:, len(head) + i] = np.where(i < length, ord("0") + number - 10 * shorter, 0)
+            number = shorter
         line[:, -1] = ord("\n")
         yield line[line > 0].tobytes()

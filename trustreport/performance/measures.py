@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.calibration.brier import brier
-from trustreport.measures.calibration.logistic import calibration_intercept, calibration_slope
+from trustreport.measures.calibration.brier import brier, brier_parts
+from trustreport.measures.calibration.logistic import (
+    calibration_intercept,
+    calibration_slope,
+    fitted_intercept,
+)
 from trustreport.measures.calibration.oe import oe_ratio
 from trustreport.measures.confusion.at_prevalence import at_prevalence
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
@@ -34,7 +38,12 @@ from trustreport.measures.roc.auc import (
     logit_delong,
     newcombe_auc,
 )
-from trustreport.measures.roc.average_precision import FEW_POSITIVES, logit_binomial, logit_influence
+from trustreport.measures.roc.average_precision import (
+    FEW_POSITIVES,
+    logit_binomial,
+    logit_influence,
+    outranked,
+)
 from trustreport.measures.roc.clustered import auc_logit_obuchowski, clustered_auc
 from trustreport.performance.cases import ScoredCases
 from trustreport.quantities import quantity
@@ -45,6 +54,11 @@ CALIBRATION: dict[str, Callable[..., Estimate]] = {
     "calibration_intercept": calibration_intercept,
     "calibration_slope": calibration_slope,
     "oe_ratio": oe_ratio,
+}
+# What several intervals of a measure start from.
+SHARED: dict[str, Callable[..., Any]] = {
+    "brier": brier_parts,
+    "calibration_intercept": fitted_intercept,
 }
 # The method of the primary estimate, a fixed word, said too where there is none.
 METHODS = {
@@ -123,13 +137,19 @@ def complement(e: Estimate) -> Estimate:
 
 def why_no_risk(case: ScoredCases) -> str:
     """Why the scores cannot be read as probabilities, or nothing."""
+    if "why_no_risk" not in case.memo:
+        case.memo["why_no_risk"] = _why_no_risk(case)
+    return str(case.memo["why_no_risk"])
+
+
+def _why_no_risk(case: ScoredCases) -> str:
     if case.score is None:
         return NO_SCORE
     if case.reversed:
         return REVERSED
     if case.risk is None:
         return NO_PROBABILITIES
-    used = case.risk[case.scored]
+    used = case.with_scores[1]
     return NOT_RISKS if used.size and (used.min() < 0 or used.max() > 1) else ""
 
 
@@ -172,15 +192,16 @@ def _of_ranks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
     if name == "average_precision":
         few = int(truth.sum()) < FEW_POSITIVES
         methods = (logit_binomial, logit_influence) if few else (logit_influence, logit_binomial)
-        found = [method(truth, score, level=level) for method in methods]
+        given: dict[str, Any] = {"level": level, "known": outranked(truth, score, case.ranked_order)}
+        found = [method(truth, score, **given) for method in methods]
         if cluster is not None:
-            found.insert(0, logit_influence(truth, score, cluster=cluster, level=level))
+            found.insert(0, logit_influence(truth, score, cluster=cluster, **given))
         return found
-    area = area_and_variance(truth, score)  # which sorts the scores
+    area = area_and_variance(truth, score, order=case.ranked_order)
     found = [
         method(truth, score, level=level, known=area) for method in (auc_logit_larger, delong, logit_delong)
     ]
-    found.append(newcombe_auc(truth, score, level=level))
+    found.append(newcombe_auc(truth, score, level=level, known=area))
     if cluster is None:
         return found
     first, other = (m(truth, score, cluster, level=level) for m in (auc_logit_obuchowski, clustered_auc))
@@ -197,9 +218,12 @@ def _of_risks(case: ScoredCases, name: str, level: float) -> list[Estimate]:
     wanted = [primary, *OTHER_INTERVALS[name]]
     if len(score) > LARGE and "profile" in wanted:
         wanted.remove("profile")
-    found = [measure(truth, score, interval=interval, level=level) for interval in wanted]
+    given: dict[str, Any] = {"level": level}
+    if name in SHARED and len(score):
+        given["known"] = SHARED[name](truth, score)
+    found = [measure(truth, score, interval=interval, **given) for interval in wanted]
     if cluster is not None:
-        found.insert(0, measure(truth, score, cluster=cluster, level=level))
+        found.insert(0, measure(truth, score, cluster=cluster, **given))
     return found
 
 
@@ -217,7 +241,8 @@ def _at_threshold(
         if cluster is not None:
             found.insert(0, net_benefit_mover(*given, cluster=cluster, level=level))
         return found
-    found = [snb_mover(*given, level=level), standardized_net_benefit(*given, level=level)]
+    plain = standardized_net_benefit(*given, level=level)
+    found = [snb_mover(*given, level=level, known=plain), plain]
     if cluster is not None:
         found.insert(0, snb_jackknife(*given, cluster, level=level))
     return found

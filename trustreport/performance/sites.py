@@ -52,18 +52,22 @@ def sites_in(case: ScoredCases, plan: Plan, most: float = MOST_SITES) -> list[Si
     sites, dataset = case.dataset.cases.site, case.dataset
     if dataset.role not in ROLES or sites is None or case.place.dataset is None:
         return []  # what readers were shown is reported by task, not by site
-    codes = np.asarray(sites.codes)[case.rows]
-    present = np.unique(codes[codes >= 0])
+    if "present" not in case.memo:
+        codes = np.asarray(sites.codes)[case.rows]
+        case.memo["present"] = np.unique(codes[codes >= 0])
+    present = case.memo["present"]
     if not 2 <= len(present) <= most:
         return []
     made = ("sites", id(plan.datasets))
     if made not in case.memo:
         cluster = clustering(dataset, plan, apart="site").of_case
-        apart: Any = np.arange(len(case)) if cluster is None else cluster[case.rows]
-        named = [(sites.labels[int(one)], codes == one) for one in present]
-        case.memo[made] = [
-            SiteOf(name, case.part(of, case.place.at(site=name), apart=apart)) for name, of in named
-        ]
+        apart: Any = None if cluster is None else cluster[case.rows]
+        if cluster is None and case.cluster is not None:
+            apart = np.arange(len(case))
+        names = {int(one): sites.labels[int(one)] for one in present}
+        places = {one: case.place.at(site=name) for one, name in names.items()}
+        parts = case.parts(np.asarray(sites.codes)[case.rows], places, apart=apart)
+        case.memo[made] = [SiteOf(name, part) for name, part in zip(names.values(), parts)]
     cut: list[SiteOf] = case.memo[made]
     shut = _closed([one.case for one in cut], public_cell(plan))
     return [replace(one, closed=i in shut) for i, one in enumerate(cut)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trustreport.measures.calibration import notes, smooth
-from trustreport.measures.calibration.bins import equal_width, places
+from trustreport.measures.calibration.bins import equal_width_and_places
 from trustreport.measures.calibration.ece import ece
 
 
@@ -20,8 +20,7 @@ def test_the_error_of_bins_is_a_mean_of_signed_gaps() -> None:
     One event and one case without are added to each bin for its rate: with so many cases of no account.
     """
     truth, score = sample(30_000)
-    bins = equal_width(truth, score, 10)
-    place = places(score, bins)
+    bins, place = equal_width_and_places(truth, score, 10)
     sign = np.sign(bins.total - bins.events)[place]
     by_hand = (sign * (score - truth)).std() / np.sqrt(30_000)
     assert ece(truth, score).se == pytest.approx(by_hand, rel=1e-3)

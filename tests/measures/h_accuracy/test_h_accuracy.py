@@ -279,13 +279,17 @@ def test_undefined_says_why():
     assert value([1, 1], scores, priority=[0, 1]) == 1.0
     empty = h_accuracy(np.array([0, 1]), scores, complexity=np.array([0.0, 1]), rng=rng())
     assert empty.note == notes.NO_COMPLEXITY
-    assert h_accuracy(np.array([0, 1]), scores, rng=rng()).note == notes.NO_WIDTH
-    truth = np.repeat([0, 1], 6)
-    few = h_accuracy(
-        truth, two_class_scores(truth * 1.0), complexity=np.where(np.arange(12) % 6, 0.0, 1), rng=rng()
-    )
-    assert few.note == notes.FEW_RESAMPLES
-    assert few.value == 1.0
+    truth = np.repeat([0, 1], 12)
+    certain = two_class_scores(truth * 1.0)
+    assert h_accuracy(truth, certain, rng=rng()).note == notes.NO_WIDTH
+    nine = np.where(np.arange(24) % 12 < 9, 1.0, 0.0)
+    for few in (
+        h_accuracy(truth, certain, complexity=nine, rng=rng()),  # others count for nothing
+        h_accuracy(truth, certain, cluster=np.arange(24) % 9, rng=rng()),
+    ):
+        assert (few.value, few.note) == (1.0, notes.FEW_CREDITED)
+        assert isnan(few.low)
+        assert isnan(few.high)
     assert risk_accuracy(np.zeros(3, bool), np.ones(3), 0.5, rng=rng()).note == notes.CLASS_ABSENT
 
 

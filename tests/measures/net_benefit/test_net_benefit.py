@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis.extra.numpy import arrays
 
 from trustreport.measures import net_benefit as nb
+from trustreport.measures import notes
 from trustreport.measures.case_mean import AT_ONE
 from trustreport.measures.confusion.counts import ConfusionCounts
 
@@ -178,6 +179,26 @@ def test_irrelevant_cases_do_not_count_even_at_threshold_one():
     alarm = np.where(np.arange(8) == 7, 1.0, SCORE)
     threshold = np.where(np.arange(8) == 7, 1.0, 0.5)
     assert nb.weighted_utility(TRUTH, alarm, threshold, 1.0 * TRUTH).value == pytest.approx(2 / 3)
+
+
+def test_weighted_utility_without_limits_says_why():
+    own = np.full(8, 0.5), np.ones(8)
+    limited = nb.weighted_utility(TRUTH, SCORE, *own)
+    assert limited.low < limited.value < limited.high < 1
+    assert (limited.method, limited.df) == ("wu_log_t", 2.0)
+    best = nb.weighted_utility(TRUTH, TRUTH.astype(float), *own)
+    assert (best.value, best.note) == (1.0, nb.NO_UTILITY_LOST)
+    one = nb.weighted_utility(TRUTH, SCORE, own[0], np.where(np.arange(8) == 0, 1.0, ~TRUTH))
+    assert one.note == nb.TOO_FEW_RELEVANT
+    grouped = nb.weighted_utility(TRUTH, SCORE, *own, cluster=np.arange(8) // 2)
+    assert (grouped.note, grouped.method) == (nb.FEW_CLUSTERS, "cluster_wu_log_t")
+    certain = nb.weighted_utility(TRUTH, SCORE, *own, level=1 - 1e-12)
+    assert certain.note == nb.NO_LOWER_LIMIT
+    alike = nb.weighted_utility(TRUTH, np.zeros(8), *own)
+    assert (alike.value, alike.note) == (0.0, notes.NO_WIDTH)
+    assert np.isnan(
+        [e for found in (best, one, grouped, certain, alike) for e in (found.low, found.high)]
+    ).all()
 
 
 def test_wrong_use_is_refused():

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, isnan, log10
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from trustreport.figures import ticks
 from trustreport.figures.curves import MOST_PANELS
 from trustreport.figures.lines import LineOver, LinePoint, LinesChart, LinesPanel
 from trustreport.finding import Figure, Part
-from trustreport.measures.coverage_accuracy import accuracy_at_coverage
+from trustreport.measures.coverage_accuracy import ByCertainty, accuracy_at_coverage, by_certainty
 from trustreport.messages import Message, say
 from trustreport.narrative.names import set_label
 from trustreport.narrative.tables import table
@@ -41,6 +42,7 @@ class Coverage:
     case: ScoredCases
     right: Mask
     certainty: Floats
+    ranked: ByCertainty
     by: str
     results: tuple[Result, ...]
 
@@ -51,13 +53,18 @@ class Coverage:
     def at(self, coverage: float, level: float) -> Estimate:
         """The estimate at any coverage, clusters respected."""
         return accuracy_at_coverage(
-            self.right, self.certainty, coverage, cluster=self.case.cluster, level=level
+            self.right,
+            self.certainty,
+            coverage,
+            ranked=self.ranked,
+            cluster=self.case.cluster,
+            level=level,
         )
 
     @property
     def decided(self) -> int:
         """Cases with a result."""
-        return int((~np.isnan(self.certainty)).sum())
+        return len(self.ranked.certainty)
 
 
 def _to_same_digits(away: Floats) -> Floats:
@@ -84,22 +91,25 @@ def coverage_of(case: ScoredCases, plan: Plan) -> Coverage | None:
         return None
     certainty = np.where(case.failed, np.nan, certainty)
     right = case.decision == case.truth
-    return Coverage(case, right, certainty, by, tuple(_results(case, right, certainty, by, plan)))
+    ranked = by_certainty(right, certainty)
+    results = tuple(_results(case, right, certainty, ranked, by, plan))
+    return Coverage(case, right, certainty, ranked, by, results)
 
 
 def _results(
     case: ScoredCases,
     right: Mask,
     certainty: Floats,
+    ranked: ByCertainty,
     by: str,
     plan: Plan,
 ) -> Iterator[Result]:
-    level = plan.report.confidence_level
+    given: dict[str, Any] = {"ranked": ranked, "level": plan.report.confidence_level}
     for coverage in COVERAGES:
-        alone = accuracy_at_coverage(right, certainty, coverage, level=level)
+        alone = accuracy_at_coverage(right, certainty, coverage, **given)
         grouped = None
         if case.cluster is not None:
-            grouped = accuracy_at_coverage(right, certainty, coverage, cluster=case.cluster, level=level)
+            grouped = accuracy_at_coverage(right, certainty, coverage, cluster=case.cluster, **given)
             grouped = None if grouped.method == alone.method else grouped
         yield from as_entries(
             f"{ID}.accuracy_at_coverage",
@@ -147,11 +157,10 @@ def _sentences(one: Coverage) -> Iterator[Message]:
     if isnan(e.value):
         yield say(f"{TEXT}.undefined", name=name, reason=e.note)
         return
-    of = ~np.isnan(one.certainty)
     yield say(
         f"{TEXT}.fuller",
         name=name,
-        all=share(int(one.right[of].sum()), one.decided),
+        all=share(int(one.ranked.right[-1]), one.decided),
         decided=one.decided,
         n=len(one.case),
         by=say(f"{TEXT}.certainty.{one.by}"),

@@ -98,7 +98,7 @@ def _roc(one: CandidatesOnSet, study: Study, plan: Plan, *, named: bool) -> RocP
     most = MOST_POINTS if not named and len(one.candidates) == 1 else FEWER_POINTS
     lines = []
     for case, view in one.candidates:
-        curve = roc_curve(*case.ranked[:2]).corners()
+        curve = roc_curve(*case.ranked[:2], order=case.ranked_order).corners()
         area = view.estimate("auc")
         assert area is not None
         point = _point(case, view)

@@ -125,13 +125,14 @@ def own_utilities(case: ScoredCases) -> Floats | None:
 
 def _operating_points(case: ScoredCases, plan: Plan) -> list[Result]:
     """The threshold that each matrix calls for, and the yield there."""
-    if case.score is None or case.truth.all() or not case.truth.any():
+    named = _named(plan)
+    if not named or case.score is None or case.truth.all() or not case.truth.any():
         return []
     truth, score, _ = case.ranked
-    curve = roc_curve(truth, score)
+    curve = roc_curve(truth, score, order=case.ranked_order)
     share = plan.expected_prevalence or float(truth.mean())
     results, level, nothing = [], plan.report.confidence_level, float("nan")
-    for name, matrix in _named(plan).items():
+    for name, matrix in named.items():
         utility = np.asarray(matrix, float)
         if not right_decisions_pay(utility) or not 0 < share < 1 or np.ptp(utility) == 0:
             continue

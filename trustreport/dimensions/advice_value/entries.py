@@ -9,10 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
-from trustreport.measures.calibration.advice import AdviceBin, Local, advice_values, advisory_value
+from trustreport.measures.calibration.advice import (
+    AdviceBin,
+    Advised,
+    Local,
+    advice_values,
+    advised,
+    advisory_value,
+)
 from trustreport.measures.calibration.bins import Bins, equal_width
 from trustreport.measures.calibration.curve import CurvePoint, calibration_curve
-from trustreport.measures.calibration.ece import ece
+from trustreport.measures.calibration.ece import Binning, binned, ece
 from trustreport.measures.calibration.gap_bounds import BOUNDS
 from trustreport.measures.calibration.gici import gici
 from trustreport.measures.calibration.smooth import REPLICATES as OF_CURVE
@@ -133,8 +140,8 @@ def _by_curve(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator
     rng = generator(plan.similarity.seed, ID, "smooth", str(case.place.scope))
     resampled = replicates is not None and len(score) <= RESAMPLED_UP_TO and cluster is None
     drawn: dict[str, Any] = {"rng": rng, "replicates": replicates} if resampled else {}
-    smooth = smooth_error(truth, score, **drawn, level=level)
-    by_loess, index = loess_error(truth, score, level=level)
+    smooth = smooth_error(truth, score, **drawn, level=level, order=case.score_order)
+    by_loess, index = loess_error(truth, score, level=level, order=case.score_order)
     for name in ("ici", "e50", "e90", "emax"):
         one = getattr(smooth, name)
         if cluster is not None and one.value == one.value:
@@ -147,9 +154,11 @@ def _by_curve(case: ScoredCases, plan: Plan, replicates: int | None) -> Iterator
 def _in_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     """ECE and GICI with ten bins, and their intervals."""
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
-    for binning in ("equal_width", "equal_mass"):
+    both: tuple[Binning, ...] = ("equal_width", "equal_mass")
+    for binning in both:
         chosen = {"bins": BINS, "binning": binning}
-        given: dict[str, Any] = {"binning": binning, "cluster": cluster, "level": level}
+        known = binned(truth, score, binning, BINS, order=case.score_order) if len(score) else None
+        given: dict[str, Any] = {"binning": binning, "cluster": cluster, "level": level, "known": known}
         yield _entry("ece", case, ece(truth, score, **given), parameters=chosen)
         index = gici(truth, score, **given)
         for name, one in (("gici", index.overall), ("gici_over", index.over), ("gici_under", index.under)):
@@ -161,7 +170,8 @@ def _other_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
     for bins in OTHER_BINS:
         chosen = {"bins": bins, "binning": "equal_width"}
-        given: dict[str, Any] = {"bins": bins, "cluster": cluster, "level": level}
+        known = binned(truth, score, "equal_width", bins) if len(score) else None
+        given: dict[str, Any] = {"bins": bins, "cluster": cluster, "level": level, "known": known}
         yield _entry("ece", case, ece(truth, score, **given), parameters=chosen)
         yield _entry("gici", case, gici(truth, score, **given).overall, parameters=chosen)
 
@@ -169,8 +179,10 @@ def _other_bins(case: ScoredCases, plan: Plan) -> Iterator[Result]:
 def _advice(case: ScoredCases, plan: Plan) -> Iterator[Result]:
     """The value of advice given with a certain confidence, its mean over cases and by class."""
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
+    given: dict[str, Any] = {"bins": BINS, "cluster": cluster, "level": level}
+    given["known"] = known = advised(truth, score, BINS)
     for local in LOCALS:
-        for found in advice_values(truth, score, bins=BINS, local=local, cluster=cluster, level=level):
+        for found in advice_values(truth, score, local=local, **given):
             # The plain gap is the form that carries no name of its own among the bins.
             named = {} if local == "absolute_gap" else {"local_calibration": local}
             chosen = {"bins": BINS, "low": found.low, "high": found.high, **named}
@@ -180,7 +192,7 @@ def _advice(case: ScoredCases, plan: Plan) -> Iterator[Result]:
                 "local_calibration": found.local_calibration.value,
             }
             yield _entry("advice_value", case, found.advice_value, parameters=chosen, details=details)
-        yield _advisory(case, plan, local)
+        yield _advisory(case, plan, local, known=known)
     positive = np.zeros(len(case), bool) if case.risk is None else case.risk >= 0.5
     for name, of in zip(CLASSES, (positive, ~positive)):
         part = case.part(of & case.scored, case.place.at(class_=name))
@@ -195,14 +207,21 @@ def _of_groups(case: ScoredCases, plan: Plan) -> Iterator[Result]:
 
 
 def _advisory(
-    case: ScoredCases, plan: Plan, local: Local = "absolute_gap", none: str = "", **more: Any
+    case: ScoredCases,
+    plan: Plan,
+    local: Local = "absolute_gap",
+    none: str = "",
+    *,
+    known: Advised | None = None,
+    **more: Any,
 ) -> Result:
     """The advisory value of some cases, calibrated among themselves."""
     (truth, score, cluster), level = case.with_scores, plan.report.confidence_level
     chosen = {"bins": BINS, "local_calibration": local}
     if none and not truth.size:
         return _entry("advisory_value", case, undefined(0, none, level=level), parameters=chosen, **more)
-    found = advisory_value(truth, score, bins=BINS, local=local, cluster=cluster, level=level)
+    given: dict[str, Any] = {"bins": BINS, "local": local, "cluster": cluster, "level": level}
+    found = advisory_value(truth, score, known=known, **given)
     return _entry("advisory_value", case, found, parameters=chosen, **more)
 
 
@@ -241,10 +260,10 @@ def calibrated(name: Message | str, case: ScoredCases, results: list[Result], pl
             score_range=_range(case, plan) if why == NOT_RISKS else None,
         )
     (truth, score, _), level = case.with_scores, plan.report.confidence_level
-    smooth = smooth_curve(score, truth.astype(np.float64)) if 0 < truth.sum() < len(truth) else None
+    order, both = case.score_order, 0 < truth.sum() < len(truth)
+    smooth = smooth_curve(score, truth.astype(np.float64), order=order) if both else None
     drawn: tuple[tuple[float, float], ...] = ()
     if smooth is not None:
-        order = np.argsort(score, kind="stable")
         some = order[np.unique(np.linspace(0, len(order) - 1, CURVE_POINTS).astype(np.intp))]
         drawn = tuple(zip(score[some].tolist(), np.clip(smooth[some], 0, 1).tolist()))
     return Calibrated(

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.blocks import filled
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import Bins, check, equal_width, places
+from trustreport.measures.calibration.bins import Bins, Place, check, equal_width_and_places
 from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
@@ -30,6 +31,28 @@ class AdviceBin:
     advice_value: Estimate
 
 
+@dataclass(frozen=True, slots=True)
+class Advised:
+    """What was advised for each case, right or not, how confidently, and the bins of the confidence."""
+
+    right: NDArray[np.bool_]
+    confidence: Floats
+    within: Bins
+    place: Place
+
+
+def advised(truth: NDArray[np.bool_], score: Floats, bins: int = 10) -> Advised:
+    """What all measures of advice start from.
+
+    >>> advised(np.array([True, False]), np.array([0.9, 0.6])).right
+    array([ True, False])
+    """
+    check(truth, score)
+    positive = score >= 0.5
+    right, confidence = positive == truth, np.where(positive, score, 1 - score)
+    return Advised(right, confidence, *equal_width_and_places(right, confidence, bins, low=0.5))
+
+
 def advisory_value(
     truth: NDArray[np.bool_],
     score: Floats,
@@ -38,6 +61,7 @@ def advisory_value(
     local: Local = "absolute_gap",
     cluster: Clusters | None = None,
     level: float = 0.95,
+    known: Advised | None = None,
 ) -> Estimate:
     """Mean over cases of the advice's confidence, discounted by how badly such confidence was calibrated.
 
@@ -62,6 +86,8 @@ def advisory_value(
     cluster : int array, shape (n_cases,), optional
         Which cluster (patient, video) a case belongs to.
     level : float in (0, 1)
+    known : optional
+        `advised` of these cases, where it is at hand already.
 
     Returns
     -------
@@ -85,13 +111,12 @@ def advisory_value(
     >>> round(advisory_value(truth, score).value, 4)
     0.6175
     """
-    right, confidence = _advice(truth, score)
+    known = known or advised(truth, score, bins)
     check_level(level)
     if not score.size:
         return undefined(0, notes.NO_CASE, level=level, method=BOUNDS)
-    within = equal_width(right, confidence, bins, low=0.5)
-    place = places(confidence, within)
-    each = confidence * _local_of(within, local)[place]
+    right, confidence, within = known.right, known.confidence, known.within
+    each = _values(known, local)
     details = {
         "mean_confidence": float(within.total.sum() / within.n.sum()),
         "share_right": float(within.events.sum() / within.n.sum()),
@@ -100,7 +125,7 @@ def advisory_value(
         "greatest": float(each.max()),
     }
     measure = _of_bins_gici if local == "gici" else _of_bins
-    return gap_bounds(measure, within, place, right, confidence, cluster, level=level, details=details)
+    return gap_bounds(measure, within, known.place, right, confidence, cluster, level=level, details=details)
 
 
 def advice_of_cases(
@@ -124,10 +149,7 @@ def advice_of_cases(
     >>> advice_of_cases(truth, score).round(2)
     array([0.81, 0.81, 0.36, 0.49])
     """
-    right, confidence = _advice(truth, score)
-    within = equal_width(right, confidence, bins, low=0.5)
-    each: Floats = confidence * _local_of(within, local)[places(confidence, within)]
-    return each
+    return _values(advised(truth, score, bins), local)
 
 
 def advice_values(
@@ -138,12 +160,13 @@ def advice_values(
     local: Local = "absolute_gap",
     cluster: Clusters | None = None,
     level: float = 0.95,
+    known: Advised | None = None,
 ) -> tuple[AdviceBin, ...]:
     """The value of advice given with a certain confidence: confidence x local calibration, per bin.
 
     Parameters
     ----------
-    truth, score, bins, local, cluster, level
+    truth, score, bins, local, cluster, level, known
         As in `advisory_value`.
 
     Returns
@@ -159,10 +182,8 @@ def advice_values(
     >>> [(round(one.low, 2), round(one.advice_value.value, 2)) for one in advice_values(truth, score)]
     [(0.6, 0.36), (0.7, 0.49), (0.9, 0.81)]
     """
-    right, confidence = _advice(truth, score)
-    within = equal_width(right, confidence, bins, low=0.5)
-    found = []
-    at = places(confidence, within)
+    known = known or advised(truth, score, bins)
+    right, within, found = known.right, known.within, []
     for i, (n, events, mean, low, high) in enumerate(
         zip(within.n, within.events, within.mean_score, within.low, within.high)
     ):
@@ -171,7 +192,7 @@ def advice_values(
         if cluster is None:
             share = wilson(int(events), int(n), level)
         else:
-            inside = at == i
+            inside = known.place == i
             cells = cluster_cells(np.ones(int(n), bool), right[inside], cluster[inside])
             share = clustered("sensitivity", cells, level=level)
         gaps = abs(share.low - float(mean)), abs(share.high - float(mean))
@@ -186,10 +207,9 @@ def advice_values(
     return tuple(found)
 
 
-def _advice(truth: NDArray[np.bool_], score: Floats) -> tuple[NDArray[np.bool_], Floats]:
-    check(truth, score)
-    positive = score >= 0.5
-    return positive == truth, np.where(positive, score, 1 - score)
+def _values(known: Advised, local: Local) -> Floats:
+    trust = _local_of(known.within, local)
+    return filled(len(known.place), lambda of: known.confidence[of] * trust[known.place[of]])
 
 
 def _local_of(within: Bins, local: Local) -> Floats:

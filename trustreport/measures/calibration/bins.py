@@ -1,11 +1,17 @@
 """Cases in bins of their score: how many, how many events, what the scores promised."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-CHUNK = 1_000_000  # cases worked on at once
+from trustreport.measures.order import Order, ascending
+
+CHUNK = 1_000_000  # cases whose scores are summed at once
+MOST_SMALL = 255  # bins whose numbers fit into a byte
+
+Place = NDArray[np.uint8] | NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +85,42 @@ def equal_width(
     >>> equal_width(np.array([False, True, True]), np.array([0.2, 0.3, 1.0])).n
     array([0, 0, 1, 1, 0, 0, 0, 0, 0, 1])
     """
+    return equal_width_and_places(truth, score, bins, low=low)[0]
+
+
+def equal_width_and_places(
+    truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int = 10, *, low: float = 0.0
+) -> tuple[Bins, Place]:
+    """`equal_width`, and the bin of each case."""
     check_bins(bins)
     edges = width_edges(bins, low)
     n, events, total = np.zeros(bins, np.int64), np.zeros(bins, np.int64), np.zeros(bins)
+    every: Place = np.empty(len(score), _number(bins))
     for start in range(0, len(score), CHUNK):
         some, true = score[start : start + CHUNK], truth[start : start + CHUNK]
-        place = np.searchsorted(edges[1:-1], some, side="right")
-        n += np.bincount(place, minlength=bins)
-        events += np.bincount(place[true], minlength=bins)
+        place = _of_width(some, edges)
+        every[start : start + CHUNK] = place
+        cases = np.bincount(place + bins * true, minlength=2 * bins)
+        n += cases[:bins] + cases[bins:]
+        events += cases[bins:]
         total += np.bincount(place, some, minlength=bins)
-    return Bins(n, events, total, edges[:-1], edges[1:])
+    return Bins(n, events, total, edges[:-1], edges[1:]), every
+
+
+def _number(bins: int) -> Any:
+    """The least type that holds the numbers of bins."""
+    return np.uint8 if bins <= MOST_SMALL else np.intp
+
+
+def _of_width(score: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The bin of each case: by its distance from the first edge, put right by what the edges are."""
+    bins = len(edges) - 1
+    inner = edges[1:-1]
+    place: NDArray[np.intp] = ((score - edges[0]) * (bins / (edges[-1] - edges[0]))).astype(np.intp)
+    np.clip(place, 0, bins - 1, out=place)
+    place += score >= np.append(inner, np.inf)[place]
+    place -= score < np.append(-np.inf, inner)[place]
+    return place
 
 
 def equal_mass(truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int = 10) -> Bins:
@@ -106,35 +138,28 @@ def equal_mass(truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int =
     groups = min(bins, len(score))
     if not groups:
         return Bins(*np.zeros((2, 0), np.int64), *np.zeros((3, 0)))
-    return _by_mass(truth, score, groups, np.argsort(score, kind="stable"))
+    return _by_mass(truth, score, groups, ascending(score))
 
 
 def equal_mass_and_places(
-    truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int = 10
-) -> tuple[Bins, NDArray[np.intp]]:
-    """`equal_mass` of one case or more, and the bin of each case, the cases put in order once."""
+    truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int = 10, *, order: Order | None = None
+) -> tuple[Bins, Place]:
+    """`equal_mass` of one case or more, and the bin of each case; `order` is `ascending(score)`."""
     check_bins(bins)
-    order = np.argsort(score, kind="stable")
+    order = ascending(score) if order is None else order
     within = _by_mass(truth, score, min(bins, len(score)), order)
-    place = np.empty(len(score), np.intp)
-    place[order] = np.repeat(np.arange(len(within.n)), within.n)
+    place: Place = np.empty(len(score), _number(bins))
+    place[order] = np.repeat(np.arange(len(within.n), dtype=place.dtype), within.n)
     return within, place
 
 
-def _by_mass(
-    truth: NDArray[np.bool_], score: NDArray[np.float64], groups: int, order: NDArray[np.intp]
-) -> Bins:
+def _by_mass(truth: NDArray[np.bool_], score: NDArray[np.float64], groups: int, order: Order) -> Bins:
     n = np.full(groups, len(score) // groups, np.int64)
     n[: len(score) % groups] += 1
     start = np.cumsum(n) - n
     ordered = score[order]
     events = np.add.reduceat(truth[order], start, dtype=np.int64)
     return Bins(n, events, np.add.reduceat(ordered, start), ordered[start], ordered[start + n - 1])
-
-
-def places(score: NDArray[np.float64], into: Bins) -> NDArray[np.intp]:
-    """The bin of one width of each case."""
-    return np.searchsorted(into.high[:-1], score, side="right")
 
 
 def _ratio(above: NDArray[np.float64] | NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -18,6 +18,43 @@ from trustreport.measures.proportion import normal_quantile
 Interval = Literal["logit_t", "wald"]
 
 
+def brier_parts(
+    truth: NDArray[np.bool_], score: NDArray[np.float64], bins: int = 10
+) -> tuple[float, dict[str, float]]:
+    """Value and details of `brier`, which are those of every interval.
+
+    >>> round(brier_parts(np.array([True, False, True]), np.array([0.9, 0.2, 0.6]))[0], 9)
+    0.07
+    """
+    check(truth, score)
+    n = len(score)
+    second = fourth = 0.0
+    for start in range(0, n, CHUNK):
+        part = score[start : start + CHUNK].astype(np.float64, copy=False)  # sums are of 64 bits
+        squared = (part - truth[start : start + CHUNK]) ** 2
+        second += float(squared.sum())
+        fourth += float(squared @ squared)
+    value, fourth = second / n, fourth / n
+    variance = max(0.0, fourth - value**2)
+    if variance <= 1e-15 * fourth:
+        variance = 0.0
+    within = equal_width(truth, score, bins)
+    filled = within.n > 0
+    weight, observed, mean = within.n[filled] / n, within.observed[filled], within.mean_score[filled]
+    prevalence = float(within.events.sum()) / n
+    uncertainty = prevalence * (1 - prevalence)
+    reliability = float(weight @ (mean - observed) ** 2)
+    resolution = float(weight @ (observed - prevalence) ** 2)
+    return value, {
+        "variance_per_case": variance,
+        "reliability": reliability,
+        "resolution": resolution,
+        "uncertainty": uncertainty,
+        "within_bins": value - (reliability - resolution + uncertainty),
+        "scaled": 1 - value / uncertainty if uncertainty else nan,
+    }
+
+
 def brier(
     truth: NDArray[np.bool_],
     score: NDArray[np.float64],
@@ -26,6 +63,7 @@ def brier(
     interval: Interval = "wald",
     cluster: Clusters | None = None,
     level: float = 0.95,
+    known: tuple[float, dict[str, float]] | None = None,
 ) -> Estimate:
     """Mean squared distance of the score from what was the case.
 
@@ -58,6 +96,8 @@ def brier(
         Which cluster (patient, video) a case belongs to: then the interval is that of `in_clusters.sandwich`
         on the logit scale.
     level : float in (0, 1)
+    known : optional
+        `brier_parts` of these cases, where they are at hand already.
 
     Returns
     -------
@@ -87,31 +127,8 @@ def brier(
     n = len(score)
     if n == 0:
         return undefined(0, notes.NO_CASE, level=level, method=interval)
-    second = fourth = 0.0
-    for start in range(0, n, CHUNK):
-        part = score[start : start + CHUNK].astype(np.float64, copy=False)  # sums are of 64 bits
-        squared = (part - truth[start : start + CHUNK]) ** 2
-        second += float(squared.sum())
-        fourth += float(squared @ squared)
-    value, fourth = second / n, fourth / n
-    variance = max(0.0, fourth - value**2)
-    if variance <= 1e-15 * fourth:
-        variance = 0.0
-    within = equal_width(truth, score, bins)
-    filled = within.n > 0
-    weight, observed, mean = within.n[filled] / n, within.observed[filled], within.mean_score[filled]
-    prevalence = float(within.events.sum()) / n
-    uncertainty = prevalence * (1 - prevalence)
-    reliability = float(weight @ (mean - observed) ** 2)
-    resolution = float(weight @ (observed - prevalence) ** 2)
-    details = {
-        "variance_per_case": variance,
-        "reliability": reliability,
-        "resolution": resolution,
-        "uncertainty": uncertainty,
-        "within_bins": value - (reliability - resolution + uncertainty),
-        "scaled": 1 - value / uncertainty if uncertainty else nan,
-    }
+    value, details = known or brier_parts(truth, score, bins)
+    variance = details["variance_per_case"]
     if cluster is not None:
         influence = ((score - truth) ** 2 - value) / n
         return sandwich(value, influence, truth, cluster, scale="logit", level=level, details=details)

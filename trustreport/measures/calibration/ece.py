@@ -7,12 +7,33 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import check, equal_mass_and_places, equal_width, places
+from trustreport.measures.calibration.bins import (
+    Bins,
+    Place,
+    check,
+    equal_mass_and_places,
+    equal_width_and_places,
+)
 from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.order import Order
 
 Binning = Literal["equal_width", "equal_mass"]
 Floats = NDArray[np.float64]
+
+
+def binned(
+    truth: NDArray[np.bool_],
+    score: Floats,
+    binning: Binning = "equal_width",
+    bins: int = 10,
+    *,
+    order: Order | None = None,
+) -> tuple[Bins, Place]:
+    """The bins of one case or more, and the bin of each case; `order` is `ascending(score)`, if at hand."""
+    if binning == "equal_mass":
+        return equal_mass_and_places(truth, score, bins, order=order)
+    return equal_width_and_places(truth, score, bins)
 
 
 def ece(
@@ -23,6 +44,7 @@ def ece(
     bins: int = 10,
     cluster: Clusters | None = None,
     level: float = 0.95,
+    known: tuple[Bins, Place] | None = None,
 ) -> Estimate:
     """How far, on average over cases, the observed share of events lies from the mean score of their bin.
 
@@ -44,6 +66,8 @@ def ece(
     cluster : int array, shape (n_cases,), optional
         Which cluster (patient, video) a case belongs to.
     level : float in (0, 1)
+    known : optional
+        `binned` of these cases, where it is at hand already.
 
     Returns
     -------
@@ -70,11 +94,7 @@ def ece(
     check_level(level)
     if not score.size:
         return undefined(0, notes.NO_CASE, level=level, method=BOUNDS)
-    if binning == "equal_mass":
-        within, place = equal_mass_and_places(truth, score, bins)
-    else:
-        within = equal_width(truth, score, bins)
-        place = places(score, within)
+    within, place = known or binned(truth, score, binning, bins)
     gap = np.abs(within.observed - within.mean_score)
     details = {"largest_gap": float(np.nanmax(gap)), "filled_bins": float((within.n > 0).sum())}
     return gap_bounds(of_bins, within, place, truth, score, cluster, level=level, details=details)

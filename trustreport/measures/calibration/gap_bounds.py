@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
+from trustreport.measures.blocks import filled as filled_in
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import Bins
+from trustreport.measures.calibration.bins import Bins, Place
 from trustreport.measures.cluster import ONE_CLUSTER, ONE_OF_A_CLASS, Clusters, clusters_of_scarcer_class
 from trustreport.measures.mrmc.interval import quantile
 
@@ -23,7 +24,7 @@ OfBins = Callable[[Counts, Counts, Floats], Floats]
 def gap_bounds(
     measure: OfBins,
     within: Bins,
-    place: NDArray[np.intp],
+    place: Place,
     truth: NDArray[np.bool_],
     score: Floats,
     cluster: Clusters | None = None,
@@ -55,7 +56,7 @@ def gap_bounds(
     Parameters
     ----------
     place : int array, shape (n_cases,)
-        The bin of each case (`bins.places`).
+        The bin of each case (`ece.binned`).
     cluster : int array, shape (n_cases,), optional
 
     Returns
@@ -77,11 +78,10 @@ def gap_bounds(
 
     Examples
     --------
-    >>> from trustreport.measures.calibration.bins import equal_width, places
+    >>> from trustreport.measures.calibration.bins import equal_width_and_places
     >>> from trustreport.measures.calibration.ece import of_bins
     >>> truth, score = np.arange(80) % 3 == 0, np.linspace(0.1, 0.8, 80)
-    >>> within = equal_width(truth, score, 2)
-    >>> print(gap_bounds(of_bins, within, places(score, within), truth, score))
+    >>> print(gap_bounds(of_bins, *equal_width_and_places(truth, score, 2), truth, score))
     0.17 (95% CI 0.00 to 0.28; n = 80)
     """
     n, bins = len(score), len(within.n)
@@ -101,7 +101,13 @@ def gap_bounds(
     of_cases, of_events, of_total = _derivatives(measure, np.array([cases, beside, total]), step)
     filled = cases > 0
     of_events = np.where(filled, of_events, 0.0)
-    influence = of_cases[place] + truth * of_events[place] + score * of_total[place]
+
+    def contribution(of: slice) -> Floats:
+        at = place[of]
+        made: Floats = of_cases[at] + truth[of] * of_events[at] + score[of] * of_total[at]
+        return made
+
+    influence = filled_in(n, contribution)
     rate = (events + 1) / (cases + 2)
     noise = cases * rate * (1 - rate)
     plain = np.where(filled, events * (1 - events / np.maximum(cases, 1)), 0.0)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.calibration import notes
-from trustreport.measures.calibration.bins import check, equal_mass_and_places, equal_width, places
-from trustreport.measures.calibration.ece import Binning
+from trustreport.measures.calibration.bins import Bins, Place, check
+from trustreport.measures.calibration.ece import Binning, binned
 from trustreport.measures.calibration.gap_bounds import BOUNDS, Counts, gap_bounds
 from trustreport.measures.cluster import Clusters
 
@@ -33,6 +33,7 @@ def gici(
     bins: int = 10,
     cluster: Clusters | None = None,
     level: float = 0.95,
+    known: tuple[Bins, Place] | None = None,
 ) -> Gici:
     """How well observed shares of events match the scores, on a scale on which each bin could reach 0 and 1.
 
@@ -47,7 +48,7 @@ def gici(
 
     Parameters
     ----------
-    truth, score, binning, bins, cluster, level
+    truth, score, binning, bins, cluster, level, known
         As in `ece`.
 
     Returns
@@ -79,11 +80,7 @@ def gici(
     if not score.size:
         none = undefined(0, notes.NO_CASE, level=level, method=BOUNDS)
         return Gici(none, none, none)
-    if binning == "equal_mass":
-        within, place = equal_mass_and_places(truth, score, bins)
-    else:
-        within = equal_width(truth, score, bins)
-        place = places(score, within)
+    within, place = known or binned(truth, score, binning, bins)
     held = within.n, within.events, within.total
     over, under = float(over_of_bins(*held)), float(under_of_bins(*held))
     direction = (0 if np.isnan(over) else 1 - over) - (0 if np.isnan(under) else 1 - under)

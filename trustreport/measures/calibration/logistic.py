@@ -1,6 +1,7 @@
 """Recalibration by logistic regression: intercept (calibration in the large) and slope."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import nan, sqrt
 from typing import Literal
 
@@ -10,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.blocks import filled, sums
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
 from trustreport.measures.calibration.in_clusters import sandwich
@@ -24,6 +26,29 @@ STEPS = 100
 ALIKE = 1e-13  # of their size: what differs less, differs by rounding
 
 
+@dataclass(frozen=True, slots=True)
+class FittedIntercept:
+    """The log odds of the scores, what was done to those of 0 and 1, and the intercept fitted to them."""
+
+    predictor: Floats
+    note: str
+    value: float
+
+
+def fitted_intercept(truth: NDArray[np.bool_], score: Floats) -> FittedIntercept | None:
+    """What every interval of `calibration_intercept` starts from; None without cases of both classes.
+
+    >>> truth, score = np.array([True, False, True, True]), np.array([0.5, 0.5, 0.5, 0.5])
+    >>> round(fitted_intercept(truth, score).value, 6)
+    1.098612
+    """
+    check(truth, score)
+    if _undefined(truth):
+        return None
+    predictor, note = _logits(score)
+    return FittedIntercept(predictor, note, _intercept(truth, predictor))
+
+
 def calibration_intercept(
     truth: NDArray[np.bool_],
     score: Floats,
@@ -31,6 +56,7 @@ def calibration_intercept(
     interval: Interval = "wald",
     cluster: Clusters | None = None,
     level: float = 0.95,
+    known: FittedIntercept | None = None,
 ) -> Estimate:
     """By how much the log odds of all scores must move for the expected events to match the observed.
 
@@ -52,6 +78,8 @@ def calibration_intercept(
     cluster : int array, shape (n_cases,), optional
         Which cluster (patient, video) a case belongs to: then the interval is that of `in_clusters.sandwich`.
     level : float in (0, 1)
+    known : optional
+        `fitted_intercept` of these cases, where it is at hand already.
 
     Returns
     -------
@@ -76,15 +104,18 @@ def calibration_intercept(
     >>> round(calibration_intercept(truth, score).value, 6)  # ln 3
     1.098612
     """
-    check(truth, score)
-    if why := _undefined(truth):
-        return undefined(len(score), why, level=level, method=interval)
-    predictor, note = _logits(score)
-    value = _intercept(truth, predictor)
-    p = expit(value + predictor)
-    information = float((p * (1 - p)).sum())
+    known = known or fitted_intercept(truth, score)
+    if known is None:
+        return undefined(len(score), _undefined(truth), level=level, method=interval)
+    predictor, note, value = known.predictor, known.note, known.value
+
+    def weight(of: slice) -> tuple[Floats]:
+        p = expit(value + predictor[of])
+        return (p * (1 - p),)
+
+    information = float(sums(len(truth), weight)[0])
     if cluster is not None or interval == "sandwich":
-        influence = (truth - p) / information
+        influence = filled(len(truth), lambda of: (truth[of] - expit(value + predictor[of])) / information)
         return sandwich(float(value), influence, truth, cluster, null=0.0, level=level, note=note)
     se = 1 / sqrt(information)
 
@@ -141,7 +172,7 @@ def calibration_slope(
         return undefined(len(score), notes.CONSTANT_SCORE, level=level, method=interval)
     if _separated(predictor[truth], predictor[~truth]):
         return undefined(len(score), notes.SEPARATED, level=level, method=interval)
-    fit = _line(truth, predictor)
+    fit = _line(truth, predictor, overwrite=cluster is None and interval == "wald")
     if fit is None:
         return undefined(len(score), notes.NO_CONVERGENCE, level=level, method=interval)
     intercept, value, se = fit
@@ -180,11 +211,15 @@ def _undefined(truth: NDArray[np.bool_]) -> str:
 
 def _logits(score: Floats) -> tuple[Floats, str]:
     inside = np.clip(score.astype(np.float64, copy=False), INWARDS, 1 - INWARDS)  # 1 - 1e-8 is no float32
-    return logit(inside), notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
+    note = notes.CLIPPED if score.min() < INWARDS or score.max() > 1 - INWARDS else ""
+    return logit(inside, out=inside), note
 
 
 def _likelihood(truth: NDArray[np.bool_], predictor: Floats) -> float:
-    return -float(np.logaddexp(0.0, np.where(truth, -predictor, predictor)).sum())
+    def loss(of: slice) -> tuple[Floats]:
+        return (np.logaddexp(0.0, np.where(truth[of], -predictor[of], predictor[of])),)
+
+    return -float(sums(len(truth), loss)[0])
 
 
 def _intercept(truth: NDArray[np.bool_], offset: Floats) -> float:
@@ -196,24 +231,36 @@ def _intercept(truth: NDArray[np.bool_], offset: Floats) -> float:
         return (low + high) / 2
 
     def excess(a: float) -> float:
-        return float(expit(a + offset).sum()) - events
+        return float(sums(len(offset), lambda of: (expit(a + offset[of]),))[0]) - events
 
     # Rounding may leave a bracket's end a hair on the wrong side of the root.
     return float(brentq(excess, low - 1e-6, high + 1e-6, xtol=1e-12, rtol=1e-14))
 
 
-def _line(truth: NDArray[np.bool_], predictor: Floats) -> tuple[float, float, float] | None:
-    """Intercept, slope and the slope's standard error, by Newton's method with halved steps."""
+def _line(
+    truth: NDArray[np.bool_], predictor: Floats, *, overwrite: bool
+) -> tuple[float, float, float] | None:
+    """Intercept, slope and the slope's standard error, by Newton's method with halved steps.
+
+    `overwrite` lets the predictor be lost, which spares memory.
+    """
     centre, scale = float(predictor.mean()), float(predictor.std())
-    x = (predictor - centre) / scale
+    x = np.subtract(predictor, centre, out=predictor if overwrite else None)
+    x /= scale
     a, b = float(logit(truth.mean())), 0.0
-    reached = _likelihood(truth, a + b * x)
+    weight, gap = np.empty(len(x)), np.empty(len(x))
+
+    def derivatives(of: slice) -> tuple[Floats, Floats]:
+        p = expit(a + b * x[of])
+        weight[of], gap[of] = p * (1 - p), truth[of] - p
+        return weight[of], gap[of]
+
+    reached = _roughly(truth, x, a, b)
     for _ in range(STEPS):
-        p = expit(a + b * x)
-        weight, gap = p * (1 - p), truth - p
-        i0, i1, i2 = float(weight.sum()), float(weight @ x), float(weight @ x**2)
+        i0, g0 = map(float, sums(len(x), derivatives))
+        i1, g1 = float(weight @ x), float(gap @ x)
+        i2 = float(weight @ np.square(x, out=gap))
         determinant = i0 * i2 - i1 * i1
-        g0, g1 = float(gap.sum()), float(gap @ x)
         if not determinant > 0:
             return None
         da, db = (i2 * g0 - i1 * g1) / determinant, (i0 * g1 - i1 * g0) / determinant
@@ -221,12 +268,22 @@ def _line(truth: NDArray[np.bool_], predictor: Floats) -> tuple[float, float, fl
             slope = b / scale
             return a - slope * centre, slope, sqrt(i0 / determinant) / scale
         for _ in range(STEPS):
-            likelihood = _likelihood(truth, a + da + (b + db) * x)
+            likelihood = _roughly(truth, x, a + da, b + db)
             if likelihood >= reached - 1e-12 * abs(reached):
                 break
             da, db = da / 2, db / 2
         a, b, reached = a + da, b + db, likelihood
     return None
+
+
+def _roughly(truth: NDArray[np.bool_], x: Floats, a: float, b: float) -> float:
+    """The likelihood of a line but for its last digits, in half of the time: good for comparing steps."""
+
+    def loss(of: slice) -> tuple[Floats]:
+        predictor = a + b * x[of]
+        return (np.where(truth[of], -predictor, predictor).clip(0) + np.log1p(np.exp(-np.abs(predictor))),)
+
+    return -float(sums(len(x), loss)[0])
 
 
 def _estimate(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.blocks import sums
 from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
 from trustreport.measures.calibration.brier import brier
@@ -45,7 +46,7 @@ MEASURES: Mapping[str, tuple[Callable[..., Estimate], str, float]] = {
 
 def folds_of(
     truth: NDArray[np.bool_], cluster: Clusters | None, rng: np.random.Generator, folds: int = FOLDS
-) -> NDArray[np.intp]:
+) -> NDArray[np.uint8]:
     """Which fold each case is in: whole clusters, those with a positive case dealt apart from the others.
 
     >>> truth = np.array([True, False, True, False])
@@ -53,25 +54,31 @@ def folds_of(
     >>> bool(fold[0] == fold[1] and fold[2] == fold[3] and fold[0] != fold[2])
     True
     """
-    own = np.arange(len(truth)) if cluster is None else cluster
-    _, index = np.unique(own, return_inverse=True)
-    positive = np.bincount(index, weights=truth) > 0
-    order = np.concatenate([rng.permutation(np.flatnonzero(positive == kind)) for kind in (True, False)])
-    fold = np.empty(len(positive), np.intp)
-    fold[order] = np.arange(len(order)) % folds
-    found: NDArray[np.intp] = fold[index]
-    return found
+    positive, index = truth, None
+    if cluster is not None:
+        _, index = np.unique(cluster, return_inverse=True)
+        positive = np.bincount(index, weights=truth) > 0
+    dealt = [rng.permutation(np.flatnonzero(positive == kind).astype(np.int32)) for kind in (True, False)]
+    order = np.concatenate(dealt)
+    fold = np.empty(len(positive), np.uint8)
+    fold[order] = np.arange(len(order), dtype=np.int32) % folds
+    return fold if index is None else np.asarray(fold[index], np.uint8)
 
 
 def cross_fitted(
-    truth: NDArray[np.bool_], score: Floats, fold: NDArray[np.intp], update: Update
+    truth: NDArray[np.bool_], score: Floats, fold: NDArray[np.uint8], update: Update
 ) -> Floats | None:
     """Each case's probability by an update that was fitted to the cases of the other folds.
 
     None where an update has no maximum of the likelihood.
     """
-    shifted = _recalibrated(truth, _logits(score), fold, np.ones((1, len(truth))), update)[0]
-    return None if np.isnan(shifted).any() else expit(shifted)
+    predictor = _logits(score)
+    shifted = np.empty(len(truth))
+    for k in np.unique(fold):
+        tested = fold == k
+        a, b = _fitted(truth[~tested], predictor[~tested], None, line=update == "intercept and slope")
+        shifted[tested] = a + b * predictor[tested]
+    return None if np.isnan(shifted).any() else expit(shifted, out=shifted)
 
 
 def recalibrated(
@@ -81,7 +88,7 @@ def recalibrated(
     *,
     rng: np.random.Generator,
     cluster: Clusters | None = None,
-    fold: NDArray[np.intp] | None = None,
+    fold: NDArray[np.uint8] | None = None,
     resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> dict[str, Estimate]:
@@ -133,7 +140,6 @@ def recalibrated(
     if why:
         return {name: undefined(len(score), why, level=level, method=METHOD) for name in MEASURES}
     fold = folds_of(truth, cluster, rng) if fold is None else fold
-    predictor = _logits(score)
     updated = cross_fitted(truth, score, fold, update)
     if updated is None:
         return {name: undefined(len(score), NO_FIT, level=level, method=METHOD) for name in MEASURES}
@@ -144,7 +150,7 @@ def recalibrated(
     if len(truth) > RESAMPLED_UP_TO:
         note = NOT_RESAMPLED.format(most=RESAMPLED_UP_TO)
         return {name: _shown(e, nan, len(truth), name, note) for name, e in found.items()}
-    weights = _drawn(truth, cluster, rng, resamples)
+    weights, predictor = _drawn(truth, cluster, rng, resamples), _logits(score)
     again = _of_resamples(truth, _recalibrated(truth, predictor, fold, weights, update), weights)
     held = len(truth) if cluster is None else clusters_of_scarcer_class(truth, cluster)
     return {name: _shown(e, _error(again[name], name), held, name) for name, e in found.items()}
@@ -184,7 +190,7 @@ def _drawn(
 
 
 def _recalibrated(
-    truth: NDArray[np.bool_], predictor: Floats, fold: NDArray[np.intp], weights: Floats, update: Update
+    truth: NDArray[np.bool_], predictor: Floats, fold: NDArray[np.uint8], weights: Floats, update: Update
 ) -> Floats:
     """The updated log odds of each case in each resample, (resamples, n_cases); NaN where there is no fit."""
     found = np.empty(weights.shape)
@@ -211,37 +217,82 @@ def _of_resamples(truth: NDArray[np.bool_], predictor: Floats, weights: Floats) 
 
 
 def _fitted(
-    truth: NDArray[np.bool_], predictor: Floats, weights: Floats, *, line: bool
+    truth: NDArray[np.bool_], predictor: Floats, weights: Floats | None, *, line: bool
 ) -> tuple[Floats, Floats]:
     """Intercept and slope of each resample by Newton's method, all at once; NaN where there is no maximum.
 
-    `predictor` and `weights` are (resamples, n_cases); without `line` the slope is 1.
+    `predictor` and `weights` are (resamples, n_cases); without `weights` there is one set, (n_cases,), as if
+    all were 1. Without `line` the slope is 1.
     """
-    total = weights.sum(axis=1)
-    centre = (weights * predictor).sum(axis=1) / total
-    spread = np.sqrt((weights * (predictor - centre[:, None]) ** 2).sum(axis=1) / total)
-    spread = np.where(spread > NEGLIGIBLE, spread, 1.0)
-    x = (predictor - centre[:, None]) / spread[:, None]
-    a = np.zeros(len(total))
-    b = np.zeros(len(total)) if line else spread.copy()
+    if weights is None:
+        centre, spread = _spread(predictor)
+    else:
+        total = weights.sum(axis=1)
+        centre = (weights * predictor).sum(axis=1) / total
+        spread = np.sqrt((weights * (predictor - centre[:, None]) ** 2).sum(axis=1) / total)
+        spread = np.where(spread > NEGLIGIBLE, spread, 1.0)
+        x = (predictor - centre[:, None]) / spread[:, None]
+    a = np.zeros(len(centre))
+    b = np.zeros(len(centre)) if line else spread.copy()
+
+    def derivatives() -> tuple[Floats, ...]:
+        """Sums over cases of the information (1, x, x squared) and of the score (1, x)."""
+        if weights is None:
+            return _derivatives(truth, predictor, centre, spread, a, b, line=line)
+        p = expit(a[:, None] + b[:, None] * x)
+        w, gap = weights * p * (1 - p), weights * (truth - p)
+        if not line:
+            return w.sum(axis=1), gap.sum(axis=1)
+        wx = w * x
+        return tuple(part.sum(axis=1) for part in (w, gap, wx, wx * x, gap * x))
+
     with np.errstate(all="ignore"):
         for _ in range(STEPS):
-            p = expit(a[:, None] + b[:, None] * x)
-            w, gap = weights * p * (1 - p), weights * (truth - p)
-            i0, g0 = w.sum(axis=1), gap.sum(axis=1)
+            i0, g0, *more = derivatives()
             if line:
-                wx = w * x
-                i1, i2, g1 = wx.sum(axis=1), (wx * x).sum(axis=1), (gap * x).sum(axis=1)
+                i1, i2, g1 = more
                 determinant = i0 * i2 - i1 * i1
                 da, db = (i2 * g0 - i1 * g1) / determinant, (i0 * g1 - i1 * g0) / determinant
             else:
-                da, db = g0 / i0, np.zeros(len(total))
+                da, db = g0 / i0, np.zeros(len(centre))
             a, b = a + np.clip(da, -2, 2), b + np.clip(db, -2, 2)
             if np.nanmax(np.maximum(np.abs(da), np.abs(db)), initial=0.0) < 1e-10:
                 break
     lost = ~(np.maximum(np.abs(da), np.abs(db)) < 1e-6) | (np.abs(b) > LARGEST if line else False)
     slope = b / spread
     return np.where(lost, nan, a - slope * centre), np.where(lost, nan, slope)
+
+
+def _spread(predictor: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard deviation, (1,) each; 1 where nothing varies."""
+    n = len(predictor)
+    centre = predictor.sum() / n
+    spread = np.sqrt(sums(n, lambda of: ((predictor[of] - centre) ** 2,))[0] / n)
+    return np.array([centre]), np.array([spread if spread > NEGLIGIBLE else 1.0])
+
+
+def _derivatives(
+    truth: NDArray[np.bool_],
+    predictor: Floats,
+    centre: Floats,
+    spread: Floats,
+    a: Floats,
+    b: Floats,
+    *,
+    line: bool,
+) -> tuple[Floats, ...]:
+    """Of one set without weights, (1,) each."""
+
+    def terms(of: slice) -> tuple[Floats, ...]:
+        x = (predictor[of] - centre) / spread
+        p = expit(a + b * x)
+        w, gap = p * (1 - p), truth[of] - p
+        if not line:
+            return w, gap
+        wx = w * x
+        return w, gap, wx, wx * x, gap * x
+
+    return tuple(np.array([total]) for total in sums(len(truth), terms))
 
 
 def _error(values: Floats, name: str) -> float:

@@ -13,6 +13,7 @@ from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
 from trustreport.measures.calibration.loess import loess
 from trustreport.measures.calibration.lowess import lowess
+from trustreport.measures.order import Order, ascending
 
 Floats = NDArray[np.float64]
 SPAN = 2 / 3
@@ -43,6 +44,7 @@ def smooth_error(
     rng: np.random.Generator | None = None,
     replicates: int = REPLICATES,
     level: float = 0.95,
+    order: Order | None = None,
 ) -> SmoothError:
     """How far the scores lie from the share of events that a smooth curve through the data finds for them.
 
@@ -66,6 +68,8 @@ def smooth_error(
     replicates : int
         Resamples of cases; curves are fitted to each.
     level : float in (0, 1)
+    order : optional
+        `ascending(score)`, where it is at hand already.
 
     Returns
     -------
@@ -93,7 +97,7 @@ def smooth_error(
     check_level(level)
     n = len(score)
     why = _no_curve(truth, score)
-    curve = None if why else smooth_curve(score, truth.astype(np.float64))
+    curve = None if why else smooth_curve(score, truth.astype(np.float64), order=order)
     if curve is None:
         none = undefined(n, why or notes.FEW_SCORES, level=level, method="lowess")
         return SmoothError(none, none, none, none)
@@ -102,7 +106,9 @@ def smooth_error(
     return SmoothError(*(_estimate(of, seen, drawn, n, level) for of in SUMMARIES))
 
 
-def loess_error(truth: NDArray[np.bool_], score: Floats, *, level: float = 0.95) -> tuple[Estimate, Estimate]:
+def loess_error(
+    truth: NDArray[np.bool_], score: Floats, *, level: float = 0.95, order: Order | None = None
+) -> tuple[Estimate, Estimate]:
     """The same mean distance by another smoother, and the mean squared one, the estimated calibration index.
 
     ::
@@ -114,7 +120,7 @@ def loess_error(truth: NDArray[np.bool_], score: Floats, *, level: float = 0.95)
 
     Parameters
     ----------
-    truth, score, level
+    truth, score, level, order
         As in `smooth_error`.
 
     Returns
@@ -146,7 +152,7 @@ def loess_error(truth: NDArray[np.bool_], score: Floats, *, level: float = 0.95)
     if why:
         none = undefined(n, why, level=level, method="loess")
         return none, none
-    order = np.argsort(score, kind="stable")
+    order = ascending(score) if order is None else order
     x = score[order]
     gap = loess(x, truth[order].astype(np.float64), span=LOESS_SPAN) - x
     ici, eci = float(np.abs(gap).mean()), float(100 * (gap @ gap) / n)
@@ -165,18 +171,18 @@ def _no_curve(truth: NDArray[np.bool_], score: Floats) -> str:
     return notes.FEW_SCORES if len(score) < LEAST_CASES or score.min() == score.max() else ""
 
 
-def smooth_curve(score: Floats, outcome: Floats) -> Floats | None:
+def smooth_curve(score: Floats, outcome: Floats, *, order: Order | None = None) -> Floats | None:
     """The mean of the outcome that lowess finds at each case's score; None with too few different scores.
 
     Several outcomes of the same scores, (n_cases, n_outcomes), cost little more than one.
     With more than 200,000 cases it is fitted to the means of 50,000 groups of neighbours by score: the two
-    thirds that a line is fitted to hold thousands of them.
+    thirds that a line is fitted to hold thousands of them. `order` is `ascending(score)`, where at hand.
     """
     if len(score) < LEAST_CASES or score.min() == score.max():
         return None
     if len(score) > GROUPED:
         return _through_groups(score, outcome)
-    order = np.argsort(score, kind="stable")
+    order = ascending(score) if order is None else order
     x = score[order]
     curve = np.empty(outcome.shape)
     curve[order] = lowess(x, outcome[order], span=SPAN, skip=SKIP * (x[-1] - x[0]))
@@ -184,18 +190,23 @@ def smooth_curve(score: Floats, outcome: Floats) -> Floats | None:
 
 
 def _through_groups(score: Floats, outcome: Floats) -> Floats | None:
+    # Numpy's faster sort: which of two equal scores comes first shows in the tenth digit of a curve.
     order = np.argsort(score)
+    ranked = score[order]
     starts = np.linspace(0, len(score), GROUPS, endpoint=False).astype(np.intp)
     sizes = np.diff(starts, append=len(score))
-    x, y = (np.add.reduceat(column[order], starts) / sizes for column in (score, outcome))
+    x, y = (np.add.reduceat(column, starts) / sizes for column in (ranked, outcome[order]))
     curve = smooth_curve(x, y)
     if curve is None:
         return None
     # Beyond the outermost means the curve goes on straight, as the line fitted there does.
-    inner, ends = max(1, len(x) // 100), np.array([score[order[0]], score[order[-1]]])
+    inner, ends = max(1, len(x) // 100), ranked[[0, -1]]
     slopes = [(curve[a] - curve[b]) / max(x[a] - x[b], 1e-300) for a, b in ((inner, 0), (-1, -1 - inner))]
     outside = curve[[0, -1]] + np.array(slopes) * (ends - x[[0, -1]])
-    return np.asarray(np.interp(score, [ends[0], *x, ends[1]], [outside[0], *curve, outside[1]]))
+    found = np.empty(len(score))
+    # Neighbours are found where the one before was, which takes a tenth of the time.
+    found[order] = np.interp(ranked, [ends[0], *x, ends[1]], [outside[0], *curve, outside[1]])
+    return found
 
 
 @dataclass(frozen=True, slots=True)

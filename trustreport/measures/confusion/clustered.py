@@ -61,7 +61,9 @@ def all_cells(truth: NDArray[np.bool_], decision: NDArray[np.bool_]) -> NDArray[
     >>> all_cells(np.array([True, True, False]), np.array([True, False, False]))
     array([1, 0, 1, 1])
     """
-    return np.bincount(_cell(truth, decision), minlength=4).astype(np.int64, copy=False)
+    n, tp = truth.size, int(np.count_nonzero(truth & decision))
+    present, called = int(np.count_nonzero(truth)), int(np.count_nonzero(decision))
+    return np.array([tp, called - tp, present - tp, n - called - present + tp], np.int64)
 
 
 def _cell(truth: NDArray[np.bool_], decision: NDArray[np.bool_]) -> NDArray[np.int8]:

@@ -2,6 +2,6 @@
 
 CLASS_ABSENT = "a class that has priority has no case"
 NO_COMPLEXITY = "the cases of a class that has priority have no complexity"
-FEW_RESAMPLES = "in many resamples a class has no complexity: no interval"
-"""More than one in twenty."""
+FEW_CREDITED = "fewer than 10 cases or clusters of a class earn credit: no interval"
+"""Of a class that has priority; `measure.FEWEST`."""
 NO_WIDTH = "every resample gives the same value: the interval has no width and says nothing about precision"

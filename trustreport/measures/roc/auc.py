@@ -9,9 +9,10 @@ from scipy.special import expit, logit, ndtr
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile, two_sided_p
+from trustreport.measures.order import Order
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
-from trustreport.measures.roc.scores import Floats, split
+from trustreport.measures.roc.scores import Floats, split, split_sorted
 from trustreport.measures.two_arm.score import score_distance
 
 Area = tuple[float, float, int, int, str]
@@ -190,7 +191,9 @@ def exponential_variance(area: float, n1: float, n0: float) -> float:
     return area * (1 - area) * (1 + m * (1 - area) / (2 - area) + m * area / (1 + area)) / (n1 * n0)
 
 
-def newcombe_auc(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
+def newcombe_auc(
+    truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95, known: Area | None = None
+) -> Estimate:
     """Area under the ROC curve with limits that also hold for few cases and for a perfect separation.
 
     The limits are the two areas C that solve, with m = (n1 + n0) / 2 - 1::
@@ -219,28 +222,27 @@ def newcombe_auc(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float 
     >>> print(newcombe_auc(np.arange(20) > 12, np.arange(20)))
     1.00 (95% CI 0.78 to 1.00; n = 20)
     """
-    positive, negative = split(truth, score)
-    n1, n0 = len(positive), len(negative)
     check_level(level)
+    area, _, n1, n0, note = known or area_and_variance(truth, score)
     details = {"positives": float(n1), "negatives": float(n0)}
     if n1 == 0 or n0 == 0:
-        note = notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
         return undefined(n1 + n0, note, level=level, method="newcombe_auc")
-    positive.sort()
-    negative.sort()
-    area = int(_won(positive, negative).sum()) / (2 * n1 * n0)
     low, high, p = newcombe_limits(area, n1, n0, inf, level)
     return Estimate(area, low, high, n1 + n0, level, "newcombe_auc", p=p, details=details)
 
 
-def area_and_variance(truth: NDArray[np.bool_], score: NDArray[Any]) -> Area:
-    """Area, DeLong's variance, positives, negatives, and why there is no area or no variance."""
-    positive, negative = split(truth, score)
+def area_and_variance(truth: NDArray[np.bool_], score: NDArray[Any], *, order: Order | None = None) -> Area:
+    """Area, DeLong's variance, positives, negatives, and why there is no area or no variance.
+
+    `order` is `ascending(score)`, where it is at hand already.
+    """
+    positive, negative = split(truth, score) if order is None else split_sorted(truth, score, order)
     n1, n0 = len(positive), len(negative)
     if n1 == 0 or n0 == 0:
         return nan, nan, n1, n0, notes.NO_NEGATIVE if n1 else notes.NO_POSITIVE
-    positive.sort()
-    negative.sort()
+    if order is None:
+        positive.sort()
+        negative.sort()
     won = _won(positive, negative)
     area = int(won.sum()) / (2 * n1 * n0)
     if min(n1, n0) < 2:

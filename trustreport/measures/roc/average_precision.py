@@ -1,5 +1,6 @@
 """Average precision, the area under the precision-recall curve as steps."""
 
+from dataclasses import dataclass
 from math import exp, log, nan, sqrt
 from typing import Any
 
@@ -15,16 +16,47 @@ from trustreport.measures.cluster import (
     clusters_of_scarcer_class,
 )
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.order import Order, ascending
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
-from trustreport.measures.roc.scores import split
+from trustreport.measures.roc.scores import check_scores, split_sorted
 
 CLUSTERED = "cluster_influence"
 # With fewer positives the influences vary less than the value does.
 FEW_POSITIVES = 50
 
 
-def logit_binomial(truth: NDArray[np.bool_], score: NDArray[Any], *, level: float = 0.95) -> Estimate:
+@dataclass(frozen=True, slots=True)
+class Outranked:
+    """Positives and negatives, the lowest score first, and how many of each score as high as a positive."""
+
+    positive: NDArray[Any]
+    negative: NDArray[Any]
+    above: NDArray[np.int64]
+    false: NDArray[np.int64]
+
+
+def outranked(truth: NDArray[np.bool_], score: NDArray[Any], order: Order | None = None) -> Outranked:
+    """What every interval of the average precision starts from; `order` is `ascending(score)`.
+
+    >>> outranked(np.array([False, True, True]), np.array([2, 1, 3])).false
+    array([1, 0])
+    """
+    positive, negative = split_sorted(truth, score, ascending(score) if order is None else order)
+
+    def as_high(among: NDArray[Any]) -> NDArray[np.int64]:
+        return len(among) - np.searchsorted(among, positive, "left")
+
+    return Outranked(positive, negative, as_high(positive), as_high(negative))
+
+
+def logit_binomial(
+    truth: NDArray[np.bool_],
+    score: NDArray[Any],
+    *,
+    level: float = 0.95,
+    known: Outranked | None = None,
+) -> Estimate:
     """Average precision with an interval that takes it as a share of the cases with the condition.
 
     With A_i positives and B_i negatives that score at least as high as positive i, n1 positives::
@@ -41,6 +73,8 @@ def logit_binomial(truth: NDArray[np.bool_], score: NDArray[Any], *, level: floa
     score : array of numbers, shape (n_cases,)
         Higher = more suspicious; no NaN.
     level : float in (0, 1)
+    known : optional
+        `outranked` of these cases, where it is at hand already.
 
     Returns
     -------
@@ -62,7 +96,7 @@ def logit_binomial(truth: NDArray[np.bool_], score: NDArray[Any], *, level: floa
     >>> print(logit_binomial(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
     0.83 (95% CI 0.26 to 0.99; n = 8)
     """
-    return _average_precision(truth, score, level, "logit_binomial")
+    return _average_precision(truth, score, level, "logit_binomial", known)
 
 
 def logit_influence(
@@ -71,6 +105,7 @@ def logit_influence(
     *,
     cluster: Clusters | None = None,
     level: float = 0.95,
+    known: Outranked | None = None,
 ) -> Estimate:
     """Average precision with an interval from what each case contributes to it, for 50 positives or more.
 
@@ -92,7 +127,7 @@ def logit_influence(
     >>> print(logit_influence(truth, np.array([1, 2, 2, 3, 2, 3, 4, 5])))
     0.83 (95% CI 0.39 to 0.97; n = 8)
     """
-    return _average_precision(truth, score, level, "logit_influence", cluster)
+    return _average_precision(truth, score, level, "logit_influence", known, cluster)
 
 
 def _average_precision(
@@ -100,21 +135,17 @@ def _average_precision(
     score: NDArray[Any],
     level: float,
     method: str,
+    known: Outranked | None,
     cluster: Clusters | None = None,
 ) -> Estimate:
     z = normal_quantile(level)
     method = method if cluster is None else CLUSTERED
-    positive, negative = split(truth, score)
-    n1, n = len(positive), truth.size
+    check_scores(truth, score)
+    n1, n = int(np.count_nonzero(truth)), truth.size
     if n1 == 0:
         return undefined(n, notes.NO_POSITIVE, level=level, method=method)
-    highest = np.sort(positive)
-    lowest = np.sort(negative)
-
-    def outranked(ranked: NDArray[Any], by: NDArray[Any]) -> NDArray[np.int64]:
-        return len(by) - np.searchsorted(by, ranked, "left")
-
-    above, false = outranked(highest, highest), outranked(highest, lowest)
+    known = known or outranked(truth, score)
+    highest, lowest, above, false = known.positive, known.negative, known.above, known.false
     own = above / (above + false)
     value = float(own.mean())
     details = {"prevalence": n1 / n}
@@ -127,8 +158,8 @@ def _average_precision(
         gain = np.concatenate([[0.0], np.cumsum(false / (above + false) ** 2)])
         loss = np.concatenate([[0.0], np.cumsum(above / (above + false) ** 2)])
         # Cases in their order are needed only to sum over clusters; ranked ones are found faster.
-        present, absent = (highest, lowest) if cluster is None else (positive, negative)
-        share = own if cluster is None else own[np.searchsorted(highest, positive, "left")]
+        present, absent = (highest, lowest) if cluster is None else (score[truth], score[~truth])
+        share = own if cluster is None else own[np.searchsorted(highest, present, "left")]
         of_positive = share - value + gain[np.searchsorted(highest, present, "right")]
         of_negative = -loss[np.searchsorted(highest, absent, "right")]
         if cluster is None:

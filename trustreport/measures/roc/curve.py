@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.confusion.class_rates import youden_j
 from trustreport.measures.confusion.counts import ConfusionCounts
+from trustreport.measures.order import Order, ascending
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.scores import Floats, check_scores
+
+CHUNK = 1_000_000  # points worked on at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,15 @@ class RocCurve:
 
     def corners(self) -> "RocCurve":
         """The points at which the curve turns: the same curve with fewer points, for drawing."""
-        up, right = np.diff(self.tp), np.diff(self.fp)
-        turns = up[1:] * right[:-1] != up[:-1] * right[1:]
-        keep = np.concatenate([[True], turns, [True]])
+        keep = np.ones(len(self.tp), np.bool_)
+        for start in range(1, len(keep) - 1, CHUNK):
+            some = slice(start - 1, start + CHUNK + 1)
+            up, right = np.diff(self.tp[some]), np.diff(self.fp[some])
+            keep[start : start + len(up) - 1] = up[1:] * right[:-1] != up[:-1] * right[1:]
         return RocCurve(self.threshold[keep], self.tp[keep], self.fp[keep])
 
 
-def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any]) -> RocCurve:
+def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any], *, order: Order | None = None) -> RocCurve:
     """One point for each score that occurs, and the empty one.
 
     Parameters
@@ -52,6 +57,8 @@ def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any]) -> RocCurve:
         Both classes must occur.
     score : array of numbers, shape (n_cases,)
         Higher = more suspicious; no NaN.
+    order : optional
+        `ascending(score)`, where it is at hand already.
 
     Examples
     --------
@@ -64,12 +71,14 @@ def roc_curve(truth: NDArray[np.bool_], score: NDArray[Any]) -> RocCurve:
         raise ValueError(
             f"an ROC curve needs cases of both classes; all {truth.size} have truth {bool(truth.all()):d}."
         )
-    order = np.argsort(score)[::-1]
+    order = (ascending(score) if order is None else order)[::-1]
     falling, present = score[order], truth[order]
-    last = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)
-    tp = np.concatenate([[0], np.cumsum(present)[last]]).astype(np.int64, copy=False)
-    fp = np.concatenate([[0], last + 1]).astype(np.int64, copy=False) - tp
-    return RocCurve(np.concatenate([[np.inf], falling[last]]), tp, fp)
+    last = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
+    threshold = np.concatenate([[np.inf], falling[last]])
+    tp = np.concatenate([[0], np.cumsum(present, dtype=np.int32)[last]]).astype(np.int64, copy=False)
+    fp = np.concatenate([[-1], last]).astype(np.int64, copy=False)
+    fp += 1 - tp
+    return RocCurve(threshold, tp, fp)
 
 
 @dataclass(frozen=True, slots=True)

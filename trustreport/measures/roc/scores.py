@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.order import Order
+
 Floats = NDArray[np.float64]
 
 
@@ -27,3 +29,11 @@ def split(truth: NDArray[np.bool_], score: NDArray[Any]) -> tuple[NDArray[Any], 
     """Scores of the positives and of the negatives, in the order of the cases."""
     check_scores(truth, score)
     return score[truth], score[~truth]
+
+
+def split_sorted(
+    truth: NDArray[np.bool_], score: NDArray[Any], order: Order
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same, the lowest score first; `order` is `ascending(score)`."""
+    check_scores(truth, score)
+    return score[order[truth[order]]], score[order[~truth[order]]]
