@@ -27,8 +27,9 @@ from trustreport.measures.confusion.from_risk import specificity_needed
 from trustreport.measures.confusion.several import NO_CASE_OF_A_CLASS, mean_of_classes
 from trustreport.measures.h_accuracy.parameters import complexity_from_ratings
 from trustreport.measures.label_accuracy import NO_SAMPLING_ERROR, actual_accuracy, nomogram_accuracy
-from trustreport.measures.lesions.area import _variance
+from trustreport.measures.lesions.area import _variance, lesion_area_difference
 from trustreport.measures.lesions.froc import CUSTOMARY
+from trustreport.measures.lesions.marked import Marked
 from trustreport.measures.monitoring import notes as monitoring_notes
 from trustreport.measures.monitoring.change import mover_change
 from trustreport.measures.monitoring.funnel import Funnel
@@ -293,6 +294,15 @@ def test_variance_of_marks_by_hand() -> None:
     """Obuchowski (1997), Biometrics 53, 567-578: 2/1 x 2 + 3/2 x 2 + 2 x 3/2 x (-1)."""
     up, down = np.array([1.0, -1, 0]), np.array([0.0, 1, -1])
     assert _variance(up, down, 2, 3) == pytest.approx(4.0)
+
+
+def test_freedom_of_a_difference_of_marks_is_that_of_the_scarcer_class() -> None:
+    cases_of, none = np.array([0, 1, 2]), np.zeros(0)
+    one = Marked(7, cases_of, np.array([3.0, 1.0, 2.0]), np.array([3, 4]), np.array([2.5, 1.0]))
+    other = Marked(7, cases_of, np.array([1.0, 2.0, -np.inf]), none.astype(np.int64), none)
+    found = lesion_area_difference(one, other)
+    assert found.df == 2  # three patients with a lesion, four without
+    assert found.p == pytest.approx(2 * t.sf(abs(found.value) / found.se, 2))
 
 
 # ---------------------------------------------------------------- agreement and labels

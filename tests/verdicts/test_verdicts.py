@@ -23,6 +23,7 @@ from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts import Verdict, counted, verdicts, worst
 from trustreport.verdicts.blocks import _candidates
+from trustreport.verdicts.entries import _has_scope_of
 from trustreport.verdicts.judge import BARE, amount, compare_with_bound
 from trustreport.verdicts.requirements import sides
 
@@ -501,3 +502,12 @@ def test_an_amount_has_its_unit_unless_another_follows() -> None:
         lead: Any = SimpleNamespace(unit=written, written=written)
         assert amount(lead, 0.25).key == f"verdicts.amount.{written}"
         assert amount(lead, 0.25, bare=True).key == f"verdicts.amount.bare_{written}"
+
+
+@pytest.mark.parametrize("at, meant", [(("B", "A"), True), (("A", "B"), False), (None, False)])
+def test_a_criterion_on_two_candidates_is_of_both_in_their_order(
+    at: tuple[str, str] | None, meant: bool
+) -> None:
+    criterion = Endpoint(endpoint="gain", measure="advice_accuracy.auc_difference", candidate=("B", "A"))
+    result: Any = SimpleNamespace(place=Place(candidates=at), endpoint="auc", parameters={})
+    assert _has_scope_of(criterion, result) is meant
