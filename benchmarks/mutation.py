@@ -383,8 +383,8 @@ def forked(work: Callable[[], int], seconds: float) -> int:
     return -1
 
 
-def run(out: Path, n: int, seed: int) -> None:
-    """Try the sample; what was found already is not tried again, survivors are."""
+def run(out: Path, n: int, seed: int, also: str) -> None:
+    """Try the sample; what was found already is not tried again, survivors are, `also` with these tests."""
     log = out / "tried.jsonl"
     tried = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     done = {_key(one) for one in tried if one["result"] in FOUND}
@@ -395,10 +395,11 @@ def run(out: Path, n: int, seed: int) -> None:
         for i, mutant in enumerate(drawn):
             if _key(mutant) in done:
                 continue
-            names = [name for name in tests_of(mutant, known) if name in items]
+            names = [name for name in items if also and also in name]
+            names += [name for name in tests_of(mutant, known) if name in items and name not in names]
             began, status = time.monotonic(), 0
             if names:
-                allowed = 10 + 4 * sum(known["seconds"][name] for name in names)
+                allowed = 10 + 4 * sum(known["seconds"].get(name, 0.1) for name in names)
                 status = forked(lambda m=mutant, t=names: attempt(m, [items[name] for name in t]), allowed)
             result = (
                 "no test"
@@ -432,6 +433,7 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, default=Path("out/mutation"))
     parser.add_argument("--mutants", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--also", default="", help="tests of this name too: written since the map was made")
     given = parser.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     os.chdir(ROOT)
@@ -440,7 +442,7 @@ def main() -> None:
     if given.act == "map":
         make_map(out)
     else:
-        run(out, given.mutants, given.seed)
+        run(out, given.mutants, given.seed, given.also)
 
 
 if __name__ == "__main__":

@@ -215,3 +215,22 @@ def test_columns_of_any_type_of_arrow(tmp_path: Path, kind: pa.DataType) -> None
     if kind in KINDS["text"]:
         study, _ = read(tmp_path)
         assert study.sources[1].n_used == 2
+
+
+def test_parquet_with_bytes_that_are_no_text(tmp_path: Path) -> None:
+    cells = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], np.int32)), pa.py_buffer(b"a\xff")]
+    )
+    table = pa.table({"case": ["c1", "c2"], "truth": [0, 1], "score": [0.2, 0.7], "abcd": cells})
+    sets = "datasets: [{dataset: A, role: external, file: a.parquet}]\noperating_point: {threshold: 0.5}\n"
+    (tmp_path / "study.yaml").write_text(HEAD + sets)
+    pq.write_table(table, tmp_path / "a.parquet", use_dictionary=False, store_schema=False)
+    with pytest.raises(StudyError, match="a damaged Parquet file"):
+        read(tmp_path)
+    pq.write_table(
+        table.set_column(3, "abcd", pa.array(["x", "y"])), tmp_path / "a.parquet", store_schema=False
+    )
+    data = (tmp_path / "a.parquet").read_bytes()
+    (tmp_path / "a.parquet").write_bytes(data.replace(b"abcd", b"a\xf2cd"))  # the name of a column
+    with pytest.raises(StudyError, match="a damaged Parquet file"):
+        read(tmp_path)

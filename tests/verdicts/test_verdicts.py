@@ -1,6 +1,7 @@
 """Verdicts: the word that an interval and a bound give, families, what withholds a verdict."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ from trustreport.quantities import ROWS
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts import Verdict, counted, verdicts, worst
-from trustreport.verdicts.judge import compare_with_bound
+from trustreport.verdicts.blocks import _candidates
+from trustreport.verdicts.judge import BARE, amount, compare_with_bound
+from trustreport.verdicts.requirements import sides
 
 EN = catalogue()
 FIXED = {"sap_locked_at": "2026-01-01", "data_opened_at": "2026-02-01"}
@@ -461,3 +464,40 @@ def test_without_criteria_there_are_no_verdicts() -> None:
         assess(table(), Plan.model_validate({"report": {"kind": "certification"}, "device": {}})).verdicts
         == ()
     )
+
+
+# ---------------------------------------------------------------- edges
+
+
+def test_a_limit_on_the_bound_is_on_neither_side() -> None:
+    assert compare_with_bound(0.8, 0.9, Bound(low=0.9)) == "inconclusive"
+    assert compare_with_bound(0.1, 0.2, Bound(high=0.1)) == "inconclusive"
+
+
+def test_the_worst_verdict_is_none_that_passes() -> None:
+    passed, failed = judged(table(), goal("met", 0.5), goal("missed", 0.99))
+    assert words([passed, failed]) == ["pass", "fail"]
+    assert worst([passed]) is None
+    assert worst([passed, failed]) is failed
+    assert passed.family is None  # a criterion alone is no family
+
+
+@pytest.mark.parametrize("at, said", [(("B", "A"), ("B", "A")), (None, ("C", ""))])
+def test_the_sides_of_a_result_that_names_them(at: tuple[str, str] | None, said: tuple[str, str]) -> None:
+    place = Place(candidates=at) if at else Place(candidate="C")
+    criterion = SimpleNamespace(candidate=None, arm_or_contrast=None)
+    verdict: Any = SimpleNamespace(criterion=criterion, result=SimpleNamespace(place=place))
+    assert sides(verdict, ("A", "B", "C")) == said
+
+
+def test_candidates_of_a_place() -> None:
+    assert _candidates(Place(candidate="A")) == {"A"}
+    assert _candidates(Place(candidates=("A", "B"))) == {"A", "B"}
+    assert _candidates(Place()) == set()
+
+
+def test_an_amount_has_its_unit_unless_another_follows() -> None:
+    for written in BARE:
+        lead: Any = SimpleNamespace(unit=written, written=written)
+        assert amount(lead, 0.25).key == f"verdicts.amount.{written}"
+        assert amount(lead, 0.25, bare=True).key == f"verdicts.amount.bare_{written}"

@@ -242,13 +242,20 @@ def _parquet(path: Path, name: str) -> Raw:
                 "a table that can be read as a whole",
                 "Leave out rows and columns that the study does not use.",
             ) from None
-    except (pa.ArrowException, OSError, MemoryError, OverflowError):
+        for text in (column for column in table.columns if is_text(column.type)):
+            text.validate(full=True)  # what writes text may have written any bytes
+    except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeDecodeError):
         raise Unreadable("a damaged Parquet file", "Parquet, CSV or XLSX", "Write it again.") from None
     columns, typed, nested = [], set(), set()
     for field, column in zip(table.schema, table.columns):
         kind = field.type
         if pa.types.is_dictionary(kind):
-            column = pc.cast(column, kind.value_type)
+            try:
+                column = pc.cast(column, kind.value_type)
+                column.validate(full=True)
+            except pa.ArrowException:
+                mend = "Write it again."
+                raise Unreadable("a damaged Parquet file", "Parquet, CSV or XLSX", mend) from None
             kind = kind.value_type
         if not is_text(kind):
             typed.add(field.name.strip())
