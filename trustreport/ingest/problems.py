@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 CELL = 60  # characters of a cell that a message repeats
 ROWS = 20  # rows that a problem lists; it counts all of them
 VALUES = 3  # distinct values of a column that become problems of their own, and are named
-SEEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\u202a-\u202e\u2066-\u2069]"
 SEEN = "text of signs that are seen"
 RETYPE = "Type it again: copied text can hold control characters and marks that turn the direction of a line."
 SEARCHED = 5000  # names among which a near one is sought

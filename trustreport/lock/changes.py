@@ -169,12 +169,13 @@ def _change(path: Path, was: Any, now: Any, plan: Plan) -> Change:
 
 def _speaks_of(amendment: Amendment, path: Path, now: Any, plan: Plan) -> bool:
     """Whether an amendment names a field: by its path, that of its item or group, or its item's place."""
-    said = _plain(_with_name(_plain(amendment.field or ""), plan))
-    if not said:
+    typed = _plain(amendment.field or "")
+    if not typed:
         return False
     plain = _plain(printed(path))
-    # A criterion may be named without its group.
-    spelled = [said, f"endpoints.{said}"]
+    # As it is printed ("candidates[1.0]" is a name), or by place; a criterion may be named without its group.
+    named = _plain(_with_name(typed, plan))
+    spelled = [typed, named, f"endpoints.{typed}", f"endpoints.{named}"]
     if not any(plain == name or plain.startswith(f"{name}.") for name in spelled):
         return False
     return amendment.new is None or plain not in spelled or _is_value(amendment.new, now)

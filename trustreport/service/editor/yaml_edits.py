@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from trustreport.errors import UNSEEN
 from trustreport.ingest.manifest import Key, KeyPath, parse
 from trustreport.ingest.problems import Problems
 from trustreport.service.editor.field_values import read
@@ -33,6 +34,7 @@ class Edits:
 def edits_of(form: Form, texts: Mapping[str, str], values: Any) -> Edits:
     """What the texts that were sent change in the manifest that the form shows."""
     made = Edits()
+    texts = {name: re.sub(UNSEEN, "", text) for name, text in texts.items()}  # what nobody sees was not meant
     gone = {row.path for row in form.rows() if f"{row.name}/{REMOVED}" in texts}
     made.removed = sorted((p for p in gone if not _is_new(p)), key=str)
     for control in form.controls():
