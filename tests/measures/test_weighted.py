@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -109,6 +109,7 @@ def test_undefined_or_without_limits_with_the_reason() -> None:
 
 
 @given(arrays(float, 60, elements=st.floats(0, 1e9)), st.floats(1e-6, 1e6))
+@example(np.where(TRUTH, 5e-324, 1.0), 1.0)
 def test_only_the_ratio_of_weights_matters(weight: Any, factor: float) -> None:
     for e, other in (
         (weighted_share(CALLED, TRUTH, weight), weighted_share(CALLED, TRUTH, weight * factor)),

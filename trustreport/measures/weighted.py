@@ -192,7 +192,10 @@ def _entering(weight: Floats, column: NDArray[Any], of: Mask | None = None) -> t
         raise ValueError(f"weights must have one entry per case, got shape {weight.shape}.")
     used = weight > 0 if of is None else of & (weight > 0)
     n = int(np.count_nonzero(used))
-    return (np.where(used, weight / weight[used].max(), 0.0) if n else weight), used, n
+    if not n:
+        return weight, used, n
+    # Weights of other cases may be too large for the greatest one of these.
+    return np.divide(weight, weight[used].max(), out=np.zeros(len(weight)), where=used), used, n
 
 
 def _with_logit_limits(found: Estimate, se: float, df: float) -> Estimate:
