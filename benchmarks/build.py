@@ -81,7 +81,7 @@ gc.set_threshold(100_000, 50, 1000)
 from pathlib import Path
 import trustreport.api, trustreport.assessment, trustreport.report.write, trustreport.report.pdf
 from trustreport.report import pdf_layout
-weasyprint = pdf_layout.library()
+weasyprint = pdf_layout.weasyprint_module()
 text = Path(sys.argv[1]).read_text(encoding="utf-8")
 weasyprint.HTML(string=text, url_fetcher=pdf_layout.fetcher()).write_pdf(
     sys.argv[1] + ".pdf", pdf_variant="pdf/a-3a", pdf_tags=True

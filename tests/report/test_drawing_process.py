@@ -100,7 +100,7 @@ def test_a_label_in_the_pdf_is_as_wide_as_it_was_measured(tmp_path: Path) -> Non
         f"<style>{pdf_layout.faces()} @page {{ size: 500pt 100pt; margin: 0 }} body {{ margin: 0 }}</style>"
     )
     document += f'<img src="data:image/svg+xml,{quote(page)}">'
-    made = pdf_layout.library().HTML(string=document, url_fetcher=pdf_layout.fetcher())
+    made = pdf_layout.weasyprint_module().HTML(string=document, url_fetcher=pdf_layout.fetcher())
     made.write_pdf(tmp_path / "one.pdf")
     boxes = subprocess.run(
         ["pdftotext", "-bbox", str(tmp_path / "one.pdf"), "-"], capture_output=True, text=True, check=True

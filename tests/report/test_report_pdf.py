@@ -156,7 +156,7 @@ def test_a_label_in_signs_that_no_font_has_conforms():
 
 def test_it_is_laid_out_once_and_draws_what_it_prints(several, monkeypatch):
     laid_out, looked_at = [], {"report": set(), "annex": set()}
-    lay_out = pdf_layout.library().HTML.render
+    lay_out = pdf_layout.weasyprint_module().HTML.render
     monkeypatch.setattr("weasyprint.HTML.render", lambda *a, **k: laid_out.append(a) or lay_out(*a, **k))
 
     class Noted(dict):

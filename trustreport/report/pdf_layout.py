@@ -90,7 +90,7 @@ def laid_out(sheet: PaperText) -> Printed | None:
 
 def printed(text: Callable[[set[int]], str], sheet: PaperText) -> Printed:
     """A text of HTML as PDF; it is given the signs that no font has, once they are known."""
-    weasyprint = library()
+    weasyprint = weasyprint_module()
     fetch = fetcher()
     options = {
         **weasyprint.DEFAULT_OPTIONS,
@@ -138,7 +138,7 @@ def _pages_of(document: Any) -> dict[str, int]:
 
 
 def _attachments(made: dt.datetime, attached: Sequence[Attached], fetch: Any) -> list[Any]:
-    weasyprint = library()
+    weasyprint = weasyprint_module()
     return [
         weasyprint.Attachment(
             string=content,
@@ -158,7 +158,8 @@ def legible(text: str, lacking: set[int]) -> str:
     return text.translate(dict.fromkeys(lacking, NO_SIGN))
 
 
-def library() -> Any:
+def weasyprint_module() -> Any:
+    """WeasyPrint, which sets labels of figures as a whole; `MissingLibrary` where Pango is not installed."""
     try:
         import weasyprint
         from weasyprint import svg
