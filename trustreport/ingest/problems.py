@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 CELL = 60  # characters of a cell that a message repeats
 ROWS = 20  # rows that a problem lists; it counts all of them
 VALUES = 3  # distinct values of a column that become problems of their own, and are named
-SEEN = "text of signs that are seen"
-RETYPE = "Type it again: copied text can hold control characters and marks that turn the direction of a line."
+SEEN = "visible characters only"
+RETYPE = "Type it again: copied text can hold control characters and marks that reverse the direction of text."
 SEARCHED = 5000  # names among which a near one is sought
 
 

@@ -178,15 +178,12 @@ def main(path: str, header_row: str = "1", sheet: str | None = None) -> None:
     fields, columns = [], []
     for i, name in enumerate(header):
         cells = [row[i] for row in body]
-        kinds = set(
-            map(type, cells)
-        )  # a stray cell far below makes a million empty ones: each is looked at once
+        # A stray cell far below makes a million empty ones, which are gone through as rarely as can be.
+        kinds = set(map(type, cells))
         numeric = any(issubclass(kind, int | float) for kind in kinds)
         fields.append(pa.field(_text(name), pa.large_string(), metadata={"numeric": str(int(numeric))}))
-        plain = kinds <= {str}
-        columns.append(
-            pa.array(cells if plain else [c if c == "" else _text(c) for c in cells], pa.large_string())
-        )
+        texts = cells if kinds <= {str} else [c if c == "" else _text(c) for c in cells]
+        columns.append(pa.array(texts, pa.large_string()))
     others = [name for name in names[:MOST_NAMED] if name != (sheet or names[0])]
     beside = json.dumps([[[_text(c) for c in row] for row in rows[:TOP_ROWS]], others])
     table = pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata={"beside": beside}))

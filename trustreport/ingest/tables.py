@@ -31,6 +31,7 @@ HEAD = 1 << 16
 MOST_COLUMNS = 20_000
 TOP_ROWS = 15  # among which a header is looked for
 FEWEST_NAMED = 2  # columns that a row names for it to be taken as the header
+DAMAGED_PARQUET = ("a damaged Parquet file", "Parquet, CSV or XLSX", "Write it again.")
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,7 @@ def _parquet(path: Path, name: str) -> Raw:
         for text in (column for column in table.columns if is_text(column.type)):
             text.validate(full=True)  # what writes text may have written any bytes
     except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeDecodeError):
-        raise Unreadable("a damaged Parquet file", "Parquet, CSV or XLSX", "Write it again.") from None
+        raise Unreadable(*DAMAGED_PARQUET) from None
     columns, typed, nested = [], set(), set()
     for field, column in zip(table.schema, table.columns):
         kind = field.type
@@ -254,8 +255,7 @@ def _parquet(path: Path, name: str) -> Raw:
                 column = pc.cast(column, kind.value_type)
                 column.validate(full=True)
             except pa.ArrowException:
-                mend = "Write it again."
-                raise Unreadable("a damaged Parquet file", "Parquet, CSV or XLSX", mend) from None
+                raise Unreadable(*DAMAGED_PARQUET) from None
             kind = kind.value_type
         if not is_text(kind):
             typed.add(field.name.strip())

@@ -99,10 +99,9 @@ def accuracy_at_coverage(
         return undefined(known, note, level=level, method=method)
     least = float(ranked.certainty[known - wanted])
     below = int(np.searchsorted(ranked.certainty, least, "left"))
-    of = None if cluster is None else certainty >= least
-    some = None if cluster is None or of is None else cluster[of]
-    if of is None or some is None or len(np.unique(some)) == len(some):
-        e = wilson(int(ranked.right[-1] - ranked.right[below]), known - below, level)
-    else:
-        e = case_share(right[of], cluster=some, level=level)
+    e = wilson(int(ranked.right[-1] - ranked.right[below]), known - below, level)
+    if cluster is not None:
+        of = certainty >= least
+        if np.unique(cluster[of]).size < known - below:
+            e = case_share(right[of], cluster=cluster[of], level=level)
     return replace(e, details={**e.details, "coverage": (known - below) / n, "least_certainty": least})
