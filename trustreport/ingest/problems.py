@@ -17,7 +17,9 @@ CELL = 60  # characters of a cell that a message repeats
 ROWS = 20  # rows that a problem lists; it counts all of them
 VALUES = 3  # distinct values of a column that become problems of their own, and are named
 SEEN = "visible characters only"
-RETYPE = "Type it again: copied text can hold control characters and marks that reverse the direction of text."
+RETYPE = (
+    "Type it again: copied text can hold control characters and marks that reverse the direction of text."
+)
 SEARCHED = 5000  # names among which a near one is sought
 
 
