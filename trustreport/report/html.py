@@ -18,7 +18,7 @@ from trustreport.report.wording import breakable, shorten, together
 from trustreport.resources import folder
 
 HASH_DIGITS = 8
-NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 85  # characters
+NAME_IN_HEAD, NOTICE_IN_HEAD = 60, 110  # characters
 
 EMPTY = Markup("")
 
