@@ -4,8 +4,9 @@
 
 Builds each study (the example of readings unless named) as the command does, and prints medians: the seconds
 of every step in run.json, the seconds from start to end, and of each process (the main one, the one that
-reads, the one that draws and lays out the annex) the CPU seconds and the peak of resident memory in MB. With
-them: the pages of each PDF, and how often the main process laid out a document, as WeasyPrint reports it.
+reads, the one that draws, the one that lays out the annex) the CPU seconds and the peak of resident memory in
+MB. With them: the pages of each PDF, and how often the main process laid out a document, as WeasyPrint
+reports it.
 
 The baseline is a process for each PDF that imports what a report is made with, and lays out the same HTML
 with the same fonts as the same kind of PDF by WeasyPrint as it is; report and annex side by side, as in a
@@ -33,7 +34,7 @@ import pikepdf
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = ("import", "read", "assess", "results", "figures", "pdf", "annex", "html")
 VOLUMES = ("report.pdf", "annex.pdf")
-PROCESSES = ("main", "read", "draw")
+PROCESSES = ("main", "read", "draw", "layout")  # in the order in which they start
 TICKS = os.sysconf("SC_CLK_TCK")
 OFTEN = 0.02  # seconds between two looks at the processes of a build
 # The command, and on its last line of output how many documents were laid out.
@@ -132,18 +133,17 @@ def build(study: Path, out: Path, formats: str) -> Build:
 
 def look(pid: int, takes: Takes, ended: threading.Event) -> None:
     """Note again and again what a process and its children have taken."""
+    names = {pid: PROCESSES[0]}
     while not ended.is_set():
         try:
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         except OSError:
             return
-        spawned = sorted(int(child) for child in children if "spawn_main" in command_of(child))
-        for name, one in zip(PROCESSES, (pid, *spawned)):
-            if len(spawned) < 2 and "read" in takes.cpu and name == "read":
-                continue  # it has ended: which one is left is not known by its place
+        for child in sorted(int(child) for child in children if "spawn_main" in command_of(child)):
+            if child not in names:
+                names[child] = PROCESSES[len(names)]
+        for one, name in names.items():
             note(name, one, takes)
-        if len(spawned) == 1 and "draw" in takes.cpu:
-            note("draw", spawned[0], takes)
         sleep(OFTEN)
 
 

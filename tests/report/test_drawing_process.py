@@ -7,12 +7,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from made_up import about
 
 from trustreport.assessment import Assessment
 from trustreport.figures import style
 from trustreport.figures.style import settings
-from trustreport.report import figures, pdf, pdf_layout, svg_backend
+from trustreport.report import figures, pdf_layout, svg_backend
 from trustreport.report.drawing import DrawingProcess
 
 
@@ -129,24 +128,3 @@ def test_on_paper_a_mark_is_a_path_and_a_label_a_text(drawn_here: dict[str, figu
         sizes = [re.search(r'viewBox="([^"]+)"', text.decode()) for text in (drawn.page, drawn.svg)]
         lean, full = ([float(x) for x in found[1].split()] for found in sizes if found)
         assert lean == pytest.approx(full, abs=0.01)
-
-
-@pytest.mark.pdf
-def test_an_annex_laid_out_by_the_process_is_the_one_laid_out_here(simple: Assessment) -> None:
-    volumes = pdf.Volumes(simple, **about(simple))
-    here = volumes.printed("annex")
-    with DrawingProcess() as drawing:
-        elsewhere = drawing.lay_out(volumes.paper_text("annex"))()
-    assert elsewhere is not None
-    assert (elsewhere.content, elsewhere.pages) == (here.content, here.pages)
-
-
-@pytest.mark.pdf
-def test_a_sign_that_no_font_has_is_left_to_who_can_make_the_text_anew(simple: Assessment) -> None:
-    sheet = pdf.Volumes(simple, **about(simple)).paper_text("annex")
-    assert (
-        pdf_layout.laid_out(replace(sheet, text=sheet.text.replace("</body>", "\U0001f9ff</body>"))) is None
-    )
-    with DrawingProcess() as drawing:
-        drawing._process.kill()
-        assert drawing.lay_out(sheet)() is None

@@ -1,8 +1,7 @@
 """Draws figures in a process of its own, while this one computes and lays out pages.
 
 What only drawing needs (matplotlib: 50 MB) stays there, and a second core is put to work. What a page needs
-is drawn first, and what is only a file of its own where it is wanted. Once all is drawn, the process can lay
-out the annex while the report is laid out here.
+is drawn first, and what is only a file of its own where it is wanted.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import queue
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -28,19 +27,9 @@ if TYPE_CHECKING:
 
     from trustreport.finding import Figure
     from trustreport.report.figures import Drawn
-    from trustreport.report.pdf_layout import PaperText, Printed
 
 PAGE, FILES = ("page",), ("svg", "png")
-PDF = "pdf"
 NICE = 3  # it is seldom waited for
-
-
-@dataclass(frozen=True, slots=True)
-class PrintOrder:
-    """A sheet to be laid out, by its number."""
-
-    number: int
-    sheet: PaperText
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,23 +90,6 @@ class DrawingProcess:
         wanted = list(figures)
         self.begin((f for f in wanted if not self._has(f, language)), language)
         return {figure.id: _Awaited(self, self._begun[figure.id]) for figure in wanted}
-
-    def lay_out(self, sheet: PaperText) -> Callable[[], Printed | None]:
-        """Let a sheet be laid out; what is given back waits for it, and gives None where it failed."""
-        key = next(self._numbers), PDF
-        if not self._ended:
-            try:
-                send(self._line, [PrintOrder(key[0], sheet)])
-            except OSError:
-                self._ended = True
-
-        def made() -> Printed | None:
-            with self._arrived:
-                self._arrived.wait_for(lambda: key in self._files or self._ended)
-                found: Printed | None = self._files.get(key)
-            return found
-
-        return made
 
     def _has(self, figure: Figure, language: str) -> bool:
         order = self._begun.get(figure.id)
@@ -197,24 +169,12 @@ def _draw(line: Connection, files: bool) -> None:
             packed = b"" if waiting and given.empty() else given.get()
             if packed is None:
                 return
-            orders: list[Order | PrintOrder] = pickle.loads(packed) if packed else []  # noqa: S301 -- from our own
+            orders: list[Order] = pickle.loads(packed) if packed else []  # noqa: S301 -- from our own
             for order in orders:
-                if isinstance(order, PrintOrder):
-                    _send_pdf(line, order)
-                else:
-                    _send(line, order, PAGE)
-                    waiting.extend([order] if files else ())
+                _send(line, order, PAGE)
+                waiting.extend([order] if files else ())
             if not orders:
                 _send(line, waiting.popleft(), FILES)
-
-
-def _send_pdf(line: Connection, order: PrintOrder) -> None:
-    made = None
-    with suppress(Exception):  # who asks for it lays it out itself, and sees why
-        from trustreport.report.pdf_layout import laid_out
-
-        made = laid_out(order.sheet)
-    line.send(((order.number, PDF), made))
 
 
 def _send(line: Connection, order: Order, forms: tuple[str, ...]) -> None:

@@ -22,6 +22,7 @@ from trustreport.report import csv
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.drawing import DrawingProcess
+from trustreport.report.layout_process import LayoutProcess
 from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.seeds import DEFAULT
@@ -65,11 +66,13 @@ def write(
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
     drawing: DrawingProcess | None = None,
+    layout: LayoutProcess | None = None,
 ) -> Written:
     """Write results.json, what else is asked of it, and the list of hashes of all files, into `out`.
 
     The files are made beside `out` and moved when all are there. Without the libraries that PDF needs the
-    others are written, and `Written.failed` says what to install. Figures are drawn by `drawing`, else here.
+    others are written, and `Written.failed` says what to install. Figures are drawn by `drawing`; of a
+    report with its annex the annex is laid out by `layout`. Without these processes it is done here.
 
     Raises
     ------
@@ -89,7 +92,8 @@ def write(
     out.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
-        _fill(work, assessment, wanted, say, written, progress or (lambda step, share: None), drawing)
+        step = _Clock(written, progress or (lambda step, share: None))
+        _fill(work, assessment, wanted, say, written, step, drawing, layout)
         _move(work, out, written)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -186,10 +190,10 @@ def _fill(
     wanted: tuple[str, ...],
     say: Catalogue,
     written: Written,
-    progress: Progress,
+    step: Progress,
     drawing: DrawingProcess | None,
+    layout: LayoutProcess | None,
 ) -> None:
-    step = _Clock(written, progress)
     step("results", 0.0)
     origin = provenance(assessment)
     results = canonical(document(assessment, origin, say))
@@ -213,7 +217,7 @@ def _fill(
 
                 (work / "report.html").write_text(html.render(assessment, **about), encoding="utf-8")
 
-        pages = _write_pdfs(work, assessment, about, wanted, say, written, step, drawing, write_page)
+        pages = _write_pdfs(work, assessment, about, wanted, say, written, step, layout, write_page)
         write_page()
         if "questions" in wanted:
             step("questions", 0.9)
@@ -242,7 +246,7 @@ def _write_pdfs(
     say: Catalogue,
     written: Written,
     step: Progress,
-    drawing: DrawingProcess | None,
+    layout: LayoutProcess | None,
     meanwhile: Callable[[], None],
 ) -> dict[str, tuple[str, int]]:
     """The PDF files that are wanted; gives file and page of each anchor, those of the report first.
@@ -261,8 +265,8 @@ def _write_pdfs(
         if form in elsewhere:
             meanwhile()
         step(form, 0.2 + 0.4 * i)
-        if drawing and len(forms) > 1 and not elsewhere:
-            elsewhere["annex"] = drawing.lay_out(volumes.paper_text("annex"))
+        if layout and len(forms) > 1 and not elsewhere:
+            elsewhere["annex"] = layout.lay_out(volumes.paper_text("annex"))
         attached = attachments(assessment, (work / "results.json").read_bytes(), say) if form == "pdf" else []
         try:
             made = elsewhere[form]() if form in elsewhere else None
