@@ -168,10 +168,10 @@ def test_what_is_said_to_have_no_interval_has_none(
 def test_a_small_run_is_accepted(
     coverage: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One regime or a few of each topic, 30 studies of each; 8 where a study takes a tenth of a second."""
+    """One regime or a few of each topic, 15 studies of each; 4 where a study takes a tenth of a second."""
     from regimes import TOPICS
 
     costly = {topic for topic, regimes in TOPICS.items() if next(regimes()).cost >= 0.1}
-    for runs, topics in (("30", TOPICS.keys() - costly), ("8", costly)):
+    for runs, topics in (("15", TOPICS.keys() - costly), ("4", costly)):
         words = ["--runs", runs, "--jobs", "1", "--every", "37", "--out", str(tmp_path / f"{runs}.csv")]
         assert coverage.main([*words, "--topics", ",".join(sorted(topics))]) == 0, capsys.readouterr().out
