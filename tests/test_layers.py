@@ -49,7 +49,6 @@ MAY = {
     "exports": ("report",),
     "sizing": ("report", "ingest", "simulate"),
     "qualification": ("api",),
-    "commands": ("qualification", "report", "signatures"),
     "starter": ("plan", "messages"),
     "proposal": ("ingest",),
     "documented": ("checks",),
@@ -58,9 +57,10 @@ MAY = {
     "api": ("report", "ingest", "parallel", "lock", "notebook", "exports", "sizing"),
     "subprocess_reader": ("study", "plan", "ingest", "pipes"),
     "fleet": ("api",),
-    "cli": (
+    "commands": (
         "api",
-        "commands",
+        "qualification",
+        "signatures",
         "fleet",
         "subprocess_reader",
         "starter",
@@ -72,6 +72,7 @@ MAY = {
         "service",
         "sizing",
     ),
+    "cli": ("commands", "fleet"),
     "webhook_signature": (),
     "client": ("webhook_signature",),
     "service": ("api", "proposal", "sizing", "webhook_signature"),

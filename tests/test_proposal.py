@@ -119,9 +119,9 @@ def test_on_a_terminal_it_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         def isatty() -> bool:
             return True
 
-    monkeypatch.setattr("trustreport.cli._choose", lambda doubt: doubt.options[-1])
+    monkeypatch.setattr("trustreport.commands.init._choose", lambda doubt: doubt.options[-1])
     monkeypatch.setattr(sys, "stdin", Terminal())
-    from trustreport.cli import _init_from
+    from trustreport.commands.init import _init_from
 
     _init_from((tmp_path / "study", file), "certification")
     assert "role: period" in (tmp_path / "study" / "study.yaml").read_text()

@@ -361,8 +361,15 @@ def write_report(
     """Write the report into the folder `out`; see `trustreport.report.write.write`."""
     from trustreport.report.write import write
 
-    helpers = {"drawing": drawing, "layout": layout}
-    return write(assessment, Path(out), formats=formats, progress=progress, timed=timed, **helpers)
+    return write(
+        assessment,
+        Path(out),
+        formats=formats,
+        progress=progress,
+        timed=timed,
+        drawing=drawing,
+        layout=layout,
+    )
 
 
 def build_fleet(source: str | PathLike[str], out: str | PathLike[str], **options: Any) -> Any:

@@ -19,7 +19,8 @@ from fhir.resources.bundle import Bundle
 from huggingface_hub import ModelCard
 
 from trustreport import api
-from trustreport.cli import EXPORTS, main
+from trustreport.cli import main
+from trustreport.commands.export import EXPORTS
 from trustreport.errors import MissingLibrary
 from trustreport.exports import FORMS, export
 from trustreport.resources import folder

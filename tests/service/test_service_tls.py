@@ -39,7 +39,8 @@ def certificate(folder: Path, name: str = "localhost", days: int = 9) -> dict[st
     def made(of: x509.Name, public: Any, *extensions: x509.ExtensionType) -> x509.Certificate:
         begun = x509.CertificateBuilder(issuer, of, public, x509.random_serial_number())
         begun = begun.not_valid_before(at - timedelta(30)).not_valid_after(at + timedelta(days))
-        for extension in extensions:  # the name is critical where there is no subject; Python 3.13 asks for it
+        for extension in extensions:
+            # The name is critical where there is no subject; Python 3.13 asks for it.
             critical = isinstance(extension, x509.BasicConstraints | x509.SubjectAlternativeName)
             begun = begun.add_extension(extension, critical=critical)
         return begun.sign(authority, hashes.SHA256())

@@ -1,1 +1,1 @@
-"""What commands that sign, verify and qualify do; their options are in `trustreport.cli`."""
+"""The commands, a module each, and what those do that sign, verify and qualify."""

@@ -1,0 +1,202 @@
+"""`trustreport build`: from a study to the files of its report."""
+
+import sys
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trustreport.commands.init import KINDS
+from trustreport.commands.output import problems_on_stderr, steps
+from trustreport.fleet.command import BACKENDS, LANGUAGES
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from trustreport.api import Backend
+    from trustreport.plan import Plan
+    from trustreport.study import Study
+
+FAILED = 3
+VERDICTS = ("fail", "inconclusive", "not-assessable", "not-tested")
+FORMATS = ("html", "pdf", "annex", "json", "xlsx", "csv", "figures", "questions")
+DEFAULT_FORMATS = ("html", "pdf", "json")
+DRAWING = {"html", "pdf", "annex", "figures", "questions"}
+RELEASES = ("internal", "public")
+
+
+@click.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Output folder.",
+)
+@click.option("--kind", type=click.Choice(KINDS), help="Kind of report; overrides the manifest.")
+@click.option(
+    "--formats",
+    default=None,
+    help=f"Comma-separated list of formats: {', '.join(FORMATS)}. "
+    f"[default: {','.join(DEFAULT_FORMATS)}; annex too for a certification dossier with criteria]",
+)
+@click.option(
+    "--release",
+    type=click.Choice(RELEASES),
+    help="Audience; overrides the manifest. A public report hides readers and sites.",
+)
+@click.option("--language", type=click.Choice(LANGUAGES), help="Language; overrides the manifest.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random numbers.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of parallel workers."
+)
+@click.option(
+    "--backend",
+    type=click.Choice(BACKENDS),
+    default=BACKENDS[0],
+    show_default=True,
+    help="Parallel backend; results do not depend on it.",
+)
+@click.option(
+    "--fail-on",
+    metavar="VERDICTS",
+    help=f"Comma-separated verdicts that give exit status 3: {', '.join(VERDICTS)}.",
+)
+@click.option("--purpose", default="", help="Purpose of this look at the data, for the register of looks.")
+@click.option(
+    "--on",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Day of this look, for the register of looks. [default: date of the report in the manifest]",
+)
+@click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
+def build(
+    study: Path,
+    out: Path,
+    kind: str | None,
+    formats: str | None,
+    release: str | None,
+    language: str | None,
+    seed: int | None,
+    jobs: int,
+    backend: "Backend",
+    fail_on: str | None,
+    purpose: str,
+    on: "datetime | None",
+    allow_outside: bool,
+) -> None:
+    """Read STUDY, compute the results, and write the report to a folder."""
+    fatal = [word.strip() for word in (fail_on or "").split(",") if word.strip()]
+    unknown = [word for word in fatal if word not in VERDICTS]
+    if unknown:
+        known = ", ".join(VERDICTS)
+        raise click.BadParameter(f"{', '.join(unknown)}; choose from {known}", param_hint="--fail-on")
+    wanted = None if formats is None else [word.strip() for word in formats.split(",") if word.strip()]
+    unknown = [word for word in wanted or () if word not in FORMATS]
+    if unknown or wanted == []:
+        raise click.BadParameter(
+            f"{', '.join(unknown) or 'nothing'}; choose from {', '.join(FORMATS)}", param_hint="--formats"
+        )
+    home = study if study.is_dir() else study.parent
+    if out.resolve() == home.resolve():
+        raise click.BadParameter("is the folder of the study; choose another folder", param_hint="--out")
+    import atexit
+    import gc
+    import os
+    from time import perf_counter
+
+    # One report and the process ends: looking for rubbish more rarely saves a tenth of the time, and memory
+    # that Arrow gives back at once a fortieth of it.
+    gc.set_threshold(100_000, 50, 1000)
+    atexit.register(gc.freeze)  # nor does anybody gain by the search at the end, which takes a second
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    # Products that are worth several threads are shared out as a whole; the library's own threads would keep
+    # a core busy with waiting for the next small one.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    start = perf_counter()
+    from trustreport.subprocess_reader import BackgroundReader
+
+    # Both import for themselves what only they need, while this process imports the rest.
+    reading = BackgroundReader(study, allow_outside=allow_outside)
+    from trustreport.report.drawing import DrawingProcess
+    from trustreport.report.layout_process import LayoutProcess
+
+    drawn = DRAWING & set(wanted or DEFAULT_FORMATS)
+    with (
+        DrawingProcess(files="figures" in drawn) if drawn else nullcontext() as drawing,
+        LayoutProcess() as layout,
+        steps() as tell,
+    ):
+        from trustreport.api import assess, workers, write_report
+        from trustreport.errors import MissingLibrary
+        from trustreport.report.write import default_formats, prepare
+
+        prepare(wanted or DEFAULT_FORMATS)
+        imported = perf_counter()
+        tell("read", 0.0)
+        with problems_on_stderr():
+            read, plan = reading()
+        read = _look(study, read, plan, on, purpose)
+        said = {"kind": kind, "release": release, "language": language}
+        of_report = {name: value for name, value in said.items() if value}
+        if of_report:
+            plan = plan.model_copy(update={"report": plan.report.model_copy(update=of_report)})
+        if seed is not None:
+            plan = plan.model_copy(update={"similarity": plan.similarity.model_copy(update={"seed": seed})})
+        if {"pdf", "annex"} <= set(wanted or default_formats(plan)):
+            layout.start()  # once the process that read has made room for it
+        ingested = perf_counter()
+        try:
+            with workers(jobs, backend) as run, problems_on_stderr():
+                assessment = assess(
+                    read,
+                    plan,
+                    progress=lambda step, share: tell(step, 0.1 + 0.3 * share),
+                    # What a public report hides is known at the end only.
+                    seen=partial(drawing.begin, language=plan.report.language)
+                    if drawing and plan.report.release != "public"
+                    else None,
+                    run=run,
+                )
+        except MissingLibrary as error:
+            raise click.UsageError(str(error)) from error
+        timed = {
+            "import": round(imported - start, 3),
+            "read": round(ingested - imported, 3),
+            "assess": round(perf_counter() - ingested, 3),
+        }
+        try:
+            written = write_report(
+                assessment,
+                out,
+                formats=wanted,
+                progress=lambda step, share: tell(step, 0.4 + 0.6 * share),
+                timed=timed,
+                drawing=drawing,
+                layout=layout,
+            )
+        except OSError as error:
+            raise click.ClickException(f"cannot write to {out}: {error.strerror or error}") from error
+    for name, reason in written.failed.items():
+        click.echo(f"{name} was not written. {reason}", err=True)
+    for name in ("report.pdf", "annex.pdf", "report.html", "results.json", "results.xlsx", "results.csv"):
+        if (out / name).is_file():
+            click.echo(out / name)
+    failed = [v for v in assessment.verdicts if v.word.replace(" ", "-") in fatal]
+    for verdict in failed:
+        click.echo(f"{verdict.criterion.endpoint}: {verdict.word}", err=True)
+    if failed:
+        sys.exit(FAILED)
+
+
+def _look(path: Path, study: "Study", plan: "Plan", on: "datetime | None", purpose: str) -> "Study":
+    """The study with this look in its register."""
+    from trustreport.api import record_look
+
+    try:
+        return record_look(path, study, plan, on=on.date().isoformat() if on else "", purpose=purpose)
+    except OSError as error:
+        reason = error.strerror or error
+        raise click.ClickException(f"cannot enter this look in the register: {reason}") from error

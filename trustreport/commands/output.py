@@ -1,0 +1,62 @@
+"""What commands print and how they end: problems, columns, progress."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from trustreport.errors import StudyError
+
+PROBLEMS = 1
+
+
+@contextmanager
+def problems_on_stderr() -> Iterator[None]:
+    """Turn the problems of a study into lines on stderr and exit status 1."""
+    from trustreport.errors import StudyError
+
+    try:
+        yield
+    except StudyError as error:
+        print_problems(error)
+        sys.exit(PROBLEMS)
+
+
+def print_problems(error: "StudyError") -> None:
+    """Every problem on a line of its own, then how many there are."""
+    for problem in error.problems:
+        click.echo(str(problem), err=True)
+    n = len(error.problems)
+    click.echo(f"{n} problem{'s' * (n != 1)}; nothing was written.", err=True)
+
+
+def print_columns(rows: Sequence[Sequence[str]]) -> None:
+    """Rows as lines, their columns under each other."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str, float], None]]:
+    """A progress bar on a terminal, a plain line per step elsewhere; both on stderr."""
+    if not sys.stderr.isatty():
+        last: list[str] = []
+
+        def line(step: str, share: float) -> None:
+            if step not in last:
+                last.append(step)
+                click.echo(f"{step.replace('_', ' ')} ...", err=True)
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns: tuple[Any, ...] = (TextColumn("{task.description:<24}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda step, share: bar.update(task, description=step.replace("_", " "), completed=share)

@@ -1,0 +1,106 @@
+"""`trustreport sign` and `trustreport verify`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from trustreport.commands.output import PROBLEMS, problems_on_stderr
+
+SIGNATURE_FORMS = ("statement", "in-toto", "pdf")
+
+
+@click.command()
+@click.argument("out", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--key",
+    required=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Private key (PEM): Ed25519; for signed copies of PDF any that a certificate may have.",
+)
+@click.option("--signer", "signatory", required=True, metavar="'NAME <ADDRESS>'", help="Who signs.")
+@click.option("--act", default="approval", show_default=True, help="Act in one word; it names the files.")
+@click.option("--meaning", required=True, help="Meaning of the signature, in a sentence.")
+@click.option(
+    "--form",
+    "forms",
+    multiple=True,
+    type=click.Choice(SIGNATURE_FORMS),
+    default=SIGNATURE_FORMS[:1],
+    show_default=True,
+    help="statement: ACT.json with its signature. in-toto: ACT.dsse.json, for cosign. pdf: signed copies "
+    "(PAdES). May be repeated.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Certificate of the key (PEM), with those between it and the root; for signed copies.",
+)
+@click.option(
+    "--tsa", default="", metavar="URL", help="Time-stamping authority (RFC 3161); it sees hashes only."
+)
+def sign(
+    out: Path,
+    key: Path,
+    signatory: str,
+    act: str,
+    meaning: str,
+    forms: tuple[str, ...],
+    certificate: Path | None,
+    tsa: str,
+) -> None:
+    """Sign the report in OUT. Its files stay as they are: signatures are files of their own.
+
+    Verify them with trustreport verify. Nothing is signed where the report has been changed, and nothing is
+    written where a signature or a time stamp cannot be had.
+    """
+    from trustreport.commands.sign import SignRequest, run
+
+    for file in run(SignRequest(out, key, signatory, act, meaning, forms, certificate, tsa)):
+        click.echo(file)
+
+
+@click.command()
+@click.argument("out", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--study", type=click.Path(path_type=Path), help="Study from which to recompute the report.")
+@click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
+@click.option(
+    "--signers",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Public keys (PEM) of those who must have signed statements on the report.",
+)
+@click.option(
+    "--roots",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Trusted certificates (PEM), to which those of signed PDF and time stamps must lead.",
+)
+def verify(
+    out: Path, study: Path | None, allow_outside: bool, signers: Path | None, roots: Path | None
+) -> None:
+    """Verify that the files of the report in OUT are unchanged.
+
+    With --study, also verify that the report was made from this study and that the numbers come out the
+    same. Signed statements in OUT (approval.json with approval.json.sig, approval.dsse.json) are checked too:
+    the signature, and that the statement refers to these files. With --signers, at least one statement must
+    be signed by one of them. Signed copies of PDF and time stamps are checked, with --roots their
+    certificates too, and with --study the time stamps of its lock. Exit status 1 if anything differs.
+    """
+    from trustreport.commands.keys import roots_of, signers_of
+    from trustreport.report.bundle import verify as look
+
+    trusted = None if roots is None else roots_of(roots)
+    lines = look(out, None if signers is None else signers_of(signers), trusted)
+    if study is not None:
+        from trustreport.commands.stamps import lock_stamps
+
+        lines += lock_stamps(study, trusted)
+        from trustreport.api import reproduce
+
+        with problems_on_stderr():
+            lines += reproduce(out, study, allow_outside=allow_outside)
+    wrong = [line for line in lines if line.status == "wrong"]
+    for line in lines:
+        if line.status != "ok":
+            click.echo(f"{line.file} {line.said}.", err=line.status == "wrong")
+    click.echo(f"{sum(line.status == 'ok' for line in lines)} unchanged, {len(wrong)} changed or missing.")
+    sys.exit(PROBLEMS if wrong else 0)
