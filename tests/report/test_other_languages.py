@@ -10,7 +10,7 @@ from typing import Any
 import pikepdf
 import pytest
 from PIL import Image
-from test_three_kinds import BUDGETS, KINDS, body, page_pictures
+from test_three_kinds import BUDGETS, KINDS, body, filled_to, page_pictures
 
 from trustreport.api import Assessed, as_data, write_report
 from trustreport.messages import catalogue, languages
@@ -73,11 +73,12 @@ def test_a_report_is_whole_in_every_language(
 
 
 def fits(file: Path, language: str, most: int) -> None:
-    """The PDF says its language, and keeps its pages and margins."""
+    """The PDF says its language, keeps its pages and margins, and fills its first page."""
     with pikepdf.open(file) as document:
         assert str(document.Root.Lang) == language
         assert len(document.pages) <= most
     filled = [body(page) for page in page_pictures(file)]
+    assert filled_to(filled[0]) >= 2 / 3, "the first page goes on overleaf"
     assert not any(page[:, -BEYOND:].any() or page[:, :BEYOND].any() for page in filled), "beyond the margin"
 
 

@@ -38,6 +38,8 @@ BUDGETS = {
 }
 # Millimetres: head and foot of a page, and the margin beside its text, less one for the edges of marks.
 HEAD, FOOT, BEYOND = 24, 20, 19
+# Of the height of a page: the box of limitations and the line below it alone would be .09.
+LEAST_OF_LAST = 0.1
 # What the first page of an example must not leave open.
 FIRST_PAGE = {
     "annotations": "Only the reference standard was assessed, not the device.",
@@ -80,7 +82,7 @@ def conforms(out: Path, name: str) -> None:
     said = first_page(out / "report.pdf")
     assert FIRST_PAGE.get(name, "") in said
     filled = [body(page) for page in page_pictures(out / "report.pdf")]
-    assert all(np.flatnonzero(page.any(axis=1)).max() >= 2 / 3 * len(page) for page in filled[:-1])
+    assert well_filled(filled)
     assert not any(page[:, -BEYOND:].any() or page[:, :BEYOND].any() for page in filled), "beyond the margin"
     for file in ("report.pdf", "annex.pdf"):
         pdf = (out / file).read_bytes()
@@ -103,6 +105,17 @@ def page_pictures(file: Path) -> list[np.ndarray]:
     with TemporaryDirectory() as folder:
         subprocess.run(["pdftoppm", "-r", "25.4", "-gray", str(file), f"{folder}/page"], check=True)
         return [np.array(Image.open(one)) for one in sorted(Path(folder).iterdir())]
+
+
+def well_filled(pages: list[np.ndarray]) -> bool:
+    """Whether all pages but the last have ink on two thirds of their height, and the last more than a box."""
+    *ends, last = map(filled_to, pages)
+    return min(ends) >= 2 / 3 and last > LEAST_OF_LAST
+
+
+def filled_to(page: np.ndarray) -> float:
+    """How far down a page has ink, as a share of its height."""
+    return float(np.flatnonzero(page.any(axis=1)).max() / len(page))
 
 
 def body(page: np.ndarray) -> np.ndarray:

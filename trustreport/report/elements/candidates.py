@@ -186,7 +186,7 @@ def conditions(context: Context) -> Element | None:
 def _contract(name: str, review: Review) -> Table:
     say = review.say
     keys = ("condition", "required", "observed", "reason")
-    heads = tuple(Head(say(f"procurement.conditions.{key}")) for key in keys)
+    heads = tuple(Head(say(f"procurement.conditions.{key}"), key == "observed") for key in keys)
     own = [row for row in review.required if row.counts and row.word(name) is not None]
     waiting = [row for row in own if row.word(name) != "pass"]
     lines = [_to_be_shown(row, row.verdicts[name], review) for row in waiting]
@@ -212,7 +212,8 @@ def _kept(row: Requirement, verdict: Verdict, review: Review) -> Line:
 def _numbers(row: Requirement, verdict: Verdict, review: Review) -> tuple[Cell, ...]:
     held = review.rows[verdict.criterion.endpoint]
     reason = _reason(verdict.criterion)
-    return Cell(review.bound(row)), Cell(held.estimate), Cell(reason or review.say("table.empty"))
+    observed = Cell(held.estimate, numeric=True)
+    return Cell(review.bound(row)), observed, Cell(reason or review.say("table.empty"))
 
 
 def _reason(criterion: Endpoint) -> str:
@@ -224,8 +225,8 @@ def _explained(name: str, review: Review) -> Iterator[Line]:
     empty = review.say("table.empty")
     for one in to_explain(review, name):
         label = review.say("procurement.conditions.to_explain", measure=one.measure)
-        cells = (label, one.claimed or empty, one.observed, one.source or empty)
-        yield Line(tuple(Cell(text) for text in cells))
+        observed = Cell(one.observed, numeric=True)
+        yield Line((Cell(label), Cell(one.claimed or empty), observed, Cell(one.source or empty)))
 
 
 def _watched(review: Review) -> Iterator[Line]:
@@ -242,8 +243,9 @@ def _watched(review: Review) -> Iterator[Line]:
         measure = say(heading(criteria.quantity(asked)))
         label = say("procurement.conditions.watched", measure=measure)
         within = say("word.listed", items=parts) if parts else say("table.empty")
-        cells = (within, say("table.empty"), i.action or say("table.empty"))
-        yield Line((Cell(label, aside=i.chart or ""), *(Cell(text) for text in cells)))
+        nothing = Cell(say("table.empty"), numeric=True)
+        action = Cell(i.action or say("table.empty"))
+        yield Line((Cell(label, aside=i.chart or ""), Cell(within), nothing, action))
 
 
 ELEMENTS: dict[str, Callable[[Context], Element | None]] = {
