@@ -121,6 +121,6 @@ def test_wrong_use_is_refused(jobs: int, backend: Any, match: str) -> None:
 
 
 def test_the_command_line_offers_every_backend() -> None:
-    from trustreport import cli
+    from trustreport.fleet.command import BACKENDS
 
-    assert cli.BACKENDS == parallel.BACKENDS
+    assert BACKENDS == parallel.BACKENDS

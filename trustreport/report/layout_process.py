@@ -36,6 +36,7 @@ class LayoutProcess:
         if self._process.pid is not None:
             self._process.kill()  # nothing that it could still do is of use
             self._process.join()
+        self._theirs.close()
         self._line.close()
 
     def start(self) -> None:
