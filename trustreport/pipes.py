@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 
 def seldom_collect() -> None:
     """Look for rubbish more rarely: of one report it would take a third of the time."""
     gc.set_threshold(100_000, 50, 1000)
+
+
+def end(process: BaseProcess) -> None:
+    """End a process of which nothing that it could still do is of use; nothing where it was not started."""
+    if process.pid is not None:
+        process.kill()
+        process.join()
 
 
 def send(line: Connection, message: object) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from trustreport.commands.init import KINDS
+from trustreport.commands.options import allow_outside_option
 from trustreport.commands.output import problems_on_stderr, steps
-from trustreport.fleet.command import BACKENDS, LANGUAGES
+from trustreport.fleet.command import LANGUAGES, backend_option
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -53,13 +54,7 @@ RELEASES = ("internal", "public")
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of parallel workers."
 )
-@click.option(
-    "--backend",
-    type=click.Choice(BACKENDS),
-    default=BACKENDS[0],
-    show_default=True,
-    help="Parallel backend; results do not depend on it.",
-)
+@backend_option
 @click.option(
     "--fail-on",
     metavar="VERDICTS",
@@ -71,7 +66,7 @@ RELEASES = ("internal", "public")
     type=click.DateTime(["%Y-%m-%d"]),
     help="Day of this look, for the register of looks. [default: date of the report in the manifest]",
 )
-@click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
+@allow_outside_option
 def build(
     study: Path,
     out: Path,

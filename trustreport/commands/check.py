@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trustreport.commands.options import allow_outside_option
 from trustreport.commands.output import PROBLEMS, print_problems
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ SOME = 5  # undeclared fields that are named
     show_default=True,
     help="Form of the output; JSON goes to stdout, problems included.",
 )
-@click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
+@allow_outside_option
 def check(study: Path, full: bool, quiet: bool, form: str, allow_outside: bool) -> None:
     """Check manifest and tables of STUDY: every problem, and what is not used. Write no files."""
     from trustreport.errors import StudyError

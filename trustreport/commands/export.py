@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trustreport.commands.options import allow_outside_option
 from trustreport.commands.output import PROBLEMS, problems_on_stderr
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ EXPORTS = (
     "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Output file."
 )
 @click.option("--task", help="Task to export (imrmc), if the study has several.")
-@click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
+@allow_outside_option
 def export(study: Path, form: str, out: Path, task: str | None, allow_outside: bool) -> None:
     """Export the readings of STUDY for another tool, or its results as a card, a table or a form."""
     from trustreport.api import assess, export_report, read_study

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from trustreport.commands.options import allow_outside_option
 from trustreport.commands.output import PROBLEMS, problems_on_stderr
 
 SIGNATURE_FORMS = ("statement", "in-toto", "pdf")
@@ -63,7 +64,7 @@ def sign(
 @click.command()
 @click.argument("out", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--study", type=click.Path(path_type=Path), help="Study from which to recompute the report.")
-@click.option("--allow-outside", is_flag=True, help="Allow the manifest to name files outside its folder.")
+@allow_outside_option
 @click.option(
     "--signers",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),

@@ -16,6 +16,14 @@ LANGUAGES = ("en", "it", "fr", "de")
 FAILED = 1
 TIMEOUT = 3600.0  # seconds
 
+backend_option = click.option(
+    "--backend",
+    type=click.Choice(BACKENDS),
+    default=BACKENDS[0],
+    show_default=True,
+    help="Parallel backend; results do not depend on it.",
+)
+
 
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path, exists=True), metavar="FOLDER|LIST")
@@ -35,13 +43,7 @@ TIMEOUT = 3600.0  # seconds
     show_default=True,
     help="Number of studies assessed at a time.",
 )
-@click.option(
-    "--backend",
-    type=click.Choice(BACKENDS),
-    default=BACKENDS[0],
-    show_default=True,
-    help="Parallel backend; results do not depend on it.",
-)
+@backend_option
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),

@@ -20,7 +20,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
 from trustreport.messages import catalogue
-from trustreport.pipes import seldom_collect, send
+from trustreport.pipes import end, seldom_collect, send
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -70,9 +70,7 @@ class DrawingProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process.pid is not None:
-            self._process.kill()  # nothing that it could still do is of use
-            self._process.join()
+        end(self._process)
         self._line.close()
 
     def begin(self, figures: Iterable[Figure], language: str) -> None:

@@ -9,7 +9,7 @@ import multiprocessing
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from trustreport.pipes import seldom_collect
+from trustreport.pipes import end, seldom_collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,9 +33,7 @@ class LayoutProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process.pid is not None:
-            self._process.kill()  # nothing that it could still do is of use
-            self._process.join()
+        end(self._process)
         self._theirs.close()
         self._line.close()
 
