@@ -2,7 +2,9 @@
 
 A small workbook can unpack to gigabytes, and one cell in the last corner makes a reader reserve the whole
 sheet; neither may take the caller's memory. The process runs this file alone: ``python sheet.py WORKBOOK
-[SHEET]`` writes an Arrow stream to standard output, or exits with 2 and one line of JSON: what is wrong.
+HEADER_ROW [SHEET]`` exits with 2 and one line of JSON, what is wrong, or writes a line of JSON and then each
+column as Arrow has it in memory: where its texts end, and the texts. Importing Arrow to do so would take six
+times as long as all else that the process imports.
 """
 
 import json
@@ -10,6 +12,8 @@ import subprocess
 import sys
 import zipfile
 import zlib
+from array import array
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -53,8 +57,6 @@ def read_sheet(
 
     Raises `Unreadable`.
     """
-    import pyarrow as pa
-
     check_archive(path)
     command = [sys.executable, "-P", __file__, str(path), str(header_row), *([sheet] if sheet else [])]
     heavy = Unreadable(
@@ -69,9 +71,32 @@ def read_sheet(
         raise Unreadable(*json.loads(done.stdout))
     if done.returncode:
         raise heavy
-    table = pa.ipc.open_stream(done.stdout).read_all()
-    beside = json.loads((table.schema.metadata or {}).get(b"beside", b"[[], []]"))
-    return table, beside[0], tuple(beside[1])
+    about, _, _ = done.stdout.partition(b"\n")
+    said = json.loads(about)
+    return _table(done.stdout, len(about) + 1, said), said["top"], tuple(said["others"])
+
+
+def _table(written: bytes, start: int, said: dict[str, Any]) -> "pa.Table":
+    """The columns that lie in `written` from `start` on, which is a multiple of eight; nothing is copied."""
+    import pyarrow as pa
+
+    whole, rows = pa.py_buffer(written), said["rows"]
+    columns = []
+    for _ in said["names"]:
+        ends = whole.slice(start, 8 * (rows + 1))
+        texts = whole.slice(start + ends.size, int.from_bytes(ends[8 * rows :], sys.byteorder))
+        columns.append(pa.Array.from_buffers(pa.large_string(), rows, [None, ends, texts]))
+        start += ends.size + texts.size + _short(texts.size)
+    fields = [
+        pa.field(name, pa.large_string(), metadata={"numeric": str(int(numeric))})
+        for name, numeric in zip(said["names"], said["numeric"])
+    ]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _short(length: int) -> int:
+    """How many bytes bring a length to a multiple of eight, at which Arrow reads numbers."""
+    return -length % 8
 
 
 def check_archive(path: Path) -> None:
@@ -153,7 +178,6 @@ def _text(cell: Any) -> str:
 def main(path: str, header_row: str = "1", sheet: str | None = None) -> None:
     """Write the sheet to standard output."""
     _limit()
-    import pyarrow as pa
     from python_calamine import CalamineError, load_workbook
 
     try:
@@ -168,27 +192,34 @@ def main(path: str, header_row: str = "1", sheet: str | None = None) -> None:
             _refuse(
                 f"a sheet of {made.total_height:,} rows and {made.total_width:,} columns", "a smaller sheet"
             )
-        rows = made.to_python(skip_empty_area=False)
+        rows: list[list[Any]] = made.to_python(skip_empty_area=False)
     except CalamineError:
         _refuse("a damaged workbook", "an XLSX workbook", "Open it in a spreadsheet and save it again.")
     first = int(header_row)
     if len(rows) < first and first > 1:
         _refuse(f"{len(rows)} rows, and header_row: {first}", "a header in that row")
     header, body = (rows[first - 1], rows[first:]) if rows else ([], [])
-    fields, columns = [], []
-    for i, name in enumerate(header):
+    numeric, columns = [], []
+    for i in range(len(header)):
         cells = [row[i] for row in body]
         # A stray cell far below makes a million empty ones, which are gone through as rarely as can be.
         kinds = set(map(type, cells))
-        numeric = any(issubclass(kind, int | float) for kind in kinds)
-        fields.append(pa.field(_text(name), pa.large_string(), metadata={"numeric": str(int(numeric))}))
+        numeric.append(any(issubclass(kind, int | float) for kind in kinds))
         texts = cells if kinds <= {str} else [c if c == "" else _text(c) for c in cells]
-        columns.append(pa.array(texts, pa.large_string()))
-    others = [name for name in names[:MOST_NAMED] if name != (sheet or names[0])]
-    beside = json.dumps([[[_text(c) for c in row] for row in rows[:TOP_ROWS]], others])
-    table = pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata={"beside": beside}))
-    with pa.ipc.new_stream(sys.stdout.buffer, table.schema) as sink:
-        sink.write_table(table)
+        coded = [text.encode() for text in texts]
+        columns.append((array("q", accumulate(map(len, coded), initial=0)), b"".join(coded)))
+    said = {
+        "rows": len(body),
+        "names": [_text(name) for name in header],
+        "numeric": numeric,
+        "top": [[_text(c) for c in row] for row in rows[:TOP_ROWS]],
+        "others": [name for name in names[:MOST_NAMED] if name != (sheet or names[0])],
+    }
+    about = json.dumps(said)
+    out = sys.stdout.buffer
+    out.write((about + " " * _short(len(about) + 1) + "\n").encode())
+    for ends, together in columns:
+        out.writelines([ends.tobytes(), together, bytes(_short(len(together)))])
 
 
 if __name__ == "__main__":

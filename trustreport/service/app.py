@@ -2,12 +2,14 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from functools import cache
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
 from starlette.types import Scope
 
 import trustreport
@@ -56,9 +58,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.core = core
-    app.include_router(api)
-    app.include_router(operations.router)
-    app.include_router(pages.router)
+    app.router.routes.extend(_routes())
     app.add_exception_handler(Fault, _fault)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -81,6 +81,15 @@ def create_app(
         app.add_middleware(Traced, traces=core.traces, prefix=PREFIX)
     _complete_document(app)
     return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """All routes; what FastAPI makes of them, at the first request, serves every application of a process."""
+    router = APIRouter()
+    for part in (api, operations.router, pages.router):
+        router.include_router(part)
+    return router.routes
 
 
 def most_bytes(settings: Settings) -> Callable[[str, str], int]:
