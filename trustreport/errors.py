@@ -4,6 +4,7 @@ import re
 from dataclasses import asdict, dataclass
 
 SHOWN = 3  # rows that a message names
+MOST_OF_A_COLUMN = 300  # characters of its name that a message shows
 # Signs without a shape: control characters, and those that turn the direction of all that follows in a line,
 # the digits of numbers too. Marks of a direction (U+200E, U+200F, U+061C) turn nothing and belong to names.
 UNSEEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\u202a-\u202e\u2066-\u2069]"
@@ -48,12 +49,15 @@ class Problem:
             listed += f" and {n - SHOWN:,} more"
         elif n > 1:
             listed = ", ".join(str(r) for r in rows[:-1]) + f" and {rows[-1]}"
+        column = self.column
+        if len(column) > MOST_OF_A_COLUMN:
+            column = f"{column[:MOST_OF_A_COLUMN]}…"
         place = ", ".join(
             part
             for part in (
                 self.file,
                 f"row{'s' * (n > 1)} {listed}" if rows else "",
-                f"column {self.column}" if self.column else "",
+                f"column {column}" if column else "",
             )
             if part
         )

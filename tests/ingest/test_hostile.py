@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from trustreport.errors import StudyError
+from trustreport.errors import Problem, StudyError
 from trustreport.ingest import read
 from trustreport.plan import Plan
 
@@ -234,3 +234,10 @@ def test_parquet_with_bytes_that_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(data.replace(b"abcd", b"a\xf2cd"))  # the name of a column
     with pytest.raises(StudyError, match="a damaged Parquet file"):
         read(tmp_path)
+
+
+def test_a_message_shows_the_start_of_a_long_name() -> None:
+    problem = Problem("t.parquet", "an empty cell", column="a" * 5000, row=14)
+    assert str(problem).startswith("t.parquet, row 14, column aaa")
+    assert len(str(problem)) < 400
+    assert problem.column == "a" * 5000
