@@ -2,9 +2,12 @@
 
 import json
 import string
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from trustreport.errors import Problem, StudyError
-from trustreport.ingest import read
+from trustreport.ingest import read, sheet
 from trustreport.plan import Plan
 
 HEAD = "report: {kind: certification}\ndevice: {trade_name: D}\n"
@@ -241,3 +244,18 @@ def test_a_message_shows_the_start_of_a_long_name() -> None:
     assert str(problem).startswith("t.parquet, row 14, column aaa")
     assert len(str(problem)) < 400
     assert problem.column == "a" * 5000
+
+
+def test_the_largest_sheet_takes_less_than_a_gigabyte(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["S1048576"] = "case", 1  # 19 columns, all rows that a sheet can have
+    book.save(tmp_path / "a.xlsx")
+    command = [sys.executable, "-P", sheet.__file__, str(tmp_path / "a.xlsx"), "1"]
+    # A process that this one starts counts what this one holds: it is started by a small one.
+    peak = (
+        "import resource, subprocess, sys;"
+        "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    kilobytes = subprocess.run([sys.executable, "-c", peak, *command], check=True, stdout=subprocess.PIPE)
+    assert int(kilobytes.stdout) * 1024 < 1_000_000_000

@@ -102,9 +102,11 @@ def build(
     import os
     from time import perf_counter
 
+    from trustreport.pipes import seldom_collect
+
     # One report and the process ends: looking for rubbish more rarely saves a tenth of the time, and memory
     # that Arrow gives back at once a fortieth of it.
-    gc.set_threshold(100_000, 50, 1000)
+    seldom_collect()
     atexit.register(gc.freeze)  # nor does anybody gain by the search at the end, which takes a second
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     # Products that are worth several threads are shared out as a whole; the library's own threads would keep

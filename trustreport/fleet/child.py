@@ -5,7 +5,6 @@ one, so that no report is built for a run that was ended. Faults are reported by
 text of an exception, which may quote patients.
 """
 
-import gc
 import json
 import os
 import queue
@@ -18,13 +17,14 @@ from time import perf_counter
 from typing import Any
 
 from trustreport.fleet import records
+from trustreport.pipes import seldom_collect
 
 
 def main() -> None:
     """Build what stdin names, one report after another."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is no answer
-    gc.set_threshold(100_000, 50, 1000)
+    seldom_collect()
     tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
     while True:

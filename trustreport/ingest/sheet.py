@@ -193,6 +193,7 @@ def main(path: str, header_row: str = "1", sheet: str | None = None) -> None:
                 f"a sheet of {made.total_height:,} rows and {made.total_width:,} columns", "a smaller sheet"
             )
         rows: list[list[Any]] = made.to_python(skip_empty_area=False)
+        del book, made  # each holds the whole sheet once more
     except CalamineError:
         _refuse("a damaged workbook", "an XLSX workbook", "Open it in a spreadsheet and save it again.")
     first = int(header_row)
