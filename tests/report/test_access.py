@@ -30,6 +30,25 @@ for (const row of document.querySelectorAll('tbody tr')) {
     seen.add(look)
 }
 """
+# Words without a hyphen, a slash or the like, whose letters do not all lie on one line.
+BROKEN_WORDS = r"""
+() => {
+    const broken = new Set()
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode()) {
+        const text = texts.currentNode
+        if (text.parentElement.closest('svg, script, style, code')) { continue }
+        for (const word of text.data.matchAll(/(?<!\S)[\p{L}'’]+[,.:;]?(?!\S)/gu)) {
+            const range = document.createRange()
+            range.setStart(text, word.index)
+            range.setEnd(text, word.index + word[0].length)
+            const lines = [...range.getClientRects()].filter(line => line.width > 0)
+            if (new Set(lines.map(line => Math.round(line.top))).size > 1) { broken.add(word[0]) }
+        }
+    }
+    return [...broken]
+}
+"""
 # The forms that are pages, each of an example that fills it in.
 FORMS = {"psur": "vigilance-audit", "pmcf": "vigilance-audit", "annex-iv": "certification-dossier"}
 MOST_BYTES, MOST_NODES = 1_500_000, 20_000
@@ -99,8 +118,11 @@ def test_the_page_is_light_fits_its_window_and_asks_for_nothing(
     page.goto(report.as_uri())
     overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     nodes = page.evaluate("document.querySelectorAll('*').length")
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    broken = page.evaluate(BROKEN_WORDS)
     page.close()
     assert overflow <= 0
+    assert broken == []
     assert said == []  # the policy lets its style and script through
     assert [url for url in asked if not url.startswith("data:")] == [report.as_uri()]
     assert nodes < MOST_NODES
