@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from _pytest.unraisableexception import gc_collect_iterations_key
 from hypothesis import HealthCheck, settings
 
 from tests.browsing import Browser, chromium
@@ -37,8 +36,6 @@ settings.load_profile("trustreport")
 
 def pytest_configure(config: pytest.Config) -> None:
     """From before the first import of a module that holds a message to the end."""
-    # Looking through everything that is left once finds what was not closed; five times costs a second each.
-    config.stash[gc_collect_iterations_key] = 1
     patch = pytest.MonkeyPatch()
     fail_where_made(patch)
     fail_where_contradicted(patch)
