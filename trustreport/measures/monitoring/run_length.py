@@ -16,6 +16,7 @@ Step = Mapping[int, float]
 # Looks after which the share of charts that go on is tested for having become constant.
 TESTED_EVERY = 64
 CONSTANT = 1e-13
+DENSE = 256  # states up to which so many looks at once are one product with the matrix's power
 
 
 def bernoulli(rate: float, up: int, down: int) -> dict[int, float]:
@@ -196,19 +197,25 @@ def probability_of_no_end(moves: Iterable[csr_array], start: int = 0) -> float:
 def _walk(matrix: csr_array, standing: Floats, looks: int) -> tuple[Floats, float]:
     """The states after so many looks, scaled, and the scale."""
     scale, before = 1.0, 0.0
-    for look in range(looks):
-        standing = matrix @ standing
-        if (look + 1) % TESTED_EVERY:
-            continue
+    blocks, rest = divmod(looks, TESTED_EVERY)
+    dense = blocks > 1 and matrix.shape[0] <= DENSE
+    leap = np.linalg.matrix_power(matrix.toarray(), TESTED_EVERY) if dense else None
+    for block in range(blocks):
+        standing = _stepped(matrix, standing, TESTED_EVERY) if leap is None else leap @ standing
         total = float(standing.sum())
         if total <= 0:
             return standing, 0.0
         standing, scale = standing / total, scale * total
         if abs(total - before) <= CONSTANT * total:
-            rest = looks - look - 1
-            return standing, scale * float(total ** (rest / TESTED_EVERY))
+            return standing, scale * float(total ** (looks / TESTED_EVERY - block - 1))
         before = total
-    return standing, scale
+    return _stepped(matrix, standing, rest), scale
+
+
+def _stepped(matrix: csr_array, standing: Floats, looks: int) -> Floats:
+    for _ in range(looks):
+        standing = matrix @ standing
+    return standing
 
 
 def per_look(sizes: Sequence[int], rate: float, up: int, down: int, limit: int) -> list[csr_array]:
