@@ -54,6 +54,14 @@ class Labels(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return (self[i] for i in range(self._n))
 
+    def at(self, rows: NDArray[np.intp]) -> list[str]:
+        """The names at some places, of many of them far faster than one by one."""
+        if self._values is None:
+            return [str(i + 1) for i in rows.tolist()]
+        if not hasattr(self._values, "take"):
+            return [str(self._values[i]) for i in rows.tolist()]
+        return [str(value) for value in self._values.take(rows).to_pylist()]
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process gets plain names, so that it need not know Arrow."""
         return _labels, (None if self._values is None else tuple(self), self._n)

@@ -47,8 +47,9 @@ def _digest(lines: Iterable[bytes]) -> str:
 
 
 def _named(name: str, labels: Labels, rows: NDArray[np.intp]) -> Iterator[bytes]:
-    for label in sorted(labels[int(i)] for i in rows):
-        yield f"{name}/{label}\n".encode()
+    ranked = sorted(labels.at(rows))
+    for start in range(0, len(ranked), CHUNK):
+        yield "".join(f"{name}/{label}\n" for label in ranked[start : start + CHUNK]).encode()
 
 
 def _counted(name: str, rows: NDArray[np.intp]) -> Iterator[bytes]:

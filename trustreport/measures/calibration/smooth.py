@@ -1,8 +1,6 @@
 """Integrated calibration index and its kin: distance of the scores from a smooth calibration curve."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import nan
 
 import numpy as np
@@ -103,7 +101,12 @@ def smooth_error(
         return SmoothError(none, none, none, none)
     seen = _Gaps(score, curve, curve - score)
     drawn = _resampled(truth, score, seen.shape, rng, replicates) if rng is not None else None
-    return SmoothError(*(_estimate(of, seen, drawn, n, level) for of in SUMMARIES))
+    if drawn is None:
+        note = notes.join(notes.MANY_GROUPED if n > GROUPED else "", notes.NO_RESAMPLING)
+        found = [Estimate(value, nan, nan, n, level, "lowess", note) for value in seen.summaries(1).tolist()]
+        return SmoothError(*found)
+    measured, resampled = (np.array([of.summaries(k) for k in SIZES.tolist()]) for of in (seen, drawn))
+    return SmoothError(*(_estimate(measured[:, i], resampled[:, i], n, level) for i in range(4)))
 
 
 def loess_error(
@@ -225,17 +228,11 @@ class _Gaps:
         distance: Floats = np.abs(np.clip(self.curve + (k - 1) * self.shape, 0.0, 1.0) - self.score)
         return distance
 
-
-def _quantile(share: float, distance: Floats) -> Floats:
-    return np.asarray(np.quantile(distance, share, axis=-1))
-
-
-SUMMARIES: tuple[Callable[[Floats], Floats], ...] = (
-    lambda distance: np.asarray(distance.mean(axis=-1)),
-    partial(_quantile, 0.5),
-    partial(_quantile, 0.9),
-    lambda distance: np.asarray(distance.max(axis=-1)),
-)
+    def summaries(self, k: float) -> Floats:
+        """ICI, E50, E90 and Emax of those distances, shape (4,) or (4, replicates)."""
+        distance = self.distance(k)
+        middle, high = np.quantile(distance, [0.5, 0.9], axis=-1)
+        return np.array([distance.mean(axis=-1), middle, high, distance.max(axis=-1)])
 
 
 def _resampled(
@@ -253,33 +250,16 @@ def _resampled(
     return _Gaps(*(np.array(part) for part in zip(*found))) if len(found) > 1 else None
 
 
-def _estimate(
-    of: Callable[[Floats], Floats], seen: _Gaps, drawn: _Gaps | None, n: int, level: float
-) -> Estimate:
-    value = float(of(seen.distance(1)))
-    if drawn is None:
-        grouped = notes.MANY_GROUPED if n > GROUPED else ""
-        note = notes.join(grouped, notes.NO_RESAMPLING)
-        return Estimate(value, nan, nan, n, level, "lowess", note)
-
-    def measured(k: float) -> float:
-        return float(of(seen.distance(k)))
-
-    def resampled(k: float) -> Floats:
-        return of(drawn.distance(k))
-
+def _estimate(measured: Floats, resampled: Floats, n: int, level: float) -> Estimate:
+    """Of one summary, by SIZES: in the set itself (n_sizes,), in the resamples (n_sizes, replicates)."""
+    as_it_is = int(np.flatnonzero(SIZES == 1)[0])
+    value, drawn = float(measured[as_it_is]), resampled[as_it_is]
     low, high = pivot_interval(value, measured, resampled, level)
-    se = float(resampled(1).std(ddof=1))
-    details = {"replicates": float(len(drawn.score))}
-    return Estimate(value, low, high, n, level, "lowess", se=se, details=details)
+    details = {"replicates": float(len(drawn))}
+    return Estimate(value, low, high, n, level, "lowess", se=float(drawn.std(ddof=1)), details=details)
 
 
-def pivot_interval(
-    value: float,
-    measured: Callable[[float], float],
-    resampled: Callable[[float], Floats],
-    level: float,
-) -> tuple[float, float]:
+def pivot_interval(value: float, measured: Floats, resampled: Floats, level: float) -> tuple[float, float]:
     """Interval of a measure of absolute gaps, which is biased, the more so the smaller the gaps are.
 
     Where scores are right, chance still makes gaps, and resampling makes them twice: percentiles of the
@@ -297,8 +277,8 @@ def pivot_interval(
     ----------
     value : float
         The measure found, in [0, 1].
-    measured, resampled : function of k
-        The measure with gaps k times as large in the set, and in each resample.
+    measured, resampled : float arrays, shapes (n_sizes,) and (n_sizes, replicates)
+        The measure with gaps k times as large in the set, and in each resample, for each k of `SIZES`.
     level : float in (0, 1)
 
     References
@@ -307,8 +287,7 @@ def pivot_interval(
     bootstrap). The range of k is our own.
     """
     lows, highs = [], []
-    for k in SIZES:
-        itself, drawn = measured(float(k)), resampled(float(k))
+    for k, itself, drawn in zip(SIZES, measured.tolist(), resampled):
         lower, upper = _tails(drawn, level)
         if lower <= value <= upper or k == 1:
             lows.append(value - upper + itself)

@@ -1,7 +1,7 @@
 """Interval for any measure of the four cells, from Wilson limits of its independent parts."""
 
 from collections.abc import Callable
-from math import pi
+from math import nan, pi
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +111,7 @@ def weighed(counts: ConfusionCounts, prevalence: float) -> tuple[float, float, f
     return counts.tp * right, counts.fp * wrong, counts.fn * right, counts.tn * wrong
 
 
-def score_limit(x: float, n: float, u: Floats) -> Floats:
+def score_limit(x: Floats | float, n: Floats | float, u: Floats) -> Floats:
     """The share p at which (p - x/n) / sqrt(p (1 - p) / n) is u; Wilson's limits are those at -z and z."""
     square = u * u
     high = (2 * x + square + np.abs(u) * np.sqrt(square + 4 * x * ((n - x) / n))) / (2 * (n + square))
@@ -122,16 +122,15 @@ def score_limit(x: float, n: float, u: Floats) -> Floats:
 
 def _cells(counts: ConfusionCounts, u: Floats, prevalence: float | None) -> tuple[Floats, ...]:
     """tp, fp, fn, tn as shares at the scores u, shape (..., 2 or 3)."""
-
-    def both(x: int, n: int, score: Floats) -> tuple[Floats, Floats]:
-        if n == 0:  # anything from 0 to 1 fits: the measure does not depend on it
-            return np.full_like(score, 0.5), np.full_like(score, 0.5)
-        return score_limit(x, n, score), score_limit(n - x, n, -score)
-
-    hit, missed = both(counts.tp, counts.positives, u[..., 0])
-    cleared, alarmed = both(counts.tn, counts.negatives, u[..., 1])
+    of = [(counts.tp, counts.fn), (counts.tn, counts.fp), (counts.positives, counts.negatives)]
+    pairs = np.array(of[: u.shape[-1]], dtype=np.float64)  # of each part: those it counts, and the others
+    n = pairs.sum(axis=1, keepdims=True)
+    # All limits at once: the arrays are small, and each step on one costs more than its numbers do.
+    shares = score_limit(pairs, np.where(n > 0, n, nan), np.stack([u, -u], axis=-1))
+    shares = np.where(n > 0, shares, 0.5)  # anything from 0 to 1 fits: the measure does not depend on it
+    hit, missed, cleared, alarmed = (shares[..., i, j] for i in (0, 1) for j in (0, 1))
     if prevalence is None:
-        present, absent = both(counts.positives, counts.n, u[..., 2])
+        present, absent = shares[..., 2, 0], shares[..., 2, 1]
     else:
         present, absent = np.asarray(prevalence), np.asarray(1 - prevalence)
     return present * hit, absent * alarmed, present * missed, absent * cleared
