@@ -13,6 +13,7 @@ from drawn_curves import (
     NOTHING,
     cases,
     chart,
+    curve,
     decision_panels,
     group_rows,
     roc_line,
@@ -37,7 +38,7 @@ from trustreport.messages import Catalogue, catalogue
 
 @cache
 def figure_of(name: str) -> Any:
-    return CURVES[name].draw(catalogue("en"))
+    return curve(name).draw(catalogue("en"))
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -75,7 +76,7 @@ def test_type_is_large_enough_and_the_page_holds_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", CURVES)
 def test_values_are_plain_rows(name: str, say: Catalogue) -> None:
-    rows = CURVES[name].values(say)
+    rows = curve(name).values(say)
     assert rows
     for row in rows:
         assert {"label", "value"} <= set(row)
@@ -89,7 +90,7 @@ def test_a_second_drawing_gives_the_same_bytes(name: str, say: Catalogue) -> Non
     def svg() -> bytes:
         file = BytesIO()
         with style.settings():
-            CURVES[name].draw(say).savefig(file, format="svg", metadata={"Date": None})
+            curve(name).draw(say).savefig(file, format="svg", metadata={"Date": None})
         return file.getvalue()
 
     assert svg() == svg()

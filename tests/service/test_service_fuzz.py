@@ -2,11 +2,8 @@
 
 from typing import Any
 
-import schemathesis
 from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, settings
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import response_schema_conformance
 from services import API, Client, world
 
 from trustreport.service.core import Core
@@ -15,12 +12,16 @@ from trustreport.service.core import Core
 SPARED = ("DELETE /api/v1/session", "POST /api/v1/account/password", "DELETE /api/v1/tokens/{token}")
 
 
-@schemathesis.serializer("application/zip")
 def as_bytes(context: Any, value: Any) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode(errors="replace")
 
 
 def test_no_request_breaks_the_service(app: FastAPI, light: Core, anna: Client) -> None:
+    import schemathesis  # by the one test that needs it: a second in each process of the tests
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import response_schema_conformance
+
+    schemathesis.serializer("application/zip")(as_bytes)
     scopes = ["read", "write", "review", "approve", "manage"]
     made = anna.post(f"{API}/tokens", json={"name": "fuzz", "scopes": scopes}).json()
     headers = {"Authorization": f"Bearer {made['secret']}"}
