@@ -18,12 +18,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from math import floor, isfinite, isinf, isnan, log10
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trustreport.digits import by_width, places_in
 from trustreport.resources import folder
+
+if TYPE_CHECKING:
+    from babel import Locale
 
 MINUS = "\N{MINUS SIGN}"
 WITHIN = re.compile(r"\([^()]*\)")  # what stands in parentheses
@@ -100,6 +103,14 @@ def say(key: str, **values: Any) -> Message:
     return Message(key, values)
 
 
+@lru_cache(maxsize=8192)  # the axes of figures try the same few numbers thousands of times
+def _decimal(rounded: float, places: int, locale: "Locale") -> str:
+    from babel.numbers import format_decimal
+
+    pattern = "#,##0" + ("." + "0" * places if places else "")
+    return format_decimal(rounded, format=pattern, locale=locale).replace("-", MINUS)
+
+
 class Numbers:
     """Numbers as a language writes them; a minus is a minus sign, what is infinite is the sign for it."""
 
@@ -114,15 +125,11 @@ class Numbers:
 
     def fixed(self, value: float, places: int = 2) -> str:
         """`value` with exactly `places` decimals."""
-        from babel.numbers import format_decimal
-
         if isnan(value):
             return ""
         if isinf(value):
             return INFINITY if value > 0 else MINUS + INFINITY
-        rounded = round(float(value), places) + 0.0
-        pattern = "#,##0" + ("." + "0" * places if places else "")
-        return format_decimal(rounded, format=pattern, locale=self._locale).replace("-", MINUS)
+        return _decimal(round(float(value), places) + 0.0, places, self._locale)
 
     def plain(self, value: float) -> str:
         """A number as it was declared: no more decimals than it has, no thousands mark."""

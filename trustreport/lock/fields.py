@@ -1,6 +1,7 @@
 """What of a manifest is locked: all of it but a list of words without effect, each field with its path."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from trustreport.plan import Plan
@@ -112,6 +113,7 @@ def field_of(path: Path) -> str:
     return ".".join(key for key in path if not isinstance(key, PathItem))
 
 
+@lru_cache(maxsize=4096)  # the same few hundred fields are looked for many times in a report
 def is_among(field: str, fields: tuple[str, ...]) -> bool:
     """Whether a field, or a group that it belongs to, is one of those named."""
     return any(field == one or field.startswith(f"{one}.") for one in fields)
