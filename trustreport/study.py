@@ -58,9 +58,9 @@ class Labels(Sequence[str]):
         """The names at some places, of many of them far faster than one by one."""
         if self._values is None:
             return [str(i + 1) for i in rows.tolist()]
-        if not hasattr(self._values, "take"):
-            return [str(self._values[i]) for i in rows.tolist()]
-        return [str(value) for value in self._values.take(rows).to_pylist()]
+        arrow = hasattr(self._values, "to_pylist")
+        found = self._values.take(rows).to_pylist() if arrow else [self._values[i] for i in rows.tolist()]
+        return [str(value) for value in found]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process gets plain names, so that it need not know Arrow."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 
@@ -212,3 +213,13 @@ def test_nobody_has_put_out_anything() -> None:
     found = outputs(None, 3, plan())
     assert not found.present.any()
     assert not found.scores
+
+
+@pytest.mark.parametrize(
+    "names", [("b", "", "ü"), pa.array(["b", None, "ü"]), pa.chunked_array([["b"], ["7", "ü"]])]
+)
+def test_names_at_once_are_those_one_by_one(names: Any) -> None:
+    rows = np.array([2, 0, 0, 1])
+    for labels in (Labels(names), Labels(n=3)):
+        assert labels.at(rows) == [labels[int(i)] for i in rows]
+        assert labels.at(rows[:0]) == []

@@ -17,7 +17,7 @@ def as_bytes(context: Any, value: Any) -> bytes:
 
 
 def test_no_request_breaks_the_service(app: FastAPI, light: Core, anna: Client) -> None:
-    import schemathesis  # by the one test that needs it: a second in each process of the tests
+    import schemathesis  # here, for it takes a second, and every process lists the tests
     from schemathesis.checks import not_a_server_error
     from schemathesis.specs.openapi.checks import response_schema_conformance
 

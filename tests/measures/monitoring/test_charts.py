@@ -64,6 +64,15 @@ def test_many_looks_are_extrapolated_without_error() -> None:
     assert run_length.probability_of_no_end([moves] * 5000) == pytest.approx(standing.sum(), rel=1e-9)
 
 
+@pytest.mark.parametrize("looks", [1, 63, 64, 127, 128, 129, 640, 1000])
+def test_powers_of_a_small_matrix_are_its_looks_one_by_one(looks: int) -> None:
+    moves = run_length.cusum_moves(run_length.bernoulli(0.1, 9, 1), 40)
+    standing, matrix = np.eye(40)[0], moves.toarray().T
+    for _ in range(looks):
+        standing = matrix @ standing
+    assert run_length.probability_of_no_end([moves] * looks) == pytest.approx(standing.sum(), rel=1e-12)
+
+
 @pytest.mark.parametrize("rates", [(0.1, 0.2), (0.02, 0.05), (0.9, 0.8), (0.6, 0.8)])
 def test_scores_are_the_likelihood_ratio_of_the_tuned_rate(rates: tuple[float, float]) -> None:
     found = weights.weights(*rates)
