@@ -119,6 +119,8 @@ def test_the_misses_are_those_of_the_new_scanner_and_not_of_the_version_or_the_s
     assert "only at Berg, Cala, and Foss; with version 3.2; and from 2026-06 on" in said
     assert "no significant difference is shown for" in said
     assert "version 3.2 (14 of 117 against 39 of 411" in said
+    berg = "Berg (16 of 105 against 37 of 423; +6.5 points; 95% CI +0.1 to +14.9; adjusted p "
+    assert berg in said, "an interval without 0 beside 'no significant difference' needs its reason"
     rates = [r for r in finding.results if r.id == "vigilance.crossed_rate"]
     assert len(rates) > 20
     (one,) = (r for r in rates if r.parameters == {"groups": {"scanner": "scanner Y"}})

@@ -169,6 +169,8 @@ def _outside_item(one: Contrast) -> Message:
     name = group_name(one.group)
     if not one.first.n or not one.second.n:
         return say("where.outside_nothing", group=name)
+    if one.difference.low > 0 and not one.higher:  # what the adjustment says, not the interval
+        return say("where.outside_adjusted", group=name, p=one.p_holm, **_within(one))
     return say("where.outside_item", group=name, **_within(one))
 
 
