@@ -36,6 +36,7 @@ settings.load_profile("trustreport")
 
 def pytest_configure(config: pytest.Config) -> None:
     """From before the first import of a module that holds a message to the end."""
+    gc.disable()  # until all is collected: next to nothing of it is rubbish
     patch = pytest.MonkeyPatch()
     fail_where_made(patch)
     fail_where_contradicted(patch)
@@ -47,6 +48,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 def fail_where_contradicted(patch: pytest.MonkeyPatch) -> None:
