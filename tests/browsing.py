@@ -10,7 +10,13 @@ import pytest
 # Milliseconds: enough on a machine that is busy with other work. A test that passes never waits as long.
 PATIENCE = 180_000
 # Without any of the background connections that a browser makes.
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--js-flags=--no-opt",  # no script runs for so long that compiling it for speed would pay
+]
 
 
 class Browser:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 LEAST_WEIGHT = 1e-12  # of a case that counts towards a line; a line takes two
 LEAST_SPREAD = 1e-12
-AT_ONCE = 2_000_000  # weights that are held at a time
+AT_ONCE = 8_000  # weights that are held at a time: few enough to stay in a cache of the processor
 
 
 def lowess(x: Floats, y: Floats, *, span: float, skip: float) -> Floats:
