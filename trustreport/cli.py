@@ -1,5 +1,8 @@
 """The command line. Its commands, a module each, import nothing heavy before they run."""
 
+import atexit
+import gc
+
 import click
 
 import trustreport
@@ -16,6 +19,7 @@ from trustreport.commands.plan import plan_study
 from trustreport.commands.service import audit_log, backup, restore, serve, worker
 from trustreport.commands.signatures import sign, verify
 from trustreport.fleet.command import fleet
+from trustreport.pipes import seldom_collect
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -26,6 +30,8 @@ def main() -> None:
     Exit status: 0 done, 1 problems in the input, 2 wrong usage, 3 done, but a criterion has a verdict that
     --fail-on names.
     """
+    seldom_collect()  # a command imports much and ends; servers go back to what is usual
+    atexit.register(gc.freeze)  # nor does anybody gain by the search at the end, which can take a second
 
 
 OF_STUDIES = (init, check, lock, build, fleet, compare, export, sign, verify, plan_study, infer)

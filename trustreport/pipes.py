@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from multiprocessing.reduction import ForkingPickler
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,18 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 
+USUAL = gc.get_threshold()
+
+
 def seldom_collect() -> None:
-    """Look for rubbish more rarely: of one report it would take a third of the time."""
+    """Look for rubbish more rarely: of one report it would take a third of the time, of a start a fifth."""
     gc.set_threshold(100_000, 50, 1000)
+
+
+def collect_as_usual() -> None:
+    """In a process that goes on: nobody is to look through what was imported, which stays to the end."""
+    gc.freeze()
+    gc.set_threshold(*USUAL)
 
 
 def end(process: BaseProcess) -> None:
@@ -27,6 +35,8 @@ def end(process: BaseProcess) -> None:
 
 def send(line: Connection, message: object) -> None:
     """Send what may hold read-only mappings, which pickle alone does not take."""
+    from multiprocessing.reduction import ForkingPickler  # here: every command imports this module
+
     ForkingPickler.register(MappingProxyType, _as_mapping)
     line.send(message)
 

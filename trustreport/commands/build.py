@@ -97,17 +97,10 @@ def build(
     home = study if study.is_dir() else study.parent
     if out.resolve() == home.resolve():
         raise click.BadParameter("is the folder of the study; choose another folder", param_hint="--out")
-    import atexit
-    import gc
     import os
     from time import perf_counter
 
-    from trustreport.pipes import seldom_collect
-
-    # One report and the process ends: looking for rubbish more rarely saves a tenth of the time, and memory
-    # that Arrow gives back at once a fortieth of it.
-    seldom_collect()
-    atexit.register(gc.freeze)  # nor does anybody gain by the search at the end, which takes a second
+    # Memory that Arrow gives back at once saves a fortieth of the time.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     # Products that are worth several threads are shared out as a whole; the library's own threads would keep
     # a core busy with waiting for the next small one.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trustreport.commands.output import PROBLEMS
+from trustreport.pipes import collect_as_usual
 
 if TYPE_CHECKING:
     from trustreport.service.audit import Verified
@@ -67,6 +68,7 @@ def serve(data: Path, **given: Any) -> None:
     with service_settings(data, **given) as settings:
         from trustreport.service.server import serve as run
 
+        collect_as_usual()
         run(settings)
 
 
@@ -83,6 +85,7 @@ def worker(data: Path, **given: Any) -> None:
     with service_settings(data, **given) as settings:
         from trustreport.service.server import work
 
+        collect_as_usual()
         work(settings)
 
 

@@ -17,6 +17,7 @@ Step = Mapping[int, float]
 TESTED_EVERY = 64
 CONSTANT = 1e-13
 DENSE = 256  # states up to which so many looks at once are one product with the matrix's power
+LEAP = 16  # looks that are one product with the power of a larger matrix, which stays sparse
 
 
 def bernoulli(rate: float, up: int, down: int) -> dict[int, float]:
@@ -198,10 +199,9 @@ def _walk(matrix: csr_array, standing: Floats, looks: int) -> tuple[Floats, floa
     """The states after so many looks, scaled, and the scale."""
     scale, before = 1.0, 0.0
     blocks, rest = divmod(looks, TESTED_EVERY)
-    dense = blocks > 1 and matrix.shape[0] <= DENSE
-    leap = np.linalg.matrix_power(matrix.toarray(), TESTED_EVERY) if dense else None
+    leap, looks_of_leap = _power(matrix) if blocks > 1 else (matrix, 1)
     for block in range(blocks):
-        standing = _stepped(matrix, standing, TESTED_EVERY) if leap is None else leap @ standing
+        standing = _stepped(leap, standing, TESTED_EVERY // looks_of_leap)
         total = float(standing.sum())
         if total <= 0:
             return standing, 0.0
@@ -212,8 +212,18 @@ def _walk(matrix: csr_array, standing: Floats, looks: int) -> tuple[Floats, floa
     return _stepped(matrix, standing, rest), scale
 
 
-def _stepped(matrix: csr_array, standing: Floats, looks: int) -> Floats:
-    for _ in range(looks):
+def _power(matrix: csr_array) -> tuple[csr_array | Floats, int]:
+    """The transitions of several looks at once, and of how many."""
+    if matrix.shape[0] <= DENSE:
+        return np.linalg.matrix_power(matrix.toarray(), TESTED_EVERY), TESTED_EVERY
+    looks = 1
+    while looks < LEAP:
+        matrix, looks = matrix @ matrix, 2 * looks
+    return matrix, looks
+
+
+def _stepped(matrix: csr_array | Floats, standing: Floats, steps: int) -> Floats:
+    for _ in range(steps):
         standing = matrix @ standing
     return standing
 
