@@ -135,10 +135,13 @@ def _entries(claim: Claim, results: Sequence[Result]) -> list[Result]:
     found: dict[tuple[str, Place], list[Result]] = {}
     for r in results:
         named = r.id == name if "." in name else r.id.rpartition(".")[2] == word
-        plain = r.place.scope.keys() <= ORDINARY and not (r.endpoint or r.parameters)
-        if named and plain and _there(claim, r.place):
+        if named and _is_ordinary(r) and _there(claim, r.place):
             found.setdefault((r.id, r.place), []).append(r)
     return next(iter(found.values())) if len(found) == 1 else []
+
+
+def _is_ordinary(r: Result) -> bool:
+    return r.place.scope.keys() <= ORDINARY and not (r.endpoint or r.parameters)
 
 
 def _place(claim: Claim) -> Place:

@@ -140,7 +140,7 @@ def cell_mean(
 def mean_limits(share: Floats, n: float, worth: Floats, t: float) -> tuple[float, float, float]:
     """Mean worth and its limits from the shares of cells, (n_cells,), of so many cases (`cell_mean`)."""
     value, end = float(share @ worth), (float(worth.min()), float(worth.max()))
-    least, most = np.stack([score_limit(p * n, n, np.array([-t, t])) for p in share.tolist()], axis=1)
+    least, most = score_limit(share[:, None] * n, n, np.array([-t, t])).T
     centred = worth - value
     root = np.sqrt(share / np.maximum(1 - share, 1e-300))
     ends = []
