@@ -4,9 +4,8 @@
 
 Builds each study (the example of readings unless named) as the command does, and prints medians: the seconds
 of every step in run.json, the seconds from start to end, and of each process (the main one, the one that
-reads, the one that draws, the one that lays out the annex) the CPU seconds and the peak of resident memory in
-MB. With them: the pages of each PDF, and how often the main process laid out a document, as WeasyPrint
-reports it.
+reads, the one that draws, those that lay out a PDF each, the annex first) the CPU seconds and the peak of
+resident memory in MB. With them: the pages of each PDF.
 
 The baseline is a process for each PDF that imports what a report is made with, and lays out the same HTML
 with the same fonts as the same kind of PDF by WeasyPrint as it is; report and annex side by side, as in a
@@ -34,27 +33,9 @@ import pikepdf
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = ("import", "read", "assess", "results", "figures", "pdf", "annex", "html")
 VOLUMES = ("report.pdf", "annex.pdf")
-PROCESSES = ("main", "read", "draw", "layout")  # in the order in which they start
+PROCESSES = ("main", "read", "draw", "layout_1", "layout_2")  # in the order in which they start
 TICKS = os.sysconf("SC_CLK_TCK")
 OFTEN = 0.02  # seconds between two looks at the processes of a build
-# The command, and on its last line of output how many documents were laid out.
-COUNTING = """
-import logging, sys
-class Counter(logging.Handler):
-    laid_out = 0
-    def emit(self, record):
-        self.laid_out += record.getMessage().startswith("Step 4")
-counter = Counter()
-log = logging.getLogger("weasyprint.progress")
-log.addHandler(counter)
-log.setLevel(logging.INFO)
-log.propagate = False
-from trustreport.cli import main
-try:
-    main()
-finally:
-    print(counter.laid_out)
-"""
 # The HTML that the command lays out, in a folder; without the command's own processes.
 TEXTS = """
 import sys
@@ -100,25 +81,23 @@ class Takes:
 
 @dataclass(frozen=True)
 class Build:
-    """One build: seconds in all, CPU seconds of all processes, each of them, each step, and layouts."""
+    """One build: seconds in all, CPU seconds of all processes, each of them, and each step."""
 
     seconds: float
     cpu: float
     takes: Takes
     steps: dict[str, float]
-    layouts: int
 
 
 def build(study: Path, out: Path, formats: str) -> Build:
     """Build once, and look at the processes meanwhile."""
-    command = [sys.executable, "-c", COUNTING, "build", str(study), "-o", str(out), "--formats", formats]
+    command = [sys.executable, "-m", "trustreport", "build", str(study), "-o", str(out), "--formats", formats]
     start = perf_counter()
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
         takes, ended = Takes(), threading.Event()
         looker = threading.Thread(target=look, args=(process.pid, takes, ended))
         looker.start()
-        output = process.stdout.read() if process.stdout else b""
         _, status, usage = os.wait4(process.pid, 0)
         seconds = perf_counter() - start
         ended.set()
@@ -128,7 +107,7 @@ def build(study: Path, out: Path, formats: str) -> Build:
             sys.exit(errors.read().decode())
     steps = json.loads((out / "run.json").read_text())["seconds"]
     # Its own usage counts the children that it waited for.
-    return Build(seconds, usage.ru_utime + usage.ru_stime, takes, steps, int(output.split()[-1]))
+    return Build(seconds, usage.ru_utime + usage.ru_stime, takes, steps)
 
 
 def look(pid: int, takes: Takes, ended: threading.Event) -> None:
@@ -209,7 +188,6 @@ def measured(study: Path, formats: str, repeat: int) -> dict[str, str]:
         "study": study.name,
         "formats": formats,
         "builds": str(repeat),
-        "layouts": "/".join(sorted({str(run.layouts) for run in runs})),
         **{f"{name.partition('.')[0]}_pages": n for name, n in n_pages.items()},
         **{step: f"{taken:.2f}" for step, taken in steps.items()},
         "seconds": f"{seconds:.2f}",

@@ -47,3 +47,16 @@ def test_the_api_starts_in_little_memory() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", done.stdout)
     assert int(peak) < 70_000
+
+
+def test_what_draws_takes_no_scipy_along() -> None:
+    code = (
+        "import importlib, pkgutil, sys, trustreport.figures as f\n"
+        "for one in pkgutil.iter_modules(f.__path__): importlib.import_module(f'{f.__name__}.{one.name}')\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = set(done.stdout.split())
+    assert "trustreport.figures.calibration" in found
+    assert not found & HEAVY - {"matplotlib"}
+    assert "scipy" not in found

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trustreport.plan import Plan
     from trustreport.report.drawing import DrawingProcess
     from trustreport.report.files import FileStatus
-    from trustreport.report.layout_process import LayoutProcess
+    from trustreport.report.layout_process import LayoutProcesses
     from trustreport.report.write import FORMATS, Written, as_data
     from trustreport.sizing import StudySizes
     from trustreport.study import Study
@@ -356,7 +356,7 @@ def write_report(
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
     drawing: DrawingProcess | None = None,
-    layout: LayoutProcess | None = None,
+    layout: LayoutProcesses | None = None,
 ) -> Written:
     """Write the report into the folder `out`; see `trustreport.report.write.write`."""
     from trustreport.report.write import write

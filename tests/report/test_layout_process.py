@@ -1,4 +1,4 @@
-"""An annex that another process lays out is that which is laid out here, whatever becomes of the process."""
+"""What another process lays out is that which is laid out here, whatever becomes of the process."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from made_up import about
 
 from trustreport.assessment import Assessment
 from trustreport.report import pdf, pdf_layout
-from trustreport.report.layout_process import LayoutProcess
+from trustreport.report.layout_process import LayoutProcesses
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,8 @@ def volumes(simple: Assessment) -> pdf.Volumes:
 
 @pytest.mark.pdf
 def test_it_is_the_one_laid_out_here(volumes: pdf.Volumes) -> None:
-    with LayoutProcess() as layout:
-        layout.start()
+    with LayoutProcesses() as layout:
+        layout.start(1)
         elsewhere = layout.lay_out(volumes.paper_text("annex"))
         here = volumes.printed("annex")
         made = elsewhere()
@@ -34,9 +34,9 @@ def test_a_sign_that_no_font_has_is_left_to_who_can_make_the_text_anew(volumes: 
 
 
 def test_without_the_process_it_is_left_to_who_asked(volumes: pdf.Volumes) -> None:
-    with LayoutProcess() as layout:
-        layout.start()
-        layout._process.kill()
+    with LayoutProcesses() as layout:
+        layout.start(1)
+        layout._processes[0].kill()
         assert layout.lay_out(volumes.paper_text("annex"))() is None
 
 
@@ -45,5 +45,5 @@ def test_no_process_no_harm(monkeypatch: pytest.MonkeyPatch, volumes: pdf.Volume
         raise BlockingIOError("no more processes")
 
     monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refused)
-    with LayoutProcess() as layout:
+    with LayoutProcesses() as layout:
         assert layout.lay_out(volumes.paper_text("annex"))() is None

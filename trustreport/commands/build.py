@@ -111,19 +111,18 @@ def build(
     # Both import for themselves what only they need, while this process imports the rest.
     reading = BackgroundReader(study, allow_outside=allow_outside)
     from trustreport.report.drawing import DrawingProcess
-    from trustreport.report.layout_process import LayoutProcess
+    from trustreport.report.layout_process import LayoutProcesses
 
     drawn = DRAWING & set(wanted or DEFAULT_FORMATS)
     with (
         DrawingProcess(files="figures" in drawn) if drawn else nullcontext() as drawing,
-        LayoutProcess() as layout,
+        LayoutProcesses() as layout,
         steps() as tell,
     ):
         from trustreport.api import assess, workers, write_report
         from trustreport.errors import MissingLibrary
-        from trustreport.report.write import default_formats, prepare
+        from trustreport.report.write import default_formats
 
-        prepare(wanted or DEFAULT_FORMATS)
         imported = perf_counter()
         tell("read", 0.0)
         with problems_on_stderr():
@@ -135,8 +134,8 @@ def build(
             plan = plan.model_copy(update={"report": plan.report.model_copy(update=of_report)})
         if seed is not None:
             plan = plan.model_copy(update={"similarity": plan.similarity.model_copy(update={"seed": seed})})
-        if {"pdf", "annex"} <= set(wanted or default_formats(plan)):
-            layout.start()  # once the process that read has made room for it
+        # Once the process that read has made room for them.
+        layout.start(len({"pdf", "annex"} & set(wanted or default_formats(plan))))
         ingested = perf_counter()
         try:
             with workers(jobs, backend) as run, problems_on_stderr():

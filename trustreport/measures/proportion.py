@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from math import sqrt
 
-from scipy.optimize import brentq
-from scipy.special import betainc, betaincc, ndtri
-
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures import notes
+
+# Of SciPy each function imports what it uses: the process that draws needs this module, and not SciPy.
 
 
 def check_counts(x: int, n: int) -> tuple[int, int]:
@@ -22,6 +21,8 @@ def check_counts(x: int, n: int) -> tuple[int, int]:
 
 def normal_quantile(level: float) -> float:
     """The z of a two-sided interval: 1.96 for level 0.95."""
+    from scipy.special import ndtri
+
     check_level(level)
     return float(-ndtri((1 - level) / 2))
 
@@ -147,6 +148,8 @@ def clopper_pearson(x: int, n: int, level: float = 0.95) -> Estimate:
     >>> print(clopper_pearson(15, 148))
     0.10 (95% CI 0.06 to 0.16; n = 148)
     """
+    from scipy.special import betainc, betaincc
+
     x, n = check_counts(x, n)
     check_level(level)
     if n == 0:
@@ -162,6 +165,7 @@ def _where_equal(probability: Callable[[int, int, float], float], a: int, b: int
 
     By root finding: scipy 1.17's betaincinv is off by a factor of two for 1,000 events in 1e9 cases.
     """
+    from scipy.optimize import brentq
 
     def excess(p: float) -> float:
         return probability(a, b, p) - tail

@@ -1,6 +1,6 @@
-"""Lays out the annex in a process of its own, while this one lays out the report.
+"""Lays out the PDF of a report and that of its annex in a process each, while this one goes on.
 
-That process imports WeasyPrint and nothing that computes or draws, so it is small and ready when the text is.
+Such a process imports WeasyPrint and nothing that computes or draws: it is small, and ready when the text is.
 """
 
 from __future__ import annotations
@@ -14,45 +14,54 @@ from trustreport.pipes import end, seldom_collect
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
     from trustreport.report.pdf_layout import PaperText, Printed
 
 
-class LayoutProcess:
-    """A process that lays out one sheet: `start` lets it get ready, `lay_out` hands over; a context ends it.
+class LayoutProcesses:
+    """Processes that lay out a sheet each: `start` lets some get ready, `lay_out` hands over.
 
-    What it does not bring, because it failed or came to an end, is left to who asked.
+    A context ends them. What they do not bring, because they failed or came to an end, is left to who asked.
     """
 
     def __init__(self) -> None:
-        spawn = multiprocessing.get_context("spawn")
-        self._line, self._theirs = spawn.Pipe()
-        self._process = spawn.Process(target=_lay_out, args=(self._theirs,), daemon=True)
+        self._processes: list[BaseProcess] = []
+        self._lines: list[Connection] = []
+        self._ready: list[Connection] = []
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        end(self._process)
-        self._theirs.close()
-        self._line.close()
+        for process in self._processes:
+            end(process)
+        for line in self._lines:
+            line.close()
 
-    def start(self) -> None:
-        """Start it, unless it has been started."""
-        if self._process.pid is None:
+    def start(self, number: int) -> None:
+        """Let there be so many that are ready, or getting so."""
+        spawn = multiprocessing.get_context("spawn")
+        while len(self._ready) < number:
+            line, theirs = spawn.Pipe()
+            process = spawn.Process(target=_lay_out, args=(theirs,), daemon=True)
             with suppress(OSError):  # no room for another process
-                self._process.start()
-            self._theirs.close()
+                process.start()
+            theirs.close()
+            self._processes.append(process)
+            self._lines.append(line)
+            self._ready.append(line)
 
     def lay_out(self, sheet: PaperText) -> Callable[[], Printed | None]:
         """Let a sheet be laid out; what is given back waits for it, and gives None where it failed."""
-        self.start()
+        self.start(1)
+        line = self._ready.pop(0)
         with suppress(OSError):  # gone
-            self._line.send(sheet)
+            line.send(sheet)
 
         def made() -> Printed | None:
             try:
-                found: Printed | None = self._line.recv()
+                found: Printed | None = line.recv()
             except (EOFError, OSError):
                 found = None
             return found
@@ -61,7 +70,7 @@ class LayoutProcess:
 
 
 def _lay_out(line: Connection) -> None:
-    """What the other process does."""
+    """What such a process does."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it

@@ -43,13 +43,13 @@ class Volumes:
         ------
         MissingLibrary : Pango is not installed
         """
-        return printed(partial(self._text, volume), self._sheet(volume, attachments))
+        return printed(partial(self._text, volume), self._sheet(attachments))
 
-    def paper_text(self, volume: html.Volume) -> PaperText:
+    def paper_text(self, volume: html.Volume, attachments: Sequence[Attached] = ()) -> PaperText:
         """What another process needs to lay one of them out."""
-        return self._sheet(volume, (), self._text(volume, set()))
+        return self._sheet(attachments, self._text(volume, set()))
 
-    def _sheet(self, volume: html.Volume, attachments: Sequence[Attached], text: str = "") -> PaperText:
+    def _sheet(self, attachments: Sequence[Attached], text: str = "") -> PaperText:
         date = self._of[0].plan.report.date
         made = dt.datetime.combine(date, dt.time(), dt.UTC) if date else UNDATED
         return PaperText(text, self._of[1], tuple(attachments), made)

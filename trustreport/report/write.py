@@ -6,7 +6,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module, metadata
 from pathlib import Path
@@ -22,7 +21,7 @@ from trustreport.report import csv
 from trustreport.report.bundle import HASHES, hashes
 from trustreport.report.document import canonical, digest, document
 from trustreport.report.drawing import DrawingProcess
-from trustreport.report.layout_process import LayoutProcess
+from trustreport.report.layout_process import LayoutProcesses
 from trustreport.report.numbering import ROWS_ON_PAPER
 from trustreport.report.release import released
 from trustreport.seeds import DEFAULT
@@ -66,13 +65,13 @@ def write(
     progress: Progress | None = None,
     timed: Mapping[str, float] | None = None,
     drawing: DrawingProcess | None = None,
-    layout: LayoutProcess | None = None,
+    layout: LayoutProcesses | None = None,
 ) -> Written:
     """Write results.json, what else is asked of it, and the list of hashes of all files, into `out`.
 
     The files are made beside `out` and moved when all are there. Without the libraries that PDF needs the
-    others are written, and `Written.failed` says what to install. Figures are drawn by `drawing`; of a
-    report with its annex the annex is laid out by `layout`. Without these processes it is done here.
+    others are written, and `Written.failed` says what to install. Figures are drawn by `drawing`, PDF files
+    laid out by `layout`. Without these processes it is done here.
 
     Raises
     ------
@@ -112,13 +111,6 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
     say = catalogue(assessment.plan.report.language)
     data: dict[str, Any] = json.loads(canonical(document(assessment, provenance(assessment), say)))
     return data
-
-
-def prepare(formats: Iterable[str]) -> None:
-    """Import what writing takes time to import, for whoever has to wait anyway."""
-    if set(DOCUMENTS) & set(formats):
-        with suppress(OSError):  # `write` says what is missing
-            import weasyprint  # noqa: F401
 
 
 def provenance(assessment: Assessment) -> dict[str, Any]:
@@ -192,7 +184,7 @@ def _fill(
     written: Written,
     step: Progress,
     drawing: DrawingProcess | None,
-    layout: LayoutProcess | None,
+    layout: LayoutProcesses | None,
 ) -> None:
     step("results", 0.0)
     origin = provenance(assessment)
@@ -246,31 +238,34 @@ def _write_pdfs(
     say: Catalogue,
     written: Written,
     step: Progress,
-    layout: LayoutProcess | None,
+    layout: LayoutProcesses | None,
     meanwhile: Callable[[], None],
 ) -> dict[str, tuple[str, int]]:
     """The PDF files that are wanted; gives file and page of each anchor, those of the report first.
 
-    Where both are, the annex is laid out by the other process: `meanwhile` is called before it is waited for.
+    With processes that lay them out, `meanwhile` is called before they are waited for.
     """
     forms = [form for form in DOCUMENTS if form in wanted]
     if not forms:
         return {}
     from trustreport.report import pdf, pdf_layout
 
-    pages: dict[str, tuple[str, int]] = {}
+    results = (work / "results.json").read_bytes()
+    attached = {"pdf": attachments(assessment, results, say)}
     volumes = pdf.Volumes(assessment, **about)
     elsewhere: dict[str, Callable[[], pdf_layout.Printed | None]] = {}
+    if layout:
+        for form in reversed(forms):  # the longer one first
+            step(form, 0.2)
+            sheet = volumes.paper_text(DOCUMENTS[form], attached.get(form, ()))
+            elsewhere[form] = layout.lay_out(sheet)
+        meanwhile()
+    pages: dict[str, tuple[str, int]] = {}
     for i, form in enumerate(forms):
-        if form in elsewhere:
-            meanwhile()
-        step(form, 0.2 + 0.4 * i)
-        if layout and len(forms) > 1 and not elsewhere:
-            elsewhere["annex"] = layout.lay_out(volumes.paper_text("annex"))
-        attached = attachments(assessment, (work / "results.json").read_bytes(), say) if form == "pdf" else []
+        step(form, 0.5 + 0.2 * i)
         try:
             made = elsewhere[form]() if form in elsewhere else None
-            made = made or volumes.printed(DOCUMENTS[form], attached)
+            made = made or volumes.printed(DOCUMENTS[form], attached.get(form, ()))
         except MissingLibrary as error:
             written.failed[form] = str(error)
             continue

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from math import inf, isinf, nan, sqrt
 
-from scipy.special import fdtrc, ndtr, ndtri, stdtr, stdtrit
-
 from trustreport.estimate import Estimate, check_level
+
+# Of SciPy each function imports what it uses: the process that draws needs this module, and not SciPy.
 
 NEGLIGIBLE = 1e-14  # a variance below this is rounding: one reading in ten million changes a share by more
 NORMAL_FROM = 1e7  # degrees of freedom from which t and normal agree to more digits than are kept
@@ -13,6 +13,8 @@ NORMAL_FROM = 1e7  # degrees of freedom from which t and normal agree to more di
 
 def quantile(df: float, level: float) -> float:
     """Two-sided critical value of Student's t; `df` infinite: of the normal distribution."""
+    from scipy.special import ndtri, stdtrit
+
     if df > NORMAL_FROM:
         return float(-ndtri((1 - level) / 2))
     return float(-stdtrit(df, (1 - level) / 2))
@@ -20,6 +22,8 @@ def quantile(df: float, level: float) -> float:
 
 def two_sided_p(statistic: float, df: float = inf) -> float:
     """Chance of a statistic at least as far from 0, by Student's t; `df` infinite: by the normal."""
+    from scipy.special import ndtr, stdtr
+
     if df > NORMAL_FROM:
         return float(2 * ndtr(-abs(statistic)))
     return float(2 * stdtr(df, -abs(statistic)))
@@ -27,6 +31,8 @@ def two_sided_p(statistic: float, df: float = inf) -> float:
 
 def f_tail(statistic: float, df1: float, df2: float) -> float:
     """Chance of a larger F; `df2` may be infinite."""
+    from scipy.special import fdtrc
+
     return float(fdtrc(df1, min(df2, NORMAL_FROM), statistic))
 
 
