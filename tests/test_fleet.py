@@ -339,6 +339,34 @@ def test_an_interrupted_run_leaves_what_is_finished_and_goes_on(tmp_path: Path, 
     assert stamps(out).items() >= done.items()
 
 
+INTERRUPTED = """
+import concurrent.futures._base as base, os, signal, sys, time
+acquire, calls = base._AcquireFutures.__enter__, []
+
+def enter(self):
+    acquire(self)
+    calls.append(self)
+    if len(calls) == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+
+base._AcquireFutures.__enter__ = enter
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from trustreport.fleet.run import build_fleet
+print(build_fleet(sys.argv[1], sys.argv[2], formats=["json"], backend=sys.argv[3]).interrupted)
+"""
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_an_interrupt_that_comes_while_locks_are_taken_ends_the_run(tmp_path: Path, backend: str) -> None:
+    """It was raised there and left the locks of futures taken, for which the executor waited for ever."""
+    for name in ("one", "two", "three", "four", "five"):
+        make(tmp_path / "in" / name)
+    words = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "in"), str(tmp_path / "out"), backend]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
 def test_two_runs_cannot_write_into_one_folder(tmp_path: Path) -> None:
     make(tmp_path / "in" / "one")
     with records.one_run(tmp_path / "out"):

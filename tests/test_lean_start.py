@@ -60,3 +60,15 @@ def test_what_draws_takes_no_scipy_along() -> None:
     assert "trustreport.figures.calibration" in found
     assert not found & HEAVY - {"matplotlib"}
     assert "scipy" not in found
+
+
+def test_a_command_collects_seldom_and_what_goes_on_as_usual() -> None:
+    code = (
+        "import gc; usual = gc.get_threshold()\n"
+        "from trustreport.cli import main\n"
+        "from trustreport.pipes import collect_as_usual\n"
+        "main(['packs'], standalone_mode=False); seldom = gc.get_threshold()\n"
+        "collect_as_usual(); print(seldom[0] > 10 * usual[0], gc.get_threshold() == usual)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "True True"

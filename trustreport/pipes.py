@@ -21,8 +21,7 @@ def seldom_collect() -> None:
 
 
 def collect_as_usual() -> None:
-    """In a process that goes on: nobody is to look through what was imported, which stays to the end."""
-    gc.freeze()
+    """Of a process that goes on: as Python does by itself."""
     gc.set_threshold(*USUAL)
 
 

@@ -1,5 +1,6 @@
 """`trustreport serve`, `worker`, `audit-log`, `backup` and `restore`: the service and its data."""
 
+import gc
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -68,7 +69,7 @@ def serve(data: Path, **given: Any) -> None:
     with service_settings(data, **given) as settings:
         from trustreport.service.server import serve as run
 
-        collect_as_usual()
+        _keep_imported()
         run(settings)
 
 
@@ -85,7 +86,7 @@ def worker(data: Path, **given: Any) -> None:
     with service_settings(data, **given) as settings:
         from trustreport.service.server import work
 
-        collect_as_usual()
+        _keep_imported()
         work(settings)
 
 
@@ -184,6 +185,12 @@ def restore(
 
         found = read(settings, file, identity=identity, keep_tokens=keep_tokens)
     print_chains(found)
+
+
+def _keep_imported() -> None:
+    """What was imported stays to the end, so nobody is to look through it for rubbish; the rest as usual."""
+    gc.freeze()
+    collect_as_usual()
 
 
 @contextmanager

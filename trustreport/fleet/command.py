@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trustreport.pipes import collect_as_usual
+
 if TYPE_CHECKING:
     from trustreport.fleet.run import FleetSummary
     from trustreport.parallel import Backend
@@ -81,6 +83,7 @@ def fleet(
     from trustreport.errors import MissingLibrary
     from trustreport.fleet.run import build_fleet
 
+    collect_as_usual()  # a run may last for a night
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever stops the job: what is done stays
     wanted = None if formats is None else [word.strip() for word in formats.split(",") if word.strip()]
     try:

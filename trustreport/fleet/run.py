@@ -1,12 +1,15 @@
 """Runs a fleet: gives its studies to workers, keeps how each ended, and writes the overview."""
 
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, Self
 
 from trustreport.fleet import records
 from trustreport.fleet.build_process import build_one, end_idle
@@ -16,6 +19,7 @@ from trustreport.parallel import Backend, executor
 TIMEOUT = 3600.0  # seconds
 MOST_LOST = 3  # times that a worker may be lost with a study
 AHEAD = 2  # studies given out for each that is being built
+LOOKS_EVERY = 0.2  # seconds after which a run that waits looks whether it was interrupted
 
 Progress = Callable[[str, str, int, int], None]  # name, how it ended, how many have ended, of how many
 Task = dict[str, Any]
@@ -98,7 +102,8 @@ def build_fleet(
     with records.one_run(folder):
         tasks = (_task(study, folder, options, timeout, again) for study in studies)
         try:
-            _Run(tasks, ended).go(jobs, backend)
+            with _Interrupts() as interrupts:
+                _Run(tasks, ended, interrupts).go(jobs, backend)
         except KeyboardInterrupt:
             summary.interrupted = True
             records.clear_unfinished(folder)
@@ -133,14 +138,52 @@ def _note(summary: FleetSummary, task: Task, answer: dict[str, Any]) -> None:
             summary.failed[task["name"]] = (answer["why"], answer["values"])
 
 
+class _Interrupts:
+    """Ctrl-C of the main thread, noted until it may be raised; a second one is raised at once.
+
+    Raised wherever that thread happens to be, it can leave the lock of a future taken, for which the threads
+    of an executor then wait for ever.
+    """
+
+    def __init__(self) -> None:
+        self._noted = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) is signal.default_int_handler:
+                    self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self._noted:
+            signal.default_int_handler(number, frame)
+        self._noted = True
+
+    def raise_noted(self) -> None:
+        """Raise what was noted, where nothing is left half done."""
+        if self._noted:
+            raise KeyboardInterrupt
+
+
 class _Run:
     """Tasks on their way to workers. Those that a worker was lost with go again, one at a time.
 
     One at a time, so that the next loss is that of one study alone; after `MOST_LOST` it has failed.
     """
 
-    def __init__(self, tasks: Iterator[Task], ended: Callable[[Task, dict[str, Any]], None]) -> None:
-        self._tasks, self._ended = tasks, ended
+    def __init__(
+        self,
+        tasks: Iterator[Task],
+        ended: Callable[[Task, dict[str, Any]], None],
+        interrupts: _Interrupts,
+    ) -> None:
+        self._tasks, self._ended, self._interrupts = tasks, ended, interrupts
         self._suspects: deque[Task] = deque()
         self._running: dict[Future[dict[str, Any]], Task] = {}
         self._done = False
@@ -159,7 +202,8 @@ class _Run:
             if not self._running:
                 self._done = not broken
                 return
-            for future in wait(self._running, return_when=FIRST_COMPLETED).done:
+            self._interrupts.raise_noted()
+            for future in wait(self._running, LOOKS_EVERY, FIRST_COMPLETED).done:
                 task = self._running.pop(future)
                 error = CancelledError() if future.cancelled() else future.exception()
                 if error is None:
@@ -171,6 +215,7 @@ class _Run:
     def _fill(self, pool: Executor, most: int) -> bool:
         """Give out as many tasks as there is room for; true where the workers are gone."""
         while self._has_room(most):
+            self._interrupts.raise_noted()
             task = self._suspects.popleft() if self._suspects else next(self._tasks, None)
             if task is None:
                 return False
