@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from fcntl import LOCK_EX, flock
 from functools import cache
 from pathlib import Path
@@ -36,19 +36,23 @@ settings.load_profile("trustreport")
 
 def pytest_configure(config: pytest.Config) -> None:
     """From before the first import of a module that holds a message to the end."""
-    gc.disable()  # until all is collected: next to nothing of it is rubbish
     patch = pytest.MonkeyPatch()
     fail_where_made(patch)
     fail_where_contradicted(patch)
     config.add_cleanup(patch.undo)
 
 
-def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: nobody is to look through it for rubbish."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays to the end: nobody is to look through it for rubbish."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
+        gc.enable()
 
 
 def fail_where_contradicted(patch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ USUAL = gc.get_threshold()
 
 
 def seldom_collect() -> None:
-    """Look for rubbish more rarely: of one report it would take a third of the time, of a start a fifth."""
+    """Look for rubbish more rarely: of one report it would take a third of the time."""
     gc.set_threshold(100_000, 50, 1000)
 
 

@@ -64,14 +64,19 @@ def test_many_looks_are_extrapolated_without_error() -> None:
     assert run_length.probability_of_no_end([moves] * 5000) == pytest.approx(standing.sum(), rel=1e-9)
 
 
-@pytest.mark.parametrize("states", [40, run_length.DENSE, run_length.DENSE + 1, 700])
+@pytest.mark.parametrize("states, up", [(40, 9), (run_length.DENSE, 64), (run_length.DENSE + 1, 64), (700, 175)])
 @pytest.mark.parametrize("looks", [1, 63, 64, 127, 128, 129, 640, 1000])
-def test_powers_of_a_matrix_are_its_looks_one_by_one(looks: int, states: int) -> None:
-    moves = run_length.cusum_moves(run_length.bernoulli(0.1, 9, 1), states)
+def test_powers_of_a_matrix_are_its_looks_one_by_one(looks: int, states: int, up: int) -> None:
+    moves = run_length.cusum_moves(run_length.bernoulli(0.1, up, 1), states)
     standing, matrix = np.eye(states)[0], moves.T
     for _ in range(looks):
         standing = matrix @ standing
-    assert run_length.probability_of_no_end([moves] * looks) == pytest.approx(standing.sum(), rel=1e-10)
+    assert run_length.probability_of_no_end([moves] * looks) == pytest.approx(standing.sum(), rel=1e-12)
+
+
+def test_a_chart_that_hardly_ever_ends_has_no_chance_above_one() -> None:
+    moves = run_length.cusum_moves(run_length.bernoulli(0.1, 9, 1), 700)
+    assert run_length.probability_of_no_end([moves] * 1000) <= 1
 
 
 @pytest.mark.parametrize("rates", [(0.1, 0.2), (0.02, 0.05), (0.9, 0.8), (0.6, 0.8)])

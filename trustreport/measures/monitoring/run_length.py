@@ -192,7 +192,8 @@ def probability_of_no_end(moves: Iterable[csr_array], start: int = 0) -> float:
             standing[start] = 1.0
         standing, factor = _walk(matrix, standing, len(block))
         share *= factor
-    return share if standing is None else share * float(standing.sum())
+    found = share if standing is None else share * float(standing.sum())
+    return min(1.0, found)  # a sum of what is rounded may be above
 
 
 def _walk(matrix: csr_array, standing: Floats, looks: int) -> tuple[Floats, float]:
