@@ -64,7 +64,9 @@ def test_many_looks_are_extrapolated_without_error() -> None:
     assert run_length.probability_of_no_end([moves] * 5000) == pytest.approx(standing.sum(), rel=1e-9)
 
 
-@pytest.mark.parametrize("states, up", [(40, 9), (run_length.DENSE, 64), (run_length.DENSE + 1, 64), (700, 175)])
+@pytest.mark.parametrize(
+    "states, up", [(40, 9), (run_length.DENSE, 64), (run_length.DENSE + 1, 64), (700, 175)]
+)
 @pytest.mark.parametrize("looks", [1, 63, 64, 127, 128, 129, 640, 1000])
 def test_powers_of_a_matrix_are_its_looks_one_by_one(looks: int, states: int, up: int) -> None:
     moves = run_length.cusum_moves(run_length.bernoulli(0.1, up, 1), states)
