@@ -15,6 +15,7 @@ from trustreport.claims import claim_checks
 from trustreport.messages import catalogue
 from trustreport.plan import Plan
 from trustreport.report import acceptance, declared
+from trustreport.report.answer.forest import forest
 from trustreport.report.write import as_data
 from trustreport.results import leading
 
@@ -165,3 +166,15 @@ def test_the_picture_of_the_readme_shows_this_report(assessed: Assessment) -> No
     with Image.open(picture) as page:
         assert page.info["Description"] == answer, "run python docs/readme_picture.py"
     assert f"![Page 1 of a report: {answer}](docs/report.png)" in (root / "README.md").read_text("utf-8")
+
+
+def test_an_interval_that_ends_close_to_its_bound_is_on_its_side_wherever_it_stands(
+    assessed: Assessment,
+) -> None:
+    """The table of criteria had 0.92 (0.85 to 0.95) as met where more than 0.85 was required."""
+    rows = {row.name: row for row in acceptance.criterion_rows(assessed, EN)}
+    (eastfield,) = (row for name, row in rows.items() if "Eastfield" in name)
+    assert (eastfield.estimate, eastfield.bound) == ("0.915 (0.853 to 0.953)", "above 0.85")
+    shown = {row.name: row.estimate for group in forest(assessed, EN) for row in group.rows}
+    tested = {v.criterion.endpoint for v in assessed.verdicts if v.word != "not tested"}
+    assert {name: rows[name].estimate for name in tested} == {name: shown[name] for name in tested}

@@ -49,6 +49,11 @@ class Bound:
     low: float | None = None
     high: float | None = None
 
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """The sides that are not open."""
+        return tuple(end for end in (self.low, self.high) if end is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class FamilyOf:

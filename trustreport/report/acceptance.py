@@ -130,7 +130,7 @@ def _verdict_row(verdict: Verdict, say: Catalogue) -> CriterionRow:
         verdict.criterion.endpoint,
         declared_text(verdict.criterion.role or "", say),
         _about(verdict.criterion, say),
-        _estimate(verdict.result, say),
+        in_words(verdict.result, say, bounds=ends_of(verdict)) if verdict.result else say("table.empty"),
         say.numbers.level(verdict.level) if verdict.level else "",
         bound_text(verdict, say),
         MARKS.get(verdict.word, "none"),
@@ -164,7 +164,7 @@ def _estimated(criterion: Endpoint, assessment: Assessment, say: Catalogue) -> C
         criterion.endpoint,
         declared_text(criterion.role or "", say),
         _about(criterion, say),
-        _estimate(result, say),
+        in_words(result, say) if result else say("table.empty"),
         level,
         say("verdicts.bound.none"),
         "none",
@@ -180,16 +180,23 @@ def _about(criterion: Endpoint, say: Catalogue) -> str:
     return ", ".join(word for word in words if word)
 
 
-def _estimate(result: Result | None, say: Catalogue) -> str:
-    return say("table.empty") if result is None else in_words(result, say)
+def ends_of(verdict: Verdict) -> tuple[float, ...]:
+    """The ends of its bound: an interval written beside them has the decimals that tell it from them."""
+    bound = bound_of(verdict)
+    return bound.ends if bound else ()
+
+
+def bound_of(verdict: Verdict) -> criteria.Bound | None:
+    """The bound of a verdict; of one that was not tested that which its criterion declares."""
+    if verdict.bound is not None or verdict.word != "not tested":
+        return verdict.bound
+    asked = criteria.bound_of(verdict.criterion)
+    return None if isinstance(asked, str) else asked
 
 
 def bound_text(verdict: Verdict, say: Catalogue) -> str:
     """Where the interval had to lie, as the unit of the result is written."""
-    bound = verdict.bound
-    if bound is None and verdict.word == "not tested":
-        asked = criteria.bound_of(verdict.criterion)
-        bound = None if isinstance(asked, str) else asked
+    bound = bound_of(verdict)
     if bound is None:
         return say("verdicts.bound.none")
     if bound.low is not None and bound.high is not None:

@@ -160,7 +160,7 @@ def _pattern(word: Word, bound: Bound, high: float) -> str:
 
 
 def _values(criterion: Endpoint, lead: Result, bound: Bound) -> dict[str, Any]:
-    ends = [end for end in (bound.low, bound.high) if end is not None]
+    ends = bound.ends
     # An interval that ends close to a bound is written on the side of it on which it ends.
     places = max(clear_of(lead.places, (lead.estimate.low, lead.estimate.high), end) for end in ends)
     e = rounded(lead.estimate, places)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
-from trustreport.report.acceptance import bound_text
+from trustreport.report.acceptance import bound_text, ends_of
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
@@ -114,7 +114,8 @@ def _open(verdict: Verdict, assessment: Assessment, say: Catalogue) -> str:
     if verdict.result is None or verdict.word != "inconclusive":
         word = say(f"verdict.{verdict.word.replace(' ', '_')}")
         return say("word.interval", value=name, interval=word)
-    estimate, required = in_brackets(verdict.result, say), bound_text(verdict, say)
+    estimate = in_brackets(verdict.result, say, bounds=ends_of(verdict))
+    required = bound_text(verdict, say)
     return say("answer.candidates.open", title=name, estimate=estimate, required=required)
 
 
@@ -128,9 +129,8 @@ def _fails(one: CandidateStatus, assessment: Assessment, say: Catalogue) -> Stat
             e = found.estimate
             what = say(f"answer.candidates.{counted}", k=round(e.n * (1 - e.value)), n=e.n)
         elif found is not None:
-            what = say(
-                "answer.candidates.fails_by", estimate=in_words(found, say), required=bound_text(v, say)
-            )
+            estimate = in_words(found, say, bounds=ends_of(v))
+            what = say("answer.candidates.fails_by", estimate=estimate, required=bound_text(v, say))
         else:
             what = ""
         clauses.append(say("answer.candidates.failure", title=name, what=what) if what else name)
@@ -188,7 +188,7 @@ def _comparisons(assessment: Assessment, say: Catalogue) -> list[Statement]:
             "answer.candidates.comparison",
             title=name,
             word=word,
-            estimate=in_brackets(v.result, say),
+            estimate=in_brackets(v.result, say, bounds=ends_of(v)),
             required=bound_text(v, say),
         )
         said.append(Statement(text, (v.result,)))

@@ -107,9 +107,9 @@ def _row(
     assessment: Assessment,
     say: Catalogue,
 ) -> ForestRow:
-    found, bound = estimate_of(verdict, assessment), _bound(verdict)
+    found, bound = estimate_of(verdict, assessment), acceptance.bound_of(verdict)
     mark = acceptance.MARKS.get(verdict.word, "none")
-    ends = [end for end in (bound.low, bound.high) if end is not None] if bound else []
+    ends = bound.ends if bound else ()
     estimate = in_words(found, say, bounds=ends) if found is not None else say("table.empty")
     required = acceptance.bound_text(verdict, say)
     word = say(f"verdict.{verdict.word.replace(' ', '_')}")
@@ -154,13 +154,6 @@ def _own_level(found: Result | None, assessment: Assessment) -> bool:
     return level is not None and not criteria.same_level(level, assessment.plan.report.confidence_level)
 
 
-def _bound(verdict: Verdict) -> Bound | None:
-    if verdict.bound is not None:
-        return verdict.bound
-    asked = criteria.bound_of(verdict.criterion)
-    return None if isinstance(asked, str) else asked
-
-
 def _key(verdict: Verdict, found: Result | None) -> str:
     """Criteria on one quantity with one bound are drawn on one scale."""
     return f"{found.quantity.id if found else ''} {verdict.criterion.bound_or_margin}"
@@ -173,7 +166,7 @@ def _scales(assessment: Assessment) -> dict[str, Scale]:
         found = estimate_of(verdict, assessment)
         if found is None:
             continue
-        bound, e, key = _bound(verdict), found.estimate, _key(verdict, found)
+        bound, e, key = acceptance.bound_of(verdict), found.estimate, _key(verdict, found)
         ends = [bound.low, bound.high] if bound else []
         drawn = [x for x in (e.value, e.low, e.high, *ends) if x is not None and isfinite(x)]
         values.setdefault(key, []).extend(drawn)

@@ -9,7 +9,7 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.place import Place
 from trustreport.quantities import DIFFERENCE, is_named
-from trustreport.report.acceptance import bound_text
+from trustreport.report.acceptance import bound_text, ends_of
 from trustreport.report.tables import in_words
 from trustreport.results import Result
 from trustreport.verdicts import Verdict
@@ -120,13 +120,15 @@ def with_requirement(
         return name
     required = bound_text(verdict, say)
     if in_short:
-        return say("answer.in_short", title=name, estimate=in_brackets(found, say), required=required)
-    return say("answer.with_requirement", title=name, estimate=in_words(found, say), required=required)
+        estimate = in_brackets(found, say, bounds=ends_of(verdict))
+        return say("answer.in_short", title=name, estimate=estimate, required=required)
+    estimate = in_words(found, say, bounds=ends_of(verdict))
+    return say("answer.with_requirement", title=name, estimate=estimate, required=required)
 
 
-def in_brackets(found: Result, say: Catalogue) -> str:
+def in_brackets(found: Result, say: Catalogue, *, bounds: Iterable[float] = ()) -> str:
     """An estimate with its interval, as it stands within brackets: "87.1%, 79.8% to 92.0%"."""
-    return in_words(found, say).replace(" (", ", ", 1).replace(")", "", 1)
+    return in_words(found, say, bounds=bounds).replace(" (", ", ", 1).replace(")", "", 1)
 
 
 def results_of(verdicts: Iterable[Verdict]) -> tuple[Result, ...]:

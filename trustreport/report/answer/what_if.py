@@ -81,7 +81,7 @@ def _other_methods(assessment: Assessment, say: Catalogue) -> Iterator[WhatIf]:
                     say(
                         "answer.change.unclustered" if unclustered else "answer.change.method",
                         method=method_text(r.method, say),
-                        estimate=in_words(r, say),
+                        estimate=in_words(r, say, bounds=acceptance.ends_of(v)),
                         word=say(f"answer.would.{word}"),
                     ),
                     (r,),
@@ -107,7 +107,7 @@ def _other_places(assessment: Assessment, say: Catalogue) -> Iterator[WhatIf]:
                 "answer.change.place",
                 measure=first_letter(say(quantity_name(worst.endpoint or worst.name))),
                 required=acceptance.bound_text(v, say),
-                estimate=in_words(worst, say),
+                estimate=in_words(worst, say, bounds=acceptance.ends_of(v)),
                 word=say(f"answer.would.{word}"),
             )
             rows.append((WORDS.index(word), WhatIf(first_letter(name), text, (worst,))))
