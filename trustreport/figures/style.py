@@ -60,6 +60,7 @@ TEXT_WIDTH = 170.0
 PAGE_HEIGHT = 225.0  # a taller figure leaves no room for its caption on a page
 MM = 72 / 25.4  # points in a millimetre
 
+_SIZE = 100.0  # points: the size in which matplotlib measures
 LINE_HEIGHT = 1.21 / MM  # of a line of 1 pt, in millimetres
 
 _one_at_a_time = threading.RLock()
@@ -124,9 +125,11 @@ def figure(width: float, height: float) -> "tuple[Figure, Axes]":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    from trustreport.figures.axes import PlainAxes
+
     drawn = Figure(figsize=(width / 25.4, height / 25.4), dpi=144, facecolor=PAPER)
     FigureCanvasAgg(drawn)
-    sheet = drawn.add_axes((0, 0, 1, 1), label="sheet")
+    sheet = drawn.add_axes((0, 0, 1, 1), axes_class=PlainAxes, label="sheet")
     sheet.set(xlim=(0, width), ylim=(height, 0), zorder=2)
     sheet.set_axis_off()
     return drawn, sheet
@@ -134,9 +137,12 @@ def figure(width: float, height: float) -> "tuple[Figure, Axes]":
 
 def panel(drawn: "Figure", left: float, top: float, width: float, height: float) -> "Axes":
     """Axes at a place in millimetres, with a thin grey line below and no ticks yet."""
+    from trustreport.figures.axes import PlainAxes
+
     full_width, full_height = (side * 25.4 for side in drawn.get_size_inches())
     axes = drawn.add_axes(
         (left / full_width, 1 - (top + height) / full_height, width / full_width, height / full_height),
+        axes_class=PlainAxes,
         facecolor="none",
     )
     axes.spines[["left", "right", "top"]].set_visible(False)
@@ -182,7 +188,7 @@ def label_text(say: Catalogue, label: Message | str) -> str:
 
 def width_of(text: str, size: float = LABEL, weight: int = REGULAR) -> float:
     """How wide a text is, its widest line if it has several, in millimetres."""
-    return max(_width(line, size, weight) for line in text.split("\n"))
+    return max(_width(line, weight) for line in text.split("\n")) * (size / _SIZE) / MM
 
 
 def height_of(text: str, size: float = LABEL) -> float:
@@ -191,18 +197,23 @@ def height_of(text: str, size: float = LABEL) -> float:
 
 
 @cache
-def _width(line: str, size: float, weight: int) -> float:
+def _width(line: str, weight: int) -> float:
+    """In points at a size of `_SIZE`: this takes long, and a line is often set in several sizes."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    face = FontProperties(family=_faces(), size=size, weight=weight)
-    return text_to_path.get_text_width_height_descent(line, face, False)[0] / MM
+    face = FontProperties(family=_faces(), size=_SIZE, weight=weight)
+    found: float = text_to_path.get_text_width_height_descent(line, face, False)[0]
+    return found
 
 
 def wrap(text: str, width: float, size: float = LABEL, weight: int = REGULAR) -> str:
     """The text broken into lines that fit; a word wider than a line is broken too."""
+    words = [word for word in re.split(r"[ \t\n]+", text) if word]  # a no-break space holds
+    if width_of(whole := " ".join(words), size, weight) <= width:
+        return whole
     lines: list[str] = []
-    for word in filter(None, re.split(r"[ \t\n]+", text)):  # a no-break space holds
+    for word in words:
         joined = f"{lines[-1]} {word}" if lines else word
         if lines and width_of(joined, size, weight) <= width:
             lines[-1] = joined

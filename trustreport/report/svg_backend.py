@@ -6,6 +6,7 @@ aligned by whoever shows it. A page needs none of that, and is laid out in half 
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -15,7 +16,7 @@ from matplotlib.axis import Axis
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_mixed import MixedModeRenderer
 from matplotlib.colors import to_hex
-from matplotlib.font_manager import weight_dict
+from matplotlib.font_manager import FontProperties, weight_dict
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D
 
@@ -152,6 +153,9 @@ class _SvgRenderer(RendererBase):
             f'height="{_number(height)}" href="data:image/png;base64,{b64encode(file.getvalue()).decode()}"/>'
         )
 
+    def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> tuple[float, float, float]:
+        return _extent(s, tuple(prop.get_family()), prop.get_weight(), prop.get_size_in_points())
+
     def flipy(self) -> bool:
         return True
 
@@ -181,6 +185,14 @@ class _SvgRenderer(RendererBase):
             return ""
         name = self._clips.setdefault(shape, f"c{len(self._clips)}")
         return f' clip-path="url(#{name})"'
+
+
+@lru_cache(20_000)
+def _extent(s: str, family: tuple[str, ...], weight: Any, size: float) -> tuple[float, float, float]:
+    """Width, height and descent of a text in points; many are in several figures."""
+    face = FontProperties(family=list(family), weight=weight, size=size)
+    found: tuple[float, float, float] = RendererBase().get_text_width_height_descent(s, face, False)
+    return found
 
 
 def _data(path: Path, transform: Any) -> str:
