@@ -17,7 +17,7 @@ from trustreport.measures.similarity.correspondence import correspondence
 from trustreport.measures.similarity.distances import as_ties, distances, neighbours
 from trustreport.measures.similarity.features import Features, standardise
 from trustreport.measures.similarity.mmd import mmd
-from trustreport.measures.similarity.permutation import divisions, observed_and_random, upper_tail
+from trustreport.measures.similarity.permutation import divisions, observed_and_random, subsets, upper_tail
 from trustreport.measures.similarity.tasks import one_by_one
 from trustreport.parallel import Backend, workers
 
@@ -325,3 +325,11 @@ def test_too_few_permutations_are_refused(permutations: int) -> None:
     both = standardise(np.eye(5), np.eye(5))
     with pytest.raises(ValueError, match="from 19 on"):
         correspondence(both, np.random.default_rng(0), permutations=permutations)
+
+
+@pytest.mark.parametrize(("n", "size"), [(2, 1), (10, 5), (10, 1), (200, 100), (400, 150), (400, 200), (12_000, 30)])
+def test_subsets_are_those_that_numpy_chooses_one_by_one(n, size):
+    found = subsets(n, size, np.random.default_rng(5), 190)
+    rng = np.random.default_rng(5)
+    for column in found.T:
+        assert np.flatnonzero(column).tolist() == sorted(rng.choice(n, size, replace=False, shuffle=False))

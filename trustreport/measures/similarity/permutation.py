@@ -19,6 +19,7 @@ BLOCK = 256  # divisions drawn by one random generator; another number gives oth
 HELD = 55_000_000  # divisions times cases in work at once where distances are made anew
 ROWS = 5_000  # rows of distances that one task makes anew
 SHARED = 500  # cases from which on the blocks of divisions are worth threads of their own
+CHOSEN_BY_STEPS = 10_000  # cases up to which `rng.choice` draws step by step, whatever the size
 SEARCHED = 2_000_000  # divisions times cases whose nearest training cases are looked up at once
 
 
@@ -167,13 +168,29 @@ def _of_rows(
 def _drawn(n: int, n_training: int, blocks: list[tuple[np.random.Generator, int]]) -> NDArray[np.bool_]:
     """Random divisions as columns; each block of them by its own generator."""
     fewer = min(n_training, n - n_training)
-    drawn = np.zeros((sum(count for _, count in blocks), n), dtype=bool)
-    start = 0
-    for rng, count in blocks:
-        for one in drawn[start : start + count]:
-            one[rng.choice(n, fewer, replace=False, shuffle=False)] = True
-        start += count
-    return np.ascontiguousarray(drawn.T if fewer == n_training else ~drawn.T)
+    drawn = np.hstack([subsets(n, fewer, rng, count) for rng, count in blocks])
+    return drawn if fewer == n_training else ~drawn
+
+
+def subsets(n: int, size: int, rng: np.random.Generator, count: int) -> NDArray[np.bool_]:
+    """Random subsets of n cases as columns: those that `rng.choice` gives one after the other.
+
+    References
+    ----------
+    Bentley, Floyd (1987), Commun. ACM 30, 754-757: each step draws up to its own number, and takes that where
+    the one drawn is taken already.
+    """
+    if size > count or n > CHOSEN_BY_STEPS:
+        found = np.zeros((count, n), dtype=bool)
+        for one in found:
+            one[rng.choice(n, size, replace=False, shuffle=False)] = True
+        return found.T
+    steps, subset = np.arange(n - size, n), np.arange(count)
+    picks = rng.integers(0, np.broadcast_to(steps, (count, size)), endpoint=True).T
+    found = np.zeros(n * count, dtype=bool)  # case and subset as one index: case * count + subset
+    for last, pick in zip(steps.tolist(), picks * count + subset):
+        found[np.where(found[pick], last * count + subset, pick)] = True
+    return found.reshape(n, count)
 
 
 def _joined(parts: Iterable[DistanceSums]) -> DistanceSums:
