@@ -209,12 +209,14 @@ def _external_less_nearest(
     n, width = inside.shape
     flat = inside.reshape(-1)  # case and division as one index: case * width + division
     left = np.flatnonzero(~flat)
+    case = left // width
     nearest = []
     for neighbour in order:
-        candidate = left + ((neighbour - np.arange(n)) * width)[left // width]
+        candidate = left + ((neighbour - np.arange(n)) * width)[case]
         hit = flat[candidate]
         nearest.append(candidate[hit])
-        left = left[~hit]
+        missed = np.flatnonzero(~hit)
+        left, case = left[missed], case[missed]
         if not left.size:
             break
     for division in np.unique(left % width):  # cases without a training case among their ordered neighbours
