@@ -115,7 +115,9 @@ def test_another_process_gives_the_same_bytes() -> None:
 
 
 def test_importing_figures_loads_no_matplotlib_and_drawing_no_pyplot() -> None:
-    modules = sorted(f"trustreport.figures.{file.stem}" for file in FIGURES.glob("*.py"))
+    # The axes are matplotlib's own with less to do: whoever draws imports them.
+    names = sorted(file.stem for file in FIGURES.glob("*.py") if file.stem != "axes")
+    modules = [f"trustreport.figures.{name}" for name in names]
     code = (
         f"import sys, importlib\nfor name in {modules!r}: importlib.import_module(name)\n"
         "assert 'matplotlib' not in sys.modules, 'imported early'\n"

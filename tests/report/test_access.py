@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from test_questions import NAMES, listed
 
+from tests.browsing import COLOURS, ONE_ROW_OF_A_LOOK, STRUCTURE, violations
 from trustreport.api import Assessed
 from trustreport.exports import export
 from trustreport.messages import catalogue
@@ -15,21 +16,6 @@ from trustreport.report.sheets import questions, sheet
 pytestmark = pytest.mark.slow
 COMPLETE = ("certification-dossier", "procurement-triage", "vigilance-audit")
 WIDTHS = {"desktop": 1280, "phone": 390}
-# What can differ between light and dark, and takes most of axe-core's time; other rules look at what has no
-# colour, on a desktop and on a phone.
-COLOUR = ["color-contrast", "link-in-text-block"]
-STRUCTURE = {"rules": {rule: {"enabled": False} for rule in COLOUR}}
-COLOURS = {"runOnly": {"type": "rule", "values": COLOUR}}
-# Rows whose elements have the classes of another row's, in a table of its class, have its colours.
-ONE_ROW_OF_A_LOOK = """
-const classes = node => node.tagName + '.' + (node.getAttribute('class') || '')
-const seen = new Set()
-for (const row of document.querySelectorAll('tbody tr')) {
-    const look = [row.closest('table'), row, ...row.querySelectorAll('*')].map(classes).join()
-    if (seen.has(look)) { row.remove() }
-    seen.add(look)
-}
-"""
 # Words without a hyphen, a slash or the like, whose letters do not all lie on one line.
 BROKEN_WORDS = r"""
 () => {
@@ -76,14 +62,6 @@ def test_axe_finds_no_violation(browser: Any, report: Path) -> None:
     assert not found
 
 
-def violations(page: Any, options: dict[str, Any]) -> list[tuple[str, list[Any]]]:
-    """The rules that a page breaks, each with the first places."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
-    return [(v["id"], [node["target"] for node in v["nodes"]][:3]) for v in found]
-
-
 def test_axe_finds_no_violation_in_forms_and_the_question_list(
     browser: Any, assessed_example: Callable[[str], Assessed], tmp_path: Path
 ) -> None:
@@ -98,7 +76,7 @@ def test_axe_finds_no_violation_in_forms_and_the_question_list(
     for file in sheets:
         page.goto(file.as_uri())
         page.evaluate(ONE_ROW_OF_A_LOOK)
-        found |= {(file.name, rule): places for rule, places in violations(page, {})}
+        found |= {(file.name, rule): places for rule, places in violations(page)}
         if (wide := page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) > 0:
             found[file.name, "wider than its window"] = wide
     page.close()

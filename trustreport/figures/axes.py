@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 
 
 class PlainAxes(Axes):
-    """Axes whose limits are set, not found from what is drawn, and whose ticks are made when they are needed."""
+    """Axes whose limits are set, not found from what is drawn, and whose ticks are made when needed."""
 
     def clear(self) -> None:
         super().clear()

@@ -82,7 +82,7 @@ def _anchors(x: Floats, skip: float) -> NDArray[np.intp]:
 
 
 def _lines(here: Floats, windows: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """The values at `here` of the lines fitted to the cases of each window, and where there are enough of them.
+    """The values at `here` of the lines fitted to the cases of each window, and where these are enough.
 
     `windows` holds x and the columns of y, shape (n_lines, 1 + n_columns, k); values (n_lines, n_columns).
     """
