@@ -39,13 +39,13 @@ class _FewerTicks(Axis):
         self.minorTicks: list[Tick] = []
 
     def _get_tick(self, major: bool) -> Tick:
-        tick: Any = super()._get_tick(major)
+        tick: Any = super()._get_tick(major)  # type: ignore[misc]
         tick.set_clip_path(self.axes.patch)  # as the axis does with those that it has
         return tick
 
     def _copy_tick_props(self, src: Tick, dest: Tick) -> None:
         if src is not dest:
-            super()._copy_tick_props(src, dest)
+            super()._copy_tick_props(src, dest)  # type: ignore[misc]
 
 
 class _X(_FewerTicks, XAxis):

@@ -181,10 +181,10 @@ def subsets(n: int, size: int, rng: np.random.Generator, count: int) -> NDArray[
     the one drawn is taken already.
     """
     if size > count or n > CHOSEN_BY_STEPS:
-        found = np.zeros((count, n), dtype=bool)
-        for one in found:
+        chosen = np.zeros((count, n), dtype=bool)
+        for one in chosen:
             one[rng.choice(n, size, replace=False, shuffle=False)] = True
-        return found.T
+        return chosen.T
     steps, subset = np.arange(n - size, n), np.arange(count)
     picks = rng.integers(0, np.broadcast_to(steps, (count, size)), endpoint=True).T
     found = np.zeros(n * count, dtype=bool)  # case and subset as one index: case * count + subset
