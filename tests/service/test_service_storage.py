@@ -1,6 +1,7 @@
 """Rows and blobs: the schema from any earlier state to today's; files by content."""
 
 import io
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -85,6 +86,19 @@ def test_processes_that_start_together_migrate_once(tmp_path: Path, address: str
         thread.join()
     assert all(isinstance(one, str) for one in found), found
     assert len(set(found)) == 1
+
+
+def test_a_start_waits_while_another_process_sets_up_its_sqlite(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "a.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")  # for a change of mode SQLite does not wait by itself
+    end = threading.Timer(0.3, other.rollback)
+    end.start()
+    engine = store.connect(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+    engine.dispose()
+    end.join()
+    other.close()
 
 
 def test_sqlite_writes_ahead_and_keeps_references_and_what_is_committed(

@@ -1,6 +1,7 @@
 """The database: one place that opens transactions."""
 
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON")  # of SQLite
 BUSY_SECONDS = 30
+AGAIN_SECONDS = 0.02
 CONNECT_SECONDS = 10
 AWAY = (exc.OperationalError, exc.InterfaceError, exc.TimeoutError)  # the database cannot be reached or used
 
@@ -75,7 +77,7 @@ def connect(address: str) -> Engine:
     def _prepare(connection: Any, record: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # transactions begin below, not where the driver guesses
         for pragma in PRAGMAS:
-            connection.execute(f"PRAGMA {pragma}")
+            _set(connection, pragma)
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
@@ -84,3 +86,17 @@ def connect(address: str) -> Engine:
         connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _set(connection: sqlite3.Connection, pragma: str) -> None:
+    """Change a setting of SQLite, which does not wait by itself while another process changes the mode."""
+    end = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute(f"PRAGMA {pragma}")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(AGAIN_SECONDS)
+        else:
+            return
