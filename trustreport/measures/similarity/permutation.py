@@ -169,7 +169,7 @@ def _drawn(n: int, n_training: int, blocks: list[tuple[np.random.Generator, int]
     """Random divisions as columns; each block of them by its own generator."""
     fewer = min(n_training, n - n_training)
     drawn = np.hstack([subsets(n, fewer, rng, count) for rng, count in blocks])
-    return drawn if fewer == n_training else ~drawn
+    return np.ascontiguousarray(drawn if fewer == n_training else ~drawn)
 
 
 def subsets(n: int, size: int, rng: np.random.Generator, count: int) -> NDArray[np.bool_]:
