@@ -116,6 +116,8 @@ def test_few_sets_are_told_one_by_one_and_many_in_one_table():
     assert EN(part.finding[1]) == "One further set has too many possible tables to try each."
     counts = [line.cells[2].text.strip() for line in table(part.tables[0], EN).lines]
     assert counts == ["9", "0", "1", "3", "–", "0"]
+    (part,) = answer(KNEE, CLASH, ONE, TOTAL, HUGE).parts
+    assert EN(part.finding[0]).startswith("One of 5 sets of published figures is inconsistent; at least one")
 
 
 def test_every_text_can_be_said():

@@ -165,7 +165,7 @@ def _overview(sets: list[tuple[str, Examined]]) -> Part:
     counts = [one.fit.count for _, one in sets]
     conflict, untried = counts.count(0), counts.count(None)
     fit = len(sets) - conflict - untried
-    finding = [say("reported.overview", n=len(sets), fit=fit, conflict=conflict)]
+    finding = [say("reported.overview", n=conflict, all=len(sets), fit=fit)]
     if untried:
         finding.append(say("reported.overview_untried", n=untried))
     each = table(
