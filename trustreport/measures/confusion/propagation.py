@@ -155,9 +155,12 @@ def ends_on_sphere(values: Values) -> tuple[float, float]:
     found = values(_in_space(polar, turn))
     row, column = np.unravel_index([np.nanargmin(found), np.nanargmax(found)], found.shape)
     best_polar, best_turn = polar[row], turn[column]
+    turned = np.full(2, span)
     for _ in range(ZOOMS):
-        polar, turn = (best[:, None] + span * around for best in (best_polar, best_turn))
-        found, span = values(_in_space(polar, turn)), span / 6
+        # At a pole all turns are one place, and beside it any of them may be the best.
+        turned = np.where(np.sin(best_polar) < span, pi, turned)
+        polar, turn = best_polar[:, None] + span * around, best_turn[:, None] + turned[:, None] * around
+        found, span, turned = values(_in_space(polar, turn)), span / 6, turned / 6
         places = [np.nanargmin(found[0]), np.nanargmax(found[1])]
         row, column = np.unravel_index(places, found.shape[1:])
         best_polar, best_turn = polar[[0, 1], row], turn[[0, 1], column]
