@@ -85,12 +85,13 @@ def test_an_upload_and_a_download_have_little_in_memory(blobs: BucketBlobs, tmp_
         assert stream.read() == b"\x2a" * 5
 
 
+@pytest.mark.parametrize("over", [False, True], ids=["which goes on", "which is over when its mark is sought"])
 def test_whoever_stores_what_is_being_removed_has_it(
-    blobs: BucketBlobs, tmp_path: Path, place: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    blobs: BucketBlobs, tmp_path: Path, place: dict[str, Any], monkeypatch: pytest.MonkeyPatch, over: bool
 ) -> None:
     other = open_blobs(Settings(tmp_path / "other", **place))
     blob = blobs.put("one", io.BytesIO(b"abc"))
-    sent, remove = threading.Event(), obstore.delete
+    sent, removed, remove = threading.Event(), threading.Event(), obstore.delete
     send = other._send  # type: ignore[attr-defined]
 
     def noted(*given: Any) -> Any:
@@ -98,6 +99,7 @@ def test_whoever_stores_what_is_being_removed_has_it(
             return send(*given)
         finally:
             sent.set()
+            assert not over or removed.wait(10)
 
     monkeypatch.setattr(other, "_send", noted)
     upload = threading.Thread(target=other.put, args=("one", io.BytesIO(b"abc")))
@@ -110,6 +112,7 @@ def test_whoever_stores_what_is_being_removed_has_it(
 
     monkeypatch.setattr(bucket_blobs.obstore, "delete", slow)
     assert blobs.remove("one", blob.sha256, older=-1)
+    removed.set()
     upload.join(10)
     assert blobs.read("one", blob.sha256) == b"abc"
     assert names_in(place) == [f"one/{blob.sha256[:2]}/{blob.sha256}"]

@@ -121,8 +121,12 @@ class BucketBlobs(Blobs):
             blob = Blob(digest.hexdigest(), size)
             name = checked(organisation, blob.sha256)
             with self._translated():
-                while self._waited_for_removal(organisation, blob.sha256, self._send(name, spool)):
-                    pass  # it may have removed what was stored just now
+                # A removal may have taken what was stored just now, and may be over when its mark is looked for.
+                while (
+                    self._waited_for_removal(organisation, blob.sha256, self._send(name, spool))
+                    or self._size(name) is None
+                ):
+                    pass
             return blob
 
     def open(self, organisation: str, sha256: str) -> IO[bytes]:
