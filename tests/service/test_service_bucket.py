@@ -85,7 +85,7 @@ def test_an_upload_and_a_download_have_little_in_memory(blobs: BucketBlobs, tmp_
         assert stream.read() == b"\x2a" * 5
 
 
-@pytest.mark.parametrize("over", [False, True], ids=["which goes on", "which is over when its mark is sought"])
+@pytest.mark.parametrize("over", [False, True], ids=["which goes on", "which is over when it is looked for"])
 def test_whoever_stores_what_is_being_removed_has_it(
     blobs: BucketBlobs, tmp_path: Path, place: dict[str, Any], monkeypatch: pytest.MonkeyPatch, over: bool
 ) -> None:

@@ -121,7 +121,7 @@ class BucketBlobs(Blobs):
             blob = Blob(digest.hexdigest(), size)
             name = checked(organisation, blob.sha256)
             with self._translated():
-                # A removal may have taken what was stored just now, and may be over when its mark is looked for.
+                # A removal may have taken what was stored just now, and be over when its mark is looked for.
                 while (
                     self._waited_for_removal(organisation, blob.sha256, self._send(name, spool))
                     or self._size(name) is None
