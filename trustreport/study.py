@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Codes = NDArray[np.int32]
 Binary = NDArray[np.int8]
 Floats = NDArray[np.float64]
+Clusters = NDArray[np.int64]
 NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -83,6 +84,24 @@ class Coded:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Clustering:
+    """Which cases of a table belong together, (n_cases,) each.
+
+    `code` numbers the clusters, the same in every table of a study; None where no column names any. `of_case`
+    is the same where a cluster holds several of these cases, else None: each is a cluster of its own.
+    `code_within_site` and `within_site` leave the site out as a key, for the cases of a site. `keys` are the
+    columns by which cases belong together, `absent` those declared that there are not.
+    """
+
+    code: Clusters | None = None
+    code_within_site: Clusters | None = None
+    of_case: Clusters | None = None
+    within_site: Clusters | None = None
+    keys: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Cases:
     """The cases of one task or data set; `truth` (n_cases,) indexes `classes`, -1 where there is none.
 
@@ -91,7 +110,8 @@ class Cases:
     (subgroup columns, severity, equipment), `numbers` what else was said of a case: its ``relevance``, its
     ``case_threshold``, its own utilities ``utility_00`` to ``utility_11`` (decision, truth), the
     ``reference_days`` from the index test to the reference, its ``follow_up`` and the ``event`` that ended
-    it. `content` is a hash of the image or record.
+    it. `content` is a hash of the image or record. `clustering` is worked out over all tables of a study
+    (`trustreport.clusters`); None of cases that were made without one.
     """
 
     labels: Labels
@@ -104,6 +124,7 @@ class Cases:
     content: Coded | None = None
     groups: Mapping[str, Coded] = field(default_factory=lambda: NONE)
     numbers: Mapping[str, Floats] = field(default_factory=lambda: NONE)
+    clustering: Clustering | None = None
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -11,11 +11,11 @@ from tests.studies import plan
 from trustreport.api import read_study
 from trustreport.assessment import assess
 from trustreport.checks import CHECKS, Evidence
+from trustreport.clusters import clusters_of
 from trustreport.dimensions.advice_accuracy import DIMENSION
 from trustreport.finding import Finding
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.messages import catalogue
-from trustreport.performance.clusters import clustering
 from trustreport.plan import Confusion, Plan
 from trustreport.results import Result, leading
 from trustreport.study import Cases, Coded, Dataset, Labels, Ratings, Scores, Study
@@ -120,24 +120,26 @@ def test_cluster_keys_join_what_shares_any_of_them() -> None:
     video = np.arange(150, dtype=np.int32) // 2
     held = dataset(patients=True, groups={"video": coded(video, 75)})
     both = {"dataset": "here", "role": "external", "cluster_keys": ["patient", "video", "case"]}
-    found = clustering(held, plan(datasets=[both]))
+    found = clusters_of(held, plan(datasets=[both]))
     assert found.keys == ("patient", "video")
     assert found.of_case is not None
     # Six cases hold three videos and two patients: everything hangs together in sixes.
     assert len(np.unique(found.of_case)) == 25
-    one = clustering(held, plan(datasets=[{**both, "cluster_keys": ["video"]}]))
+    # The patient need not be declared: cases of a patient belong together whatever else does.
+    one = clusters_of(held, plan(datasets=[{**both, "cluster_keys": ["video"]}]))
     assert one.of_case is not None
-    assert len(np.unique(one.of_case)) == 75
-    lost = clustering(held, plan(datasets=[{**both, "cluster_keys": ["scanner"]}]))
-    assert (lost.of_case, lost.absent) == (None, ("scanner",))
+    assert len(np.unique(one.of_case)) == 25
+    lost = clusters_of(held, plan(datasets=[{**both, "cluster_keys": ["scanner"]}]))
+    assert lost.of_case is not None
+    assert (len(np.unique(lost.of_case)), lost.absent) == (50, ("scanner",))
     finding = answer(Study(datasets=(held,)), plan(**AT, datasets=[{**both, "cluster_keys": ["scanner"]}]))
     assert "The cluster key scanner is declared" in said(finding)
 
 
 def test_cases_of_patients_with_one_case_each_are_independent() -> None:
-    assert clustering(dataset(), plan()).of_case is None
+    assert clusters_of(dataset(), plan()).of_case is None
     each = Dataset("here", "external", Cases(Labels(n=150), TRUTH, patient=coded(np.arange(150), 150)))
-    assert clustering(each, plan()).of_case is None
+    assert clusters_of(each, plan()).of_case is None
 
 
 def test_columns_of_clusters_weights_and_utilities_are_read(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from trustreport.clusters import with_clusters
 from trustreport.ingest import follow_up, published, rules
 from trustreport.ingest.arms import Arms, arms_of
 from trustreport.ingest.cautions import cautions
@@ -43,7 +44,7 @@ def assemble(plan: Plan, tables: Sequence[MappedTable], manifest: Manifest, prob
     follow_up.is_usable(plan, tables, study, manifest, problems)
     rules.criteria_are_assessable(plan, manifest, problems)
     rules.versions_are_known(plan, study, manifest, problems)
-    study = replace(study, cautions=tuple(cautions(plan, tables, study)))
+    study = with_clusters(replace(study, cautions=tuple(cautions(plan, tables, study))), plan)
     close(study)
     return study
 

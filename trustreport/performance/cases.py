@@ -19,11 +19,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_of
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
 from trustreport.measures.order import Order, ascending
-from trustreport.performance.clusters import clustering
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.keys import case_key
 from trustreport.place import Place
@@ -366,7 +366,7 @@ def of_dataset(dataset: Dataset, study: Study, plan: Plan) -> Sequence[ScoredCas
 def _of_dataset(dataset: Dataset, study: Study, plan: Plan) -> Iterator[ScoredCases]:
     if len(dataset.cases.classes) != 2:
         return
-    cluster = clustering(dataset, plan).of_case
+    cluster = clusters_of(dataset, plan).of_case
     counted = (dataset.cases.truth >= 0) & is_mature(dataset, study, plan)
     several = len(dataset.scores) > 1
     for candidate, scores in dataset.scores.items():

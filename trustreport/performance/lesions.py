@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_of
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.lesions.froc import CUSTOMARY
 from trustreport.measures.lesions.marked import Marked
 from trustreport.performance.cases import place_of_set
-from trustreport.performance.clusters import clustering
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.keys import case_key
 from trustreport.place import Place, of_task
@@ -99,7 +99,7 @@ def marked_cases(study: Study, plan: Plan) -> Iterator[MarkedCases]:
     for one in study.localisations:
         dataset = held.get(one.dataset) or Dataset(one.name, "", one.cases)
         known = is_mature(dataset, study, plan)
-        cluster = clustering(dataset, plan).of_case
+        cluster = clusters_of(dataset, plan).of_case
         place = place_of_set(dataset) if one.readers is None else of_task(one.task, several=of_readers > 1)
         if known.any():
             yield MarkedCases(one, place, known, None if cluster is None else cluster[known])

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_over
 from trustreport.measures.cluster import Clusters
 from trustreport.performance.cases import Mask, ScoredCases
-from trustreport.performance.clusters import clustering, columns_of, keys_of
 from trustreport.performance.keys import case_key, joined_key
 from trustreport.place import Place
 from trustreport.plan import Plan
@@ -100,46 +100,16 @@ def pooled(parts: Sequence[ScoredCases], plan: Plan, *, in_time: bool = False) -
         np.concatenate([part.decision for part in parts if part.decision is not None]),
         of_set,
         _clusters(parts, plan),
-        _clusters(parts, plan, apart="site"),
+        _clusters(parts, plan, within_site=True),
         tuple(_characteristics(parts, of_set, in_time=in_time)),
     )
 
 
-# ---------------------------------------------------------------- clusters
-
-
-def _clusters(parts: Sequence[ScoredCases], plan: Plan, *, apart: str = "") -> Clusters | None:
-    """Clusters within the sets, joined where sets hold clusters of one name in a key that they share."""
-    codes: list[Clusters] = []
-    nodes: dict[tuple[str, str], int] = {}
-    edges: list[NDArray[np.int64]] = []
-    start = 0
-    for part in parts:
-        own = clustering(part.dataset, plan, apart=apart).of_case
-        own = np.arange(len(part.dataset.cases)) if own is None else own
-        own = start + np.unique(own[part.rows], return_inverse=True)[1]
-        start += len(part)
-        codes.append(own)
-        keys = [key for key in keys_of(part.dataset, plan) if key != apart]
-        for key, column in columns_of(part.dataset, keys).items():
-            found = column.codes[part.rows]
-            named = [nodes.setdefault((key, label), len(nodes)) for label in column.labels]
-            edges.append(np.stack([own[found >= 0], np.array([*named, 0])[found[found >= 0]]], axis=1))
-    joined = _joined(np.concatenate(codes), edges, start, len(nodes))
-    return None if len(np.unique(joined)) == len(joined) else joined
-
-
-def _joined(codes: Clusters, edges: Sequence[NDArray[np.int64]], n: int, nodes: int) -> Clusters:
-    """Clusters joined by the names that they share: (cluster, name) pairs."""
-    if not nodes:
-        return codes
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    pairs = np.concatenate(edges)
-    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], n + pairs[:, 1])), shape=(n + nodes, n + nodes))
-    found: Clusters = connected_components(graph, directed=False)[1].astype(np.int64)
-    return found[codes]
+def _clusters(parts: Sequence[ScoredCases], plan: Plan, *, within_site: bool = False) -> Clusters | None:
+    """The clusters of the cases of all parts; None where every case is a cluster of its own."""
+    codes = clusters_over([part.dataset for part in parts], plan, within_site=within_site)
+    found = np.concatenate([code[part.rows] for code, part in zip(codes, parts)])
+    return None if len(np.unique(found)) == len(found) else found
 
 
 # ---------------------------------------------------------------- characteristics

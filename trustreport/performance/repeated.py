@@ -7,6 +7,7 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_of
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.case_share import case_share
 from trustreport.measures.cluster import Clusters
@@ -20,7 +21,6 @@ from trustreport.measures.repeatability import (
     repeated,
 )
 from trustreport.performance.cases import Mask, Outputs, outputs, place_of_set, together
-from trustreport.performance.clusters import clustering
 from trustreport.performance.entries import as_entries
 from trustreport.performance.keys import case_key
 from trustreport.performance.readers import place_of_task
@@ -101,7 +101,7 @@ def _of_scores(dataset: Dataset, candidate: str, scores: Scores, place: Place, p
     first = outputs(scores, n, plan, candidate)
     second = outputs(Scores(scores.second_score, scores.second_decision), n, plan, candidate)
     rows = np.flatnonzero(first.present)
-    cluster = clustering(dataset, plan).of_case
+    cluster = clusters_of(dataset, plan).of_case
     difference = None
     if scores.second_score is not None and first.scores:
         difference = (second.score - first.score)[rows]

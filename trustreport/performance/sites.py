@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from trustreport.clusters import clusters_of
 from trustreport.performance.cases import ScoredCases
-from trustreport.performance.clusters import clustering
 from trustreport.performance.small_cells import closed, public_cell, suppressed
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -60,7 +60,7 @@ def sites_in(case: ScoredCases, plan: Plan, most: float = MOST_SITES) -> list[Si
         return []
     made = ("sites", id(plan.datasets))
     if made not in case.memo:
-        cluster = clustering(dataset, plan, apart="site").of_case
+        cluster = clusters_of(dataset, plan).within_site
         apart: Any = None if cluster is None else cluster[case.rows]
         if cluster is None and case.cluster is not None:
             apart = np.arange(len(case))

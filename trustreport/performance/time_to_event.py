@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_of
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.survival.auc import METHOD as AUC
@@ -35,7 +36,6 @@ from trustreport.measures.survival.horizon import AtHorizon, at_horizon
 from trustreport.measures.survival.shares import METHOD as SHARE
 from trustreport.measures.survival.shares import risk_at_horizon, share_at_horizon
 from trustreport.performance.cases import ScoredCases, made, outputs, place_of_set
-from trustreport.performance.clusters import clustering
 from trustreport.performance.measures import NO_DECISION, NO_SCORE, NO_SCORE_OF_CASES, why_no_risk
 from trustreport.place import Place
 from trustreport.plan import Plan
@@ -161,7 +161,7 @@ def _of_dataset(dataset: Dataset, plan: Plan) -> Iterator[FollowedCases]:
     counted = ~np.isnan(time) & ~np.isnan(codes)
     event = counted & (codes == 1) & (np.nan_to_num(time) <= horizon)
     with_state = replace(dataset, cases=replace(dataset.cases, truth=event.astype(np.int8)))
-    cluster: Clusters | None = clustering(dataset, plan).of_case
+    cluster: Clusters | None = clusters_of(dataset, plan).of_case
     for candidate, scores in dataset.scores.items():
         found = outputs(scores, len(dataset.cases), plan, candidate)
         if not (found.scores or found.decides):

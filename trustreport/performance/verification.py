@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_of
 from trustreport.estimate import Estimate
 from trustreport.measures.association import fisher_exact
 from trustreport.measures.cluster import Clusters
@@ -15,7 +16,6 @@ from trustreport.measures.confusion.partial_verification import (
     begg_greenes_logit,
 )
 from trustreport.performance.cases import ScoredCases, outputs, together
-from trustreport.performance.clusters import clustering
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.keys import case_key
 from trustreport.plan import Plan
@@ -74,7 +74,7 @@ def partly_verified(case: ScoredCases, study: Study, plan: Plan) -> DecidedCases
     truth = dataset.cases.truth
     if not (decided & (truth < 0)).any():
         return None
-    cluster = clustering(dataset, plan).of_case
+    cluster = clusters_of(dataset, plan).of_case
     rows = np.flatnonzero(decided)
     return DecidedCases(
         truth[rows],

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from trustreport.claims import claim_checks
+from trustreport.clusters import clusters_of
 from trustreport.dimensions.advice_accuracy.compared import difference_results, pairs
 from trustreport.dimensions.advice_accuracy.coverage import coverage_of, coverage_parts
 from trustreport.dimensions.advice_accuracy.curves import charts, curves, scored
@@ -39,7 +40,6 @@ from trustreport.messages import Message, say
 from trustreport.narrative.follow_up import immature, prepend_sentences
 from trustreport.narrative.plotted_periods import not_plotted
 from trustreport.performance.cases import ScoredCases, scored_cases
-from trustreport.performance.clusters import clustering
 from trustreport.performance.decision_table import decision_table_results
 from trustreport.performance.sites import FEWER, resamples, sites_in
 from trustreport.performance.time_to_event import followed_cases
@@ -86,7 +86,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         if are_risks(case):
             own += decision_table_results(case, thresholds(plan), plan.report.confidence_level)
         remarks = (
-            *remarks_on(case, clustering(case.dataset, plan), own),
+            *remarks_on(case, clusters_of(case.dataset, plan), own),
             *unverified(case, study, plan, own),
             *reweighed(own),
         )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_of
 from trustreport.dimensions.advice_accuracy.entries import ID
 from trustreport.dimensions.advice_accuracy.raters import RatersOfCases, raters_of
 from trustreport.estimate import Estimate, undefined
@@ -14,7 +15,6 @@ from trustreport.measures.cluster import Clusters
 from trustreport.measures.h_accuracy import parameters as choose
 from trustreport.measures.h_accuracy.measure import METHOD, h_accuracy, two_class_scores
 from trustreport.performance.cases import place_of_set
-from trustreport.performance.clusters import clustering
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.keys import case_key
 from trustreport.place import Place
@@ -79,7 +79,7 @@ def _of_dataset(
     dataset: Dataset, declared: tuple[HAccuracy, ...], study: Study, plan: Plan
 ) -> Iterator[Confident]:
     raters = raters_of(study, dataset)
-    cluster = clustering(dataset, plan).of_case
+    cluster = clusters_of(dataset, plan).of_case
     for candidate, scores in dataset.scores.items():
         of_classes = class_scores(scores)
         if of_classes is None:

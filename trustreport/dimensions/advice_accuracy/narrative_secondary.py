@@ -11,11 +11,10 @@ from trustreport.messages import Message, say
 from trustreport.narrative.names import heading, quantity_name
 from trustreport.narrative.tables import table
 from trustreport.performance.cases import ScoredCases
-from trustreport.performance.clusters import Clustering
 from trustreport.performance.verification import partly_verified
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
-from trustreport.study import Study
+from trustreport.study import Clustering, Study
 
 BOTH_WAYS = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "auc", "average_precision")
 

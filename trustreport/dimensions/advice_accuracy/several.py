@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_of
 from trustreport.dimensions.advice_accuracy.entries import ID
 from trustreport.estimate import Estimate
 from trustreport.finding import Column, EstimateRow, EstimateTable, Part, PlainTable
@@ -21,7 +22,6 @@ from trustreport.measures.roc.auc import auc_logit_larger
 from trustreport.measures.roc.clustered import auc_logit_obuchowski
 from trustreport.messages import Message, say
 from trustreport.performance.cases import place_of_set
-from trustreport.performance.clusters import clustering
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.keys import case_key
 from trustreport.place import Place
@@ -66,7 +66,7 @@ def called_classes(study: Study, plan: Plan) -> Iterator[Called]:
 
 def _of_dataset(dataset: Dataset, study: Study, plan: Plan) -> Iterator[Called]:
     known = (dataset.cases.truth >= 0) & is_mature(dataset, study, plan)
-    cluster = clustering(dataset, plan).of_case
+    cluster = clusters_of(dataset, plan).of_case
     for candidate, given in dataset.scores.items():
         if given.class_scores is None or not known.any():
             continue

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_of
 from trustreport.dimensions.candidates.entries import ID, leading_measure, measures
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.in_range import difference_in_range
@@ -17,7 +18,6 @@ from trustreport.measures.subgroup_difference import (
     share_difference,
 )
 from trustreport.performance.cases import ScoredCases, by_set, in_common, scored_cases
-from trustreport.performance.clusters import clustering
 from trustreport.performance.differences import difference
 from trustreport.performance.measures import lead
 from trustreport.place import Place
@@ -164,7 +164,7 @@ def _newest(plan: Plan) -> tuple[str, ...]:
 
 def unpaired(now: ScoredCases, before: ScoredCases, name: str, plan: Plan) -> Estimate:
     """The difference of two versions that were given different cases of one data set."""
-    level, of_case = plan.report.confidence_level, clustering(now.dataset, plan).of_case
+    level, of_case = plan.report.confidence_level, clusters_of(now.dataset, plan).of_case
     if name == "auc":
         parts = [(one.ranked[0], one.ranked[1], one.rows[one.scored | one.failed]) for one in (now, before)]
     else:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_of
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.clustered import cluster_cells, clustered
 from trustreport.measures.proportion import wilson
 from trustreport.performance.cases import Outputs, ScoredCases, of_dataset, outputs
-from trustreport.performance.clusters import clustering
 from trustreport.performance.follow_up import cut_of, is_mature
 from trustreport.performance.keys import case_key
 from trustreport.performance.shared_clusters import Matched, matched
@@ -254,7 +254,7 @@ def _period(
     mature = is_mature(dataset, study, plan) if dataset else np.ones(0, bool)
     every = of_dataset(dataset, study, plan) if dataset else ()
     own = next((one for one in every if one.candidate == candidate), None)
-    cluster = clustering(dataset, plan).of_case if dataset else None
+    cluster = clusters_of(dataset, plan).of_case if dataset else None
     return Period(str(place.period), facts, dataset, candidate, place, found, mature, own, cluster)
 
 
