@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustreport.plan import Plan
 from trustreport.study import Cases, Clustering, Clusters, Coded, Dataset, Study
@@ -35,8 +36,8 @@ def with_clusters(study: Study, plan: Plan) -> Study:
     """
     every = tuple(dict.fromkeys(key for d in plan.datasets for key in d.cluster_keys or ()))
     of_sets = [_table(d.cases, _declared(d.name, plan)) for d in study.datasets]
-    others = [*study.readings, *study.raters, *study.localisations]
-    of_others = [_with_patients(_table(one.cases, every), of_sets) for one in others]
+    others = [one.cases for kind in (study.readings, study.raters, study.localisations) for one in kind]
+    of_others = [_with_patients(_table(cases, every), of_sets) for cases in others]
     found = iter(_clusterings([*of_sets, *of_others]))
 
     def numbered(cases: Cases) -> Cases:
@@ -61,6 +62,13 @@ def clustering(cases: Cases, plan: Plan | None = None, name: str = "") -> Cluste
 def clusters_of(dataset: Dataset, plan: Plan) -> Clustering:
     """The clusters of the cases of a data set."""
     return clustering(dataset.cases, plan, dataset.name)
+
+
+def of_part(cases: Cases, mask: NDArray[np.bool_]) -> Clustering:
+    """The clusters of some of the cases, by a mask (n_cases,)."""
+    whole = clustering(cases)
+    code, within = (None if codes is None else codes[mask] for codes in (whole.code, whole.code_within_site))
+    return Clustering(code, within, _several(code), _several(within), whole.keys, whole.absent)
 
 
 def clusters_over(datasets: Sequence[Dataset], plan: Plan, *, within_site: bool = False) -> list[Clusters]:

@@ -31,6 +31,36 @@ def cluster_sums(values: Floats, cluster: Clusters) -> Floats:
     return np.bincount(index, weights=values).astype(np.float64, copy=False)
 
 
+def together(cluster: Clusters | None, of: NDArray[np.bool_]) -> Clusters | None:
+    """The clusters of some cases; None where each case is alone in its own."""
+    if cluster is None:
+        return None
+    some = cluster[of]
+    if (some[1:] > some[:-1]).all():  # as where each case has a number of its own
+        return None
+    return None if len(np.unique(some)) == len(some) else some
+
+
+def grouped(values: Floats, cluster: Clusters | None) -> Floats:
+    """Sums over the cases of each cluster, along the last axis; the values themselves without clusters.
+
+    Parameters
+    ----------
+    values : float array, shape (..., n_cases)
+    cluster : int array, shape (n_cases,), optional
+
+    Examples
+    --------
+    >>> grouped(np.array([[1.0, 2.0, 4.0]]), np.array([7, 2, 7]))
+    array([[2., 5.]])
+    """
+    if cluster is None:
+        return values
+    order = np.argsort(cluster, kind="stable")
+    starts = np.flatnonzero(np.diff(cluster[order], prepend=cluster[order][:1] - 1))
+    return np.add.reduceat(values[..., order], starts, axis=-1) if len(order) else values
+
+
 def clustered_variance(influence: Floats, cluster: Clusters) -> tuple[float, int]:
     """Variance of an estimate from what each case contributes to it, and the number of clusters.
 

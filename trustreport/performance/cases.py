@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.clusters import clusters_of
-from trustreport.measures.cluster import Clusters
+from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.confusion.clustered import cluster_cells
 from trustreport.measures.confusion.counts import ConfusionCounts, ThreeWayCounts
 from trustreport.measures.order import Order, ascending
@@ -333,16 +333,6 @@ class ScoredCases:
 def by_rule(truth: Mask, rule: Rule) -> Mask:
     """How a rule decides cases without an output."""
     return ~truth if rule == "wrong" else np.full(truth.shape, rule == "positive")
-
-
-def together(cluster: Clusters | None, of: Mask) -> Clusters | None:
-    """The clusters of some cases; None where each case is alone in its own."""
-    if cluster is None:
-        return None
-    some = cluster[of]
-    if (some[1:] > some[:-1]).all():  # as where each case has a number of its own
-        return None
-    return None if len(np.unique(some)) == len(some) else some
 
 
 # ---------------------------------------------------------------- of a study

@@ -11,6 +11,7 @@ import numpy as np
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders
 from trustreport.measures.mrmc.marginal_ratio import or_delta, rr_delta
 from trustreport.measures.mrmc.obuchowski_rockette import Mode
 from trustreport.measures.mrmc.ustatistic import CENTRED, UStatistic, ustatistic
@@ -78,8 +79,12 @@ def _of_errors(
 
 def _ratios(analysis: Analysis, outcome: Floats, lead: Estimate, level: float) -> tuple[Estimate, Estimate]:
     """Relative risk and odds ratio of errors from the covariance behind the primary difference."""
-    fit = next(iter(analysis.fits.values()), None)
-    if fit is not None:
+    fit, clustered = next(iter(analysis.fits.values()), None), analysis.clustered
+    if clustered is not None:
+        assert isinstance(clustered, ClusteredReaders)
+        covariance = clustered.mean_covariance(AIDED, UNAIDED, lead.method)
+        df, means = clustered.reference_df(AIDED, UNAIDED, lead.method), clustered.means
+    elif fit is not None:
         mode: Mode = FIRST_MODE if lead.method.startswith(FIRST_MODE) else "or_frrc"
         covariance, df = fit.mean_covariance(AIDED, UNAIDED, mode=mode), fit.reference_df(mode)
         means = fit.means

@@ -2,16 +2,25 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isnan
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clustering
 from trustreport.estimate import Estimate
+from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import COVARIANCE_METHODS, auc_ustatistic, fit_auc, reader_auc, same_pair
+from trustreport.measures.mrmc.crossed_clusters import (
+    ClusteredReaders,
+    ClusteredYouden,
+    clustered_areas,
+    clustered_means,
+    clustered_youden,
+)
 from trustreport.measures.mrmc.in_range import (
     NEAR_ONE,
     area_of_cases,
@@ -68,8 +77,9 @@ class Analysis:
     `fits` holds an Obuchowski-Rockette fit per covariance where every reader read every case in both arms,
     and is empty elsewhere; `unbiased` serves any design. `centred` is the U-statistic about the arm means,
     where readings are missing: it does not depend on whether right or wrong decisions are counted. `single`
-    is there where one reader has a method of the own. `mean_in_range` and `change_in_range` give the primary
-    estimates their limits; the latter may ask for the mean of an arm.
+    is there where one reader has a method of the own, `clustered` where several cases are of one patient; it
+    then leads, since all others take cases as independent. `mean_in_range` and `change_in_range` give the
+    primary estimates their limits; the latter may ask for the mean of an arm.
 
     The primary estimates have the standard error and the degrees of freedom of one of these, and limits
     within the range: `mean_in_range` gives those of an arm, and a difference reaches `greatest` at most.
@@ -80,6 +90,7 @@ class Analysis:
     fits: Mapping[str, ObuchowskiRockette] = field(default_factory=dict)
     centred: UStatistic | YoudenUStatistic | None = None
     single: Single | None = None
+    clustered: ClusteredReaders | ClusteredYouden | None = None
     change_in_range: ChangeInRange = lambda e, mean: difference_in_range(e)
 
     def arm_means(self, arm: int, level: float) -> dict[str, Estimate]:
@@ -94,7 +105,8 @@ class Analysis:
             found[e.method] = e
         if self.single:
             return _first(self.single.arm_mean(arm, level=level), found)
-        return _first(self.mean_in_range(self._lead(found), arm), found)
+        lead = self.clustered.arm_mean(arm, level=level) if self.clustered else self._lead(found)
+        return _first(self.mean_in_range(lead, arm), found)
 
     def differences(self, level: float) -> dict[str, Estimate]:
         """Aided minus unaided by analysis, the primary one first."""
@@ -106,8 +118,8 @@ class Analysis:
         for u in self._ustatistics():
             e = u.difference(AIDED, UNAIDED, level=level)
             found[e.method] = e
-        single = self.single
-        lead = single.difference(AIDED, UNAIDED, level=level) if single else self._lead(found)
+        own = self.single or self.clustered
+        lead = own.difference(AIDED, UNAIDED, level=level) if own else self._lead(found)
         return _first(self.change_in_range(lead, lambda arm: self.lead_mean(arm, level)), found)
 
     def first(self, by_analysis: Mapping[str, Estimate]) -> str:
@@ -152,7 +164,8 @@ class ReaderEndpoint:
     """One endpoint of the readers.
 
     `outcome` (2, n_readers, n_cases) is what `analyse` takes, aided arm first. `by_reader` holds the readers'
-    own estimates in both arms, `benefits` and `changes` (n_readers,) what changed for each.
+    own estimates in both arms, `benefits` and `changes` (n_readers,) what changed for each. `cluster`
+    (n_cases,) says which cases are of one patient, None where each is of another.
     """
 
     name: str
@@ -161,6 +174,7 @@ class ReaderEndpoint:
     by_reader: tuple[tuple[Estimate, ...], tuple[Estimate, ...]]
     benefits: tuple[Estimate, ...]
     changes: NDArray[np.float64]
+    cluster: Clusters | None = None
 
     @cached_property
     def whole(self) -> Analysis:
@@ -175,12 +189,14 @@ def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> l
     if len(classes) == 2:
         correct, truth = correct_decisions(readings, arms), readings.cases.truth
         known = truth >= 0
-        found.append(youden(correct[:, :, known], truth[known] == 1, *classes.values()))
+        one, other = classes["sensitivity"], classes["specificity"]
+        cluster = patients_of(readings, known)
+        found.append(youden(correct[:, :, known], truth[known] == 1, one, other, cluster))
     for name, values in readings.endpoints.items():
         outcome = readings.grid(values, arms)
-        outcome = outcome[:, :, ~np.isnan(outcome).all(axis=(0, 1))]
-        if not np.isnan(outcome).all(axis=(1, 2)).any():
-            found.append(proportion(name, outcome, level))
+        of = np.asarray(~np.isnan(outcome).all(axis=(0, 1)))
+        if not np.isnan(outcome[:, :, of]).all(axis=(1, 2)).any():
+            found.append(proportion(name, outcome[:, :, of], level, patients_of(readings, of)))
     return found
 
 
@@ -205,13 +221,25 @@ def _endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[
     found = []
     if readings.decision is not None:
         correct = correct_decisions(readings, arms)
-        cases = {"accuracy": truth >= 0, "sensitivity": truth == 1, "specificity": truth == 0}
-        found = [proportion(name, correct[:, :, of], level) for name, of in cases.items() if of.any()]
+        masks = (truth >= 0, truth == 1, truth == 0)
+        cases = dict(zip(("accuracy", "sensitivity", "specificity"), map(np.asarray, masks)))
+        found = [
+            proportion(name, correct[:, :, of], level, patients_of(readings, of))
+            for name, of in cases.items()
+            if of.any()
+        ]
     if readings.score is not None and (truth == 1).any() and (truth == 0).any():
-        rating = readings.grid(readings.score, arms)[:, :, truth >= 0]
+        known = truth >= 0
+        rating = readings.grid(readings.score, arms)[:, :, known]
         if not np.isnan(rating).all(axis=(1, 2)).any():
-            found.append(auc(rating, truth[truth >= 0] == 1, level))
+            found.append(auc(rating, truth[known] == 1, level, patients_of(readings, known)))
     return found
+
+
+def patients_of(readings: Readings, of: NDArray[np.bool_] | None = None) -> Clusters | None:
+    """Which cases are of one patient, of those in a mask (n_cases,); None where each is of another."""
+    found = clustering(readings.cases).of_case
+    return found if of is None else together(found, of)
 
 
 def primary_first(
@@ -251,9 +279,9 @@ def correct_decisions(readings: Readings, arms: Sequence[str]) -> Floats:
     return readings.grid(np.where(judged, (readings.decision == truth).astype(float), np.nan), arms)
 
 
-def analysis_of_shares(part: Floats) -> Analysis:
+def analysis_of_shares(part: Floats, cluster: Clusters | None = None) -> Analysis:
     """The analysis of a share of right decisions, (2, n_readers, n_cases)."""
-    cases = cases_read(part)
+    cases, clustered = cases_read(part, cluster), _clustered(part, cluster)
 
     def in_range(e: Estimate, arm: int) -> Estimate:
         return by_score(e, cases[arm])
@@ -266,85 +294,129 @@ def analysis_of_shares(part: Floats) -> Analysis:
 
     more: dict[str, Any] = {
         "change_in_range": change_in_range,
-        "single": OneReader(part) if part.shape[1] == 1 else None,
+        "single": OneReader(part) if part.shape[1] == 1 and clustered is None else None,
+        "clustered": clustered,
     }
     if np.isnan(part).any():
         return Analysis(ustatistic(part), in_range, centred=ustatistic(part, centred=True), **more)
-    return Analysis(ustatistic(part), in_range, {FIRST_COVARIANCE: fit_proportions(part)}, **more)
+    fit = clustered.fit(part.shape[-1]) if clustered else fit_proportions(part)
+    return Analysis(ustatistic(part), in_range, {FIRST_COVARIANCE: fit}, **more)
 
 
-def analysis_of_means(part: Floats) -> Analysis:
+def _clustered(part: Floats, cluster: Clusters | None) -> ClusteredReaders | None:
+    return None if cluster is None else clustered_means(part, cluster)
+
+
+def analysis_of_means(part: Floats, cluster: Clusters | None = None) -> Analysis:
     """The analysis of a mean of what was recorded with each reading, (2, n_readers, n_cases): seconds."""
 
     def as_it_is(e: Estimate, *_: Any) -> Estimate:
         return e
 
-    unbiased, more = ustatistic(part), dict[str, Any](change_in_range=as_it_is)
+    unbiased, clustered = ustatistic(part), _clustered(part, cluster)
+    more: dict[str, Any] = {"change_in_range": as_it_is, "clustered": clustered}
     if np.isnan(part).any():
         return Analysis(unbiased, as_it_is, centred=ustatistic(part, centred=True), **more)
-    return Analysis(unbiased, as_it_is, {FIRST_COVARIANCE: fit_proportions(part)}, **more)
+    fit = clustered.fit(part.shape[-1]) if clustered else fit_proportions(part)
+    return Analysis(unbiased, as_it_is, {FIRST_COVARIANCE: fit}, **more)
 
 
-def proportion(name: str, correct: Floats, level: float) -> ReaderEndpoint:
+def proportion(name: str, correct: Floats, level: float, cluster: Clusters | None = None) -> ReaderEndpoint:
     """A share of right decisions; `correct` (2, n_readers, n_cases) over the cases that count."""
     readers = range(correct.shape[1])
+    analyse = partial(analysis_of_shares, cluster=cluster)
 
     def of(arm: int) -> tuple[Estimate, ...]:
+        if cluster is not None:
+            return tuple(analyse(correct[:, [j]]).lead_mean(arm, level) for j in readers)
         return tuple(reader_estimate(correct, arm, j, level=level) for j in readers)
+
+    def benefit(j: int) -> Estimate:
+        if cluster is not None:
+            return analyse(_in_both(correct[:, [j]])).lead_difference(level)
+        return reader_benefit(correct, j, compared=AIDED, baseline=UNAIDED, level=level)
 
     return ReaderEndpoint(
         name,
         correct,
-        analysis_of_shares,
+        analyse,
         (of(AIDED), of(UNAIDED)),
-        tuple(reader_benefit(correct, j, compared=AIDED, baseline=UNAIDED, level=level) for j in readers),
+        tuple(benefit(j) for j in readers),
         reader_changes(correct, compared=AIDED, baseline=UNAIDED),
+        cluster,
     )
 
 
+def _in_both(outcome: Floats) -> Floats:
+    """The readings of cases that were read in both arms, NaN elsewhere."""
+    return np.where(np.isnan(outcome).any(axis=0), np.nan, outcome)
+
+
 def youden(
-    correct: Floats, truth: NDArray[np.bool_], sensitivity: ReaderEndpoint, specificity: ReaderEndpoint
+    correct: Floats,
+    truth: NDArray[np.bool_],
+    sensitivity: ReaderEndpoint,
+    specificity: ReaderEndpoint,
+    cluster: Clusters | None = None,
 ) -> ReaderEndpoint:
     """Sensitivity + specificity - 1; `correct` (2, n_readers, n_cases) over the cases of both classes."""
 
     def analyse(part: Floats) -> Analysis:
         classes = [part[:, :, of] for of in (truth, ~truth)]
+        clusters = [together(cluster, of) for of in (truth, ~truth)]
 
         def in_range(e: Estimate, arm: int) -> Estimate:
-            return youden_in_range(e, [of[arm] for of in classes])
+            read = [cases_read(of, own)[arm] for of, own in zip(classes, clusters)]
+            return youden_in_range(e, [of[arm] for of in classes], read)
 
         one, other = (OneReader(of) for of in classes)
+        alone = part.shape[1] == 1 and cluster is None
+        clustered = None if cluster is None else clustered_youden(part, truth, cluster)
         more: dict[str, Any] = {
-            "single": OneReaderYouden(one, other) if part.shape[1] == 1 else None,
+            "single": OneReaderYouden(one, other) if alone else None,
+            "clustered": clustered,
             "change_in_range": lambda e, mean: difference_in_range(e, 2.0),
         }
         whole = youden_ustatistic(part, truth)
         if np.isnan(part).any():
             return Analysis(whole, in_range, centred=youden_ustatistic(part, truth, centred=True), **more)
-        return Analysis(whole, in_range, {FIRST_COVARIANCE: fit_youden(part, truth)}, **more)
+        fit = clustered.fit(part.shape[-1]) if clustered else fit_youden(part, truth)
+        return Analysis(whole, in_range, {FIRST_COVARIANCE: fit}, **more)
 
     def of(arm: int) -> tuple[Estimate, ...]:
+        if cluster is not None:
+            return tuple(analyse(correct[:, [j]]).lead_mean(arm, level) for j in range(correct.shape[1]))
         pairs = zip(sensitivity.by_reader[arm], specificity.by_reader[arm], strict=True)
         return tuple(sum_of(one, other, less=1) for one, other in pairs)
 
+    def benefits() -> tuple[Estimate, ...]:
+        if cluster is None:
+            return tuple(map(sum_of, sensitivity.benefits, specificity.benefits))
+        pairs = (_in_both(correct[:, [j]]) for j in range(correct.shape[1]))
+        return tuple(analyse(own).lead_difference(level) for own in pairs)
+
+    level = sensitivity.benefits[0].level
     return ReaderEndpoint(
         "youden_j",
         correct,
         analyse,
         (of(AIDED), of(UNAIDED)),
-        tuple(map(sum_of, sensitivity.benefits, specificity.benefits)),
+        benefits(),
         sensitivity.changes + specificity.changes,
+        cluster,
     )
 
 
-def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> ReaderEndpoint:
+def auc(
+    rating: Floats, truth: NDArray[np.bool_], level: float, cluster: Clusters | None = None
+) -> ReaderEndpoint:
     """The area under each reader's curve; `rating` (2, n_readers, n_cases)."""
     readers = range(rating.shape[1])
     areas = reader_auc(rating, truth)
 
     def analyse(part: Floats) -> Analysis:
         alike = same_pair(part, truth)
-        positives, negatives = (cases_read(part[:, :, of]) for of in (truth, ~truth))
+        positives, negatives = (cases_read(part[:, :, of], together(cluster, of)) for of in (truth, ~truth))
         few = part.shape[1] > 1 and min(*positives, *negatives) <= FEW_CASES
 
         def in_range(e: Estimate, arm: int) -> Estimate:
@@ -356,38 +428,50 @@ def auc(rating: Floats, truth: NDArray[np.bool_], level: float) -> ReaderEndpoin
             said = _with_note(e, notes.AREAS_NEAR_ONE if few else "", *means)
             return difference_in_range(change_of_areas(said, *means))
 
+        alone = part.shape[1] == 1 and cluster is None
+        clustered = None if cluster is None else clustered_areas(part, truth, cluster)
         more: dict[str, Any] = {
             "change_in_range": change_in_range,
-            "single": OneReaderArea(part, truth) if part.shape[1] == 1 else None,
+            "single": OneReaderArea(part, truth) if alone else None,
+            "clustered": clustered,
         }
         whole = auc_ustatistic(part, truth, alike=alike)
         if np.isnan(part).any():
             centred = auc_ustatistic(part, truth, alike=alike, centred=True)
             return Analysis(whole, in_range, centred=centred, **more)
+        if clustered is not None:
+            return Analysis(whole, in_range, {FIRST_COVARIANCE: clustered.fit(len(truth))}, **more)
         fits: dict[str, ObuchowskiRockette] = {
             m: fit_auc(part, truth, m, alike=alike) for m in COVARIANCE_METHODS
         }
         return Analysis(whole, in_range, fits, **more)
 
     def of(arm: int) -> tuple[Estimate, ...]:
+        if cluster is not None:
+            return tuple(analyse(rating[:, [j]]).lead_mean(arm, level) for j in readers)
         return tuple(reader_auc_estimate(rating[arm, j], truth, level=level) for j in readers)
+
+    def benefit(j: int) -> Estimate:
+        if cluster is not None:
+            return analyse(_in_both(rating[:, [j]])).lead_difference(level)
+        own = reader_auc_benefit(rating[AIDED, j], rating[UNAIDED, j], truth, level=level)
+        return difference_in_range(own)
 
     return ReaderEndpoint(
         "auc",
         rating,
         analyse,
         (of(AIDED), of(UNAIDED)),
-        tuple(
-            difference_in_range(reader_auc_benefit(rating[AIDED, j], rating[UNAIDED, j], truth, level=level))
-            for j in readers
-        ),
+        tuple(benefit(j) for j in readers),
         areas[AIDED] - areas[UNAIDED],
+        cluster,
     )
 
 
-def cases_read(part: Floats) -> list[int]:
-    """How many of these cases anybody read, by arm."""
-    return [int(np.count_nonzero(~np.isnan(arm).all(axis=0))) for arm in part]
+def cases_read(part: Floats, cluster: Clusters | None = None) -> list[int]:
+    """How many of these cases anybody read, by arm; of how many patients where several are of one."""
+    read = [~np.isnan(arm).all(axis=0) for arm in part]
+    return [int(np.count_nonzero(of)) if cluster is None else len(np.unique(cluster[of])) for of in read]
 
 
 def place_of_task(readings: Readings, study: Study) -> Place:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.patterns import RATES, patterns
 from trustreport.measures.reliance.tertiles import tertiles
-from trustreport.performance.readers import AIDED, UNAIDED
+from trustreport.performance.readers import AIDED, UNAIDED, patients_of
 from trustreport.plan import Plan
 from trustreport.study import Binary, Floats, Readings
 
@@ -37,7 +38,8 @@ class Grids:
     `patterns` needs both decisions, advice and truth; `outcomes` holds each rate of the measures, those of
     disagreement from the decisions themselves, so that they need no truth. `decision` and `sureness` (the
     reader's confidence) are of both arms, `advice` of the aided one. `levels` holds the level of complexity
-    of each case, -1 where it is not known; `types` the type of advice of each reading.
+    of each case, -1 where it is not known; `types` the type of advice of each reading, `cluster` which cases
+    are of one patient.
     """
 
     patterns: Floats
@@ -52,6 +54,7 @@ class Grids:
     levels: NDArray[np.int8]
     level_names: tuple[str, ...]
     types: Floats
+    cluster: Clusters | None
 
     def lacking(self, rate: str) -> str:
         """Why a rate is undefined where no reading belongs to its base."""
@@ -92,6 +95,7 @@ def grids(readings: Readings, arms: tuple[str, str], advice: Binary) -> Grids:
         sureness,
         *_levels(readings.cases.complexity, len(readings.cases)),
         types[AIDED],
+        patients_of(readings),
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trustreport.clusters import clusters_of
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.case_share import case_share
-from trustreport.measures.cluster import Clusters
+from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.reliance.clustered import clustered_share
 from trustreport.measures.reliance.linearised import Linearised
 from trustreport.measures.repeatability import (
@@ -20,7 +20,7 @@ from trustreport.measures.repeatability import (
     repeat_kappa,
     repeated,
 )
-from trustreport.performance.cases import Mask, Outputs, outputs, place_of_set, together
+from trustreport.performance.cases import Mask, Outputs, outputs, place_of_set
 from trustreport.performance.entries import as_entries
 from trustreport.performance.keys import case_key
 from trustreport.performance.readers import place_of_task

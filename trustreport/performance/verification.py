@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from trustreport.clusters import clusters_of
 from trustreport.estimate import Estimate
 from trustreport.measures.association import fisher_exact
-from trustreport.measures.cluster import Clusters
+from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.confusion.partial_verification import (
     Name,
     PartlyVerified,
     begg_greenes,
     begg_greenes_logit,
 )
-from trustreport.performance.cases import ScoredCases, outputs, together
+from trustreport.performance.cases import ScoredCases, outputs
 from trustreport.performance.follow_up import is_mature
 from trustreport.performance.keys import case_key
 from trustreport.plan import Plan

@@ -351,7 +351,9 @@ def test_youden_of_one_reader_and_at_a_prevalence() -> None:
 def test_youden_of_perfect_readers_has_the_limits_of_both_classes() -> None:
     """Wilson's 20 of 20 and 40 of 40, put together by hand."""
     e = youden_in_range(
-        no_interval(1.0, 180, notes.NO_VARIATION, method="or_rrrc"), [np.ones((3, 20)), np.ones((3, 40))]
+        no_interval(1.0, 180, notes.NO_VARIATION, method="or_rrrc"),
+        [np.ones((3, 20)), np.ones((3, 40))],
+        [20, 40],
     )
     lower = [proportion_confint(n, n, method="wilson")[0] for n in (20, 40)]
     assert (e.low, e.high) == (pytest.approx(1 - sqrt(sum((1 - x) ** 2 for x in lower))), 1)

@@ -12,6 +12,7 @@ from trustreport.measures.utility.matrices import expected_matrix
 from trustreport.messages import Message
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries
+from trustreport.performance.readers import patients_of
 from trustreport.place import Place, of_task
 from trustreport.plan import Plan
 from trustreport.results import Result, results_for
@@ -88,7 +89,7 @@ def _contrast(
     judged = (readings.decision >= 0) & (readings.truth >= 0)
     grid = readings.grid(np.where(judged, readings.decision.astype(float), np.nan), arms)
     known = readings.cases.truth >= 0
-    grid, truth = grid[:, :, known], readings.cases.truth[known] == 1
+    grid, truth, cluster = grid[:, :, known], readings.cases.truth[known] == 1, patients_of(readings, known)
     anybody = (~np.isnan(grid)).any(axis=(0, 2))
     for name, matrix in declared.items():
         for prevalence in dict.fromkeys((None, plan.expected_prevalence)):
@@ -96,9 +97,10 @@ def _contrast(
                 continue
             chosen = {"utility": name, **({} if prevalence is None else {"prevalence": prevalence})}
             level = plan.report.confidence_level
-            found = voi_of_readings(grid[:, anybody], truth, matrix, prevalence=prevalence, level=level)
-            more: dict[str, Any] = {"analysis": ANALYSIS, "parameters": chosen}
-            yield from results_for(f"{ID}.voi", place, found, leads=found[0].method, **more)
+            more: dict[str, Any] = {"prevalence": prevalence, "cluster": cluster, "level": level}
+            found = voi_of_readings(grid[:, anybody], truth, matrix, **more)
+            of: dict[str, Any] = {"analysis": ANALYSIS, "parameters": chosen}
+            yield from results_for(f"{ID}.voi", place, found, leads=found[0].method, **of)
 
 
 def of_advice(sets: Iterable[tuple[Message | str, ScoredCases]], plan: Plan) -> Iterator[Informed]:

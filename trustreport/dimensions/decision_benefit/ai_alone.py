@@ -14,7 +14,14 @@ from trustreport.measures.mrmc.fixed_reader import fixed_against_readers
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.sentences import side_of
-from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, correct_decisions, reading_key
+from trustreport.performance.readers import (
+    AIDED,
+    FIRST_COVARIANCE,
+    UNAIDED,
+    correct_decisions,
+    patients_of,
+    reading_key,
+)
 from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import Floats, Readings
@@ -73,7 +80,8 @@ def ai_results(
         cases = cases & ~np.isnan(right)
         for a in (UNAIDED, AIDED):
             if cases.any() and not np.isnan(correct[a][:, cases]).all():
-                found = fixed_against_readers(right[cases], correct[a][:, cases], level=level)
+                own = patients_of(readings, cases)
+                found = fixed_against_readers(right[cases], correct[a][:, cases], cluster=own, level=level)
                 named = {_analysis(method): e for method, e in found.items()}
                 first = next(iter(named))
                 of: dict[str, Any] = {

@@ -7,24 +7,34 @@ from math import isinf, isnan, nan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.estimate import Estimate, undefined
 from trustreport.finding import Part, PlainTable
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc
+from trustreport.measures.mrmc.crossed_clusters import clustered_areas, clustered_means, clustered_youden
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions
 from trustreport.measures.mrmc.youden import fit_youden
 from trustreport.measures.multiplicity import holm
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table
-from trustreport.performance.readers import FIRST_COVARIANCE, correct_decisions, every_endpoint, reading_key
+from trustreport.performance.readers import (
+    FIRST_COVARIANCE,
+    correct_decisions,
+    every_endpoint,
+    patients_of,
+    reading_key,
+)
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Floats, Readings
 
+Fit = Callable[[Floats, Clusters | None], ObuchowskiRockette]
 TEXT = f"{ID}.all_arms"
 GLOBAL, PAIRWISE = f"{ID}.global_test", f"{ID}.pairwise_difference"
 # Under so many readers the larger p of random and fixed readers is primary, elsewhere the wider interval.
@@ -73,23 +83,38 @@ def _fits(readings: Readings, arms: tuple[str, ...]) -> dict[str, ObuchowskiRock
     both = bool((truth == 1).any() and (truth == 0).any())
     found: dict[str, ObuchowskiRockette | None] = {}
 
-    def add(name: str, part: Floats, fit: Callable[[Floats], ObuchowskiRockette]) -> None:
+    def add(name: str, part: Floats, of: NDArray[np.bool_], fit: Fit) -> None:
         if part.size:
-            found[name] = None if np.isnan(part).any() else fit(part)
+            found[name] = None if np.isnan(part).any() else fit(part, patients_of(readings, of))
+
+    def shares(part: Floats, cluster: Clusters | None) -> ObuchowskiRockette:
+        return fit_proportions(part) if cluster is None else clustered_means(part, cluster).fit(part.shape[2])
+
+    def areas(part: Floats, cluster: Clusters | None) -> ObuchowskiRockette:
+        positive = truth[known] == 1
+        if cluster is None:
+            return fit_auc(part, positive, "jackknife")
+        return clustered_areas(part, positive, cluster).fit(part.shape[2])
+
+    def sums(part: Floats, cluster: Clusters | None) -> ObuchowskiRockette:
+        positive = truth[known] == 1
+        if cluster is None:
+            return fit_youden(part, positive)
+        return clustered_youden(part, positive, cluster).fit(part.shape[2])
 
     if readings.decision is not None:
         correct = correct_decisions(readings, arms)
-        add("accuracy", correct[:, :, known], fit_proportions)
-        add("sensitivity", correct[:, :, truth == 1], fit_proportions)
-        add("specificity", correct[:, :, truth == 0], fit_proportions)
+        for name, of in {"accuracy": known, "sensitivity": truth == 1, "specificity": truth == 0}.items():
+            add(name, correct[:, :, of], of, shares)
     if readings.score is not None and both:
         rating = readings.grid(readings.score, arms)[:, :, known]
-        add("auc", rating, lambda part: fit_auc(part, truth[known] == 1, "jackknife"))
+        add("auc", rating, known, areas)
     if readings.decision is not None and both:
-        add("youden_j", correct[:, :, known], lambda part: fit_youden(part, truth[known] == 1))
+        add("youden_j", correct[:, :, known], known, sums)
     for name, values in readings.endpoints.items():
         own = readings.grid(values, arms)
-        add(name, own[:, :, ~np.isnan(own).all(axis=(0, 1))], fit_proportions)
+        of = np.asarray(~np.isnan(own).all(axis=(0, 1)))
+        add(name, own[:, :, of], of, shares)
     return found
 
 

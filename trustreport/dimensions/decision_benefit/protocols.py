@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trustreport.dimensions.decision_benefit.entries import ID
 from trustreport.estimate import Estimate
+from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.proportion import wilson
 from trustreport.measures.protocols import (
     ARBITRATION,
@@ -22,7 +23,7 @@ from trustreport.measures.protocols import (
     pseudo_values,
     reader_time,
 )
-from trustreport.performance.readers import AIDED, UNAIDED, analysis_of_shares, reading_key
+from trustreport.performance.readers import AIDED, UNAIDED, analysis_of_shares, patients_of, reading_key
 from trustreport.performance.reliance import advice_of
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import Plan
@@ -73,7 +74,8 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
     if prevalence is None:
         prevalence = float((truth == 1).sum() / (truth >= 0).sum())
     of: dict[str, Any] = {"cases": key}
-    results = [r for name in found for r in _performance(name, found, truth, place, level, **of)]
+    cluster = patients_of(readings)
+    results = [r for name in found for r in _performance(name, found, truth, cluster, place, level, **of)]
     seconds = _seconds(readings, arms, plan)
     for name in found:
         time = reader_time(name, seconds[UNAIDED], seconds[AIDED], reader, shown, ruled_out)
@@ -83,7 +85,13 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
 
 
 def _performance(
-    name: str, found: Mapping[str, Floats], truth: NDArray[np.int8], place: Place, level: float, **of: Any
+    name: str,
+    found: Mapping[str, Floats],
+    truth: NDArray[np.int8],
+    cluster: Clusters | None,
+    place: Place,
+    level: float,
+    **of: Any,
 ) -> Iterator[Result]:
     """Sensitivity and specificity of a protocol, and their differences from the reader alone."""
     decided = found[name]
@@ -97,7 +105,8 @@ def _performance(
         )
         if np.isnan(right[0]).all() or np.isnan(right[1]).all():
             continue
-        analysis = analysis_of_shares(np.stack(right))
+        own = together(cluster, cases)
+        analysis = analysis_of_shares(np.stack(right), own)
         of |= {"endpoint": endpoint}
         there = place.at(protocol=name)
         mean = analysis.lead_mean(AIDED, level)
@@ -110,11 +119,13 @@ def _performance(
             for better, worse in ((counted, right[1]), (right[1], counted))
         )
         details = {"gained": gained, "lost": lost, "pairs": float(pairs.sum())}
-        change = _one_way(name, positive, right, level) or analysis.lead_difference(level)
+        change = _one_way(name, positive, right, own, level) or analysis.lead_difference(level)
         yield Result(f"{ID}.protocol_difference", there, change, details=details, primary=True, **of)
 
 
-def _one_way(name: str, positive: int, right: list[Floats], level: float) -> Estimate | None:
+def _one_way(
+    name: str, positive: int, right: list[Floats], cluster: Clusters | None, level: float
+) -> Estimate | None:
     """The difference of a protocol that changes decisions one way: a share of readings, with its limits.
 
     A difference with limits of either sign would be wrong by more than its width: nothing can be gained where
@@ -124,7 +135,7 @@ def _one_way(name: str, positive: int, right: list[Floats], level: float) -> Est
     if way is None or not np.array_equal(np.isnan(now), np.isnan(alone)):
         return None
     side = way if positive else -way
-    share = analysis_of_shares(np.stack([side * (now - alone), alone])).lead_mean(AIDED, level)
+    share = analysis_of_shares(np.stack([side * (now - alone), alone]), cluster).lead_mean(AIDED, level)
     low, value, high = (side * x + 0.0 for x in (share.low, share.value, share.high))  # no -0.0
     return replace(share, value=value, low=min(low, high), high=max(low, high), p=nan)
 

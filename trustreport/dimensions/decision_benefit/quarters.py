@@ -13,7 +13,7 @@ from trustreport.finding import EstimateRow, EstimateTable, Part
 from trustreport.measures.mrmc.bootstrap import METHOD, Draws, canonical_order
 from trustreport.measures.mrmc.quarters import LEAST_READERS, Quarter, quarter_gain
 from trustreport.messages import Message, say
-from trustreport.performance.readers import correct_decisions, reading_key
+from trustreport.performance.readers import correct_decisions, patients_of, reading_key
 from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.seeds import generator
@@ -39,7 +39,9 @@ def quarter_results(
     draws = None
     if n_readers >= LEAST_READERS:
         rng = generator(seed, ID, "quarters", readings.task, *arms)
-        draws = Draws.of(len(names), readings.cases.truth[cases], rng)
+        patient = patients_of(readings)
+        of = None if patient is None else patient[cases]
+        draws = Draws.of(len(names), readings.cases.truth[cases], rng, cluster=of)
     for quarter in QUARTERS:
         if draws is None:
             e = undefined(n, FEW_READERS.format(n=n_readers), level=level, method=METHOD)

@@ -17,6 +17,7 @@ from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement.fleiss import fleiss_kappa
 from trustreport.measures.agreement.interval import coefficient_interval
 from trustreport.measures.agreement.percent import percent_agreement
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.bootstrap import Draws, Statistic, canonical_order
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette
@@ -30,6 +31,7 @@ from trustreport.performance.readers import (
     UNAIDED,
     analysis_of_means,
     correct_decisions,
+    patients_of,
     reading_key,
 )
 from trustreport.place import Place
@@ -56,7 +58,8 @@ NO_SUCH_DECISION = "no such decision, or no case of that class"
 class SharedGrids:
     """The grids of one task, aided arm first, readers and cases in an order of their own, and the draws.
 
-    Each grid is (2, n_readers, n_cases), NaN where nothing is known.
+    Each grid is (2, n_readers, n_cases), NaN where nothing is known. `cluster` (n_cases,) says which cases
+    are of one patient.
     """
 
     place: Place
@@ -65,6 +68,7 @@ class SharedGrids:
     seed: int
     grids: Mapping[str, Floats]
     truth: NDArray[np.int8]
+    cluster: Clusters | None
     draws: Draws
     cases: str
     sessions: tuple[str, ...] = ()
@@ -129,12 +133,14 @@ def _shared(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
         list(readings.readers.labels), np.concatenate([*found.values(), of_cases])
     )
     seed = plan.similarity.seed
-    draws = Draws.of(len(readers), truth[cases], generator(seed, ID, readings.task))
+    patient = patients_of(readings)
+    cluster = None if patient is None else patient[cases]
+    draws = Draws.of(len(readers), truth[cases], generator(seed, ID, readings.task), cluster=cluster)
     grids = {name: grid[:, readers][:, :, cases] for name, grid in found.items()}
     level = plan.report.confidence_level
     seed = DEFAULT if seed is None else seed
     key = reading_key(readings)
-    return SharedGrids(place, arms, level, seed, grids, truth[cases], draws, key, readings.sessions)
+    return SharedGrids(place, arms, level, seed, grids, truth[cases], cluster, draws, key, readings.sessions)
 
 
 def reading_means(shared: SharedGrids, quantity: str, column: str) -> list[Result]:
@@ -142,7 +148,8 @@ def reading_means(shared: SharedGrids, quantity: str, column: str) -> list[Resul
     values = shared.grids.get(column)
     if values is None or np.isnan(values).all():
         return []
-    analysis, n, level = analysis_of_means(values), _counts(values), shared.level
+    analysis = analysis_of_means(values, shared.cluster)
+    n, level = _counts(values), shared.level
 
     def result(place: Place, held: int, why: str, by_analysis: Callable[[], dict[str, Estimate]]) -> Result:
         none = {BY_DESIGN: undefined(0, why, level=level, method=BY_DESIGN)}

@@ -9,8 +9,10 @@ from trustreport.dimensions.flow import PARTIAL_DESIGNS
 from trustreport.dimensions.pragmatic_utility.comparison import ID, ArmComparison, contrast_results
 from trustreport.dimensions.pragmatic_utility.counts import missing_bounds, paired, two_sample
 from trustreport.estimate import Estimate
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.crossed_clusters import clustered_means
 from trustreport.measures.mrmc.gee import gee_odds_ratio
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
@@ -18,7 +20,7 @@ from trustreport.measures.mrmc.one_reader import OneReader, OneReaderYouden
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.paired.table import PairedTable
 from trustreport.performance.reader_errors import reader_errors
-from trustreport.performance.readers import AIDED, UNAIDED, correct_decisions, reading_key
+from trustreport.performance.readers import AIDED, UNAIDED, correct_decisions, patients_of, reading_key
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -50,26 +52,28 @@ def from_readings(readings: Readings, arms: tuple[str, str], plan: Plan, *, plac
     )
     if table.n:
         results += paired(place, arms, table, level, leads=False, cases=key)
-        results += clustered(place.at(arms=arms), grid, level, cases=key)
+        results += clustered(place.at(arms=arms), grid, patients_of(readings), level, cases=key)
     results += mrmc(readings, arms, place, level)
     if plan.expected_prevalence is not None:
-        truth, contrast = readings.cases.truth, place.at(arms=arms)
-        results += at_prevalence(contrast, grid, truth, plan.expected_prevalence, level, cases=key)
+        truth, contrast, cluster = readings.cases.truth, place.at(arms=arms), patients_of(readings)
+        results += at_prevalence(contrast, grid, truth, cluster, plan.expected_prevalence, level, cases=key)
     if plan.reading.design not in PARTIAL_DESIGNS:
         aided, unaided = counts_of(grid[AIDED]), counts_of(grid[UNAIDED])
         results += missing_bounds(place, arms, aided, unaided, grid[0].size, level)
     return ArmComparison(place, *arms, tuple(results))
 
 
-def clustered(contrast: Place, grid: Floats, level: float, **of: Any) -> list[Result]:
-    """ARR and McNemar's test with cases, readers or both as clusters, and the odds ratio of generalised
-    estimating equations, cases as clusters."""
+def clustered(
+    contrast: Place, grid: Floats, cluster: Clusters | None, level: float, **of: Any
+) -> list[Result]:
+    """ARR and McNemar's test with cases (or patients), readers or both as clusters, and the odds ratio of
+    generalised estimating equations, cases as clusters."""
     arr = [
-        clustered_difference(grid, clustering, compared=UNAIDED, baseline=AIDED, level=level)
+        clustered_difference(grid, clustering, compared=UNAIDED, baseline=AIDED, cluster=cluster, level=level)
         for clustering in CLUSTERINGS
     ]
     odds_ratio = gee_odds_ratio(grid, compared=AIDED, baseline=UNAIDED, level=level)
-    test = mcnemar_clustered_case(grid, compared=UNAIDED, baseline=AIDED, level=level)
+    test = mcnemar_clustered_case(grid, compared=UNAIDED, baseline=AIDED, cluster=cluster, level=level)
     of = {**of, "analysis": "clustered"}
     found = contrast_results(contrast, arr=arr, odds_ratio=[odds_ratio], **of)
     return [*found, Result(f"{ID}.mcnemar", contrast, test, primary=True, **of)]
@@ -98,6 +102,7 @@ def at_prevalence(
     contrast: Place,
     grid: Floats,
     truth: NDArray[np.int8],
+    cluster: Clusters | None,
     prevalence: float,
     level: float,
     **of: Any,
@@ -109,6 +114,10 @@ def at_prevalence(
     if not positive.size or not negative.size:
         return []
     judged = grid[:, :, truth >= 0]
+    if cluster is not None:
+        classes = clustered_means(_by_class(grid, truth), cluster)
+        arr = [difference_in_range(classes.contrast(_at(prevalence), level=level))]
+        return contrast_results(contrast, arr=arr, leads={"arr": arr[0].method}, **of)
     if judged.shape[1] == 1:
         alone = OneReaderYouden(OneReader(positive), OneReader(negative))
         arr = [alone.weighted((prevalence, 1 - prevalence), UNAIDED, AIDED, level=level)]
@@ -131,7 +140,16 @@ def _incomplete_at_prevalence(
     grid: Floats, truth: NDArray[np.int8], prevalence: float, level: float
 ) -> Estimate:
     """The same with readings missing: each class of each arm is an arm of the U-statistic."""
-    classes = [np.where(truth == c, grid[arm], np.nan) for arm in (UNAIDED, AIDED) for c in (1, 0)]
+    statistic = ustatistic(_by_class(grid, truth), centred=True)
+    return difference_in_range(statistic.contrast(_at(prevalence), level=level))
+
+
+def _by_class(grid: Floats, truth: NDArray[np.int8]) -> Floats:
+    """Positive and negative cases of each arm as arms of their own, (4, n_readers, n_cases)."""
+    return np.stack([np.where(truth == c, grid[arm], np.nan) for arm in (UNAIDED, AIDED) for c in (1, 0)])
+
+
+def _at(prevalence: float) -> Floats:
+    """What each of these arms weighs in the change at a prevalence."""
     shares = np.array([prevalence, 1 - prevalence])
-    statistic = ustatistic(np.stack(classes), centred=True)
-    return difference_in_range(statistic.contrast(np.concatenate([shares, -shares]), level=level))
+    return np.concatenate([shares, -shares])

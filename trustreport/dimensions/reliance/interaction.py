@@ -10,7 +10,7 @@ import numpy as np
 
 from trustreport.dimensions.reliance.rates import ID, RateEntry, linearised, paired_table, pooled
 from trustreport.estimate import undefined
-from trustreport.measures.mrmc.bootstrap import Draws, canonical_order
+from trustreport.measures.mrmc.bootstrap import Draws, Resampled, canonical_order
 from trustreport.measures.paired.odds_ratio import or_delta
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.appropriate import appropriate, chance_corrected
@@ -98,15 +98,18 @@ def of_readings(
     of: dict[str, Any] = {"cases": reading_key(readings)}
     contrast, n = place.at(arms=arms), int((~np.isnan(found.patterns)).sum())
     for e in (*CHANGES, *ODDS, *BOUNDS):
-        yield from pooled(e, contrast, found.outcomes[e.rate], found.lacking(e.rate), level, **of)
+        outcome, lacking = found.outcomes[e.rate], found.lacking(e.rate)
+        yield from pooled(e, contrast, outcome, found.cluster, lacking, level, **of)
     for id, pair in PUBLISHED.items():
-        yield from linearised(id, contrast, odds_ratio(*_indicators(found, *pair)), n, level, **of)
+        odds = odds_ratio(*_indicators(found, *pair))
+        yield from linearised(id, contrast, odds, found.cluster, n, level, **of)
     yield from _technology_impact(found, readings, contrast, level, **of)
     if found.level_names:
         known = ~np.isnan(found.patterns)
         for e in ODDS:
             adjusted = adjusted_odds(found.outcomes[e.rate], known, found.levels, found.level_names)
-            yield from linearised(f"{e.id}_adjusted", contrast, adjusted, n, level, **of)
+            id = f"{e.id}_adjusted"
+            yield from linearised(id, contrast, adjusted, found.cluster, n, level, **of)
     yield from _appropriate(found, contrast, level, **of)
     yield from _between_readers(found, readings, contrast, level, seed, **of)
 
@@ -140,10 +143,10 @@ def _appropriate(found: Grids, contrast: Place, level: float, **of: Any) -> list
     n, all_of_them = (int((~np.isnan(x)).sum()) for x in (outcome, found.patterns))
     lacking = notes.NO_CONFIDENCE if all_of_them else notes.NO_READING
     details = {"left_out": float(all_of_them - n)} if n else {}
-    results = pooled(APPROPRIATE, contrast, outcome, lacking, level, details=details, **of)
+    results = pooled(APPROPRIATE, contrast, outcome, found.cluster, lacking, level, details=details, **of)
     corrected = chance_corrected(found.patterns, *confidences)
     id = "appropriate_reliance_chance_corrected"
-    return results + linearised(id, contrast, corrected, n, level, details=details, **of)
+    return results + linearised(id, contrast, corrected, found.cluster, n, level, details=details, **of)
 
 
 def _between_readers(
@@ -155,7 +158,9 @@ def _between_readers(
     order, cases = canonical_order(names, grids)
     aided, unaided, advice, *correct = grids[:, order][:, :, cases]
     rng = generator(seed, ID, readings.task, *(contrast.arms or ()))
-    draws = Draws.of(len(names), found.truth[cases], rng, resampled="both" if len(names) > 1 else "cases")
+    resampled: Resampled = "both" if len(names) > 1 else "cases"
+    cluster = None if found.cluster is None else found.cluster[cases]
+    draws = Draws.of(len(names), found.truth[cases], rng, resampled=resampled, cluster=cluster)
     both = ~np.isnan(correct).any(axis=0)
     all_three = ~np.isnan([aided, unaided, advice]).any(axis=0)
     for id, statistic, n, lacking in (
@@ -191,13 +196,15 @@ def of_types(
     for name, mask in types:
         for e in OF_TYPE:
             there = e.place(place, arms).at(advice_type=name)
-            yield from pooled(e, there, found.outcomes[e.rate] * mask, found.lacking(e.rate), level, **of)
+            outcome, lacking = found.outcomes[e.rate] * mask, found.lacking(e.rate)
+            yield from pooled(e, there, outcome, found.cluster, lacking, level, **of)
         impact = odds_ratio(found.correct[AIDED] * mask, found.correct[UNAIDED] * mask)
         there = place.at(arms=arms, advice_type=name)
-        yield from linearised("technology_impact", there, impact, int(np.nansum(mask)), level, **of)
+        n = int(np.nansum(mask))
+        yield from linearised("technology_impact", there, impact, found.cluster, n, level, **of)
     for (first, mine), (second, theirs) in combinations(reversed(types), 2):
         for e in COMPARED:
             difference = share_difference(found.outcomes[e.rate] * mine, found.outcomes[e.rate] * theirs)
             there = e.place(place, arms).at(advice_type=first)
             more = {"parameters": {"against": second}, **of}
-            yield from linearised(f"{e.id}_difference", there, difference, 0, level, **more)
+            yield from linearised(f"{e.id}_difference", there, difference, found.cluster, 0, level, **more)

@@ -8,8 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.case_share import case_share
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.paired.table import PairedTable
-from trustreport.measures.proportion import wilson
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import clustered_share
 from trustreport.measures.reliance.linearised import INDEPENDENT, Linearised
@@ -53,24 +54,38 @@ class RateEntry:
 
 
 def pooled(
-    asked: RateEntry, place: Place, outcome: Floats, lacking: str, level: float, **of: Any
+    asked: RateEntry,
+    place: Place,
+    outcome: Floats,
+    cluster: Clusters | None,
+    lacking: str,
+    level: float,
+    **of: Any,
 ) -> list[Result]:
     """Clustered, and as commonly published taken as independent; the clustered one is primary if it can."""
-    clustered = clustered_share(outcome, level=level, lacking=lacking)
+    clustered = clustered_share(outcome, cluster=cluster, level=level, lacking=lacking)
     alone = clustered.n > 0 and isnan(clustered.low)
-    pair = clustered, independent(outcome, lacking, level)
+    pair = clustered, independent(outcome, cluster if alone else None, lacking, level)
     return _both(f"{ID}.{asked.id}", place, *map(asked.turned, pair), alone=alone, **of)
 
 
 def linearised(
-    id: str, place: Place, found: Linearised | str, n: int, level: float, **of: Any
+    id: str,
+    place: Place,
+    found: Linearised | str,
+    cluster: Clusters | None,
+    n: int,
+    level: float,
+    **of: Any,
 ) -> list[Result]:
     """The same of a value that is made of several means; a text says why there is none."""
     if isinstance(found, str):
         nothing = undefined(n, found, level=level, method=INDEPENDENT)
         return [Result(f"{ID}.{id}", place, nothing, primary=True, **of)]
-    clustered, each = found.clustered(level), found.independent(level)
-    return _both(f"{ID}.{id}", place, clustered, each, alone=isnan(clustered.low), **of)
+    clustered = found.clustered(level, cluster)
+    alone = isnan(clustered.low)
+    each = found.independent(level, cluster if alone else None)
+    return _both(f"{ID}.{id}", place, clustered, each, alone=alone, **of)
 
 
 def _both(
@@ -84,12 +99,11 @@ def _both(
     ]
 
 
-def independent(outcome: Floats, lacking: str, level: float) -> Estimate:
-    """The share with readings taken as independent."""
+def independent(outcome: Floats, cluster: Clusters | None, lacking: str, level: float) -> Estimate:
+    """The share with readings taken as independent; those of a patient's cases as one cluster, if any."""
     based = ~np.isnan(outcome)
-    if not based.any():
-        return undefined(0, lacking, level=level, method="wilson")
-    return wilson(int(outcome[based].sum()), int(based.sum()), level)
+    of = None if cluster is None else np.broadcast_to(cluster, outcome.shape)[based]
+    return case_share(outcome[based] == 1, lacking=lacking, cluster=of, level=level)
 
 
 def paired_table(counts: Mapping[str, int], advice: str) -> PairedTable:

@@ -168,7 +168,7 @@ def from_readings(
     for asked in ASKED:
         of: dict[str, Any] = {"parameters": asked.parameters, "cases": key}
         outcome, lacking = found.outcomes[asked.rate], found.lacking(asked.rate)
-        results += pooled(asked, asked.place(place, arms), outcome, lacking, level, **of)
+        results += pooled(asked, asked.place(place, arms), outcome, found.cluster, lacking, level, **of)
     results += _changes(contrast, found, level, key)
     results += _by_confidence(place, arms, found, level, key)
     results += interaction.of_readings(found, readings, place, arms, level, seed)
@@ -179,7 +179,8 @@ def from_readings(
     }
     for j, name in names.items():
         for asked in EACH_READER:
-            own = independent(found.outcomes[asked.rate][j], found.lacking(asked.rate), level)
+            outcome, lacking = found.outcomes[asked.rate][j], found.lacking(asked.rate)
+            own = independent(outcome, found.cluster, lacking, level)
             there = asked.place(place, arms).at(reader=name)
             results.append(Result(f"{ID}.{asked.id}", there, own, primary=True, cases=key))
     return Reliance(place, arms, tuple(results), tuple(names.values()), readings.sequential)
@@ -195,10 +196,17 @@ def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Re
             codes = np.where((found.advice_right == right) & of_class, found.patterns, np.nan)
             correct = np.where(np.isnan(codes), np.nan, found.correct)
             clustered = difference_in_range(
-                clustered_difference(correct, CLUSTERED, compared=AIDED, baseline=UNAIDED, level=level)
+                clustered_difference(
+                    correct, CLUSTERED, compared=AIDED, baseline=UNAIDED, cluster=found.cluster, level=level
+                )
             )
             paired = tango(paired_table(pattern_counts(codes), advice), level)
             alone = clustered.n > 0 and isnan(clustered.low)
+            if alone and found.cluster is not None:
+                of_cases: Clustering = "cluster_case"
+                paired = clustered_difference(
+                    correct, of_cases, compared=AIDED, baseline=UNAIDED, cluster=found.cluster, level=level
+                )
             if alone:
                 paired = replace(paired, note=notes.ONLY_THESE)
             id = f"{ID}.accuracy_change"
@@ -226,4 +234,5 @@ def _by_confidence(
             }
             outcome = np.where(codes == band, found.outcomes[asked.rate], np.nan)
             there = asked.place(place, arms)
-            yield from pooled(asked, there, outcome, found.lacking(asked.rate), level, **of)
+            lacking = found.lacking(asked.rate)
+            yield from pooled(asked, there, outcome, found.cluster, lacking, level, **of)

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import of_part
 from trustreport.dimensions.subgroups.entries import Measured, difference_entry, unknown_entry
 from trustreport.dimensions.subgroups.groups import CaseGroup, Division, Mask, divisions
 from trustreport.dimensions.subgroups.small import TOO_FEW_TO_COMPARE, Least, with_few, without_value
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.auc import auc_covariance, auc_ustatistic, reader_auc
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.crossed_clusters import clustered_areas, clustered_means
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.subgroup_effect import effect_differences, leading_mode
@@ -20,6 +22,7 @@ from trustreport.performance.readers import (
     FIRST_COVARIANCE,
     ReaderEndpoint,
     endpoints,
+    patients_of,
     place_of_task,
     primary_first,
     reading_key,
@@ -34,6 +37,7 @@ BENEFIT = "decision_benefit"
 NAME = "subgroups"
 # Gain in the first group less gain in the second, as arms: compared and baseline of either group.
 INTERACTION = np.array([1.0, -1.0, -1.0, 1.0])
+CLASSES = {"sensitivity": 1, "specificity": 0}
 GREATEST = 2.0  # all readers gain everything in one group and lose everything in the other
 TOO_FEW_FOR_EFFECT = "{positives} positives and {negatives} negatives; too few for an effect"
 
@@ -152,7 +156,7 @@ def _difference(
     endpoint: ReaderEndpoint, other: ReaderEndpoint, readings: Readings, group: CaseGroup, level: float
 ) -> tuple[str, Estimate]:
     """Gain in the group less gain in the others: the interaction of group and aid, and its analysis."""
-    if np.isnan(endpoint.outcome).any() or np.isnan(other.outcome).any():
+    if patients_of(readings) is not None or np.isnan(endpoint.outcome).any() or np.isnan(other.outcome).any():
         e = _unbalanced(endpoint, other, readings, group, level)
         return e.method, e
     parts = [
@@ -177,17 +181,30 @@ def _fitted(endpoint: ReaderEndpoint, truth: NDArray[np.int8]) -> tuple[Floats, 
 def _unbalanced(
     endpoint: ReaderEndpoint, other: ReaderEndpoint, readings: Readings, group: CaseGroup, level: float
 ) -> Estimate:
-    """The same with gaps: both arms of either group as four arms, empty on the cases of the other group."""
+    """The same with gaps, or with several cases of a patient.
+
+    Both arms of either group are four arms, empty on the cases of the other group.
+    """
     n, m = endpoint.outcome.shape[2], other.outcome.shape[2]
     outcome = np.full((4, endpoint.outcome.shape[1], n + m), np.nan)
     outcome[:2, :, :n] = endpoint.outcome
     outcome[2:, :, n:] = other.outcome
+    truth = readings.cases.truth
+    own, rest = (np.flatnonzero(mask & (truth >= 0)) for mask in (group.mask, group.against))
+    if endpoint.name in CLASSES:
+        own, rest = (rows[truth[rows] == CLASSES[endpoint.name]] for rows in (own, rest))
+    rows = np.concatenate([own, rest])
+    positive, cluster = truth[rows] == 1, patients_of(readings)
+    if cluster is not None:
+        made = (
+            clustered_areas(outcome, positive, cluster[rows])
+            if endpoint.name == "auc"
+            else clustered_means(outcome, cluster[rows])
+        )
+        return difference_in_range(made.contrast(INTERACTION, level=level), GREATEST)
     if endpoint.name != "auc":
         found = ustatistic(outcome, centred=True).contrast(INTERACTION, level=level)
         return difference_in_range(found, GREATEST)
-    truth = readings.cases.truth
-    own, rest = (truth[mask] for mask in (group.mask, group.against))
-    positive = np.concatenate([own[own >= 0], rest[rest >= 0]]) == 1
     found = auc_ustatistic(outcome, positive, centred=True).contrast(INTERACTION, level=level)
     return difference_in_range(found, GREATEST)
 
@@ -209,7 +226,12 @@ def of_cases(readings: Readings, mask: Mask) -> Readings:
         readings.task,
         readings.arms,
         readings.readers,
-        Cases(Labels(n=int(mask.sum())), readings.cases.truth[mask], readings.cases.classes),
+        Cases(
+            Labels(n=int(mask.sum())),
+            readings.cases.truth[mask],
+            readings.cases.classes,
+            clustering=of_part(readings.cases, mask),
+        ),
         readings.arm[rows],
         readings.reader[rows],
         place[readings.case[rows]].astype(np.int32),

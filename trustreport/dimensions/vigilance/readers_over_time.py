@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from trustreport.dimensions.vigilance.periods import ID, Timeline, readings_of
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.case_share import case_share
 from trustreport.measures.monitoring.rates import median
-from trustreport.measures.proportion import wilson
 from trustreport.measures.reliance.clustered import clustered_share
 from trustreport.performance.readers import AIDED, place_of_task, reading_key
 from trustreport.performance.reliance import Grids, advice_of, grids
@@ -95,9 +95,12 @@ def reader_results(every: Sequence[Reliances], timeline: Timeline, plan: Plan) -
                 here = here.at(arms=one.arms) if both else here.at(arm=one.arms[AIDED])
                 outcome = found.outcomes[rate]
                 lacking = found.lacking(rate)
-                shared = clustered_share(outcome, level=level, lacking=lacking)
+                shared = clustered_share(outcome, cluster=found.cluster, level=level, lacking=lacking)
                 if isnan(shared.low) and shared.n:
-                    alone = wilson(int(np.nansum(outcome)), shared.n, level)
+                    based = ~np.isnan(outcome)
+                    of = found.cluster
+                    own = None if of is None else np.broadcast_to(of, outcome.shape)[based]
+                    alone = case_share(outcome[based] == 1, lacking=lacking, cluster=own, level=level)
                     shared = replace(alone, note=shared.note)
                 results.append(_entry(here, shared, word, readings))
             results.append(_time(one, period.name, readings, level))

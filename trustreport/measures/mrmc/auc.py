@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import PairSums, UStatistic, from_sums
@@ -104,6 +105,71 @@ def auc_covariance(
         apart = product * (n1 * n0) ** 2 - same_positive - same_negative + both
         covariance = product - apart / (n1 * (n1 - 1) * n0 * (n0 - 1))
     return np.atleast_2d(np.asarray(covariance, dtype=np.float64))
+
+
+def won_by_case(
+    rating: NDArray[np.float64], truth: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Comparisons of each case: how many of them the positive case won, and how many there are.
+
+    Parameters
+    ----------
+    rating, truth
+        As in `reader_auc`.
+
+    Returns
+    -------
+    won, made : float arrays, shape (n_arms, n_readers, n_cases)
+        A tie is won by half; 0 for a case that was not rated.
+
+    Examples
+    --------
+    >>> won, made = won_by_case(np.array([[[1.0, 2, 2, 5]]]), np.array([False, False, True, True]))
+    >>> won, made
+    (array([[[2. , 1.5, 1.5, 2. ]]]), array([[[2., 2., 2., 2.]]]))
+    """
+    rated = ~np.isnan(rating)
+    won = np.zeros(rating.shape)
+    positives, negatives = (np.count_nonzero(rated & of, axis=2)[..., None] for of in (truth, ~truth))
+    made = np.where(rated, np.where(truth, negatives, positives), 0.0)
+    for arm, reader in np.ndindex(rating.shape[:2]):
+        one, known = rating[arm, reader], rated[arm, reader]
+        if (known & truth).any() and (known & ~truth).any():
+            of_positive, of_negative = _placements(one[truth], one[~truth])
+            won[arm, reader, known & truth] = of_positive
+            won[arm, reader, known & ~truth] = of_negative
+    return won * made, made
+
+
+def won_within(
+    rating: NDArray[np.float64], truth: NDArray[np.bool_], cluster: Clusters
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Comparisons within clusters: how many of them the positive case won, and how many there are.
+
+    Parameters
+    ----------
+    cluster : int array, shape (n_cases,)
+
+    Returns
+    -------
+    won, made : float arrays, shape (n_arms, n_readers, n_clusters), clusters in ascending order
+    """
+    names, index = np.unique(cluster, return_inverse=True)
+    of_cluster = np.argsort(index, kind="stable")
+    ends = np.cumsum(np.bincount(index))
+    pairs = [
+        (own[truth[own]][:, None] + 0 * own[~truth[own]], own[~truth[own]] + 0 * own[truth[own]][:, None])
+        for own in np.split(of_cluster, ends[:-1])
+    ]
+    positive, negative = (np.concatenate([pair[i].ravel() for pair in pairs]) for i in (0, 1))
+    won, made = (np.zeros((*rating.shape[:2], len(names))) for _ in range(2))
+    for arm, reader in np.ndindex(rating.shape[:2]):
+        first, second = rating[arm, reader, positive], rating[arm, reader, negative]
+        rated = ~(np.isnan(first) | np.isnan(second))
+        psi = np.where(rated, (first > second) + 0.5 * (first == second), 0.0)
+        won[arm, reader] = np.bincount(index[positive], psi, len(names))
+        made[arm, reader] = np.bincount(index[positive], rated, len(names))
+    return won, made
 
 
 def fit_auc(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import no_interval
 
@@ -56,6 +57,7 @@ class Draws:
         *,
         draws: int = LEAST_DRAWS,
         resampled: Resampled = "both",
+        cluster: Clusters | None = None,
     ) -> "Draws":
         """As many readers, and as many cases of each stratum, as there are, with replacement.
 
@@ -70,6 +72,9 @@ class Draws:
             The same state gives the same result.
         draws : int, at least 2000
         resampled : "both", or "readers" or "cases" with the others as they are
+        cluster : int array, shape (n_cases,), optional
+            Which cases are of one patient: patients are drawn, with all of their cases, among those whose
+            cases are of the same strata.
         """
         if draws < LEAST_DRAWS:
             raise ValueError(f"draws must be at least {LEAST_DRAWS}, got {draws}.")
@@ -77,9 +82,14 @@ class Draws:
         if resampled != "cases":
             readers[:] = _multiplicities(n_readers, draws, rng)
         if resampled != "readers":
-            for stratum in np.unique(strata):
-                members = np.flatnonzero(strata == stratum)
-                cases[:, members] = _multiplicities(len(members), draws, rng)
+            of, patient = strata, np.arange(len(strata))
+            if cluster is not None:
+                of, patient = _strata_of_clusters(strata, cluster)
+            drawn = np.ones((draws, len(of)))
+            for stratum in np.unique(of):
+                members = np.flatnonzero(of == stratum)
+                drawn[:, members] = _multiplicities(len(members), draws, rng)
+            cases[:] = drawn[:, patient]
         return cls(readers, cases, resampled)
 
     def estimate(
@@ -144,6 +154,16 @@ class Draws:
         return Estimate(
             value, min(low, value), max(high, value), n, level, METHOD, note, se=se, details=details
         )
+
+
+def _strata_of_clusters(strata: NDArray[Any], cluster: Clusters) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The stratum of each cluster, by which strata its cases are of, and the cluster of each case."""
+    first, patient = np.unique(cluster, return_index=True, return_inverse=True)[1:]
+    order = np.argsort(np.argsort(first))  # by the first case, so that names do not matter
+    patient = order[patient]
+    held = np.zeros((len(first), len(np.unique(strata))), bool)
+    held[patient, np.unique(strata, return_inverse=True)[1]] = True
+    return np.unique(held, axis=0, return_inverse=True)[1].reshape(-1), patient
 
 
 def _multiplicities(n: int, draws: int, rng: np.random.Generator) -> NDArray[np.float64]:

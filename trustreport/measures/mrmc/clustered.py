@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.cluster import Clusters, grouped
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
 
@@ -26,6 +27,7 @@ def clustered_difference(
     *,
     compared: int = 1,
     baseline: int = 0,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Mean difference of two arms over all pairs of readings, by the robust variance of its clusters.
@@ -45,6 +47,8 @@ def clustered_difference(
     outcome : float array, shape (n_arms, n_readers, n_cases)
         1.0 counted, 0.0 not, NaN no reading. With correct decisions the result is the absolute risk
         reduction.
+    cluster : int array, shape (n_cases,), optional
+        Which cases are of one patient: patients then stand in for cases.
 
     Returns
     -------
@@ -73,8 +77,9 @@ def clustered_difference(
         return undefined(0, notes.NO_PAIR, level=level, method=clustering)
     value = float(np.where(paired, change, 0.0).sum() / n)
     residual = np.where(paired, change - value, 0.0)
-    by_case, cases = residual.sum(axis=0), int(paired.any(axis=0).sum())
-    by_reader, readers = residual.sum(axis=1), int(paired.any(axis=1).sum())
+    residual, held = grouped(residual, cluster), grouped(paired.astype(float), cluster) > 0
+    by_case, cases = residual.sum(axis=0), int(held.any(axis=0).sum())
+    by_reader, readers = residual.sum(axis=1), int(held.any(axis=1).sum())
     details = {"n_readers": float(readers), "n_cases": float(cases)}
     needed = {"cluster_case": cases, "cluster_reader": readers}.get(clustering, min(cases, readers))
     if needed < 2:
@@ -84,7 +89,11 @@ def clustered_difference(
         "cluster_reader": lambda: _variance(by_reader, readers, n),
     }.get(
         clustering,
-        lambda: _variance(by_case, cases, n) + _variance(by_reader, readers, n) - _variance(residual, n, n),
+        lambda: (
+            _variance(by_case, cases, n)
+            + _variance(by_reader, readers, n)
+            - _variance(residual, int(held.sum()), n)
+        ),
     )()
     if variance <= NEGLIGIBLE:
         note = notes.TWOWAY_NOT_POSITIVE if abs(residual).max() > NEGLIGIBLE else notes.NO_VARIATION
@@ -95,11 +104,17 @@ def clustered_difference(
 
 
 def mcnemar_clustered_case(
-    outcome: NDArray[np.float64], *, compared: int = 1, baseline: int = 0, level: float = 0.95
+    outcome: NDArray[np.float64],
+    *,
+    compared: int = 1,
+    baseline: int = 0,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
 ) -> Estimate:
     """McNemar's test of two arms where each case was judged by several readers, cases as clusters.
 
-    With S_k the sum over readers of the difference in case k, and K cases::
+    With S_k the sum over readers of the difference in case k (in the cases of patient k, where a `cluster` is
+    given), and K cases::
 
         chi-square = (sum S_k)^2 / sum S_k^2 x (K - 1) / K, 1 df
 
@@ -121,12 +136,13 @@ def mcnemar_clustered_case(
     method = "mcnemar_clustered_case"
     change = outcome[compared] - outcome[baseline]
     paired = ~np.isnan(change)
-    n, cases = int(paired.sum()), int(paired.any(axis=0).sum())
+    n, held = int(paired.sum()), grouped(paired.sum(axis=0).astype(float), cluster)
+    cases = int((held > 0).sum())
     if n == 0:
         return undefined(0, notes.NO_PAIR, level=level, method=method)
     if cases < 2:
         return undefined(n, notes.ONE_CLUSTER, level=level, method=method)
-    s = np.where(paired, change, 0.0).sum(axis=0)
+    s = grouped(np.where(paired, change, 0.0).sum(axis=0), cluster)
     squares = float(s @ s)
     chi2 = float(s.sum() ** 2 / squares * (cases - 1) / cases) if squares > 0 else 0.0
     return Estimate(

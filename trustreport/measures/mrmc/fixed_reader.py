@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
+from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.crossed_clusters import clustered_means
 from trustreport.measures.mrmc.in_range import difference_in_range, reference_df
 from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
@@ -15,7 +17,11 @@ from trustreport.measures.mrmc.ustatistic import ustatistic
 
 
 def fixed_against_readers(
-    fixed: NDArray[np.float64], outcome: NDArray[np.float64], *, level: float = 0.95
+    fixed: NDArray[np.float64],
+    outcome: NDArray[np.float64],
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
 ) -> dict[str, Estimate]:
     """What the fixed reader gets right more often than the readers do on average.
 
@@ -40,6 +46,8 @@ def fixed_against_readers(
         1.0 counted, 0.0 not, NaN nothing said: the case is left out.
     outcome : float array, shape (n_readers, n_cases)
         Of the readers, in one arm; NaN no reading.
+    cluster : int array, shape (n_cases,), optional
+        Which cases are of one patient; the primary interval is that of `clustered_means` then.
 
     Returns
     -------
@@ -74,7 +82,10 @@ def fixed_against_readers(
         found = {lead.method: lead}
     found["ustatistic_bdg"] = _against_none(ustatistic(arm).arm_mean(0, level=level))
     read = ~np.isnan(difference)
-    if len(outcome) == 1 and read.any():
+    of = together(cluster, known)
+    if of is not None:
+        lead = _against_none(clustered_means(arm, of).arm_mean(0, level=level))
+    elif len(outcome) == 1 and read.any():
         both = np.stack([np.where(read[0], fixed[known], np.nan)[None], outcome[:, known]])
         lead = OneReader(both).difference(0, 1, level=level)
     lead = difference_in_range(lead)

@@ -86,7 +86,7 @@ def youden_ustatistic(
     return YoudenUStatistic(ustatistic(stacked, centred=centred), len(correct))
 
 
-def youden_in_range(e: Estimate, classes: Sequence[NDArray[np.float64]]) -> Estimate:
+def youden_in_range(e: Estimate, classes: Sequence[NDArray[np.float64]], cases: Sequence[int]) -> Estimate:
     """J of one arm with limits from -1 to 1: `by_score`, and where nothing varies MOVER of both classes.
 
     (J + 1) / 2 is the mean of sensitivity and specificity; of n1 and n0 independent readings it has the
@@ -98,8 +98,9 @@ def youden_in_range(e: Estimate, classes: Sequence[NDArray[np.float64]]) -> Esti
         J with its symmetric limits.
     classes : two float arrays, shape (n_readers, n_cases)
         What was right (1.0) and wrong (0.0) of the positive and of the negative cases, NaN no reading.
+    cases : two int
+        How many of each anybody read, of how many patients where several are of one.
     """
-    cases = [int(np.count_nonzero(~np.isnan(of).all(axis=0))) for of in classes]
     n1, n0 = (int(np.count_nonzero(~np.isnan(of))) for of in classes)
     if notes.NO_VARIATION not in e.note or not n1 * n0:
         most = 4 / (1 / n1 + 1 / n0) if n1 * n0 else None

@@ -6,16 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.case_share import case_share
+from trustreport.measures.cluster import Clusters, grouped
 from trustreport.measures.mrmc import notes as mrmc_notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile
-from trustreport.measures.proportion import wilson
 from trustreport.measures.reliance import notes
 
 METHOD = "cluster_twoway_t"
 
 
 def clustered_share(
-    outcome: NDArray[np.float64], *, level: float = 0.95, lacking: str = notes.NO_READING
+    outcome: NDArray[np.float64],
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
+    lacking: str = notes.NO_READING,
 ) -> Estimate:
     """Share of readings, pooled over readers, where readers and cases are both sampled.
 
@@ -34,6 +39,8 @@ def clustered_share(
     ----------
     outcome : float array, shape (n_readers, n_cases)
         1.0 counted, 0.0 in the base only, NaN not in the base.
+    cluster : int array, shape (n_cases,), optional
+        Which cases are of one patient: patients then stand in for cases, also in the floor of Wilson.
     lacking : str
         What to say where the base is empty.
 
@@ -68,20 +75,21 @@ def clustered_share(
     if n == 0:
         return undefined(0, lacking, level=level, method=METHOD)
     share = float(outcome[based].mean())
-    readers, cases = int(based.any(axis=1).sum()), int(based.any(axis=0).sum())
-    details = {"n_readers": float(readers), "n_cases": float(cases)}
+    held = grouped(based.astype(float), cluster) > 0
+    readers, cases, cells = int(held.any(axis=1).sum()), int(held.any(axis=0).sum()), int(held.sum())
+    details = {"n_readers": float(readers), "n_cases" if cluster is None else "clusters": float(cases)}
     fewer = min(readers, cases)
     if fewer < 2:
         return no_interval(share, n, mrmc_notes.ONE_CLUSTER, level=level, method=METHOD, details=details)
     if share in (0.0, 1.0):
-        readings = n * (quantile(n - 1, level) / quantile(fewer - 1, level)) ** 2
+        readings = cells * (quantile(cells - 1, level) / quantile(fewer - 1, level)) ** 2
         reach = 1 - ((1 - level) / 2) ** (1 / readings)  # Clopper-Pearson without an event
         low, high = (0.0, reach) if share == 0 else (1 - reach, 1.0)
         return Estimate(share, low, high, n, level, METHOD, notes.ALL_ALIKE, details=details)
-    residual = np.where(based, outcome - share, 0.0) / n
+    residual = grouped(np.where(based, outcome - share, 0.0) / n, cluster)
     by_case, by_reader, by_reading = (
         float((sums**2).sum() * count / (count - 1))
-        for sums, count in ((residual.sum(axis=0), cases), (residual.sum(axis=1), readers), (residual, n))
+        for sums, count in ((residual.sum(axis=0), cases), (residual.sum(axis=1), readers), (residual, cells))
     )
     variance, note = by_case + by_reader - by_reading, ""
     if variance <= NEGLIGIBLE:
@@ -89,7 +97,12 @@ def clustered_share(
     se, df = sqrt(variance), fewer - 1.0
     centre, half = log(share / (1 - share)), quantile(df, level) * se / (share * (1 - share))
     low, high = (_expit(centre + side) for side in (-half, half))
-    independent = wilson(int(outcome[based].sum()), n, level)
+    independent = case_share(
+        outcome[based] == 1,
+        lacking=lacking,
+        cluster=None if cluster is None else np.broadcast_to(cluster, outcome.shape)[based],
+        level=level,
+    )
     if independent.low < low or independent.high > high:
         low, high = min(low, independent.low), max(high, independent.high)
         note = mrmc_notes.join(note, notes.NO_NARROWER)

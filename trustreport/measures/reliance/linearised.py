@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level
+from trustreport.measures.cluster import Clusters, grouped
 from trustreport.measures.mrmc import notes as mrmc_notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, quantile, two_sided_p
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.clustered import METHOD
 
 Floats = NDArray[np.float64]
-INDEPENDENT = "delta_readings"
+INDEPENDENT, CLUSTERS = "delta_readings", "delta_clusters"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +50,8 @@ class Linearised:
     least: float = 0.0
     details: dict[str, float] = field(default_factory=dict)
 
-    def independent(self, level: float = 0.95) -> Estimate:
-        """The normal interval for readings taken as independent.
+    def independent(self, level: float = 0.95, cluster: Clusters | None = None) -> Estimate:
+        """The normal interval for readings taken as independent, or for clusters of cases (n_cases,).
 
         Estimand: the value for readings like these, each independent of the others.
 
@@ -61,13 +62,22 @@ class Linearised:
         0.50 (95% CI 0.10 to 0.90; n = 6)
         """
         check_level(level)
-        return self._limits(self._of_readings, inf, level, INDEPENDENT, self.note)
+        if cluster is None:
+            return self._limits(self._of_readings(None), inf, level, INDEPENDENT, self.note)
+        sums = grouped(np.where(np.isnan(self.influence), 0.0, self.influence).sum(axis=0), cluster)
+        held = grouped((~np.isnan(self.influence)).any(axis=0).astype(float), cluster) > 0
+        n = int(held.sum())
+        if n < 2:
+            one = mrmc_notes.join(self.note, mrmc_notes.ONE_CLUSTER)
+            return no_interval(self.value, self.n, one, level=level, method=CLUSTERS, details=self.details)
+        return self._limits(float(sums @ sums) * n / (n - 1), n - 1.0, level, CLUSTERS, self.note)
 
-    def clustered(self, level: float = 0.95) -> Estimate:
+    def clustered(self, level: float = 0.95, cluster: Clusters | None = None) -> Estimate:
         """The interval for readers and cases in general, never narrower than that of independent readings.
 
         Student's t has min(readers, cases) - 1 df. No limits with one reader or one case. Where V is not
-        positive the larger one-way variance takes its place, and a note says so.
+        positive the larger one-way variance takes its place, and a note says so. With a `cluster` (n_cases,)
+        patients stand in for cases.
 
         References
         ----------
@@ -82,28 +92,33 @@ class Linearised:
         """
         check_level(level)
         based = ~np.isnan(self.influence)
-        readers, cases = int(based.any(axis=1).sum()), int(based.any(axis=0).sum())
+        held = grouped(based.astype(float), cluster) > 0
+        readers, cases = int(held.any(axis=1).sum()), int(held.any(axis=0).sum())
         fewer, note = min(readers, cases), self.note
         if fewer < 2:
             one = mrmc_notes.join(note, mrmc_notes.ONE_CLUSTER)
             return no_interval(self.value, self.n, one, level=level, method=METHOD, details=self.details)
-        u = np.where(based, self.influence, 0.0)
+        u, of_readings = grouped(np.where(based, self.influence, 0.0), cluster), self._of_readings(cluster)
         by_case, by_reader = (
             float((u.sum(axis=axis) ** 2).sum() * count / (count - 1))
             for axis, count in ((0, cases), (1, readers))
         )
-        variance = by_case + by_reader - self._of_readings
+        variance = by_case + by_reader - of_readings
         if variance <= NEGLIGIBLE < max(by_case, by_reader):
             variance, note = max(by_case, by_reader), mrmc_notes.join(note, notes.LARGER_ONE_WAY)
         df = fewer - 1.0
-        floor = self._of_readings * (quantile(inf, level) / quantile(df, level)) ** 2
+        floor = of_readings * (quantile(inf, level) / quantile(df, level)) ** 2
         if variance < floor:
             variance, note = floor, mrmc_notes.join(note, notes.NO_NARROWER)
         return self._limits(variance, df, level, METHOD, note)
 
-    @property
-    def _of_readings(self) -> float:
+    def _of_readings(self, cluster: Clusters | None) -> float:
+        """The variance if readings, or those of one reader and patient together, were independent."""
         based = ~np.isnan(self.influence)
+        if cluster is not None:
+            cells = grouped(np.where(based, self.influence, 0.0), cluster)
+            n = int((grouped(based.astype(float), cluster) > 0).sum())
+            return max(float((cells**2).sum()) * n / (n - 1), self.least) if n > 1 else self.least
         times = based.astype(float) if self.times is None else np.where(based, self.times, 0.0)
         count = float(times.sum())
         squares = float((times * np.where(based, self.influence, 0.0) ** 2).sum())

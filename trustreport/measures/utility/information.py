@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.cell_mean import CLASS_ABSENT, METHOD, cell_mean
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.crossed_clusters import clustered_means
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import METHOD as USTATISTIC
 from trustreport.measures.mrmc.ustatistic import ustatistic
@@ -24,6 +26,7 @@ def voi_of_readings(
     utility: ArrayLike,
     *,
     prevalence: float | None = None,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> list[Estimate]:
     """How much more the readers' decisions are worth with the advice than without it.
@@ -45,6 +48,8 @@ def voi_of_readings(
         Rows the decision 0, 1; columns the truth 0, 1; in the unit of the result.
     prevalence : float in (0, 1), optional
         Share of positives that the utilities are to be reckoned at; that of the cases where absent.
+    cluster : int array, shape (n_cases,), optional
+        Which cases are of one patient; `clustered_means` is the primary one then.
     level : float in (0, 1)
 
     Returns
@@ -98,6 +103,8 @@ def voi_of_readings(
         found = [first, *(e for e in modes if e.method != first.method), *found]
     else:
         found = [ustatistic(stacked, centred=True).contrast(weights, level=level), *found]
+    if cluster is not None:
+        found = [clustered_means(stacked, cluster).contrast(weights, level=level), *found]
     return [replace(e, n=n, details={**e.details, **details}) for e in found]
 
 
