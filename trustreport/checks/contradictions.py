@@ -28,7 +28,7 @@ CHANCE = 0.01  # of so few majorities that are wrong, up to which it is none
 # Words that declare a reference as a vote, and one of readers, in the languages of a report.
 VOTE = re.compile(r"consens|konsens|majorit|mehrheit|maggioranz", re.IGNORECASE)
 OF_READERS = re.compile(r"\b(readers?|befunder\w*|lecteurs?|lettori|lettore)\b", re.IGNORECASE)
-LEAST_FOLLOWED = 20  # readings with wrong advice that all follow it, which readers hardly do
+LEAST_FOLLOWED = 10  # readings with wrong advice that all follow it, which readers hardly do
 
 
 # ---------------------------------------------------------------- P69
@@ -144,7 +144,8 @@ def _readers_who_rated(readings: Readings, raters: tuple[Ratings, ...]) -> list[
     for one in raters:
         if labels.counted or cases.counted or one.raters.counted or one.cases.labels.counted:
             continue  # numbers of rows are no names
-        if not set(cases).isdisjoint(one.cases.labels):
+        same_task = not (one.task and readings.task) or one.task == readings.task
+        if same_task and not set(cases).isdisjoint(one.cases.labels):
             names = {name.casefold() for name in one.raters}
             found += [name for name in labels if name.casefold() in names]
     return list(dict.fromkeys(found))
