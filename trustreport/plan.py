@@ -486,7 +486,7 @@ class DatasetFacts(FileForm):
     enrichment: Text | None = None
     eligibility: Text | None = declared("C")
     exclusions: tuple[Exclusion, ...] | None = declared("C")
-    unit_of_analysis: Literal["patient", "exam", "lesion", "frame"] | None = declared("C")
+    unit_of_analysis: Literal["patient", "exam", "lesion", "image", "slice", "frame"] | None = declared("C")
     cluster_keys: tuple[Text, ...] | None = declared("C")
     labels_provenance: Text | None = None
     licence: Text | None = None

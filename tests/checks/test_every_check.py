@@ -16,6 +16,7 @@ import pytest
 from tests import monitored as m
 from tests.checks import test_advice_accuracy as accuracy
 from tests.checks import test_checks_of_data as of_data
+from tests.checks import test_contradictions as contradicting
 from tests.checks import test_pragmatic_utility as utility
 from tests.checks import test_prespecification as fixed
 from tests.checks import test_reader_study as reading
@@ -155,6 +156,15 @@ def relied(study: Study) -> Evidence:
     """Evidence with the results of reliance, where there are any."""
     known = relying.DIMENSION.has_data(study, plan())
     return Evidence(study, plan(), relying.answer(study, plan()).results if known else ())
+
+
+def contradicted(name: str) -> tuple[Evidence, Evidence]:
+    """The study with a fault and the one without it, as read from files."""
+    found = []
+    for files in contradicting.FAULTS[name][1:]:
+        with TemporaryDirectory() as folder:
+            found.append(alone(*files().read(Path(folder))))
+    return found[0], found[1]
 
 
 TABLE = accuracy.table
@@ -336,6 +346,10 @@ PAIRS: dict[str, Pair] = {
         alone(by_radius(0.1), plan(localisation={"false_marks_per_case": [0.25, 0.5]})),
     ),
     "P68": lambda: (alone(used_on("2026-01-01", "2026-02-01")), alone(used_on("2026-02-01"))),
+    "P69": lambda: contradicted("frames without patients"),
+    "P70": lambda: contradicted("one reader, too many decisions"),
+    "P71": lambda: contradicted("own consensus"),
+    "P72": lambda: contradicted("decisions copied from the advice"),
 }
 
 
@@ -344,7 +358,7 @@ def run(check: str, evidence: Evidence) -> list[CheckOutcome]:
 
 
 def test_the_register_is_whole_and_every_check_has_its_pair() -> None:
-    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 69)]
+    assert sorted(BY_ID) == [f"P{k:02d}" for k in range(1, 73)]
     assert set(PAIRS) == set(BY_ID)
 
 

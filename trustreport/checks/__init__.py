@@ -3,6 +3,7 @@
 from trustreport.checks import (
     advice_accuracy,
     candidates,
+    contradictions,
     data,
     decision_benefit,
     localisation,
@@ -38,6 +39,7 @@ GROUPS = (
     candidates.CHECKS,
     localisation.CHECKS,
     data.CHECKS,
+    contradictions.CHECKS,
     population.CHECKS,
     subgroups.CHECKS,
     release.CHECKS,

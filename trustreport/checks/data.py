@@ -1,6 +1,6 @@
 """Pitfalls of the data: cases that the device has seen, and a reference that is not one of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.checks.contradictions import keys_of
 from trustreport.measures.association import fisher_exact
-from trustreport.measures.duplicates import copies, nearest, repeats
+from trustreport.measures.duplicates import (
+    Keys,
+    copies,
+    in_both,
+    is_sparse,
+    multiples,
+    nearest,
+    repeats,
+    row_keys,
+)
 from trustreport.measures.roc.auc import logit_delong
 from trustreport.messages import Message, say
 from trustreport.performance.cases import place_of_set
@@ -32,7 +42,11 @@ from trustreport.study import (
 
 INDEPENDENCE, REFERENCE = "potential_robustness", "source_reliability"
 Mask = NDArray[np.bool_]
+Rows = NDArray[np.int64]
 NO_DIFFERENCE = 0.5  # the area under the curve of two groups with the same scores
+NO_CHANCE = 1e-4  # p up to which equal scores are no accident
+LEAST_COPIES = 20  # from which equal scores, or readings, of one set are looked into
+MANY_VALUES = 20  # values of a column of readings from which whole readings hardly agree by chance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,8 +119,39 @@ def overlap(evidence: Evidence) -> Iterator[Remark]:
                 looked = True
                 message = _alike(*pair, evidence.limit("P10_distance"), training.name)
                 found += [message] if message else []
+            both = _scored_alike(external, training) if not found else None
+            if both is not None:
+                looked = True
+                n, p = both
+                if p < NO_CHANCE:
+                    found.append(say("checks.P10.fired_scores", n=n, training=training.name))
         if looked:
             yield from (Remark(one.place, message) for message in found) if found else [Remark(one.place)]
+
+
+def _scored_alike(external: Dataset, training: Dataset) -> tuple[int, float] | None:
+    """How many cases of two sets alone share truth and scores, and p of that; None without fine scores."""
+    names = [name for name in external.scores if name in training.scores]
+    own, other = (_truth_and_scores(d, names)[0] for d in (external, training))
+    if own.shape[1] != other.shape[1] or not any(map(is_sparse, np.concatenate([own, other]).T)):
+        return None
+    return in_both(row_keys(own), row_keys(other))
+
+
+def _truth_and_scores(dataset: Dataset, names: Iterable[str]) -> tuple[Floats, Rows]:
+    """Truth and scores of the cases that have all of them, (n, n_columns), and their rows.
+
+    Without scores there are no cases.
+    """
+    cases, columns = dataset.cases, []
+    for name in names:
+        scores = dataset.scores[name]
+        held = scores.score if scores.score is not None else scores.class_scores
+        columns += [] if held is None else list(held.reshape(len(cases), -1).T)
+    followed = [cases.numbers["follow_up"], cases.numbers["event"]] if cases.followed else []
+    table = np.column_stack([cases.truth, *followed, *columns]).astype(np.float64)
+    rows: Rows = np.flatnonzero(~np.isnan(table).any(axis=1) & bool(columns))
+    return table[rows], rows
 
 
 def _shared_features(
@@ -139,28 +184,90 @@ def _more_than_chance(n: int, expected: float) -> bool:
 
 
 def repeated(evidence: Evidence) -> Iterator[Remark]:
-    """P61: cases of one set have the content, or every feature and score, of another case of it.
+    """P61: cases of one set have the content, or the truth and scores or readings, of another case of it.
 
-    Equal content is certain; equal features and scores are a suspicion, so they warn and do not block.
+    Equal content is certain, and so are scores that agree as often as copies do and chance does not. Equal
+    features and scores of few cases are a suspicion, so they warn and do not block.
     """
     sets = {d.name: d for d in evidence.study.datasets}
+    tasks = {place_of_task(r, evidence.study): r for r in evidence.study.readings}
     for one in tested(evidence):
         content, own = one.cases.content, sets.get(one.place.dataset or "")
-        total, featured = len(one.cases), own is not None and own.features is not None and own.scores
-        n = 0
+        total, looked, found, warns = len(one.cases), False, None, False
         if content is not None and _present(content):
+            looked = True
             n = int(np.maximum(np.bincount(content.codes[content.codes >= 0]) - 1, 0).sum())
-            if n or not featured:
-                yield Remark(one.place, say("checks.P61.fired", n=n, total=total) if n else None)
-        if featured and not n:
-            assert own is not None
-            assert own.features is not None
-            scores = [s.score if s.score is not None else s.decision for s in own.scores.values()]
-            also = np.column_stack([np.full(total, 0.0), *(s for s in scores if s is not None)])
-            alike, expected = repeats(own.features, also)
-            n = int(alike.sum())
-            message = say("checks.P61.fired_features", n=n, total=total, expected=expected)
-            yield Remark(one.place, message if _more_than_chance(n, expected) else None, severity="W")
+            found = say("checks.P61.fired", n=n, total=total) if n else None
+        read, known, what = tasks.get(one.place), None, "readings" if own is None else "scores"
+        if own is not None and not found:
+            known = _keys_of_scores(own)
+        elif read is not None and not found:
+            known = _keys_of_readings(read)
+        if known is not None:
+            looked = True
+            keys, rows, fine = known
+            facts = _facts(evidence.plan, own.name) if own is not None else None
+            found = _copied(_one_a_patient(keys, rows, one.cases, facts), total, what, fine=fine)
+        if own is not None and own.features is not None and own.scores and not found:
+            looked = True
+            found, warns = _alike_in_all(own, own.features), True
+        if looked:
+            yield Remark(one.place, found, severity="W" if warns else None)
+
+
+def _alike_in_all(own: Dataset, features: Floats) -> Message | None:
+    """Cases that equal another in every feature and score, more often than chance explains."""
+    scores = [s.score if s.score is not None else s.decision for s in own.scores.values()]
+    also = np.column_stack([np.full(len(own.cases), 0.0), *(s for s in scores if s is not None)])
+    alike, expected = repeats(features, also)
+    n = int(alike.sum())
+    message = say("checks.P61.fired_features", n=n, total=len(own.cases), expected=expected)
+    return message if _more_than_chance(n, expected) else None
+
+
+KeysOfCases = tuple[Keys, Rows, bool]
+"""A key for each case of which enough is known, the rows of these cases, and whether few agree by chance."""
+
+
+def _keys_of_scores(own: Dataset) -> KeysOfCases | None:
+    """By truth, scores and features."""
+    table, rows = _truth_and_scores(own, own.scores)
+    if not len(rows):
+        return None
+    features = own.features[rows] if own.features is not None else np.empty((len(rows), 0))
+    return row_keys(np.column_stack([table, features])), rows, any(map(is_sparse, table.T))
+
+
+def _keys_of_readings(read: Readings) -> KeysOfCases:
+    """By truth, and all that was recorded of each reading, of every reader in every arm."""
+    recorded = (read.decision, read.score, read.seconds, read.confidence, read.second_score)
+    held = [np.asarray(column, np.float64) for column in recorded if column is not None]
+    grids = [read.grid(column, read.arms).reshape(-1, len(read.cases)) for column in held]
+    rows = np.unique(read.case).astype(np.int64)
+    fine = any(len(np.unique(column[~np.isnan(column)])) > MANY_VALUES for column in held)
+    return row_keys(np.column_stack([read.cases.truth, *(g.T for g in grids)])[rows]), rows, fine
+
+
+def _one_a_patient(keys: Keys, rows: Rows, cases: Cases, facts: DatasetFacts | None) -> Keys:
+    """The keys without those that cases of one patient repeat: intervals know that these belong together."""
+    column = next(iter(keys_of(cases, facts)), None)
+    if column is None:
+        return keys
+    whose = column.codes[rows].astype(np.int64)
+    whose = np.where(whose < 0, -1 - np.arange(len(whose)), whose)
+    order = np.lexsort((whose, keys))
+    again = (np.diff(keys[order]) == 0) & (np.diff(whose[order]) == 0)
+    return keys[order][np.append(True, ~again)]
+
+
+def _copied(keys: Keys, total: int, what: str, *, fine: bool) -> Message | None:
+    """What is wrong where keys occur as often as those of copies do."""
+    found = multiples(keys)
+    if found is None or found.p > NO_CHANCE or not (fine or found.even):
+        return None
+    n = found.found * (found.times - 1)
+    values = {"values": found.found, "times": found.times, "more": found.more, "next": found.times + 1}
+    return say(f"checks.P61.fired_{what}", n=n, total=total, **values) if n >= LEAST_COPIES else None
 
 
 def called_external(evidence: Evidence) -> Iterator[Remark]:
@@ -252,15 +359,93 @@ def incorporation(evidence: Evidence) -> Iterator[Remark]:
     if declared is not None:
         yield Remark(NOWHERE, say("checks.P12.fired_declared") if declared else None)
     least = evidence.limit("P12_cases")
-    for place, dataset, decision in _judgements(evidence):
-        truth = dataset.cases.truth
+    for place, dataset, name, scores in _outputs(evidence):
+        decision = decided(scores, evidence.plan, name)
+        if len(dataset.cases.classes) != 2:
+            decision = _class_called(dataset, scores)
+        found = _same_as_reference(dataset, scores, decision, least)
+        yield from (Remark(place, message) for message in found)
+    for readings in evidence.study.readings:
+        place = place_of_task(readings, evidence.study)
+        yield from (Remark(place, message) for message in _advice_is_reference(readings, least))
+
+
+def _outputs(evidence: Evidence) -> Iterator[tuple[Place, Dataset, str, Scores]]:
+    """What every candidate put out on a data set of use."""
+    for dataset in evidence.study.datasets:
+        if dataset.role not in DEVELOPMENT_ROLES:
+            for name, scores in dataset.scores.items():
+                yield place_of_set(dataset, name if len(dataset.scores) > 1 else None), dataset, name, scores
+
+
+def _same_as_reference(
+    dataset: Dataset, scores: Scores, decision: Binary | None, least: float
+) -> Iterator[Message | None]:
+    """The score that takes one value for each class, or the decision that the reference always is."""
+    truth = _known_truth(dataset.cases)
+    copied = _one_value_a_class(truth, scores.score, dataset.cases.classes)
+    if copied is not None and copied[1] and copied[0] >= least:
+        yield say("checks.P12.fired_score", n=copied[0])
+    elif decision is not None:
         known = (truth >= 0) & (decision >= 0)
         if np.count_nonzero(known) >= least:
-            found = [
-                say("checks.P12.fired", n=n, stratum=name)
-                for name, n in _never_differs(dataset, known, decision, least)
-            ]
-            yield from (Remark(place, message) for message in found[:1]) if found else [Remark(place)]
+            found = _never_differs(dataset, known, decision, least)
+            yield next((say("checks.P12.fired", n=n, stratum=stratum) for stratum, n in found), None)
+    elif copied is not None and copied[0] >= least:
+        yield None
+
+
+def _known_truth(cases: Cases) -> NDArray[Any]:
+    """The truth of each case, -1 where there is none; of cases that were followed, whether the event came."""
+    if not cases.followed:
+        return cases.truth
+    event = cases.numbers["event"]
+    return np.where(np.isnan(event), -1, event == 1)
+
+
+def _one_value_a_class(
+    truth: NDArray[Any], score: Floats | None, classes: tuple[str, ...]
+) -> tuple[int, bool] | None:
+    """On how many cases a score can be compared with the truth, and whether it is another name of it."""
+    if score is None or len(classes) > 2:
+        return None
+    known = (truth >= 0) & ~np.isnan(score)
+    positive, negative = (score[known & (truth == code)] for code in (1, 0))
+    n = int(np.count_nonzero(known))
+    if not positive.size or not negative.size:
+        return n, False
+    alone = all((of == of[0]).all() for of in (positive, negative))
+    return n, bool(alone and positive[0] != negative[0])
+
+
+def _class_called(dataset: Dataset, scores: Scores) -> Binary | None:
+    """The class with the highest score, as it indexes the classes of the cases; None of two classes."""
+    classes = dataset.cases.classes
+    if len(classes) < 3 or scores.class_scores is None or set(scores.class_names) != set(classes):
+        return None
+    code = np.array([classes.index(name) for name in scores.class_names])
+    known = ~np.isnan(scores.class_scores).any(axis=1)
+    return np.where(known, code[np.nan_to_num(scores.class_scores).argmax(axis=1)], -1).astype(np.int8)
+
+
+def _advice_is_reference(readings: Readings, least: float) -> Iterator[Message | None]:
+    """The advice, or the score shown with it, that never differs from the reference."""
+    looked = False
+    for name in ("advice", "advice_score"):
+        column = getattr(readings, name)
+        if column is None:
+            continue
+        shown = np.where(column < 0, np.nan, column) if name == "advice" else column
+        known = (readings.truth >= 0) & ~np.isnan(shown)
+        n = len(np.unique(readings.case[known]))
+        copied = _one_value_a_class(readings.truth, shown, readings.cases.classes)
+        if copied is not None and n >= least:
+            looked = True
+            if copied[1]:
+                yield say(f"checks.P12.fired_{name}", n=n)
+                return
+    if looked:
+        yield None
 
 
 def _never_differs(
@@ -273,8 +458,8 @@ def _never_differs(
         strata += [(name, known & (site.codes == i)) for i, name in enumerate(site.labels)]
     for stratum, inside in strata:
         n = int(np.count_nonzero(inside))
-        both = len(np.unique(truth[inside])) == 2
-        if n >= least and both and (truth[inside] == decision[inside]).all():
+        several = len(np.unique(truth[inside])) > 1
+        if n >= least and several and (truth[inside] == decision[inside]).all():
             yield stratum, n
 
 

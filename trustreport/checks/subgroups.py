@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from trustreport import digits
+from trustreport import criteria, digits
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import GROUP
 from trustreport.messages import Message, say
 from trustreport.performance.small_cells import LEAST_OF_A_CLASS
 from trustreport.place import NOWHERE, Place
+from trustreport.plan import Subgroup
 from trustreport.results import Result
 
 DIMENSION = "subgroups"
@@ -44,7 +45,10 @@ def _counted(found: list[Result], short: list[Result]) -> Message:
 
 
 def unknown_attribute(evidence: Evidence) -> Iterator[Remark]:
-    """P38: an attribute that is not known of many cases, or a group that was not fixed in advance."""
+    """P38: an attribute that is not known of many cases, or a group that was not fixed in advance.
+
+    Such a group can be explored, but no hypothesis about it can be confirmed: that blocks.
+    """
     limit = evidence.limit("P38_share")
     for r in evidence.results:
         if r.id == f"{DIMENSION}.unknown" and r.estimate.n and r.estimate.value == r.estimate.value:
@@ -53,13 +57,35 @@ def unknown_attribute(evidence: Evidence) -> Iterator[Remark]:
                 message = say("checks.P38.fired_never", attribute=attribute)
             else:
                 message = say("checks.P38.fired", attribute=attribute, share=share)
-            yield Remark(r.place, message if share > limit else None)
+            yield Remark(r.place, message if share > limit else None, severity="W")
     late = [group.name for group in evidence.plan.subgroups if group.prespecified is not True]
     if evidence.plan.subgroups:
-        yield Remark(NOWHERE, say("checks.P38.fired_late", n=len(late), names=late) if late else None)
+        said = say("checks.P38.fired_late", n=len(late), names=late) if late else None
+        yield Remark(NOWHERE, said, severity="W")
+    yield from _confirmed_afterwards(evidence)
+
+
+def _confirmed_afterwards(evidence: Evidence) -> Iterator[Remark]:
+    """Groups that are declared as chosen afterwards, and that a criterion with a hypothesis names."""
+    afterwards = [group for group in evidence.plan.subgroups if group.prespecified is False]
+    for criterion in filter(criteria.confirmatory, evidence.plan.endpoints):
+        name = criterion.subgroup
+        if name and criterion.role != "exploratory" and any(_makes(group, name) for group in afterwards):
+            names = {"group": name, "criterion": criterion.endpoint}
+            yield Remark(Place(subgroup=name), say("checks.P38.fired_confirmed", **names))
+
+
+def _makes(declared: Subgroup, group: str) -> bool:
+    """Whether a declaration is that of a group: by its own name, or by the column that it divides."""
+    if group == declared.name:
+        return True
+    columns = {name.strip().casefold() for name in (declared.name, declared.definition or "")} - {""}
+    if declared.breaks:
+        return any(column in group.casefold().split() for column in columns)
+    return group.partition(": ")[0].casefold() in columns
 
 
 CHECKS = (
     Check("P37", DIMENSION, "B", small_groups, FEWEST, GROUP),
-    Check("P38", DIMENSION, "W", unknown_attribute, LIMITS),
+    Check("P38", DIMENSION, "B", unknown_attribute, LIMITS, GROUP),
 )

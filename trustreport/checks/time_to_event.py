@@ -14,6 +14,8 @@ LIMITS = {
     "P64_p": 0.01,  # of a test that censoring does not depend on the score, and
     "P64_gap": 0.05,  # between the lower and the upper half of the scores in the chance of being followed
 }
+# Below this p the weights are wrong beyond doubt, and no number that rests on them is judged.
+BEYOND_DOUBT = 0.001
 
 
 def much_censoring(evidence: Evidence) -> Iterator[Remark]:
@@ -40,9 +42,12 @@ def censoring_by_score(evidence: Evidence) -> Iterator[Remark]:
         if found is None or found.note:
             continue
         apart = abs(found.lower - found.upper) > evidence.limit("P64_gap")
-        fires = found.p < evidence.limit("P64_p") and apart
         message = say("checks.P64.fired", lower=found.lower, upper=found.upper, p=found.p)
-        yield Remark(one.place, message if fires else None)
+        if apart and found.p < BEYOND_DOUBT:
+            yield Remark(one.place, say("checks.P64.withheld", first=message))
+        else:
+            fires = apart and found.p < evidence.limit("P64_p")
+            yield Remark(one.place, message if fires else None, severity="W")
 
 
 def competing_undeclared(evidence: Evidence) -> Iterator[Remark]:
@@ -54,6 +59,6 @@ def competing_undeclared(evidence: Evidence) -> Iterator[Remark]:
 
 CHECKS = (
     Check("P63", DIMENSION, "W", much_censoring, LIMITS),
-    Check("P64", DIMENSION, "W", censoring_by_score, LIMITS),
+    Check("P64", DIMENSION, "B", censoring_by_score, LIMITS),
     Check("P65", DIMENSION, "W", competing_undeclared),
 )

@@ -1,7 +1,11 @@
 """Rows that occur twice, in two sets of cases or in one: copies, and near copies."""
 
+from dataclasses import dataclass
+from math import log, sqrt
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
@@ -127,6 +131,127 @@ def _pairs(keys: Keys) -> float:
     """How many pairs are equal."""
     _, counts = np.unique(keys, return_counts=True)
     return float((counts * (counts - 1.0) / 2).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Multiples:
+    """How often values occur in a set, where that is least like chance.
+
+    `found` values occur exactly `times` times, `fewer` and `more` values once less and once more often. `p`
+    is of a test that they do so by chance, adjusted for the number of tests. `even`: whether every value
+    occurs a multiple of `times` times, and some of them more often.
+    """
+
+    times: int
+    found: int
+    fewer: int
+    more: int
+    p: float
+    even: bool
+
+
+def multiples(keys: Keys) -> Multiples | None:
+    """Whether values of independent cases would occur as often as these do; None where each occurs once.
+
+    Let N_k be how many values occur exactly k times. Whatever the distribution of the values, the counts of
+    independent cases are mixtures of Poisson counts, so that k! E(N_k) is log-convex in k::
+
+        E(N_k-1) E(N_k+1) >= k / (k + 1) E(N_k)^2
+
+    Scores that agree by chance, because they are rounded, saturated or made of few features, occur once,
+    twice and three times. Where cases were copied, many occur twice and hardly any three times.
+
+    Parameters
+    ----------
+    keys : uint64 array, shape (n_cases,)
+        Equal where cases agree, as of `row_keys`.
+
+    References
+    ----------
+    Chao (1984), Scand. J. Stat. 11, 265-270: the same inequality, of k = 0, 1 and 2, bounds unseen values.
+
+    Examples
+    --------
+    >>> print(multiples(np.arange(40, dtype=np.uint64)))
+    None
+    >>> found = multiples(np.tile(np.arange(40, dtype=np.uint64), 2))
+    >>> found.times, found.found, found.more, found.p < 1e-9
+    (2, 40, 0, True)
+    """
+    _, counts = np.unique(keys, return_counts=True)
+    occur = np.bincount(counts, minlength=3)
+    tested = [k for k in range(2, len(occur)) if occur[k]]
+    if not tested:
+        return None
+    padded = np.append(occur, 0)
+    found = []
+    for k in tested:
+        fewer, own, more = (int(n) for n in padded[k - 1 : k + 2])
+        p = min(1.0, len(tested) * unlike_chance(fewer, own, more, k / (k + 1)))
+        found.append(Multiples(k, own, fewer, more, p, bool((counts % k == 0).all() and len(tested) > 1)))
+    return min(found, key=lambda one: one.p)
+
+
+def in_both(tested: Keys, training: Keys) -> tuple[int, float]:
+    """How many values occur once in each of two sets, and p of a test that independent cases do so.
+
+    With M_ab the number of values that occur a times in the one set and b times in the other, whatever the
+    distributions, by the inequality of Cauchy and Schwarz::
+
+        E(M_20) E(M_02) >= 1 / 4 E(M_11)^2
+
+    Examples
+    --------
+    >>> one, other = np.arange(30, dtype=np.uint64), np.arange(20, 50, dtype=np.uint64)
+    >>> n, p = in_both(one, other)
+    >>> n, p < 1e-3
+    (10, True)
+    """
+    values, index = np.unique(np.concatenate([tested, training]), return_inverse=True)
+    own = np.bincount(index[: len(tested)], minlength=len(values))
+    other = np.bincount(index[len(tested) :], minlength=len(values))
+    once = int(np.count_nonzero((own == 1) & (other == 1)))
+    twice = [int(np.count_nonzero((a == 2) & (b == 0))) for a, b in ((own, other), (other, own))]
+    return once, unlike_chance(twice[0], once, twice[1], 0.25)
+
+
+def unlike_chance(one: int, middle: int, other: int, least: float) -> float:
+    """p of the likelihood ratio test that three Poisson counts have E(one) E(other) >= least E(middle)^2.
+
+    At the border the expected counts are one + x, middle - 2 x and other + x::
+
+        (one + x) (other + x) = least (middle - 2 x)^2
+
+    Examples
+    --------
+    >>> unlike_chance(10, 20, 30, 0.5), round(unlike_chance(0, 8, 0, 0.25), 5)
+    (1.0, 0.00043)
+    """
+    lacking = least * middle**2 - one * other
+    if lacking <= 0:
+        return 1.0
+    slope = one + other + 4 * least * middle
+    x = 2 * lacking / (slope + sqrt(slope**2 + 4 * (1 - 4 * least) * lacking))
+    pairs = ((one, one + x), (middle, middle - 2 * x), (other, other + x))
+    ratio = 2 * sum(n * log(n / expected) for n, expected in pairs if n)
+    return float(ndtr(-sqrt(max(ratio, 0.0))))
+
+
+def is_sparse(score: Floats) -> bool:
+    """Whether scores are far fewer than the steps in which they are written, so that few agree by chance.
+
+    Scores that were spread evenly over coarse steps can occur equally often without any copy.
+
+    Examples
+    --------
+    >>> is_sparse(np.array([0.1234, 0.7001, 0.7002])), is_sparse(np.arange(100) / 100)
+    (True, False)
+    """
+    values = np.unique(score)
+    if len(values) < 3:
+        return False
+    steps = (values[-1] - values[0]) / np.diff(values).min()
+    return bool(4 * len(values) <= steps + 1)
 
 
 def nearest(tested: Floats, training: Floats) -> Floats:
