@@ -70,6 +70,42 @@ def test_no_example_contradicts_itself(name: str, assessed_example: Callable[[st
     assert not cut(assessment.results)
 
 
+# What was read under a protocol, and the entry that is the same number.
+MEASURED = {
+    ("protocol_performance", "reader_alone"): "arm_mean",
+    ("protocol_performance", "assistance"): "arm_mean",
+    ("protocol_difference", "assistance"): "mean_benefit",
+    ("protocol_difference", "device_alone"): "ai_minus_readers",
+}
+OF_READERS = ("certification-dossier", "assisted-reading", "knee-mri-readings", "vigilance-audit")
+
+
+@pytest.mark.parametrize("name", OF_READERS)
+def test_a_protocol_that_was_read_is_its_arm(
+    name: str, assessed_example: Callable[[str], Assessment]
+) -> None:
+    """Where readings are missing too: a change of 365 is not one of 363 in another table."""
+    found = assessed_example(name)
+    primary = [r for r in found.results if r.primary and r.dimension == "decision_benefit"]
+    aided, unaided = found.plan.contrasts[0]
+    places = {
+        "reader_alone": {"arm": unaided},
+        "assistance": {"arm": aided},
+        "device_alone": {"arm": unaided},
+    }
+    for (quantity, protocol), known in MEASURED.items():
+        change = protocol == "assistance" and quantity == "protocol_difference"
+        for endpoint in ("sensitivity", "specificity"):
+            one = [r for r in primary if r.name == quantity and r.place.protocol == protocol]
+            (e,) = (r.estimate for r in one if r.endpoint == endpoint)
+            place = Place(task="", **{"arms": (aided, unaided)} if change else places[protocol])
+            of_arms = [r for r in primary if r.name == known and r.place == place]
+            (same,) = (r.estimate for r in of_arms if r.endpoint == endpoint)
+            ours, theirs = ((x.value, x.low, x.high, x.p, x.n) for x in (e, same))
+            assert ours == pytest.approx(theirs, nan_ok=True)
+            assert number(*(r for r in one if r.endpoint == endpoint)) in {number(r) for r in of_arms}
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_drawn_study_contradicts_itself(part: int, tmp_path: Path) -> None:
     for seed in range(part, DRAWN, PARTS):

@@ -16,7 +16,8 @@ SAME = 1e-9
 def number(result: Result, threshold: float | None = None) -> Hashable:
     """What a result is: its quantity, place, choices and cases, whatever its id.
 
-    A period is its data set, and the declared threshold is that of decisions that name none.
+    A period is its data set, the declared threshold is that of decisions that name none, and what was read
+    under a protocol is the arm, or the pair of arms, in which it was read.
 
     Parameters
     ----------
@@ -25,6 +26,8 @@ def number(result: Result, threshold: float | None = None) -> Hashable:
     place = result.place.at(period=None)
     if place.threshold == threshold:
         place = place.at(threshold=None)
+    if place.arm or place.arms:
+        place = place.at(protocol=None)
     chosen = {key: value for key, value in result.parameters.items() if key not in NOT_CHOSEN}
     # An endpoint that makes the quantity (a period's sensitivity) is not said twice.
     made = known(result.endpoint) and result.name in (*VALUES, *CHANGES)

@@ -13,6 +13,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.proportion import wilson
 from trustreport.measures.protocols import (
     ARBITRATION,
+    ASSISTANCE,
     DEVICE,
     ONE_WAY,
     PROTOCOLS,
@@ -23,6 +24,7 @@ from trustreport.measures.protocols import (
     reader_time,
 )
 from trustreport.performance.readers import AIDED, UNAIDED, analysis_of_shares, reading_key
+from trustreport.performance.readers import endpoint as endpoint_of
 from trustreport.performance.reliance import advice_of
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import Plan
@@ -49,9 +51,8 @@ class ProtocolComparison:
 
     def find(self, quantity: str, protocol: str, endpoint: str) -> Result | None:
         """The primary entry of a protocol."""
-        place = self.place.at(protocol=protocol)
         for r in self.results:
-            if r.primary and r.name == quantity and r.place == place and r.endpoint == endpoint:
+            if r.primary and r.name == quantity and r.place.protocol == protocol and r.endpoint == endpoint:
                 return r
         return None
 
@@ -63,7 +64,7 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
         return None
     decision = readings.grid(np.where(readings.decision >= 0, readings.decision, np.nan), arms)
     shown = _of_case(readings.grid(np.where(advice >= 0, advice, np.nan), arms)[AIDED])
-    reader, assisted = np.where(truth >= 0, decision[UNAIDED], np.nan), decision[AIDED]
+    assisted, reader = np.where(truth >= 0, decision, np.nan)
     ruled_out = _ruled_out(readings, arms, plan)
     found = decisions(reader, shown, assisted, ruled_out)
     if len(found) < 2 or READER not in found:
@@ -73,7 +74,8 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
     if prevalence is None:
         prevalence = float((truth == 1).sum() / (truth >= 0).sum())
     of: dict[str, Any] = {"cases": key}
-    results = [r for name in found for r in _performance(name, found, truth, place, level, **of)]
+    results = [r for name in found for r in _performance(name, found, shown, truth, place, level, **of)]
+    results = [_as_read(r, readings, arms, level) for r in results]
     seconds = _seconds(readings, arms, plan)
     for name in found:
         time = reader_time(name, seconds[UNAIDED], seconds[AIDED], reader, shown, ruled_out)
@@ -83,18 +85,28 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
 
 
 def _performance(
-    name: str, found: Mapping[str, Floats], truth: NDArray[np.int8], place: Place, level: float, **of: Any
+    name: str,
+    found: Mapping[str, Floats],
+    shown: Floats,
+    truth: NDArray[np.int8],
+    place: Place,
+    level: float,
+    **of: Any,
 ) -> Iterator[Result]:
     """Sensitivity and specificity of a protocol, and their differences from the reader alone."""
     decided = found[name]
     if name == ARBITRATION:
-        decided = pseudo_values(decided, found[READER], found[DEVICE])
+        decided = pseudo_values(decided, found[READER], shown)
     for endpoint, positive in CLASSES.items():
         cases = truth == positive
         counted, *right = (
             grid[:, cases] if positive else 1 - grid[:, cases]
             for grid in (found[name], decided, found[READER])
         )
+        if name != ASSISTANCE:
+            # A protocol that is worked out has no decision where no advice is known. It is held against the
+            # same readings alone, since cases without advice may be harder.
+            right[1] = np.where(np.isnan(right[0]), np.nan, right[1])
         if np.isnan(right[0]).all() or np.isnan(right[1]).all():
             continue
         analysis = analysis_of_shares(np.stack(right))
@@ -112,6 +124,24 @@ def _performance(
         details = {"gained": gained, "lost": lost, "pairs": float(pairs.sum())}
         change = _one_way(name, positive, right, level) or analysis.lead_difference(level)
         yield Result(f"{ID}.protocol_difference", there, change, details=details, primary=True, **of)
+
+
+def _as_read(r: Result, readings: Readings, arms: tuple[str, str], level: float) -> Result:
+    """What was read under a protocol as the number of its arm, or of both arms, that it is.
+
+    A change is of all readings of both arms, also of those whose other reading is missing. The device and the
+    readers without it are compared under the arm of these.
+    """
+    at, protocol = r.place, r.place.protocol
+    read = {READER: UNAIDED, ASSISTANCE: AIDED}.get(str(protocol))
+    if protocol == DEVICE and r.name == "protocol_difference":
+        return replace(r, place=at.at(arm=arms[UNAIDED]))
+    of_arms = endpoint_of(readings, arms, level, r.endpoint)
+    if read is None or of_arms is None:
+        return r
+    if r.name == "protocol_difference":
+        return replace(r, place=at.at(arms=arms), estimate=of_arms.whole.lead_difference(level))
+    return replace(r, place=at.at(arm=arms[read]), estimate=of_arms.whole.lead_mean(read, level))
 
 
 def _one_way(name: str, positive: int, right: list[Floats], level: float) -> Estimate | None:
