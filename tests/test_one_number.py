@@ -106,6 +106,33 @@ def test_a_protocol_that_was_read_is_its_arm(
             assert number(*(r for r in one if r.endpoint == endpoint)) in {number(r) for r in of_arms}
 
 
+# A rate of errors is what is left of a share of right decisions.
+LEFT_OF = {"false_negative_rate": "sensitivity", "false_positive_rate": "specificity"}
+
+
+def adjusted_twice(results: Iterable[Result]) -> list[str]:
+    """Comparisons of two groups of cases that are printed with two adjusted p-values.
+
+    Known by what they are: what differs, by how much either way, of how many cases, with which p.
+    """
+    found: dict[tuple[object, ...], dict[str, float]] = {}
+    for r in results:
+        e = r.estimate
+        if r.details.get("p_holm") is None or isnan(e.p):
+            continue
+        of = LEFT_OF.get(r.endpoint, r.endpoint)
+        data = r.place.dataset or "".join(r.place.datasets)
+        ends = sorted(f"{abs(x):.9f}" for x in (e.low, e.high))
+        key = (of, data, r.place.candidate, r.place.arms, f"{abs(e.value):.9f}", *ends, e.n, f"{e.p:.9f}")
+        found.setdefault(key, {})[f"{r.id} {r.scope}"] = r.details["p_holm"]
+    return [str(one) for one in found.values() if max(one.values()) - min(one.values()) > 1e-9]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_comparison_has_one_adjusted_p(name: str, assessed_example: Callable[[str], Assessment]) -> None:
+    assert not adjusted_twice(assessed_example(name).results)
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_drawn_study_contradicts_itself(part: int, tmp_path: Path) -> None:
     for seed in range(part, DRAWN, PARTS):
@@ -115,6 +142,7 @@ def test_no_drawn_study_contradicts_itself(part: int, tmp_path: Path) -> None:
         assessment = assess(study, plan)
         results = assessment.results
         said = [*conflicts(assessment), *unclear(results), *undecided(results), *cut(results)]
+        said += adjusted_twice(results)
         assert not said, f"seed {seed}: {said}"
 
 
