@@ -98,7 +98,7 @@ def _performance(
     if name == ARBITRATION:
         decided = pseudo_values(decided, found[READER], shown)
     for endpoint, positive in CLASSES.items():
-        cases = truth == positive
+        cases = (truth == positive) & ~np.isnan(found[name]).all(axis=0)
         counted, *right = (
             grid[:, cases] if positive else 1 - grid[:, cases]
             for grid in (found[name], decided, found[READER])
