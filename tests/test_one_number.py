@@ -19,6 +19,7 @@ from trustreport.assessment import Assessment
 from trustreport.estimate import Estimate
 from trustreport.one_number import contradictions, number
 from trustreport.place import Place
+from trustreport.quantities import LEFT_OF
 from trustreport.results import CUT, Result
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -106,10 +107,6 @@ def test_a_protocol_that_was_read_is_its_arm(
             assert number(*(r for r in one if r.endpoint == endpoint)) in {number(r) for r in of_arms}
 
 
-# A rate of errors is what is left of a share of right decisions.
-LEFT_OF = {"false_negative_rate": "sensitivity", "false_positive_rate": "specificity"}
-
-
 def adjusted_twice(results: Iterable[Result]) -> list[str]:
     """Comparisons of two groups of cases that are printed with two adjusted p-values.
 
@@ -191,6 +188,35 @@ def test_fewer_errors_are_more_right_decisions() -> None:
     gain = entry("decision_benefit.mean_benefit", place, endpoint="accuracy")
     other = entry("decision_benefit.mean_benefit", place, endpoint="sensitivity")
     assert number(arr) == number(gain) != number(other)
+
+
+def test_what_is_measured_counts_and_not_its_name() -> None:
+    """A rate of errors, a protocol, a single set among several: one number under other names."""
+    left, at = Estimate(0.2, 0.1, 0.3, 60, p=0.01), Place(task="", arm="aided")
+    right = entry("decision_benefit.arm_mean", at, endpoint="accuracy")
+    wrong = entry("pragmatic_utility.error_rate", at, left)
+    assert number(right) == number(wrong)
+    assert not contradictions([right, wrong])
+    wider = entry("pragmatic_utility.error_rate", at, replace(left, high=0.31))
+    assert list(contradictions([right, wider]).values()) == [(right, wider)]
+
+    arms, id = Place(task="", arms=("aided", "unaided")), "decision_benefit.protocol_difference"
+    change = entry("decision_benefit.mean_benefit", arms, endpoint="specificity")
+    assisted = entry(id, arms.at(protocol="assistance"), endpoint="specificity")
+    second = entry(id, Place(task="", protocol="second_reader"), endpoint="specificity")
+    assert number(change) == number(assisted) != number(second)
+
+    women = Place(subgroup="sex: F")
+    of_set = entry("subgroups.group_performance", women.at(dataset="q1"), endpoint="sensitivity")
+    of_pool = entry(
+        "subgroups.crossed_rate",
+        women.at(datasets=("q1",)),
+        left,
+        endpoint="false_negative_rate",
+        parameters={"groups": {"sex": "F"}},
+    )
+    assert number(of_set) == number(of_pool)
+    assert not contradictions([of_set, of_pool])
 
 
 def test_other_cases_choices_and_places_are_other_numbers() -> None:

@@ -402,6 +402,13 @@ OF_GROUPS = (
     *("pooled_sensitivity", "pooled_specificity", "summary_roc"),
 )
 
+# Rates of errors, and the share of right decisions of which each is what is left.
+LEFT_OF = {
+    "error_rate": "accuracy",
+    "false_negative_rate": "sensitivity",
+    "false_positive_rate": "specificity",
+}
+
 _BY_ID = {row.id: row for row in ROWS}
 
 

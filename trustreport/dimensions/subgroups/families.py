@@ -16,13 +16,14 @@ from trustreport.measures.multiplicity import holm
 from trustreport.performance.cases import Mask, ScoredCases
 from trustreport.performance.concentration import EVENTS, Comparison
 from trustreport.performance.keys import case_key
+from trustreport.quantities import LEFT_OF
 from trustreport.results import Result
 
 # What is planned for a group that was fixed in advance; the other measures follow from these.
 PLANNED = ("sensitivity", "specificity", "auc")
 PRESPECIFIED, EXPLORATORY = "prespecified", "exploratory"
 # A rate of errors is what is left of a share of right decisions: a comparison of one is that of the other.
-ERRORS = {"sensitivity": EVENTS["missed"], "specificity": EVENTS["alarms"]}
+ERRORS = {LEFT_OF[error]: error for error in EVENTS.values()}
 Groups = Mapping[str, tuple[Measured, ...]]
 
 
