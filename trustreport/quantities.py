@@ -83,6 +83,16 @@ class Quantity:
         """The best value, where neither end of the scale is best."""
         return self.better if isinstance(self.better, float) else None
 
+    def is_loss(self, low: float, high: float) -> bool:
+        """Whether a whole interval is on the worse side of no effect.
+
+        >>> quantity("sensitivity_difference").is_loss(-0.08, -0.003), quantity("arr").is_loss(-0.08, 0.01)
+        (True, False)
+        """
+        if self.no_effect is None or self.better not in ("up", "down"):
+            return False
+        return high < self.no_effect if self.better == "up" else low > self.no_effect
+
     @property
     def base(self) -> str:
         """What differs, where the quantity is a difference."""
@@ -391,6 +401,13 @@ OF_GROUPS = (
     *("mean_benefit", "pooled_performance", "prediction_interval", "heterogeneity"),
     *("pooled_sensitivity", "pooled_specificity", "summary_roc"),
 )
+
+# Rates of errors, and the share of right decisions of which each is what is left.
+LEFT_OF = {
+    "error_rate": "accuracy",
+    "false_negative_rate": "sensitivity",
+    "false_positive_rate": "specificity",
+}
 
 _BY_ID = {row.id: row for row in ROWS}
 

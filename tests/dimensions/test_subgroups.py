@@ -120,6 +120,29 @@ def test_mirrored_comparisons_count_once() -> None:
     assert (accuracy.details["family"], accuracy.details["comparisons"]) == ("exploratory", 3)
 
 
+def test_what_was_planned_is_not_tested_again_where_somebody_looked_further() -> None:
+    """One comparison has one adjusted p: women against men, as a column and as a condition."""
+    again = {"name": "women", "definition": "sex = F", "prespecified": False}
+    found = answer(counted(**TWO), declared(SEX, again))
+    for endpoint in ("sensitivity", "specificity", "accuracy"):
+        planned, further = gap(found, endpoint, "sex: F"), gap(found, endpoint, "women")
+        assert planned.estimate.p == further.estimate.p
+        assert planned.details["p_holm"] == further.details["p_holm"]
+        assert planned.details["family"] == further.details["family"]
+    assert gap(found, "sensitivity", "women").details["comparisons"] == 2
+
+
+def test_where_errors_lie_is_told_with_the_p_of_the_declared_group() -> None:
+    found = answer(counted(**TWO))
+    lies = [r for r in found.results if r.name == "crossed_difference"]
+    assert {r.endpoint for r in lies} == {"false_negative_rate", "false_positive_rate"}
+    for r in lies:
+        of = {"false_negative_rate": "sensitivity", "false_positive_rate": "specificity"}[r.endpoint]
+        same = gap(found, of, str(r.place.subgroup))
+        assert r.estimate.value == pytest.approx(-same.estimate.value)
+        assert r.details["p_holm"] == same.details["p_holm"]
+
+
 def test_a_group_not_fixed_in_advance_is_exploratory() -> None:
     found = answer(counted(**TWO), declared({"name": "sex"}))
     women = gap(found, "sensitivity", "sex: F")

@@ -54,9 +54,14 @@ def test_what_is_unknown_stays_unknown() -> None:
     assert isnan(found["second_reader"][0, 0])
     assert isnan(found["consensus"][1, 1])
     assert np.isnan(found["arbitration"][:, 0]).all()  # two readers of that case
-    assert isnan(found["assistance"][0, 0])
+    assert found["assistance"][0, 0] == ASSISTED[0, 0]  # it was read, whatever the reader said alone
     assert "triage" not in found
     assert "arbitration" not in decisions(READER[:2], ADVICE[:2], ASSISTED[:2])
+    told = ADVICE.copy()
+    told[0, 2] = 1 - told[1, 2]
+    of_reader = decisions(READER, told, ASSISTED)
+    assert np.isnan(of_reader["device_alone"][:, 2]).all()  # it told readers of the case different things
+    assert not np.isnan(of_reader["consensus"]).any()
     assert set(decisions(READER, np.full((3, 4), nan), np.full((3, 4), nan))) == {"reader_alone"}
 
 

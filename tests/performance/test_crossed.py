@@ -1,5 +1,6 @@
 """Where errors concentrate: counted by hand, the group that is blamed and those that are not."""
 
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,19 @@ def test_a_site_is_blamed_where_its_camera_does_well_elsewhere() -> None:
     (camera,) = found.outside
     assert (camera.group.level, camera.first.k, camera.first.n) == ("C", 3, 32)
     assert not camera.higher
+
+
+def test_a_comparison_within_a_set_leaves_the_adjusted_p_to_its_declared_groups() -> None:
+    """Scanner Y seems to miss more in set b too, which is all that is left beside site S of set a."""
+    cells = (("A", "X", 5, 95), ("B", "X", 6, 94), ("A", "Y", 30, 42))
+    one, two = dataset("a", (("S", "X", 60, 40),)), dataset("b", cells)
+    for declares, says in (({}, True), ({"subgroups": [{"name": "scanner"}]}, False)):
+        made, plan = pool(one, two, **declares)
+        found = concentrations(made, "vigilance", plan)[0]
+        outside = [c for c in found.outside if c.result.place.datasets == ("b",)]
+        assert outside
+        assert {c.says_adjusted for c in outside} == {says}
+        assert not any(isnan(c.adjusted) for c in outside)  # what remains is decided alike
 
 
 def test_a_group_that_is_the_same_cases_cannot_be_separated() -> None:

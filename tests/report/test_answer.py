@@ -150,7 +150,49 @@ CERTIFICATION = {
     "exploratory, readers": made("certification", [GAIN]),
     "exploratory, readers without a change": made("certification", [NO_GAIN]),
 }
+LOST = result(
+    "decision_benefit.mean_benefit",
+    -0.041,
+    -0.079,
+    -0.003,
+    716,
+    arms=("aided", "unaided"),
+    endpoint="sensitivity",
+)
+KEPT = {
+    **criterion("keeps", "decision_benefit.mean_benefit", 0.05, of="sensitivity"),
+    "hypothesis": "non-inferiority",
+}
+BETTER = {**KEPT, "endpoint": "superior", "hypothesis": "superiority", "bound_or_margin": None}
+CERTIFICATION |= {
+    "a significant loss, inconclusive": made(
+        "certification", [SENSITIVE, SPECIFIC, LOST], [SENSITIVITY, SPECIFICITY, KEPT]
+    ),
+    "a significant loss, and another that fails": made("certification", [MISSING, LOST], [SENSITIVITY, KEPT]),
+    "a significant loss within the margin": made("certification", [LOST], [{**KEPT, "bound_or_margin": 0.1}]),
+    "two significant losses": made("certification", [LOST], [KEPT, BETTER]),
+}
+FELL = "Significantly worse: change in sensitivity at −4.1 (−7.9 to −0.3) points, required above"
 CERTIFICATION_SAYS = {
+    "a significant loss, inconclusive": (
+        f"{FELL} −5 points (inconclusive). Two of three criteria are met.",
+        "One is inconclusive.",
+    ),
+    "a significant loss, and another that fails": (
+        (
+            f"{FELL} −5 points (inconclusive). Neither of the two criteria has been shown to be met. "
+            "One fails: sensitivity, test at 70.0% (63.3% to 75.9%), required above 80%."
+        ),
+        "One is inconclusive.",
+    ),
+    "a significant loss within the margin": (f"{FELL} −10 points (met).", ""),
+    "two significant losses": (
+        (
+            f"{FELL} −5 points (inconclusive); and {FELL[21:]} 0 points (not met). "
+            "Neither of the two criteria has been shown to be met."
+        ),
+        "One is inconclusive.",
+    ),
     "all pass": ("Both criteria are met.", ""),
     "one fails": (
         "One of two criteria is met. One fails: sensitivity at 70.0% (63.3% to 75.9%), required above 80%.",

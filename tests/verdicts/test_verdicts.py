@@ -13,6 +13,7 @@ from studies import plan
 from trustreport import criteria
 from trustreport.assessment import assess
 from trustreport.criteria import Bound, bound_of, families, level_of
+from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.measures.proportion import wilson
 from trustreport.messages import catalogue, say
@@ -473,6 +474,92 @@ def test_without_criteria_there_are_no_verdicts() -> None:
 def test_a_limit_on_the_bound_is_on_neither_side() -> None:
     assert compare_with_bound(0.8, 0.9, Bound(low=0.9)) == "inconclusive"
     assert compare_with_bound(0.1, 0.2, Bound(high=0.1)) == "inconclusive"
+
+
+NONINFERIOR = {"hypothesis": "non-inferiority", "bound_or_margin": 0.05}
+# A change of an endpoint with its limits, what is asked of it, and how the verdict begins and ends.
+LOSSES = [
+    ("sensitivity", -0.041, -0.079, -0.003, NONINFERIOR, "inconclusive"),
+    ("sensitivity", -0.020, -0.037, -0.003, NONINFERIOR, "pass"),
+    ("sensitivity", -0.090, -0.120, -0.060, NONINFERIOR, "fail"),
+    ("sensitivity", -0.090, -0.120, -0.060, {"hypothesis": "superiority"}, "fail"),
+    (
+        *("sensitivity", -0.020, -0.037, -0.003),
+        {"hypothesis": "equivalence", "bound_or_margin": [-0.05, 0.04]},
+        "pass",
+    ),
+    # More errors are worse, and the bound that a loss comes near is the upper one.
+    (
+        *("error_rate", 0.020, 0.003, 0.037),
+        {"hypothesis": "equivalence", "bound_or_margin": [-0.04, 0.05]},
+        "pass",
+    ),
+    ("error_rate", 0.041, 0.003, 0.079, NONINFERIOR, "inconclusive"),
+]
+BEGINS = {
+    "pass": "Significantly worse, but met: mean change, ",
+    "fail": "Significantly worse, and not met: mean change, ",
+    "inconclusive": "Significantly worse, and inconclusive: mean change, ",
+}
+
+
+def verdict_on(endpoint: str, value: float, low: float, high: float, **declares: Any) -> Verdict:
+    """The verdict on a change between two arms."""
+    e = Estimate(value, low, high, 300, 0.95, "or_rrrc", se=0.01)
+    of = {"endpoint": endpoint, "primary": True}
+    result = Result("decision_benefit.mean_benefit", Place(arms=("aided", "unaided")), e, **of)
+    asked = {"endpoint": "E", "measure": "decision_benefit.mean_benefit", "of": endpoint, "alpha": 0.025}
+    declared = plan(endpoints=[asked | declares], study=FIXED)
+    (found,) = verdicts(Study(), declared, (result,), (), lambda name, level: (result,))
+    return found
+
+
+@pytest.mark.parametrize("endpoint, value, low, high, declares, word", LOSSES)
+def test_a_significant_loss_is_said_whatever_the_margin(
+    endpoint: str, value: float, low: float, high: float, declares: dict[str, Any], word: str
+) -> None:
+    found = verdict_on(endpoint, value, low, high, **declares)
+    assert (found.word, found.is_loss) == (word, True)
+    assert EN(found.reason).startswith(BEGINS[word])
+
+
+def test_a_loss_is_said_with_no_effect_and_the_bound() -> None:
+    said = [EN(verdict_on(*change, **declares).reason) for *change, declares, _ in LOSSES]
+    worse = "the whole interval is on the unfavourable side of"
+    assert said[0] == (
+        f"{BEGINS['inconclusive']}sensitivity (aided versus unaided) was −4.1 points (95% CI −7.9 to −0.3 "
+        f"points); {worse} no effect (0 points), and it includes the pre-specified −5 points."
+    )
+    assert said[1].endswith("is between the pre-specified −5 points and no effect (0 points).")
+    assert said[2].endswith(f"{worse} the pre-specified −5 points.")
+    assert said[3].endswith(f"{worse} the pre-specified 0 points.")
+    assert said[5].endswith("is between the pre-specified 5 points and no effect (0 points).")
+    # A limit that is close to no effect is written on the side on which it is.
+    assert "to −0.01 points)" in EN(verdict_on("sensitivity", -0.02, -0.04, -0.0001, **NONINFERIOR).reason)
+
+
+def test_no_loss_is_said_where_none_was_shown() -> None:
+    for change in (("sensitivity", -0.02, -0.04, 0.0), ("error_rate", -0.02, -0.04, -0.01)):
+        found = verdict_on(*change, **NONINFERIOR)
+        assert not found.is_loss
+        assert EN(found.reason).startswith("Met: ")
+    # A loss that was asked for, and is too small, is no more than outside the bounds.
+    goal = {"hypothesis": "performance goal", "bound_or_margin": [-0.1, -0.05]}
+    assert EN(verdict_on("sensitivity", -0.02, -0.03, -0.01, **goal).reason).startswith("Not met: ")
+
+
+def test_a_significant_loss_is_looked_at_first() -> None:
+    def of(word: str, value: float) -> Verdict:
+        e = Estimate(value, value - 0.01, value + 0.01, 300)
+        result = Result("pragmatic_utility.arr", Place(arms=("aided", "unaided")), e)
+        return Verdict(Endpoint(endpoint=word, role="safety"), word, say("verdicts.none"), result)  # type: ignore[arg-type]
+
+    lost = replace(of("pass", -0.02), criterion=Endpoint(endpoint="E", role="exploratory"))
+    assert worst([of("fail", 0.02), lost]) is lost
+    assert worst([lost, of("fail", -0.02)]) is not lost
+    assert worst([of("pass", 0.02)]) is None
+    # What was withheld says nothing of a loss.
+    assert not of("not assessable", -0.02).is_loss
 
 
 def test_the_worst_verdict_is_none_that_passes() -> None:

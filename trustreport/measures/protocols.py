@@ -32,14 +32,16 @@ def decisions(
     Parameters
     ----------
     reader, advice, assisted : float arrays, shape (n_readers, n_cases)
-        Decisions: 1.0 positive, 0.0 negative, NaN unknown. All protocols are of readings with H.
+        Decisions: 1.0 positive, 0.0 negative, NaN unknown. All protocols but assistance are of readings
+        with H.
     ruled_out : bool array of that shape, optional
         Where the device's score is below the threshold; NaN advice is not ruled out.
 
     Returns
     -------
     mapping of protocol to float array of that shape
-        NaN where a protocol has no decision: arbitration needs three readers of the case.
+        NaN where a protocol has no decision: arbitration needs three readers of the case, and the device
+        alone decides a case once, so not where it advised readers differently.
 
     Notes
     -----
@@ -57,18 +59,19 @@ def decisions(
     known = ~np.isnan(reader)
     device = np.where(known, advice, np.nan)
     both = known & ~np.isnan(device)
+    alike = np.fmin.reduce(advice, axis=0) == np.fmax.reduce(advice, axis=0)
     count, positive = known.sum(axis=0), np.nansum(reader, axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         others = np.where(count >= LEAST_READERS, (positive - reader) / (count - 1), np.nan)
     found = {
         READER: reader,
-        DEVICE: device,
+        DEVICE: np.where(alike, device, np.nan),
         SECOND: np.where(both, np.fmax(reader, device), np.nan),
         CONSENSUS: np.where(both, np.fmin(reader, device), np.nan),
         ARBITRATION: np.where(
             both & (count >= LEAST_READERS), np.where(reader == device, reader, others), np.nan
         ),
-        ASSISTANCE: np.where(known, assisted, np.nan),
+        ASSISTANCE: assisted,
     }
     if ruled_out is not None:
         found[TRIAGE] = np.where(known & ruled_out, 0.0, reader)

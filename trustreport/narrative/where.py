@@ -1,6 +1,6 @@
 """Where errors are concentrated: sentences and a table of the leading group, crossed with all else."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -10,7 +10,14 @@ from trustreport.finding import Part, PlainTable
 from trustreport.messages import Message, say
 from trustreport.narrative.sentences import numbers
 from trustreport.narrative.tables import table
-from trustreport.performance.concentration import Concentration, Contrast, CrossCell, Crossing, ErrorGroup
+from trustreport.performance.concentration import (
+    Comparison,
+    Concentration,
+    Contrast,
+    CrossCell,
+    Crossing,
+    ErrorGroup,
+)
 from trustreport.performance.crossed import concentrations
 from trustreport.performance.pooled import Pool, PooledColumn
 from trustreport.performance.small_cells import public_cell
@@ -26,14 +33,21 @@ LOCATED = {
 FEW = 100  # cases below which a percentage has no decimals
 
 
-def where(pool: Pool | None, dimension: str, plan: Plan, suffix: str) -> tuple[Part | None, list[Result]]:
+def where(
+    pool: Pool | None,
+    dimension: str,
+    plan: Plan,
+    suffix: str,
+    tested: Mapping[Comparison, Result] | None = None,
+) -> tuple[Part | None, list[Result]]:
     """The part on where errors are concentrated, and its entries; nothing where no groups can be compared.
 
     Parameters
     ----------
     suffix : what ends the ids of the tables
+    tested : comparisons that belong to another family of the report; None where that is not known
     """
-    found = concentrations(pool, dimension, plan) if pool is not None else []
+    found = concentrations(pool, dimension, plan, tested) if pool is not None else []
     if pool is None or not found:
         return None, []
     sentences = [message for one in found for message in (*_sentences(one), *_hidden(one, plan))]
@@ -57,7 +71,7 @@ def _sentences(found: Concentration) -> Iterator[Message]:
     if found.lead is None:
         if found.largest is not None:
             counts = _counts(found.largest)
-            more = {"compared": found.compared, "p": found.largest.p_holm, **counts}
+            more = {"compared": found.compared, "p": _p(found.largest), **counts}
             yield say(f"where.none_{found.event}", **_named(found.largest.group), **more)
         return
     lead = found.lead.group
@@ -170,8 +184,15 @@ def _outside_item(one: Contrast) -> Message:
     if not one.first.n or not one.second.n:
         return say("where.outside_nothing", group=name)
     if one.difference.low > 0 and not one.higher:  # what the adjustment says, not the interval
-        return say("where.outside_adjusted", group=name, p=one.p_holm, **_within(one))
+        return say("where.outside_adjusted", group=name, p=_p(one), **_within(one))
     return say("where.outside_item", group=name, **_within(one))
+
+
+def _p(one: Contrast) -> Message:
+    """The p-value after adjustment, else as it is."""
+    if one.says_adjusted:
+        return say("where.adjusted_p", p=one.adjusted)
+    return say("where.plain_p", p=one.difference.p)
 
 
 # ---------------------------------------------------------------- names

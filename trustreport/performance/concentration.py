@@ -13,6 +13,8 @@ from trustreport.performance.pooled import PooledColumn
 from trustreport.results import Result
 
 Event = Literal["missed", "alarms"]
+# What makes two comparisons of shares of errors one: the candidate, the rate, and both groups of cases.
+Comparison = tuple[str, str, frozenset[str]]
 EVENTS: Mapping[Event, str] = {"missed": "false_negative_rate", "alarms": "false_positive_rate"}
 CLASSES: Mapping[Event, str] = {"missed": "positives", "alarms": "negatives"}
 
@@ -58,12 +60,22 @@ class CrossCell:
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """The error rate of some cases against that of others; `p_holm` over all groups that were compared."""
+    """The error rate of some cases against that of others.
+
+    `adjusted` is the p-value after adjustment, over the family of the comparison; NaN where it is of none.
+    """
 
     group: ErrorGroup
     first: CrossCell
     second: CrossCell
     result: Result
+    adjusted: float = np.nan
+
+    @property
+    def comparison(self) -> Comparison:
+        """What makes another comparison the same as this one."""
+        groups = frozenset((self.first.result.cases, self.second.result.cases))
+        return self.result.place.candidate or "", self.result.endpoint, groups
 
     @property
     def difference(self) -> Estimate:
@@ -71,15 +83,15 @@ class Contrast:
         return self.result.estimate
 
     @property
-    def p_holm(self) -> float:
-        """The p-value after adjustment; NaN where the contrast is not of that family."""
-        return float(self.result.details.get("p_holm", np.nan))
-
-    @property
     def higher(self) -> bool:
         """Whether the rate is higher by the whole interval and, where it was adjusted, the p-value."""
-        p = self.p_holm
+        p = self.adjusted
         return self.difference.low > 0 and (isnan(p) or p <= 1 - self.difference.level)
+
+    @property
+    def says_adjusted(self) -> bool:
+        """Whether its entry holds the p-value after adjustment."""
+        return "p_holm" in self.result.details
 
     @property
     def results(self) -> tuple[Result, ...]:

@@ -9,7 +9,7 @@ to err more still do so among the cases outside it?
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite, isnan
+from math import isclose, isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from trustreport.performance.cases import Mask
 from trustreport.performance.concentration import (
     CLASSES,
     EVENTS,
+    Comparison,
     Concentration,
     Contrast,
     CrossCell,
@@ -45,9 +46,17 @@ MOST_SUSPECTS = 6
 PHASES = ("before", "from")
 
 
-def concentrations(pool: Pool, dimension: str, plan: Plan) -> list[Concentration]:
-    """Missed cases and false alarms, each where groups could be compared."""
-    found = (Crossed(pool, event, dimension, plan).found() for event in EVENTS)
+def concentrations(
+    pool: Pool, dimension: str, plan: Plan, tested: Mapping[Comparison, Result] | None = None
+) -> list[Concentration]:
+    """Missed cases and false alarms, each where groups could be compared.
+
+    Parameters
+    ----------
+    tested : comparisons that belong to another family of the report, with their adjusted p-values; None where
+        that is not known
+    """
+    found = (Crossed(pool, event, dimension, plan, tested).found() for event in EVENTS)
     return [one for one in found if one.compared]
 
 
@@ -59,6 +68,7 @@ class Crossed:
     event: Event
     dimension: str
     plan: Plan
+    tested: Mapping[Comparison, Result] | None
 
     @cached_property
     def among(self) -> Mask:
@@ -200,7 +210,7 @@ class Crossed:
         hidden = tuple(c for c in self.pool.characteristics if c not in self.shown)
         k, n = self.counted(np.ones(len(self.pool), bool))
         standing = [c for c in every if c.higher]
-        tests = int(every[0].result.details["comparisons"]) if every else 0
+        tests = len({_pair(c.group) for c in every})
         if not standing:
             largest = max(every, key=lambda c: c.difference.value, default=None)
             if largest is not None and not largest.difference.value > 0:
@@ -211,12 +221,12 @@ class Crossed:
         same = tuple(c.group for c in others if np.array_equal(c.group.mask, lead.group.mask))
         crossings, more = self._crossings(lead.group)
         suspects = [c.group for c in _strongest(others) if c.group not in same][:MOST_SUSPECTS]
-        outside = _adjusted([self.contrast(g, lead.group.rest, lead.group.outside) for g in suspects])
+        outside = self._adjusted([self.contrast(g, lead.group.rest, lead.group.outside) for g in suspects])
         hidden = (*hidden, *more)
         return Concentration(self.event, k, n, tests, lead, None, crossings, tuple(outside), same, hidden)
 
     def _compared(self) -> Iterator[Contrast]:
-        """Every group that is large enough, with its p-value adjusted over all of them."""
+        """Every group that is large enough, with its adjusted p-value."""
         made = []
         for group in groups_of(self.shown):
             if min(self.counted(side)[1] for side in (group.mask, group.rest)) < self.least:
@@ -224,7 +234,28 @@ class Crossed:
             one = self.contrast(group)
             if isfinite(one.difference.low) and not isnan(one.difference.p):
                 made.append(one)
-        yield from _adjusted(made)
+        yield from self._adjusted(made)
+
+    def _adjusted(self, found: Sequence[Contrast]) -> Iterator[Contrast]:
+        """The contrasts with their p-values adjusted after Holm; two that mirror each other are one test.
+
+        A comparison has one adjusted p: one that the report tests in another family has that of this family,
+        and one that may be tested there, as groups of a data set are that are declared, says none here.
+        """
+        tests: dict[Any, float] = {}
+        for one in found:
+            tests.setdefault(_pair(one.group), one.difference.p)
+        adjusted = dict(zip(tests, holm(np.array(list(tests.values()))).tolist())) if tests else {}
+        for one in found:
+            more: dict[str, Any] = {"p_holm": adjusted[_pair(one.group)], "comparisons": len(tests)}
+            there = (self.tested or {}).get(one.comparison)
+            if there is not None and isclose(there.estimate.p, one.difference.p):
+                more = {name: there.details[name] for name in ("family", "comparisons", "p_holm")}
+            p = float(more["p_holm"])
+            if self.tested is None and self.plan.subgroups and len(one.result.place.datasets) == 1:
+                more = {}
+            result = replace(one.result, details={**one.result.details, **more})
+            yield replace(one, result=result, adjusted=p)
 
     # ------------------------------------------------------------ crossed
 
@@ -290,17 +321,6 @@ def groups_of(characteristics: Sequence[PooledColumn]) -> Iterator[ErrorGroup]:
                 mask = c.codes == i
                 other = c.levels[1 - i] if len(c.levels) == 2 else ""
                 yield ErrorGroup(c, level, mask, known & ~mask, other)
-
-
-def _adjusted(found: Sequence[Contrast]) -> Iterator[Contrast]:
-    """The contrasts with their p-values adjusted after Holm; two that mirror each other are one test."""
-    tests: dict[Any, float] = {}
-    for one in found:
-        tests.setdefault(_pair(one.group), one.difference.p)
-    adjusted = dict(zip(tests, holm(np.array(list(tests.values()))).tolist())) if tests else {}
-    for one in found:
-        more = {"p_holm": adjusted[_pair(one.group)], "comparisons": len(tests)}
-        yield replace(one, result=replace(one.result, details={**one.result.details, **more}))
 
 
 def _pair(group: ErrorGroup) -> frozenset[bytes]:

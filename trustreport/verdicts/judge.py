@@ -114,7 +114,10 @@ class Judge:
         if has_no_precision(e):
             return "not assessable", say("verdicts.reason.no_width"), ()
         word = compare_with_bound(e.low, e.high, bound)
-        return word, say(f"verdicts.{_pattern(word, bound, e.high)}", **_values(criterion, lead, bound)), ()
+        end = _end_of_loss(lead, bound, word)
+        if end is not None:
+            return word, say(f"verdicts.{word}_loss", **_values(lead, Bound(low=end))), ()
+        return word, say(f"verdicts.{_pattern(word, bound, e.high)}", **_values(lead, bound)), ()
 
 
 def has_no_precision(e: Estimate) -> bool:
@@ -159,10 +162,26 @@ def _pattern(word: Word, bound: Bound, high: float) -> str:
     return f"{word}_{'above' if up == (word == 'pass') else 'below'}"
 
 
-def _values(criterion: Endpoint, lead: Result, bound: Bound) -> dict[str, Any]:
-    ends = bound.ends
-    # An interval that ends close to a bound is written on the side of it on which it ends.
-    places = max(clear_of(lead.places, (lead.estimate.low, lead.estimate.high), end) for end in ends)
+def _end_of_loss(lead: Result, bound: Bound, word: Word) -> float | None:
+    """The end of a bound that a significant loss is held against; None where nothing got worse.
+
+    Where two bounds ask for a loss, one that is too small is no more than outside them.
+    """
+    e, row = lead.estimate, lead.quantity
+    if not row.is_loss(e.low, e.high):
+        return None
+    if word == "inconclusive":
+        return next((end for end in bound.ends if e.low <= end <= e.high), None)
+    worst = bound.low if row.better == "up" else bound.high
+    beyond = worst is not None and (e.high < worst if row.better == "up" else e.low > worst)
+    return worst if word == "pass" or beyond else None
+
+
+def _values(lead: Result, bound: Bound) -> dict[str, Any]:
+    ends, none = bound.ends, lead.quantity.no_effect
+    # An interval that ends close to a bound, or to no effect, is written on the side of it on which it ends.
+    near = ends if none is None else (*ends, none)
+    places = max(clear_of(lead.places, (lead.estimate.low, lead.estimate.high), end) for end in near)
     e = rounded(lead.estimate, places)
     return {
         "measure": measure(lead),
@@ -172,6 +191,7 @@ def _values(criterion: Endpoint, lead: Result, bound: Bound) -> dict[str, Any]:
         "level": e.level,
         "bound": bound_amount(lead.quantity, ends[0]),
         "other": bound_amount(lead.quantity, ends[-1]),
+        "none": bound_amount(lead.quantity, none or 0.0),
     }
 
 

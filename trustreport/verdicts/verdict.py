@@ -12,6 +12,8 @@ from trustreport.results import Result
 Word = Literal["pass", "fail", "inconclusive", "not assessable", "not tested"]
 # The worst first: what failed, then what nobody can say.
 WORDS: tuple[Word, ...] = ("fail", "not assessable", "inconclusive", "not tested", "pass")
+# What an interval and a bound give, where nothing withholds the verdict.
+DECIDED: tuple[Word, ...] = ("pass", "fail", "inconclusive")
 ROLES = ("safety", "primary", "secondary", "exploratory", None)
 
 
@@ -72,6 +74,14 @@ class Verdict:
     locked: Locked | None = None
     risk: tuple[RiskLimit, ...] = ()
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether something got significantly worse, however much of that the bound allows."""
+        if self.word not in DECIDED or self.result is None:
+            return False
+        e = self.result.estimate
+        return self.result.quantity.is_loss(e.low, e.high)
+
 
 def counted(found: Iterable[Verdict]) -> dict[Word, int]:
     """How many verdicts there are of each word, the worst first; words without any are left out."""
@@ -80,6 +90,13 @@ def counted(found: Iterable[Verdict]) -> dict[Word, int]:
 
 
 def worst(found: Iterable[Verdict]) -> Verdict | None:
-    """The verdict to look at first: by word, then safety and primary criteria first; None if all pass."""
-    ranked = [v for v in found if v.word != "pass"]
-    return min(ranked, key=lambda v: (WORDS.index(v.word), ROLES.index(v.criterion.role)), default=None)
+    """The verdict to look at first; None if all pass and nothing got worse.
+
+    A significant loss is first, whatever its margin says; then by word, then safety and primary criteria.
+    """
+    ranked = [v for v in found if v.word != "pass" or v.is_loss]
+    return min(
+        ranked,
+        key=lambda v: (not v.is_loss, WORDS.index(v.word), ROLES.index(v.criterion.role)),
+        default=None,
+    )

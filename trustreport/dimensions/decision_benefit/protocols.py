@@ -14,6 +14,7 @@ from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.proportion import wilson
 from trustreport.measures.protocols import (
     ARBITRATION,
+    ASSISTANCE,
     DEVICE,
     ONE_WAY,
     PROTOCOLS,
@@ -24,6 +25,7 @@ from trustreport.measures.protocols import (
     reader_time,
 )
 from trustreport.performance.readers import AIDED, UNAIDED, analysis_of_shares, patients_of, reading_key
+from trustreport.performance.readers import endpoint as endpoint_of
 from trustreport.performance.reliance import advice_of
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import Plan
@@ -50,9 +52,8 @@ class ProtocolComparison:
 
     def find(self, quantity: str, protocol: str, endpoint: str) -> Result | None:
         """The primary entry of a protocol."""
-        place = self.place.at(protocol=protocol)
         for r in self.results:
-            if r.primary and r.name == quantity and r.place == place and r.endpoint == endpoint:
+            if r.primary and r.name == quantity and r.place.protocol == protocol and r.endpoint == endpoint:
                 return r
         return None
 
@@ -64,7 +65,7 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
         return None
     decision = readings.grid(np.where(readings.decision >= 0, readings.decision, np.nan), arms)
     shown = _of_case(readings.grid(np.where(advice >= 0, advice, np.nan), arms)[AIDED])
-    reader, assisted = np.where(truth >= 0, decision[UNAIDED], np.nan), decision[AIDED]
+    assisted, reader = np.where(truth >= 0, decision, np.nan)
     ruled_out = _ruled_out(readings, arms, plan)
     found = decisions(reader, shown, assisted, ruled_out)
     if len(found) < 2 or READER not in found:
@@ -75,7 +76,8 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
         prevalence = float((truth == 1).sum() / (truth >= 0).sum())
     of: dict[str, Any] = {"cases": key}
     cluster = patients_of(readings)
-    results = [r for name in found for r in _performance(name, found, truth, cluster, place, level, **of)]
+    made = (_performance(name, found, shown, truth, cluster, place, level, **of) for name in found)
+    results = [_as_read(r, readings, arms, level) for own in made for r in own]
     seconds = _seconds(readings, arms, plan)
     for name in found:
         time = reader_time(name, seconds[UNAIDED], seconds[AIDED], reader, shown, ruled_out)
@@ -87,6 +89,7 @@ def compare(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
 def _performance(
     name: str,
     found: Mapping[str, Floats],
+    shown: Floats,
     truth: NDArray[np.int8],
     cluster: Clusters | None,
     place: Place,
@@ -96,13 +99,17 @@ def _performance(
     """Sensitivity and specificity of a protocol, and their differences from the reader alone."""
     decided = found[name]
     if name == ARBITRATION:
-        decided = pseudo_values(decided, found[READER], found[DEVICE])
+        decided = pseudo_values(decided, found[READER], shown)
     for endpoint, positive in CLASSES.items():
-        cases = truth == positive
+        cases = (truth == positive) & ~np.isnan(found[name]).all(axis=0)
         counted, *right = (
             grid[:, cases] if positive else 1 - grid[:, cases]
             for grid in (found[name], decided, found[READER])
         )
+        if name != ASSISTANCE:
+            # A protocol that is worked out has no decision where no advice is known. It is held against the
+            # same readings alone, since cases without advice may be harder.
+            right[1] = np.where(np.isnan(right[0]), np.nan, right[1])
         if np.isnan(right[0]).all() or np.isnan(right[1]).all():
             continue
         own = together(cluster, cases)
@@ -121,6 +128,24 @@ def _performance(
         details = {"gained": gained, "lost": lost, "pairs": float(pairs.sum())}
         change = _one_way(name, positive, right, own, level) or analysis.lead_difference(level)
         yield Result(f"{ID}.protocol_difference", there, change, details=details, primary=True, **of)
+
+
+def _as_read(r: Result, readings: Readings, arms: tuple[str, str], level: float) -> Result:
+    """What was read under a protocol as the number of its arm, or of both arms, that it is.
+
+    A change is of all readings of both arms, also of those whose other reading is missing. The device and the
+    readers without it are compared under the arm of these.
+    """
+    at, protocol = r.place, r.place.protocol
+    read = {READER: UNAIDED, ASSISTANCE: AIDED}.get(str(protocol))
+    if protocol == DEVICE and r.name == "protocol_difference":
+        return replace(r, place=at.at(arm=arms[UNAIDED]))
+    of_arms = endpoint_of(readings, arms, level, r.endpoint)
+    if read is None or of_arms is None:
+        return r
+    if r.name == "protocol_difference":
+        return replace(r, place=at.at(arms=arms), estimate=of_arms.whole.lead_difference(level))
+    return replace(r, place=at.at(arm=arms[read]), estimate=of_arms.whole.lead_mean(read, level))
 
 
 def _one_way(

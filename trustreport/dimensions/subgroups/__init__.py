@@ -7,7 +7,7 @@ from dataclasses import replace
 from trustreport.dimensions.dimension import Dimension
 from trustreport.dimensions.subgroups.effects import Effect, effects
 from trustreport.dimensions.subgroups.entries import NAME, Measurement, measurements
-from trustreport.dimensions.subgroups.families import adjusted
+from trustreport.dimensions.subgroups.families import adjusted, tested
 from trustreport.dimensions.subgroups.narrative import part_of_readers, part_of_set
 from trustreport.dimensions.subgroups.overview import overview
 from trustreport.finding import Finding, Part
@@ -45,7 +45,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         for number, one in enumerate(read, 1)
     ]
     lies = [
-        where(pooled(cases, plan), NAME, plan, f"_{i}")
+        where(pooled(cases, plan), NAME, plan, f"_{i}", tested(sets))
         for i, cases in enumerate(_by_candidate(study, plan), 1)
     ]
     parts += [part for part, _ in lies if part]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.report.acceptance import bound_text, ends_of
+from trustreport.report.answer.by_criteria import losses
 from trustreport.report.answer.sentences import (
     MOST_NAMED,
     Statement,
@@ -83,7 +84,8 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], lis
     """Sentences, and what supports them."""
     meets = [s for s in candidate_statuses(assessment) if s.standing == "met"]
     support = _between(meets, assessment, say) if len(meets) > 1 else []
-    return conclusion(assessment, say), support + _comparisons(assessment, say)
+    lost = losses(assessment.verdicts, assessment, say)
+    return lost + conclusion(assessment, say), support + _comparisons(assessment, say)
 
 
 def _who_meets(
@@ -176,7 +178,7 @@ def _comparisons(assessment: Assessment, say: Catalogue) -> list[Statement]:
     """Criteria that compare candidates."""
     names = candidate_names(assessment.plan, assessment.results)
     rows = [row for row in requirements(assessment.verdicts, names) if row.baseline]
-    own = [v for row in rows for v in row.verdicts.values()]
+    own = [v for row in rows for v in row.verdicts.values() if not v.is_loss]  # those come first of all
     said = []
     for v in own[:MOST_NAMED]:
         name = within(title(v, assessment, say), say)

@@ -28,14 +28,37 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], lis
     """Sentences, and what supports them."""
     verdicts = assessment.verdicts
     failed = _by_role(v for v in verdicts if v.word == "fail")
-    sentences = [_met(verdicts, assessment, say)]
-    if failed:
-        sentences.append(_failed(failed, len(verdicts), assessment, say))
+    sentences = losses(verdicts, assessment, say)
+    told = [v for v in verdicts if v.is_loss]
+    if len(verdicts) > 1 or not told:
+        sentences.append(_met(verdicts, assessment, say))
+    unsaid = [v for v in failed if v not in told]
+    if unsaid:
+        sentences.append(_failed(unsaid, len(failed), len(verdicts), assessment, say))
     support = list(_open(verdicts, assessment, say))
     support += _safe(verdicts, assessment, say)
     support += _only_as_amended(verdicts, assessment, say)
     worst = worst_data(assessment, say)
     return sentences, support + ([worst] if worst else [])
+
+
+def losses(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -> list[Statement]:
+    """What got significantly worse, whatever the margins say; nothing where nothing did."""
+    lost = _by_role(v for v in verdicts if v.is_loss)
+    if not lost:
+        return []
+    clauses = [
+        say(
+            "answer.criteria.loss_clause",
+            criterion=with_requirement(v, assessment, say),
+            word=say(f"verdict.{v.word}"),
+        )
+        for v in lost[:MOST_NAMED]
+    ]
+    if len(lost) > MOST_NAMED:
+        clauses.append(say("word.more", n=len(lost) - MOST_NAMED))
+    text = say("answer.criteria.loss", clauses=say("answer.clauses", items=clauses))
+    return [Statement(text, results_of(lost))]
 
 
 def _by_role(verdicts: Iterator[Verdict]) -> list[Verdict]:
@@ -74,13 +97,16 @@ def _met(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) ->
     return Statement(say(f"answer.criteria.{none}", n=n))
 
 
-def _failed(failed: Sequence[Verdict], n: int, assessment: Assessment, say: Catalogue) -> Statement:
+def _failed(
+    failed: Sequence[Verdict], every: int, n: int, assessment: Assessment, say: Catalogue
+) -> Statement:
+    """What fails, of `every` criteria that fail among `n`."""
     named = [_failure(v, assessment, say) for v in failed[:MOST_NAMED]]
     if n == 1:
         return Statement(say("answer.criteria.failure", clause=first_letter(named[0])), results_of(failed))
-    more = len(failed) - len(named)
+    more = every - len(named)
     key = "failed_more" if more else "failed"
-    text = say(f"answer.criteria.{key}", n=len(failed), clauses=say("answer.clauses", items=named), more=more)
+    text = say(f"answer.criteria.{key}", n=every, clauses=say("answer.clauses", items=named), more=more)
     return Statement(text, results_of(failed[:MOST_NAMED]))
 
 
@@ -108,6 +134,9 @@ def _open(verdicts: Sequence[Verdict], assessment: Assessment, say: Catalogue) -
         if not own:
             continue
         key = f"answer.criteria.{word.replace(' ', '_')}"
+        if all(v.is_loss for v in own):  # the answer has named them
+            yield Statement(say(key, n=len(own)))
+            continue
         if len(own) <= MOST_NAMED - 1:
             names = [_named(v, assessment, say) for v in own]
             yield Statement(say(f"{key}_named", n=len(own), names=names), results_of(own))

@@ -11,6 +11,7 @@ from trustreport.messages import Catalogue
 from trustreport.narrative.names import endpoint_name
 from trustreport.plan import Incident
 from trustreport.quantities import endpoint_row
+from trustreport.report.answer.by_criteria import losses
 from trustreport.report.answer.sentences import Statement, first_letter, in_brackets
 from trustreport.report.tables import in_words
 from trustreport.report.wording import month
@@ -133,6 +134,8 @@ def answer(assessment: Assessment, say: Catalogue) -> tuple[list[Statement], lis
     else:
         word = "unknown"
     sentences = [Statement(say(f"answer.vigilance.{word}"))]
+    of_criteria = [v for v in assessment.verdicts if v.result is None or v.result.id != CHANGE]
+    sentences += losses(of_criteria, assessment, say)  # changes between periods are told next
     sentences += [_changed(c, say) for c in changed[:MOST_SAID]]
     if not changed:
         sentences += [_past(c, say) for c in past[:MOST_SAID]]
