@@ -161,6 +161,62 @@ def test_an_amendment_counts_if_the_data_were_closed(
     assert words(folder)["finds"] == word
 
 
+@pytest.mark.parametrize("locked", [True, False])
+@pytest.mark.parametrize(
+    "date, why",
+    [
+        ("date: 2026-01-31, ", "before"),
+        ("date: 2026-01, ", "before"),  # its last day
+        ("date: 2026-02-01, ", "dated"),
+        ("date: 2026-03-10, ", "dated"),
+        ("date: 2026-02, ", "dated"),
+        ("date: after the pilot, ", "undated"),
+        ("", "undated"),
+    ],
+)
+def test_the_date_of_an_amendment_has_to_bear_out_that_it_was_made_before(
+    folder: Path, date: str, why: str, locked: bool
+) -> None:
+    declare(folder, study=DATES)
+    if locked:
+        lock_criteria(folder)
+    said = f"{{{date}field: '{CHANGED}', old: 0.8, new: 0.7, before_data_opened: true}}"
+    declare(folder, bound=0.7, amendments=f"amendments: [{said}]", study=DATES)
+    exploratory = ("not assessable", ("P35",))
+    assert words(folder) == {
+        "finds": ("pass", ()) if why == "before" else exploratory,
+        "spares": ("pass", ()),
+    }
+    changes = lock.lock_status(*read_study(folder)).changes
+    assert [c.why for c in changes] == ([] if why == "before" and not locked else [why])
+    study, made = read_study(folder)
+    (reason,) = [
+        catalogue("en")(v.reason) for v in assess(study, made).verdicts if v.criterion.endpoint == "finds"
+    ]
+    told = {"dated": "dated on or after the day", "undated": "without a date that shows it"}
+    assert told.get(why, "above") in reason
+
+
+@pytest.mark.parametrize(
+    "amendment, withheld",
+    [
+        ("field: 'endpoints[finds]', before_data_opened: false", {"finds"}),
+        ("field: finds, date: 2026-03-01", {"finds"}),
+        ("field: finds, date: 2025-12-01", set()),  # part of what was fixed
+        ("field: the margin of the first endpoint, date: 2026-03-01", {"finds", "spares"}),
+        ("field: operating_point.threshold, date: 2026-03-01", {"finds", "spares"}),
+        ("field: study.sponsor, before_data_opened: false", set()),  # without effect
+        ("field: 'arms[aided].label', before_data_opened: false", set()),
+    ],
+)
+def test_without_a_lock_an_amendment_made_later_bears_on_what_it_names(
+    folder: Path, amendment: str, withheld: set[str]
+) -> None:
+    declare(folder, study=DATES, amendments=f"amendments: [{{{amendment}}}]")
+    assert {name for name, (word, _) in words(folder).items() if word == "not assessable"} == withheld
+    assert fired(folder) == ({"P35"} if withheld else set())
+
+
 def test_an_amendment_to_another_value_does_not_cover_a_change(folder: Path) -> None:
     lock_criteria(declare(folder))
     declare(

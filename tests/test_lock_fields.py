@@ -249,7 +249,7 @@ def test_an_edit_of_one_field_is_listed_unless_it_is_without_effect(
     group_ = field.partition(".")[0]
     assert {c.path[0] for c in state.changes} == {group_}
     # The path that is listed, typed into an amendment, covers the change.
-    cover = [{"field": c.field, "before_data_opened": True} for c in state.changes]
+    cover = [{"field": c.field, "date": "1990-01-01", "before_data_opened": True} for c in state.changes]
     amended = Plan.model_validate({**declared(now), "amendments": cover})
     assert status(before, amended).state == "amended"
 

@@ -321,6 +321,26 @@ class ReaderFacts(Group):
     employer_is_manufacturer: bool | None = None
 
 
+VerifiedShare = Annotated[float, Field(gt=0, le=1)]
+
+
+class Verification(Group):
+    """Which share of the cases a reference is drawn for at random, by the decision of the device.
+
+    One share is that of the cases called negative; of those called positive all are verified then.
+    """
+
+    by: Literal["design"] = "design"
+    share: VerifiedShare | dict[Literal["positive", "negative"], VerifiedShare]
+
+    @property
+    def shares(self) -> dict[int, float]:
+        """The share of the cases called positive (1) and of those called negative (0) that are verified."""
+        if not isinstance(self.share, dict):
+            return {1: 1.0, 0: self.share}
+        return {1: self.share.get("positive", 1.0), 0: self.share.get("negative", 1.0)}
+
+
 class ReferenceStandard(Group):
     definition: Text | None = declared("CPV")
     type: Text | None = declared("C")
@@ -332,6 +352,7 @@ class ReferenceStandard(Group):
     adjudication: Text | None = None
     interval_days: float | None = declared("C")
     applied_to: Literal["all", "positives", "subset"] | None = declared("CV")
+    verification: Verification | None = None
     maturity_days: float | None = declared("V")
     rater_accuracy: Share | Literal["measured"] | dict[str, Share] | None = None
     label_scale: Literal["nominal", "ordinal"] | None = None

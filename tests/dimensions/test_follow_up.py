@@ -1,11 +1,15 @@
 """One number of one period: every dimension reports it of the cases with complete follow-up."""
 
+from dataclasses import replace
+
 import monitored as m
 import numpy as np
 import pytest
 
 from trustreport.assessment import assess
 from trustreport.messages import catalogue
+from trustreport.performance.follow_up import is_mature
+from trustreport.plan import StudyFacts
 from trustreport.results import Result
 from trustreport.study import Dataset, Study
 
@@ -57,3 +61,62 @@ def test_how_many_are_left_out_is_said(found: object) -> None:
     for name in ("advice_accuracy", "advice_value", "subgroups"):
         (finding,) = (f for f in found.findings if f.dimension == name)
         assert sum(said in SAY(text) for part in finding.parts for text in part.finding) == 1
+
+
+# ---------------------------------------------------------------- cases without a date
+
+
+@pytest.mark.parametrize(
+    ("dated", "days_after_end", "mature"),
+    [
+        # p1 ends on 30 January; a truth needs 20 days.
+        ("none", 20, "all"),
+        ("none", 19, "none"),
+        ("half", 20, "all"),
+        ("half", 19, "old and dated"),
+    ],
+)
+def test_a_case_without_a_date_is_as_old_as_the_end_of_its_period(
+    dated: str, days_after_end: int, mature: str
+) -> None:
+    study = m.over_time(0.9)
+    baseline, one = study.datasets
+    date = one.cases.date.copy()
+    date[:: 1 if dated == "none" else 2] = np.datetime64("NaT")
+    for column in (date, None) if dated == "none" else (date,):
+        undated = replace(one, cases=replace(one.cases, date=column))
+        both = Study(datasets=(baseline, undated))
+        cut = np.datetime64(m.first_day(2)) - 1 + days_after_end
+        declared = m.plan(both, vigilance={"data_cut": str(cut)}, **YOUNG)
+        found = is_mature(undated, both, declared)
+        if mature == "old and dated":
+            assert (found == (date <= cut - 20)).all(), "a missing date is not before any day"
+        else:
+            assert found.all() if mature == "all" else not found.any()
+        open_end = declared.model_copy(update={"datasets": ()})
+        assert not is_mature(undated, both, open_end)[np.isnat(date)].any(), "nothing shows their age"
+        assert is_mature(baseline, both, open_end).all(), "only cases of a period can be too young"
+
+
+def test_verdicts_on_cases_without_a_date_are_withheld_with_their_reason() -> None:
+    study = m.over_time(0.9)
+    baseline, one = study.datasets
+    undated = Study(datasets=(baseline, replace(one, cases=replace(one.cases, date=None))))
+    fixed = StudyFacts.model_validate({"sap_locked_at": "2025-01-01", "data_opened_at": "2026-06-01"})
+    said = {"endpoint": "found", "measure": "vigilance.period_value", "of": "auc", "period": "p1"}
+    groups = {
+        "endpoints": [said | {"hypothesis": "performance goal", "bound_or_margin": 0.5}],
+        **YOUNG,
+    }
+    for days_after_end, word in ((20, "pass"), (19, "not assessable")):
+        cut = str(np.datetime64(m.first_day(2)) - 1 + days_after_end)
+        declared = m.plan(undated, vigilance={"data_cut": cut}, **groups)
+        found = assess(undated, declared.model_copy(update={"study": fixed}))
+        (verdict,) = found.verdicts
+        assert verdict.word == word, SAY(verdict.reason)
+        fired = [SAY(o.message) for o in found.checks if o.check == "P53" and o.status == "fired"]
+        if word == "pass":
+            assert not fired
+        else:
+            assert "P53" in verdict.checks
+            assert "200 cases of the period have no date" in fired[0]

@@ -391,9 +391,9 @@ def outcome(check: str, dimension: str, place: Place, *quantities: str) -> Check
     return CheckOutcome(check, dimension, "B", "fired", say(f"checks.{check}.title"), place, quantities)
 
 
-def with_checks(*checks: CheckOutcome) -> list[str]:
+def with_checks(*checks: CheckOutcome, bound: float = 0.8) -> list[str]:
     """Verdicts on two measures of one table, as these checks leave them."""
-    endpoints = [goal("found", 0.8), {**goal("spared", 0.8), "measure": "advice_accuracy.specificity"}]
+    endpoints = [goal("found", bound), {**goal("spared", 0.8), "measure": "advice_accuracy.specificity"}]
     declared = plan(endpoints=endpoints, study=FIXED)
     study = table()
     results = assess(study, declared).results
@@ -416,12 +416,26 @@ def test_a_block_withholds_what_it_concerns_and_nothing_else() -> None:
     assert with_checks(outcome("P33", "prespecification", Place(set="main"))) == ["not assessable"] * 2
     assert with_checks(outcome("P07", "advice_accuracy", Place(set="main"))) == ["pass", "pass"]
     assert with_checks(outcome("P34", "prespecification", Place(set="main"))) == ["pass", "pass"]
-    of_one = outcome("P39", "potential_robustness", Place(set="main"), "sensitivity")
+    of_one = outcome("P22", "pragmatic_utility", Place(set="main"), "sensitivity")
     assert with_checks(of_one) == ["not assessable", "pass"]
     of_a_group = outcome("P37", "subgroups", Place(set="main", subgroup="old"))
     assert with_checks(of_a_group) == ["pass", "pass"]
     assert with_checks(replace(of_one, severity="W")) == ["pass", "pass"]
     assert with_checks(replace(of_one, status="clear")) == ["pass", "pass"]
+
+
+@pytest.mark.parametrize(
+    ("bound", "alone", "too_few"),
+    [(0.8, "pass", "pass"), (0.95, "fail", "fail"), (0.87, "inconclusive", "not assessable")],
+)
+def test_a_block_about_precision_withholds_what_is_inconclusive_only(
+    bound: float, alone: str, too_few: str
+) -> None:
+    few = outcome("P39", "potential_robustness", Place(set="main"), "sensitivity")
+    assert with_checks(bound=bound)[0] == alone
+    assert with_checks(few, bound=bound)[0] == too_few
+    other = outcome("P03", "advice_accuracy", Place(set="main"))
+    assert with_checks(few, other, bound=bound)[0] == "not assessable", "it lifts no other block"
 
 
 def test_the_block_is_named() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import exp, lgamma
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from trustreport.measures.duplicates import (
     repeats,
     row_keys,
 )
+from trustreport.measures.proportion import clopper_pearson
 from trustreport.measures.roc.auc import logit_delong
 from trustreport.messages import Message, say
 from trustreport.performance.cases import place_of_set
@@ -27,7 +29,7 @@ from trustreport.performance.follow_up import is_mature
 from trustreport.performance.lesions import marked_cases
 from trustreport.performance.readers import place_of_task
 from trustreport.place import NOWHERE, Place
-from trustreport.plan import DatasetFacts, Plan
+from trustreport.plan import DatasetFacts, Plan, Verification
 from trustreport.study import (
     DEVELOPMENT_ROLES,
     Binary,
@@ -43,6 +45,8 @@ from trustreport.study import (
 INDEPENDENCE, REFERENCE = "potential_robustness", "source_reliability"
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
+# Of all cases with a decision, whether verified or not.
+CORRECTED = {"corrected_sensitivity", "corrected_specificity"}
 NO_DIFFERENCE = 0.5  # the area under the curve of two groups with the same scores
 NO_CHANCE = 1e-4  # p up to which equal scores are no accident
 LEAST_COPIES = 20  # from which equal scores, or readings, of one set are looked into
@@ -341,8 +345,8 @@ def decided(scores: Scores, plan: Plan, candidate: str = "") -> Binary | None:
     return np.where(np.isnan(score), -1, positive).astype(np.int8)
 
 
-def _judgements(evidence: Evidence) -> Iterator[tuple[Place, Dataset, Binary]]:
-    """Every candidate's decisions on a data set of use."""
+def _judgements(evidence: Evidence) -> Iterator[tuple[Place, Dataset, Binary, Floats | None]]:
+    """Every candidate's decisions on a data set of use, with its scores where there are any."""
     for dataset in evidence.study.datasets:
         if dataset.role in DEVELOPMENT_ROLES or len(dataset.cases.classes) != 2:
             continue
@@ -350,7 +354,7 @@ def _judgements(evidence: Evidence) -> Iterator[tuple[Place, Dataset, Binary]]:
             decision = decided(scores, evidence.plan, name)
             if decision is not None:
                 several = len(dataset.scores) > 1
-                yield place_of_set(dataset, name if several else None), dataset, decision
+                yield place_of_set(dataset, name if several else None), dataset, decision, scores.score
 
 
 def incorporation(evidence: Evidence) -> Iterator[Remark]:
@@ -464,16 +468,30 @@ def _never_differs(
 
 
 def verification(evidence: Evidence) -> Iterator[Remark]:
-    """P13: who got a reference depends on what the device, or the readers, decided."""
-    applied = evidence.plan.reference_standard.applied_to
+    """P13: who got a reference depends on what the device, or the readers, decided.
+
+    Where it does so by a declared design, the corrected measures are judged and the others are not.
+    """
+    standard = evidence.plan.reference_standard
+    applied, designed = standard.applied_to, standard.verification
+    biased = _all_but_corrected(evidence) if designed is not None else ()
     if applied is not None:
         declared = say("checks.P13.fired_declared", applied=say(f"checks.P13.applied.{applied}"))
-        yield Remark(NOWHERE, None if applied == "all" else declared)
+        yield Remark(NOWHERE, None if applied == "all" else declared, biased if applied == "subset" else ())
     alpha = evidence.limit("P13_alpha")
-    for place, dataset, decision in _judgements(evidence):
+    for place, dataset, decision, score in _judgements(evidence):
         # Who is too young for a reference lacks one whatever was decided.
         old = is_mature(dataset, evidence.study, evidence.plan)
-        yield Remark(place, _partial(dataset.cases.truth[old], decision[old], alpha, "device"))
+        truth, decision, score = (
+            dataset.cases.truth[old],
+            decision[old],
+            None if score is None else score[old],
+        )
+        other = designed and _not_as_designed(truth, decision, score, designed, alpha)
+        if other:
+            yield Remark(place, other)
+        else:
+            yield Remark(place, _partial(truth, decision, alpha, "design" if designed else "device"), biased)
     for place, dataset, score in _scores_alone(evidence):
         old = is_mature(dataset, evidence.study, evidence.plan) & np.isfinite(score)
         yield Remark(place, _by_score(dataset.cases.truth[old] >= 0, score[old], alpha))
@@ -481,6 +499,56 @@ def verification(evidence: Evidence) -> Iterator[Remark]:
         if len(readings.cases.classes) == 2 and readings.decision is not None:
             place = place_of_task(readings, evidence.study)
             yield Remark(place, _partial(readings.cases.truth, _majority(readings), alpha, "readers"))
+
+
+def _all_but_corrected(evidence: Evidence) -> tuple[str, ...]:
+    """The quantities of the report that refer to verified cases alone."""
+    return tuple(sorted({r.quantity.base for r in evidence.results} - CORRECTED))
+
+
+def _not_as_designed(
+    truth: Binary, decision: Binary, score: Floats | None, designed: Verification, alpha: float
+) -> Message | None:
+    """What in the data contradicts a declared random verification, all tests together at alpha (Bonferroni).
+
+    The share verified is compared with the declared one exactly; and where only some of the cases decided
+    alike were verified, these must not have other scores than those that were not.
+    """
+    if (truth[decision >= 0] >= 0).all():
+        return None  # nothing is unverified, so nothing is biased
+    level = 1 - alpha / (2 * len(designed.shares))
+    for said, share in designed.shares.items():
+        inside = decision == said
+        verified = truth[inside] >= 0
+        n, known = len(verified), int(np.count_nonzero(verified))
+        if not n:
+            continue
+        called = say(f"checks.P13.called.{'positive' if said else 'negative'}")
+        found = clopper_pearson(known, n, level)
+        if not found.low <= share <= found.high or (share == 1 and known < n):
+            return say("checks.P13.other_share", called=called, share=share, known=known, n=n)
+        scored = np.zeros(n, bool) if score is None else np.isfinite(score[inside])
+        if score is not None and _side(verified[scored], score[inside][scored], 1 - level):
+            return say("checks.P13.other_scores", called=called, known=known, n=n)
+    return None
+
+
+def _side(verified: Mask, score: Floats, alpha: float) -> int:
+    """Whether cases with a truth have higher (1) or lower (-1) scores than those without; 0 if by chance.
+
+    By the interval of DeLong's area; where the scores separate the two completely, and it has none, by the
+    exact probability of that, two in all ways to choose the cases with a truth.
+    """
+    n, known = len(verified), int(np.count_nonzero(verified))
+    if known in (0, n):
+        return 0
+    area = logit_delong(verified, score, level=1 - alpha)
+    separated = (
+        area.value in (0, 1) and 2 * exp(lgamma(known + 1) + lgamma(n - known + 1) - lgamma(n + 1)) <= alpha
+    )
+    if not (separated or area.low > NO_DIFFERENCE or area.high < NO_DIFFERENCE):
+        return 0
+    return 1 if area.value > NO_DIFFERENCE else -1
 
 
 def _scores_alone(evidence: Evidence) -> Iterator[tuple[Place, Dataset, Floats]]:
@@ -496,13 +564,11 @@ def _scores_alone(evidence: Evidence) -> Iterator[tuple[Place, Dataset, Floats]]
 
 def _by_score(verified: Mask, score: Floats, alpha: float) -> Message | None:
     """Whether cases with a truth have other scores than those without, where that is not chance."""
+    side = _side(verified, score, alpha)
+    if not side:
+        return None
     n, known = len(verified), int(np.count_nonzero(verified))
-    if known in (0, n):
-        return None
-    area = logit_delong(verified, score, level=1 - alpha)
-    if not (area.low > NO_DIFFERENCE or area.high < NO_DIFFERENCE):
-        return None
-    key = "higher" if area.value > NO_DIFFERENCE else "lower"
+    key = "higher" if side > 0 else "lower"
     return say(f"checks.P13.fired_{key}", known=known, n=n, without=n - known)
 
 
@@ -528,8 +594,8 @@ def _partial(truth: Binary, decision: Binary, alpha: float, by: str) -> Message 
     if fisher_exact(cells[1, 1], positive, cells[0, 1], negative).p > alpha:
         return None
     values = {"a": cells[1, 1], "positive": positive, "b": cells[0, 1], "negative": negative}
-    if by == "readers":
-        return say("checks.P13.fired_readers", **values)
+    if by != "device":
+        return say(f"checks.P13.fired_{by}", **values)
     tp = int(np.count_nonzero((truth == 1) & (decision == 1)))
     fn = int(np.count_nonzero((truth == 1) & (decision == 0)))
     # All of the unverified without the condition among positives and with it among negatives, or the reverse.

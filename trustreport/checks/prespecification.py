@@ -169,14 +169,20 @@ def criteria_after_data(evidence: Evidence) -> Iterator[Remark]:
     if not any(map(criteria.confirmatory, plan.endpoints)):
         return
     status = lock.lock_status(evidence.study, plan)
-    fields = [c.field for c in status.changes if c.how == "after"]
     if status.late:
         yield Remark(NOWHERE, say("checks.P35.late"))
     elif status.state == "none":
         yield Remark(NOWHERE, say("checks.P35.fired"))
     else:
-        amended = say("checks.P35.amended", fields=_shortened(fields), n=len(fields))
-        yield Remark(NOWHERE, amended if fields else None)
+        by_why: dict[str, list[str]] = {}
+        for change in status.changes:
+            if change.how == "after":
+                by_why.setdefault(change.why, []).append(change.field)
+        for why, fields in by_why.items():
+            key = "amended" if why == "after" else why
+            yield Remark(NOWHERE, say(f"checks.P35.{key}", fields=_shortened(fields), n=len(fields)))
+        if not by_why:
+            yield Remark()
 
 
 def one_bound(evidence: Evidence) -> Iterator[Remark]:

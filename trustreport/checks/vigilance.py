@@ -41,6 +41,9 @@ def immature(evidence: Evidence) -> Iterator[Remark]:
             continue
         missing = 1 - r.estimate.value
         message = say("checks.P53.fired", value=missing, until=dt.date.fromisoformat(until))
+        if undated := r.details.get("undated"):
+            days = evidence.plan.reference_standard.maturity_days
+            message = say("checks.P53.undated", value=missing, n=undated, days=days)
         yield Remark(_of(r), message if missing > evidence.limit("P53_immature") else None)
 
 

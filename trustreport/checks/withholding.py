@@ -13,10 +13,15 @@ from trustreport.results import Result
 
 @dataclass(frozen=True, slots=True)
 class Withholding:
-    """Which numbers a block concerns; `says` is how docs/checks.md has it."""
+    """Which numbers a block concerns; `says` is how docs/checks.md has it.
+
+    A block about precision withholds `only_inconclusive` verdicts: an interval that lies on one side of the
+    bound decides, however wide it is, in favour of a device as against it.
+    """
 
     says: str
     concerns: Callable[[Result, CheckOutcome], bool]
+    only_inconclusive: bool = False
 
 
 def _of_quantities(result: Result, outcome: CheckOutcome) -> bool:
@@ -51,8 +56,15 @@ def _of_none(result: Result, outcome: CheckOutcome) -> bool:
 EVERYTHING = Withholding("all numbers of these data", _of_quantities)
 COUNTED_DECISIONS = Withholding("what counts decisions of the device", _counts_decisions)
 UNDEFINED = Withholding("what has no value", _has_no_value)
-TOO_FEW = Withholding("the measures named, of these cases alone", _of_these_cases_alone)
-GROUP = Withholding("the measures named, of this group", _of_the_group)
+# Both are about precision.
+TOO_FEW = Withholding(
+    "the measures named, of these cases alone, where inconclusive",
+    _of_these_cases_alone,
+    only_inconclusive=True,
+)
+GROUP = Withholding(
+    "the measures named, of this group, where inconclusive", _of_the_group, only_inconclusive=True
+)
 # The verdict on a criterion looks at the lock itself; the release of a report concerns no number in it.
 CRITERIA = Withholding("the criteria named", _of_none)
 RELEASE = Withholding("no verdict: a public report is refused", _of_none)

@@ -296,7 +296,7 @@ def _of_lock(found: lock.LockStatus, names: _Names, text: _Texts) -> lock.LockSt
         for change in found.changes
     )
     if found.lock is None:
-        return found
+        return replace(found, changes=changes)
     entries = tuple(
         replace(entry, criteria={k: hidden(v, k) for k, v in entry.criteria.items()})
         for entry in found.lock.entries

@@ -15,6 +15,7 @@ from trustreport.lock.fields import (
     Path,
     PathItem,
     PathKey,
+    criteria,
     field_of,
     flat,
     is_among,
@@ -23,10 +24,12 @@ from trustreport.lock.fields import (
     printed,
     without_effect,
 )
+from trustreport.lock.moments import Moment, is_after, read_moment
 from trustreport.plan import Amendment, Endpoint, Plan
 from trustreport.study import DEVELOPMENT_ROLES
 
 How = Literal["before", "after", "undeclared"]
+Why = Literal["before", "after", "undeclared", "dated", "undated"]
 # Fields of a criterion by which it enters or leaves its family, or changes the alpha that is shared.
 SHARED = ("multiplicity_family", "alpha", "sides", "hypothesis")
 # What says of which period a report is; it goes forward with each new period.
@@ -45,8 +48,8 @@ class Change:
     """A field that is not what was locked first, and whether the manifest says so.
 
     `how` is "before" where an amendment says that the data had not been opened, "after" where one does not
-    say so, "undeclared" without one. `old` and `new` are None where there was, or is, no such field; of an
-    item that was added or taken away they hold the whole item.
+    say so or its date contradicts it, "undeclared" without one. `old` and `new` are None where there was, or
+    is, no such field; of an item that was added or taken away they hold the whole item.
     """
 
     path: Path
@@ -59,6 +62,16 @@ class Change:
     def field(self) -> str:
         """The path as the report prints it."""
         return printed(self.path)
+
+    @property
+    def why(self) -> Why:
+        """The same as `how`, or what is wrong with the date of an amendment that says it was made in time.
+
+        "dated": not before the day on which the data were opened; "undated": without one that can be read.
+        """
+        if self.how != "after" or self.amendment is None or not self.amendment.before_data_opened:
+            return self.how
+        return "undated" if read_moment(self.amendment.date) is None else "dated"
 
     @property
     def whole(self) -> bool:
@@ -161,7 +174,49 @@ def _change(path: Path, was: Any, now: Any, plan: Plan) -> Change:
     amendment = next((a for a in plan.amendments if _speaks_of(a, path, now, plan)), None)
     if amendment is None:
         return Change(path, was, now, "undeclared")
-    return Change(path, was, now, "before" if amendment.before_data_opened else "after", amendment)
+    return Change(path, was, now, "before" if _in_time(amendment, plan) else "after", amendment)
+
+
+def late_amendments(plan: Plan) -> Iterator[Change]:
+    """What amendments changed after the data were opened, where no lock says how it was before.
+
+    One that names no field of the manifest bears on all criteria. One that is dated before the opening, and
+    does not say that it was made later, is part of what was fixed.
+    """
+    fields = dict(flat(criteria(plan)))
+    for amendment in plan.amendments:
+        made = read_moment(amendment.date)
+        fixed = amendment.before_data_opened is None and made is not None and _is_before_opening(made, plan)
+        if fixed or _in_time(amendment, plan) or _has_no_effect(amendment):
+            continue
+        of_any_value = amendment.model_copy(update={"new": None})
+        found: list[Path] = []
+        for path, value in fields.items():
+            below = any(path[: len(whole)] == whole for whole in found)
+            if not below and _speaks_of(of_any_value, path, value, plan):
+                found.append(path)
+        for path in found or [("amendments", PathItem(amendment.field or ""))]:
+            yield Change(path, amendment.old, fields.get(path, amendment.new), "after", amendment)
+
+
+def _has_no_effect(amendment: Amendment) -> bool:
+    """Whether an amendment names a field that is not locked."""
+    return without_effect(tuple(re.sub(r"\[[^\]]*\]|\.\d+(?=\.|$)", "", amendment.field or "").split(".")))
+
+
+def _in_time(amendment: Amendment, plan: Plan) -> bool:
+    """Whether an amendment says that the data had not been opened, and its date does not contradict that.
+
+    Where the opening has a date, an amendment without one is not shown to have been made before it.
+    """
+    if not amendment.before_data_opened:
+        return False
+    made = read_moment(amendment.date)
+    return plan.study.data_opened_at is None or (made is not None and _is_before_opening(made, plan))
+
+
+def _is_before_opening(made: Moment, plan: Plan) -> bool:
+    return is_after(plan.study.data_opened_at, made)
 
 
 # ---------------------------------------------------------------- amendments

@@ -1,17 +1,16 @@
 """How a study compares with its lock: locked, amended in advance, changed otherwise, or not locked at all."""
 
-import datetime as dt
 from dataclasses import dataclass
 from typing import Literal
 
-from trustreport.lock.changes import Change, rests_on
+from trustreport.lock.changes import Change, late_amendments, rests_on
 from trustreport.lock.fields import criteria
 from trustreport.lock.file import Lock, LockEntry, changed, covered, fingerprint, read
+from trustreport.lock.moments import is_after
 from trustreport.plan import Endpoint, Plan
 from trustreport.study import Study
 from trustreport.timestamp import Stamp, stamp
 
-Moment = dt.datetime | dt.date
 State = Literal["locked", "amended", "changed", "declared", "none"]
 
 
@@ -19,7 +18,8 @@ State = Literal["locked", "amended", "changed", "declared", "none"]
 class LockStatus:
     """The state of the lock, and every change since.
 
-    "declared": no lock, but the manifest says that the criteria were fixed before the data were opened.
+    "declared": no lock, but the manifest says that the criteria were fixed before the data were opened;
+    `changes` are then what its amendments changed after that.
     `late` is true where the manifest itself, or a time stamp, says that they were fixed after that. `stamp`
     is the time stamp of the first lock, None without one or where it is of something else (`misplaced`).
     """
@@ -42,21 +42,24 @@ def lock_status(study: Study, plan: Plan) -> LockStatus:
     """How what a study declares compares with its lock and its dates.
 
     What counts is the first lock: a later one shows what was changed, not that it was changed in time. A
-    change is in time where an amendment of the manifest says that the data had not been opened.
+    change is in time where an amendment of the manifest says that the data had not been opened, and its date
+    bears that out.
     """
     if study.lock_status is not None:  # found before names were replaced
         known: LockStatus = study.lock_status
         return known
     fixed, opened = plan.study.sap_locked_at, plan.study.data_opened_at
-    late = _after(fixed, opened)
+    late = is_after(fixed, opened)
     if not study.lock:
         declared = fixed is not None and opened is not None and not late
-        return LockStatus("declared" if declared else "none", fingerprint(criteria(plan)), late=late)
+        changes = tuple(late_amendments(plan)) if declared else ()
+        state: State = "declared" if declared else "none"
+        return LockStatus(state, fingerprint(criteria(plan)), changes=changes, late=late)
     lock = read(study.lock)
     seen, misplaced = stamp_of(lock.first)
-    late = late or (seen is not None and _after(seen.time, opened))
+    late = late or (seen is not None and is_after(seen.time, opened))
     changes = changed(lock.first, plan)
-    state: State = "locked"
+    state = "locked"
     if changes:
         state = "amended" if all(change.how == "before" for change in changes) else "changed"
     digest = fingerprint(covered(plan, lock.first))
@@ -89,27 +92,3 @@ def stamp_of(entry: LockEntry) -> tuple[Stamp | None, bool]:
     except ValueError:
         return None, True
     return (found, False) if found.imprint == entry.sha256 else (None, True)
-
-
-def _after(one: Moment | None, other: Moment | None) -> bool:
-    """Whether a moment lies after another; days only where one of them is a day."""
-    if one is None or other is None:
-        return False
-    if _has_time(one) and _has_time(other):
-        return _in_utc(one) > _in_utc(other)
-    return _day(one) > _day(other)
-
-
-def _has_time(moment: Moment) -> bool:
-    """Whether a moment is more than a day; midnight without a zone is how a day is read."""
-    return isinstance(moment, dt.datetime) and (moment.time() != dt.time() or moment.tzinfo is not None)
-
-
-def _in_utc(moment: Moment) -> dt.datetime:
-    """A time without a zone is taken as UTC."""
-    assert isinstance(moment, dt.datetime)
-    return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment.astimezone(dt.UTC)
-
-
-def _day(moment: Moment) -> dt.date:
-    return moment.date() if isinstance(moment, dt.datetime) else moment

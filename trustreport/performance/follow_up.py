@@ -34,19 +34,25 @@ def last_day(dataset: Dataset) -> dt.date | None:
 def is_mature(dataset: Dataset, study: Study, plan: Plan) -> NDArray[np.bool_]:
     """Which cases are at least `maturity_days` old at the data cut-off, (n_cases,).
 
-    Only cases of a period can be too young. Where nothing tells the age of one it is taken as mature; where
-    cases have no dates the last day of the period is that of each.
+    Only cases of a period can be too young. A case without a date is mature where the declared last day of
+    its period lies that long before the cut-off, which is then true of all its cases; else nothing shows its
+    age, and it is not.
     """
     n = len(dataset.cases)
     days = plan.reference_standard.maturity_days
-    if dataset.role != "period" or days is None:
+    if dataset.role != "period" or not days:
         return np.ones(n, bool)
     cut = cut_of(study.datasets, plan)
-    if cut is None:
-        return np.ones(n, bool)
+    end = next((d.end_date for d in plan.datasets if d.dataset == dataset.name), None)
+    whole = cut is not None and end is not None and (cut - end).days >= days
     date = dataset.cases.date
-    if date is None:
-        end = next((d.end_date for d in plan.datasets if d.dataset == dataset.name), None)
-        return np.full(n, end is None or (cut - end).days >= days)
+    if cut is None or date is None:
+        return np.full(n, whole)
     age = (np.datetime64(cut, "D") - date) / np.timedelta64(1, "D")
-    return np.asarray(np.isnat(date) | (age >= days))
+    return np.where(np.isnat(date), whole, age >= days)
+
+
+def has_no_date(dataset: Dataset) -> NDArray[np.bool_]:
+    """Which cases have no date, (n_cases,)."""
+    date = dataset.cases.date
+    return np.ones(len(dataset.cases), bool) if date is None else np.isnat(date)

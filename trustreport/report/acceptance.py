@@ -82,7 +82,8 @@ def _with_changes(
 def _bearing(assessment: Assessment) -> dict[str, list[lock.Change]]:
     """Every change since the lock by the criteria that it bears on, those that were taken away too."""
     found: dict[str, list[lock.Change]] = {}
-    for change in lock.lock_status(assessment.study, assessment.plan).changes:
+    status = lock.lock_status(assessment.study, assessment.plan)
+    for change in status.changes if status.lock else ():
         names = criteria.named(lock.concerned(change, assessment.plan))
         own = [change.criterion] if change.criterion else []
         for name in dict.fromkeys((*own, *names)):
@@ -100,7 +101,7 @@ def _amended(change: lock.Change, say: Catalogue) -> str:
         name = say("verdicts.lock.bound")
     old, new = (_value(value, say, change.whole) for value in (change.old, change.new))
     reason = change.amendment.reason if change.amendment else None
-    said = say(f"verdicts.lock.amended_{change.how}", name=name, old=old, new=new)
+    said = say(f"verdicts.lock.amended_{change.why}", name=name, old=old, new=new)
     return say("verdicts.lock.amended_reason", said=said, reason=reason.rstrip(".")) if reason else said
 
 
@@ -317,12 +318,12 @@ def _lock_sentences(status: lock.LockStatus, plan: Plan, say: Catalogue) -> Iter
 
 
 def _changes(status: lock.LockStatus, say: Catalogue) -> Table | None:
-    if not status.changes:
+    if not status.changes or status.lock is None:
         return None
     heads = tuple(Head(say(f"verdicts.column.{name}")) for name in ("field", "old", "new", "how"))
     lines = []
     for change in status.changes:
-        how = say(f"verdicts.lock.{change.how}")
+        how = say(f"verdicts.lock.{change.why}")
         if change.amendment and change.amendment.reason:
             how = say("verdicts.lock.with_reason", how=how, reason=change.amendment.reason)
         old, new = (_value(value, say, change.whole) for value in (change.old, change.new))

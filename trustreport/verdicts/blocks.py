@@ -34,6 +34,11 @@ def concerns(outcome: CheckOutcome, result: Result) -> bool:
     return WITHHELD_BY.get(outcome.check, EVERYTHING).concerns(result, outcome)
 
 
+def of_precision(outcome: CheckOutcome) -> bool:
+    """Whether a block is about precision alone, so that it withholds inconclusive verdicts only."""
+    return WITHHELD_BY.get(outcome.check, EVERYTHING).only_inconclusive
+
+
 def _holds_part(at: Place, said: Place) -> bool:
     """Whether a number holds the part of the data that a block names; one that names no part holds all."""
     for name in PARTS:

@@ -19,7 +19,7 @@ from trustreport.plan import Endpoint, Plan
 from trustreport.quantities import Need, Quantity, known, quantity
 from trustreport.results import Result
 from trustreport.study import Study
-from trustreport.verdicts.blocks import blocking
+from trustreport.verdicts.blocks import blocking, of_precision
 from trustreport.verdicts.entries import entry
 from trustreport.verdicts.locked import withheld
 from trustreport.verdicts.risk import NeededRatio, limit, needed_ratios, ratio_entry
@@ -34,6 +34,7 @@ CLASS_OF: dict[tuple[Need, ...], str] = {
 }
 # What the notes of estimates say that have no width.
 NOTHING_OF_PRECISION = "about precision"
+DECIDED: tuple[Word, ...] = ("pass", "fail")
 BARE = ("difference", "seconds")  # units that are written once for both ends of an interval
 MOST_NEEDED = 10**7
 
@@ -94,30 +95,39 @@ class Judge:
     def _word_and_sentence(
         self, criterion: Endpoint, lead: Result, bound: Bound
     ) -> tuple[Word, Message, tuple[str, ...]]:
-        """Word and sentence; what withholds a verdict comes before the verdict itself."""
+        """Word and sentence; what withholds a verdict comes before the verdict itself.
+
+        A block about precision withholds what the interval leaves open; what it decides, it decides.
+        """
         late = withheld(self.lock_status, self.plan, criterion)
         if late is not None:
             return late
         blocks = blocking(lead, self.checks)
-        if blocks:
-            named = [say("word.with_id", text=say(f"checks.{b.check}.title"), id=b.check) for b in blocks]
-            return (
-                "not assessable",
-                say("verdicts.reason.blocked", checks=named),
-                tuple(b.check for b in blocks),
-            )
+        if not all(of_precision(block) for block in blocks):
+            return _blocked(blocks)
+        word, reason = self._compared(criterion, lead, bound)
+        return (word, reason, ()) if word in DECIDED or not blocks else _blocked(blocks)
+
+    def _compared(self, criterion: Endpoint, lead: Result, bound: Bound) -> tuple[Word, Message]:
+        """Word and sentence that the interval of an entry and the bound give."""
         e = lead.estimate
         if isnan(e.value) or isnan(e.low) or isnan(e.high):
-            return "not assessable", say("verdicts.reason.no_interval", reason=e.note or "-"), ()
+            return "not assessable", say("verdicts.reason.no_interval", reason=e.note or "-")
         if number(lead, self.plan.operating_point.threshold) in self.contradicted:
-            return "not assessable", say("verdicts.reason.contradicted"), ()
+            return "not assessable", say("verdicts.reason.contradicted")
         if has_no_precision(e):
-            return "not assessable", say("verdicts.reason.no_width"), ()
+            return "not assessable", say("verdicts.reason.no_width")
         word = compare_with_bound(e.low, e.high, bound)
         end = _end_of_loss(lead, bound, word)
         if end is not None:
-            return word, say(f"verdicts.{word}_loss", **_values(lead, Bound(low=end))), ()
-        return word, say(f"verdicts.{_pattern(word, bound, e.high)}", **_values(lead, bound)), ()
+            return word, say(f"verdicts.{word}_loss", **_values(lead, Bound(low=end)))
+        return word, say(f"verdicts.{_pattern(word, bound, e.high)}", **_values(lead, bound))
+
+
+def _blocked(blocks: Sequence[CheckOutcome]) -> tuple[Word, Message, tuple[str, ...]]:
+    """A verdict that is withheld, with the checks that withhold it."""
+    named = [say("word.with_id", text=say(f"checks.{b.check}.title"), id=b.check) for b in blocks]
+    return "not assessable", say("verdicts.reason.blocked", checks=named), tuple(b.check for b in blocks)
 
 
 def has_no_precision(e: Estimate) -> bool:

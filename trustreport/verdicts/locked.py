@@ -30,11 +30,12 @@ def withheld(
     if check is None:
         return None
     how = {"P34": "undeclared", "P35": "after"}[check]
-    fields = [c.field for c in status.changes if c.how == how and rests_on(criterion, c, plan)]
+    own = [c for c in status.changes if c.how == how and rests_on(criterion, c, plan)]
+    fields = [c.field for c in own if c.why == own[0].why]
     if status.late or not fields:
         return "not assessable", say("verdicts.reason.P35"), (check,)
     more = [say("word.more", n=len(fields) - MOST_NAMED)] if len(fields) > MOST_NAMED else []
-    reason = say(f"verdicts.reason.{how}", n=len(fields), fields=[*fields[:MOST_NAMED], *more])
+    reason = say(f"verdicts.reason.{own[0].why}", n=len(fields), fields=[*fields[:MOST_NAMED], *more])
     return "not assessable", reason, (check,)
 
 

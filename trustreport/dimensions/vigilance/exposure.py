@@ -9,6 +9,7 @@ import numpy as np
 
 from trustreport.dimensions.vigilance.periods import FAILED, ID, REFUSED, Period, Timeline, names_of
 from trustreport.estimate import Estimate
+from trustreport.performance.follow_up import has_no_date
 from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Readings
@@ -102,7 +103,11 @@ def maturity_results(timeline: Timeline, plan: Plan) -> Iterator[Result]:
             ("mature_share", mature, everybody),
             ("labelled_share", known, mature),
         ):
-            details = {"judged_until": until} if until and name == "mature_share" else {}
+            details: dict[str, Any] = {}
+            if until and name == "mature_share":
+                details["judged_until"] = until
+                if undated := period.dataset and np.count_nonzero(~mature & has_no_date(period.dataset)):
+                    details["undated"] = int(undated)
             yield _share(period, name, period.share(event, of, level), details=details)
         for decision, word in ((1, "positive"), (0, "negative")):
             share = period.share(known, mature & (period.output == decision), level)
