@@ -84,6 +84,8 @@ def test_every_key_is_unique_and_each_question_has_one_primary_entry(folder: Pat
     for e in results:
         if None in (e["value"], e["low"], e["high"]):
             assert e["note"] or e["unit"] == "p", f"a null without a reason: {e}"
+        elif "about precision" in e["note"]:
+            assert e["low"] == e["high"] or e["se"] == 0, f"no verdict reads the note: {e}"
 
 
 def test_what_the_comparison_finds() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from trustreport.estimate import Estimate
 from trustreport.quantities import Quantity, known, quantity
 
+SIGNIFICANT = 13  # digits of a number in results.json
 MANY = 100  # from here on a percentage has a decimal
 VERY_MANY = 1000  # from here on an area under a curve has three
 MOST_EXTRA = 3  # decimals added, at most, for a number that would round to a value that it is not
@@ -66,6 +67,15 @@ def share(k: float, n: float) -> Rounded:
     (2, 3)
     """
     return Rounded(k / n, of_share(Estimate(k / n, nan, nan, round(n)), n))
+
+
+def as_written(value: float) -> float:
+    """The number as results.json has it, so that whoever reads it finds the same order among them.
+
+    >>> as_written(0.1 + 0.2) > as_written(0.3)
+    False
+    """
+    return float(f"{value:.{SIGNIFICANT}g}")
 
 
 def places_in(value: object) -> int | None:

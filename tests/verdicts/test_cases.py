@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from trustreport.api import assess, lock_criteria, read_study
+from trustreport.api import Assessed, assess, lock_criteria, read_study
 from trustreport.errors import StudyError
+from trustreport.report.write import as_data
+from trustreport.second_judge import dissents
 
 CASES = (Path(__file__).resolve().parents[1] / "reference" / "verdicts").glob("*/verdicts.csv")
 FOLDERS = sorted(table.parent for table in CASES)
 
 
-def verdicts_of(folder: Path) -> dict[str, str] | None:
-    """The verdict on each criterion, None where the study is refused; some manifests are locked first."""
+def assessed(folder: Path) -> Assessed | None:
+    """The assessment of a study, None where it is refused; some manifests are locked first."""
     locked = folder / "study.locked.yaml"
     if locked.exists():
         declared = (folder / "study.yaml").read_text()
@@ -25,7 +27,7 @@ def verdicts_of(folder: Path) -> dict[str, str] | None:
         study, plan = read_study(folder)
     except StudyError:
         return None
-    return {v.criterion.endpoint: v.word.replace(" ", "_") for v in assess(study, plan).verdicts}
+    return assess(study, plan)
 
 
 def allowed_by(words: str, found: dict[str, str]) -> list[str]:
@@ -38,10 +40,12 @@ def test_every_verdict_is_one_that_the_evidence_allows(folder: Path, tmp_path: P
     with (folder / "verdicts.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows
-    found = verdicts_of(Path(shutil.copytree(folder, tmp_path / "study")))
-    if found is None:  # "problem" allows that the study is refused
+    assessment = assessed(Path(shutil.copytree(folder, tmp_path / "study")))
+    if assessment is None:  # "problem" allows that the study is refused
         assert all("problem" in row["allowed"].split("|") for row in rows)
         return
+    assert not dissents(as_data(assessment)), "a second judge finds another verdict"
+    found = {v.criterion.endpoint: v.word.replace(" ", "_") for v in assessment.verdicts}
     wrong = [
         f"{row['endpoint']}: {given or 'no verdict'}, allowed {row['allowed']} ({row['why']})"
         for row in rows

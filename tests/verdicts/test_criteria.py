@@ -104,7 +104,8 @@ def test_values_of_two_arms_are_differences() -> None:
     [
         (Estimate(1.0, 1.0, 1.0, 8), True),
         (Estimate(0.5, 0.2, 0.8, 8, se=0.0), True),
-        (Estimate(0.5, 0.4, 0.6, 8, note="the interval says nothing about precision"), True),
+        (Estimate(0.5, 0.3, 0.3 + 1e-15, 8), True),  # the same 13 digits
+        (Estimate(0.5, 0.4, 0.6, 8, note="a text decides nothing: says nothing about precision"), False),
         (Estimate(1.0, 0.981, 1.0, 200), False),
         (Estimate(0.0, 0.0, 0.02, 200), False),
         (Estimate(0.5, 0.4, 0.6, 80, se=0.05), False),

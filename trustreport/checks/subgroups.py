@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from trustreport import criteria, digits
 from trustreport.checks.check import Check, Evidence, Remark
-from trustreport.checks.withholding import GROUP
+from trustreport.checks.withholding import GROUP, SMALL_GROUP
 from trustreport.messages import Message, say
 from trustreport.performance.small_cells import LEAST_OF_A_CLASS
 from trustreport.place import NOWHERE, Place
@@ -86,6 +86,6 @@ def _makes(declared: Subgroup, group: str) -> bool:
 
 
 CHECKS = (
-    Check("P37", DIMENSION, "B", small_groups, FEWEST, GROUP),
+    Check("P37", DIMENSION, "B", small_groups, FEWEST, SMALL_GROUP),
     Check("P38", DIMENSION, "B", unknown_attribute, LIMITS, GROUP),
 )

@@ -6,20 +6,24 @@ A check says it by what a number is, never by a list of ids. One that says nothi
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isnan
+from typing import Literal
 
 from trustreport.finding import CheckOutcome
 from trustreport.results import Result
 
+Numbers = Literal["all", "decisions", "undefined", "these cases", "group", "none"]
+
 
 @dataclass(frozen=True, slots=True)
 class Withholding:
-    """Which numbers a block concerns; `says` is how docs/checks.md has it.
+    """Which numbers a block concerns; `says` is how docs/checks.md has it, `numbers` how results.json does.
 
     A block about precision withholds `only_inconclusive` verdicts: an interval that lies on one side of the
     bound decides, however wide it is, in favour of a device as against it.
     """
 
     says: str
+    numbers: Numbers
     concerns: Callable[[Result, CheckOutcome], bool]
     only_inconclusive: bool = False
 
@@ -53,18 +57,20 @@ def _of_none(result: Result, outcome: CheckOutcome) -> bool:
     return False
 
 
-EVERYTHING = Withholding("all numbers of these data", _of_quantities)
-COUNTED_DECISIONS = Withholding("what counts decisions of the device", _counts_decisions)
-UNDEFINED = Withholding("what has no value", _has_no_value)
+EVERYTHING = Withholding("all numbers of these data", "all", _of_quantities)
+COUNTED_DECISIONS = Withholding("what counts decisions of the device", "decisions", _counts_decisions)
+UNDEFINED = Withholding("what has no value", "undefined", _has_no_value)
 # Both are about precision.
 TOO_FEW = Withholding(
     "the measures named, of these cases alone, where inconclusive",
+    "these cases",
     _of_these_cases_alone,
     only_inconclusive=True,
 )
-GROUP = Withholding(
-    "the measures named, of this group, where inconclusive", _of_the_group, only_inconclusive=True
+SMALL_GROUP = Withholding(
+    "the measures named, of this group, where inconclusive", "group", _of_the_group, only_inconclusive=True
 )
+GROUP = Withholding("the measures named, of this group", "group", _of_the_group)
 # The verdict on a criterion looks at the lock itself; the release of a report concerns no number in it.
-CRITERIA = Withholding("the criteria named", _of_none)
-RELEASE = Withholding("no verdict: a public report is refused", _of_none)
+CRITERIA = Withholding("the criteria named", "none", _of_none)
+RELEASE = Withholding("no verdict: a public report is refused", "none", _of_none)

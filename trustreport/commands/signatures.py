@@ -75,8 +75,18 @@ def sign(
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Trusted certificates (PEM), to which those of signed PDF and time stamps must lead.",
 )
+@click.option(
+    "--verdicts",
+    is_flag=True,
+    help="Derive each verdict again from results.json, by code that shares nothing with what gave it.",
+)
 def verify(
-    out: Path, study: Path | None, allow_outside: bool, signers: Path | None, roots: Path | None
+    out: Path,
+    study: Path | None,
+    allow_outside: bool,
+    signers: Path | None,
+    roots: Path | None,
+    verdicts: bool,
 ) -> None:
     """Verify that the files of the report in OUT are unchanged.
 
@@ -84,7 +94,9 @@ def verify(
     same. Signed statements in OUT (approval.json with approval.json.sig, approval.dsse.json) are checked too:
     the signature, and that the statement refers to these files. With --signers, at least one statement must
     be signed by one of them. Signed copies of PDF and time stamps are checked, with --roots their
-    certificates too, and with --study the time stamps of its lock. Exit status 1 if anything differs.
+    certificates too, and with --study the time stamps of its lock. With --verdicts, each verdict is derived
+    again from criteria, numbers and checks of results.json, and each that differs is printed. Exit status 1
+    if anything differs.
     """
     from trustreport.commands.keys import roots_of, signers_of
     from trustreport.report.bundle import verify as look
@@ -104,4 +116,22 @@ def verify(
         if line.status != "ok":
             click.echo(f"{line.file} {line.said}.", err=line.status == "wrong")
     click.echo(f"{sum(line.status == 'ok' for line in lines)} unchanged, {len(wrong)} changed or missing.")
-    sys.exit(PROBLEMS if wrong else 0)
+    agree = _derived_again(out) if verdicts else True
+    sys.exit(PROBLEMS if wrong or not agree else 0)
+
+
+def _derived_again(out: Path) -> bool:
+    """Print each verdict that differs from the one derived again; whether none does."""
+    from trustreport import second_judge
+    from trustreport.report.compare import load
+
+    try:
+        document = load(out)
+        found = second_judge.dissents(document)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"no verdict was derived again: {error}") from error
+    for dissent in found:
+        click.echo(dissent, err=True)
+    n, differ = len(document["verdicts"]), len({d.criterion for d in found})
+    click.echo(f"{max(n - differ, 0)} of {n} verdicts derived again.")
+    return not found

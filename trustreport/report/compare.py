@@ -144,7 +144,7 @@ def _differences(
             what: What = "added" if before is None else "removed"
             yield Difference(what, str(entry[name]), where, _of(before, looked), _of(after, looked))
             continue
-        unlike = tuple(f for f in looked if not _same(before.get(f), after.get(f)))
+        unlike = tuple(f for f in looked if not same(before.get(f), after.get(f)))
         if unlike:
             yield Difference("changed", str(entry[name]), where, _of(before, unlike), _of(after, unlike))
 
@@ -153,16 +153,16 @@ def _of(entry: Mapping[str, Any] | None, fields: tuple[str, ...]) -> dict[str, A
     return {} if entry is None else {field: entry[field] for field in fields if field in entry}
 
 
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
     """Equal; numbers to rounding, at any depth."""
     if isinstance(a, bool) or isinstance(b, bool) or a is None or b is None:
         return a is b
     if isinstance(a, int | float) and isinstance(b, int | float):
         return isclose(a, b, rel_tol=SAME, abs_tol=1e-12)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
+        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_same, a, b))
+        return len(a) == len(b) and all(map(same, a, b))
     return bool(a == b)
 
 

@@ -1,28 +1,32 @@
 """results.json: the machine-readable twin of a report, and the model that its schema comes from."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from hashlib import sha256
-from math import isfinite
+from math import isfinite, isinf
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from trustreport import lock
 from trustreport.assessment import Assessment
+from trustreport.checks.withholding import EVERYTHING
+from trustreport.digits import as_written
 from trustreport.finding import CheckOutcome, Unanswered
 from trustreport.messages import Catalogue
-from trustreport.plan import NOT_DECLARED, Language
+from trustreport.plan import NOT_DECLARED, Language, Plan
 from trustreport.report.acceptance import sentence
 from trustreport.report.answer import answer
 from trustreport.results import Result
 from trustreport.verdicts import Verdict as Judged
+from trustreport.verdicts.blocks import WITHHELD_BY
+from trustreport.verdicts.locked import as_locked, elsewhere
 from trustreport.verdicts.risk import needed_rates
 from trustreport.verdicts.verdict import RiskLimit
 
 SCHEMA_VERSION = "2"
-SIGNIFICANT_DIGITS = 13
+WORDS_ALONE = ("margin_rationale", "clinical_severity")  # fields of a criterion that decide nothing
 
 
 class ResultsModel(BaseModel):
@@ -85,6 +89,41 @@ class ResultEntry(ResultsModel):
     details: dict[str, Any] = Field(description="what was computed on the way")
 
 
+class IntervalQuantity(ResultsModel):
+    """What is known of the quantity of an entry before any data are seen: docs/quantities.md."""
+
+    id: str
+    better: Literal["up", "down"] | float | None = Field(description="better side, or the one best value")
+    no_effect: float | None
+    low: float | None = Field(description="end of the possible range; null where there is none")
+    high: float | None
+    base: str = Field(description="what differs, where it is a difference; else the quantity itself")
+    counts_decisions: bool = Field(description="D, of the quantity or of the endpoint")
+
+
+class Interval(ResultsModel):
+    """An entry that answers a criterion, with its interval at a level at which the criterion was tested."""
+
+    id: str
+    scope: Scope
+    method: str
+    level: float
+    value: float | None
+    low: float | None
+    high: float | None
+    se: float | None
+    infinite: list[Literal["value", "low", "high"]] = Field(description="null because infinite")
+    data: list[tuple[str, str]] = Field(description="kind and name of the data that it rests on")
+    quantity: IntervalQuantity
+
+
+class Withheld(ResultsModel):
+    """What a block withholds among what rests on its data: of which numbers, which verdicts."""
+
+    numbers: Literal["all", "decisions", "undefined", "these cases", "group", "none"]
+    verdicts: Literal["all", "inconclusive"]
+
+
 class CheckEntry(ResultsModel):
     """What one check of the pitfall register found."""
 
@@ -95,6 +134,8 @@ class CheckEntry(ResultsModel):
     message: str
     scope: Scope
     quantities: list[str] = Field(description="those that it concerns; empty: all of the scope")
+    data: list[tuple[str, str]] = Field(description="kind and name of the data; empty: all")
+    withholds: Withheld | None = Field(description="null unless it is a block that fired")
 
 
 class Open(ResultsModel):
@@ -174,11 +215,22 @@ class LockChange(ResultsModel):
     old: Any = Field(description="null where there was none; the whole of an item that is gone")
     new: Any = Field(description="null where there is none; the whole of an item that was added")
     criteria: list[str] = Field(description="declared criteria that rest on it")
+    locked_criteria: list[str] = Field(
+        description="locked criteria that rest on it, where one was amended and this is no change of criteria"
+    )
     amendment: Literal["before", "after", "undeclared"]
 
 
+class DeclaredCriteria(ResultsModel):
+    """The criteria as a manifest declares them, with what else of it decides how they are judged."""
+
+    endpoints: list[dict[str, Any]] = Field(description="keys as in the manifest, those declared only")
+    families: list[dict[str, Any]]
+    confidence_level: float
+
+
 class Criteria(ResultsModel):
-    """How the manifest compares with its lock."""
+    """What is declared, and how the manifest compares with its lock."""
 
     state: Literal["locked", "amended", "changed", "declared", "none"]
     covers: Literal["manifest", "criteria"] | None = Field(
@@ -190,6 +242,9 @@ class Criteria(ResultsModel):
     late: bool = Field(description="fixed after the data were opened, as the manifest or a time stamp says")
     time_stamp: str | None
     changes: list[LockChange]
+    threshold: float | None = Field(description="of the declared operating point")
+    declared: DeclaredCriteria
+    locked: DeclaredCriteria | None = Field(description="as they were locked, where they were changed since")
 
 
 class FigureEntry(ResultsModel):
@@ -274,6 +329,7 @@ class ResultsDocument(ResultsModel):
     answer: AnswerEntry
     results: list[ResultEntry]
     verdicts: list[VerdictEntry]
+    intervals: list[Interval]
     criteria: Criteria
     checks: list[CheckEntry]
     unanswered: list[Open]
@@ -289,6 +345,7 @@ def document(assessment: Assessment, provenance: Mapping[str, Any], say: Catalog
         "answer": _answer(assessment, say),
         "results": [_entry(result, say) for result in assessment.results],
         "verdicts": [_verdict(verdict, say) for verdict in assessment.verdicts],
+        "intervals": _intervals(assessment.verdicts),
         "criteria": _criteria(assessment),
         "checks": [_check(outcome, say) for outcome in assessment.checks],
         "unanswered": [_open(open_, say) for open_ in assessment.unanswered],
@@ -319,7 +376,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool | str | int) or value is None:
         return value
     if isinstance(value, float):
-        return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isfinite(value) else None
+        return as_written(value) if isfinite(value) else None
     if hasattr(value, "item"):
         return _plain(value.item())
     return str(value)
@@ -446,8 +503,49 @@ def _risk(verdict: Judged, one: RiskLimit, say: Catalogue) -> dict[str, Any]:
     }
 
 
+def _intervals(judged: Iterable[Judged]) -> list[dict[str, Any]]:
+    """The intervals that verdicts were compared with, each once."""
+    found: dict[tuple[str, str, str, float], dict[str, Any]] = {}
+    for r in (r for verdict in judged for r in verdict.tried):
+        e, row = r.estimate, r.quantity
+        key = r.id, json.dumps(_plain(r.scope), sort_keys=True), e.method, as_written(e.level)
+        numbers = {"value": e.value, "low": e.low, "high": e.high}
+        found[key] = {
+            "id": r.id,
+            "scope": r.scope,
+            "method": e.method,
+            "level": e.level,
+            **numbers,
+            "se": e.se,
+            "infinite": [name for name, number in numbers.items() if isinf(number)],
+            "data": sorted(r.place.data),
+            "quantity": {
+                "id": row.id,
+                "better": row.better,
+                "no_effect": row.no_effect,
+                "low": row.low,
+                "high": row.high,
+                "base": row.base,
+                "counts_decisions": r.counts_decisions,
+            },
+        }
+    return list(found.values())
+
+
+def _declared_by(plan: Plan) -> dict[str, Any]:
+    """Criteria and families as a plan has them, without what is said of them in words alone."""
+    endpoints = [e.model_dump(mode="json", by_alias=True, exclude_none=True) for e in plan.endpoints]
+    return {
+        "endpoints": [{k: v for k, v in e.items() if k not in WORDS_ALONE} for e in endpoints],
+        "families": [f.model_dump(mode="json", by_alias=True, exclude_none=True) for f in plan.families],
+        "confidence_level": plan.report.confidence_level,
+    }
+
+
 def _criteria(assessment: Assessment) -> dict[str, Any]:
-    status = lock.lock_status(assessment.study, assessment.plan)
+    status, plan = lock.lock_status(assessment.study, assessment.plan), assessment.plan
+    before = as_locked(status, plan) if any(verdict.locked for verdict in assessment.verdicts) else None
+    apart = elsewhere(status)
     covers = "criteria" if status.older else "manifest"
     return {
         "state": status.state,
@@ -461,11 +559,17 @@ def _criteria(assessment: Assessment) -> dict[str, Any]:
                 "field": c.field,
                 "old": c.old,
                 "new": c.new,
-                "criteria": [e.endpoint for e in lock.concerned(c, assessment.plan)],
+                "criteria": [e.endpoint for e in lock.concerned(c, plan)],
+                "locked_criteria": [e.endpoint for e in lock.concerned(c, before)]
+                if before and c in apart
+                else [],
                 "amendment": c.how,
             }
             for c in status.changes
         ],
+        "threshold": plan.operating_point.threshold,
+        "declared": _declared_by(plan),
+        "locked": _declared_by(before) if before else None,
     }
 
 
@@ -478,7 +582,17 @@ def _check(outcome: CheckOutcome, say: Catalogue) -> dict[str, Any]:
         "message": say(outcome.message),
         "scope": dict(outcome.scope),
         "quantities": list(outcome.quantities),
+        "data": sorted(outcome.place.data),
+        "withholds": _withholds(outcome),
     }
+
+
+def _withholds(outcome: CheckOutcome) -> dict[str, Any] | None:
+    if outcome.severity != "B" or outcome.status != "fired":
+        return None
+    withholding = WITHHELD_BY.get(outcome.check, EVERYTHING)
+    verdicts = "inconclusive" if withholding.only_inconclusive else "all"
+    return {"numbers": withholding.numbers, "verdicts": verdicts}
 
 
 def _open(open_: Unanswered, say: Catalogue) -> dict[str, Any]:

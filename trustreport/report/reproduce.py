@@ -5,7 +5,7 @@ from typing import Any
 
 from trustreport.plan import Plan
 from trustreport.report.bundle import RESULTS
-from trustreport.report.compare import compare, lines
+from trustreport.report.compare import compare, lines, same
 from trustreport.report.document import canonical
 from trustreport.report.files import FileStatus
 from trustreport.seeds import DEFAULT
@@ -42,6 +42,7 @@ def reproduced(written: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator
     """
     yield from _inputs(written["provenance"]["inputs"], again["provenance"]["inputs"])
     yield from _versions(written["provenance"], again["provenance"])
+    yield from _of_verdicts(written, again)
     if canonical(written) == canonical(again):
         yield FileStatus(RESULTS, "ok", "computed again, the same bytes")
         return
@@ -72,6 +73,15 @@ def _inputs(old: list[Mapping[str, Any]], new: list[Mapping[str, Any]]) -> Itera
             yield FileStatus(name, "wrong", "of the study is not the file that the report was made from")
         else:
             yield FileStatus(name, "ok", "is the file that the report was made from")
+
+
+def _of_verdicts(written: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[FileStatus]:
+    """Whether what verdicts can be derived from again is that of the study; older files do not hold it."""
+    if "intervals" in written:
+        if not same(written["criteria"]["declared"], again["criteria"]["declared"]):
+            yield FileStatus(RESULTS, "wrong", "holds other criteria than the manifest of the study")
+        if not same(written["intervals"], again["intervals"]):
+            yield FileStatus(RESULTS, "wrong", "holds other intervals of verdicts, computed again")
 
 
 def _versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FileStatus]:

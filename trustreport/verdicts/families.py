@@ -39,7 +39,8 @@ def verdicts(
     found = _verdicts(judge)
     gone = {name: _gone(name) for name in lock.removed(judge.lock_status, plan)}
     found = with_locked(found | gone, judge, _verdicts)
-    return tuple(found[name] for name in (*criteria.named(plan.endpoints), *gone) if name in found)
+    names = [name for name in (*criteria.named(plan.endpoints), *gone) if name in found]
+    return tuple(replace(found[name], tried=tuple(judge.tried.get(name, ()))) for name in names)
 
 
 def _verdicts(judge: Judge) -> dict[str, Verdict]:

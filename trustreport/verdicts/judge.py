@@ -1,14 +1,14 @@
 """One criterion compared with its bound at one alpha."""
 
 from collections.abc import Container, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import ceil, isfinite, isnan
 from typing import Any
 
 from trustreport import criteria
 from trustreport.criteria import Bound
-from trustreport.digits import as_declared, clear_of, places_in, rounded
+from trustreport.digits import as_declared, as_written, clear_of, places_in, rounded
 from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome
 from trustreport.lock import LockStatus
@@ -32,8 +32,6 @@ CLASS_OF: dict[tuple[Need, ...], str] = {
     ("called_positive",): "alarm",
     ("called_negative",): "no_alarm",
 }
-# What the notes of estimates say that have no width.
-NOTHING_OF_PRECISION = "about precision"
 DECIDED: tuple[Word, ...] = ("pass", "fail")
 BARE = ("difference", "seconds")  # units that are written once for both ends of an interval
 MOST_NEEDED = 10**7
@@ -41,7 +39,10 @@ MOST_NEEDED = 10**7
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Everything that a verdict may rest on; call it with a criterion and an alpha."""
+    """Everything that a verdict may rest on; call it with a criterion and an alpha.
+
+    `tried` holds the entries that were looked at for each criterion, at each level, by its name.
+    """
 
     study: Study
     plan: Plan
@@ -50,6 +51,7 @@ class Judge:
     at_level: Any
     lock_status: LockStatus
     contradicted: Container[Hashable] = ()
+    tried: dict[str, list[Result]] = field(default_factory=dict)
 
     def __call__(self, criterion: Endpoint, alpha: float) -> Verdict:
         """The verdict on one criterion, its family apart, and the limits that its declared risk sets."""
@@ -66,15 +68,21 @@ class Judge:
         if isinstance(found, Result) and not criteria.same_level(found.estimate.level, level):
             again = self.at_level(found.dimension, level)
             found = ratio_entry(criterion, one.name, self.study, self.plan, again)
+        self._keep(criterion, found)
         if isinstance(found, Message):
             return limit(criterion, one, None, "not assessable", found)
         word, reason, _ = self._word_and_sentence(criterion, found, one.bound)
         return limit(criterion, one, found, word, reason)
 
+    def _keep(self, criterion: Endpoint, found: Result | Message) -> None:
+        if isinstance(found, Result):
+            self.tried.setdefault(criterion.endpoint, []).append(found)
+
     def _verdict(self, criterion: Endpoint, alpha: float) -> Verdict:
         """The verdict on one criterion without the limits of its risk."""
         level = criteria.level_of(criterion, alpha)
         lead = entry(criterion, self.study, self.plan, self.results)
+        self._keep(criterion, lead)
         bound = criteria.bound_of(criterion, lead.quantity if isinstance(lead, Result) else None)
         if isinstance(bound, str):
             found, why = (lead, _why(bound, lead)) if isinstance(lead, Result) else (None, lead)
@@ -84,6 +92,7 @@ class Judge:
         if isinstance(lead, Result) and not criteria.same_level(lead.estimate.level, level):
             again = self.at_level(lead.dimension, level)
             lead = entry(criterion, self.study, self.plan, again)
+            self._keep(criterion, lead)
         if isinstance(lead, Message):
             return Verdict(criterion, "not assessable", lead, bound=bound, level=level, alpha=alpha)
         word, reason, named = self._word_and_sentence(criterion, lead, bound)
@@ -136,7 +145,7 @@ def has_no_precision(e: Estimate) -> bool:
     >>> has_no_precision(Estimate(1.0, 1.0, 1.0, 8)), has_no_precision(Estimate(1.0, 0.981, 1.0, 200))
     (True, False)
     """
-    return e.low == e.high or e.se == 0 or NOTHING_OF_PRECISION in e.note
+    return as_written(e.low) == as_written(e.high) or e.se == 0
 
 
 def _why(word: str, lead: Result) -> Message:
@@ -154,7 +163,8 @@ def compare_with_bound(low: float, high: float, bound: Bound) -> Word:
     ... )
     ('pass', 'inconclusive', 'fail')
     """
-    below, above = bound.low, bound.high
+    low, high = as_written(low), as_written(high)
+    below, above = (None if end is None else as_written(end) for end in (bound.low, bound.high))
     if (below is None or low > below) and (above is None or high < above):
         return "pass"
     if (below is not None and high < below) or (above is not None and low > above):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from trustreport.lock import LockStatus, concerned, exploratory, removed, rests_on
+from trustreport.lock import Change, LockStatus, concerned, exploratory, removed, rests_on
 from trustreport.messages import Message, say
 from trustreport.plan import Endpoint, Family, Plan, Report
 from trustreport.verdicts.verdict import Locked, Verdict, Word
@@ -46,24 +46,29 @@ def with_locked(found: Mapping[str, Verdict], judge: "Judge", decide: Decide) ->
     What was changed elsewhere in the manifest withholds that verdict as it does the other.
     """
     status, plan = judge.lock_status, judge.plan
-    of_criteria = [c for c in status.changes if any(c.path[: len(own)] == own for own in OF_CRITERIA)]
+    apart = elsewhere(status)
+    of_criteria = [c for c in status.changes if c not in apart]
     amended = {e.endpoint for c in of_criteria for e in concerned(c, plan)} | set(removed(status, plan))
-    before = _as_locked(status, plan) if amended else None
+    before = as_locked(status, plan) if amended else None
     if before is None:
         return dict(found)
-    elsewhere = tuple(c for c in status.changes if c not in of_criteria)
-    then = decide(replace(judge, plan=before, lock_status=replace(status, changes=elsewhere)))
+    then = decide(replace(judge, plan=before, lock_status=replace(status, changes=apart)))
     return {
         name: replace(verdict, locked=_locked(then[name])) if name in amended and name in then else verdict
         for name, verdict in found.items()
     }
 
 
+def elsewhere(status: LockStatus) -> tuple[Change, ...]:
+    """The changes since the lock that are none of the criteria themselves."""
+    return tuple(c for c in status.changes if not any(c.path[: len(own)] == own for own in OF_CRITERIA))
+
+
 def _locked(verdict: Verdict) -> Locked:
     return Locked(verdict.criterion.bound_or_margin, verdict.word, verdict.alpha, verdict.level)
 
 
-def _as_locked(status: LockStatus, plan: Plan) -> Plan | None:
+def as_locked(status: LockStatus, plan: Plan) -> Plan | None:
     """The plan with the criteria as they were locked; None where this version cannot read them."""
     if status.lock is None:
         return None

@@ -57,7 +57,8 @@ class Verdict:
     there is none, or where it was not looked at. `bound` says where the whole interval must lie. `checks` are
     the blocks that withhold the verdict. `n_needed` is the number of `unit` at which the interval would
     decide, None where that cannot be said. `locked` is None where the criterion is as it was locked. `risk`
-    holds the likelihood ratios that its declared risks need; they decide no verdict.
+    holds the likelihood ratios that its declared risks need; they decide no verdict. `tried` are all entries
+    that were looked at for it, at each level.
     """
 
     criterion: Endpoint
@@ -73,6 +74,7 @@ class Verdict:
     unit: str = ""
     locked: Locked | None = None
     risk: tuple[RiskLimit, ...] = ()
+    tried: tuple[Result, ...] = ()
 
     @property
     def is_loss(self) -> bool:
