@@ -6,13 +6,10 @@ from trustreport import digits
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import GROUP
 from trustreport.messages import Message, say
-from trustreport.performance.small_cells import LEAST_OF_A_CLASS
 from trustreport.place import NOWHERE, Place
 from trustreport.results import Result
 
 DIMENSION = "subgroups"
-FEWEST = {f"P37_{name}": float(n) for name, n in LEAST_OF_A_CLASS.items()}
-LIMITS = {"P38_share": 0.1}  # share of cases without a value from which a group says little of all
 
 
 def small_groups(evidence: Evidence) -> Iterator[Remark]:
@@ -60,6 +57,6 @@ def unknown_attribute(evidence: Evidence) -> Iterator[Remark]:
 
 
 CHECKS = (
-    Check("P37", DIMENSION, "B", small_groups, FEWEST, GROUP),
-    Check("P38", DIMENSION, "W", unknown_attribute, LIMITS),
+    Check("P37", DIMENSION, "B", small_groups, GROUP),
+    Check("P38", DIMENSION, "W", unknown_attribute),
 )
