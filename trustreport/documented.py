@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from math import isfinite
 
 from trustreport.checks.check import Check
+from trustreport.limits import Limit
 from trustreport.messages import Catalogue
 from trustreport.quantities import Quantity
 
@@ -32,11 +33,15 @@ def with_facts(text: str, checks: Iterable[Check]) -> str:
 
 
 def _of_check(check: Check, fires: str, needs: str) -> str:
-    limits = "; ".join(
-        f"`{name}`" if value is None else f"`{name}` {value:g}" for name, value in check.own_limits.items()
-    )
+    limits = "; ".join(_of_limit(name, limit) for name, limit in check.limits.items())
     withholds = check.withholds.says if check.severity == "B" else ""
     return _line(check.id, check.severity, fires, needs, limits, withholds)
+
+
+def _of_limit(name: str, limit: Limit) -> str:
+    """A limit with its customary value, and the side to which the manifest may move it."""
+    value = "" if limit.customary is None else f" {limit.customary:g}"
+    return f"`{name}`{value}" + (f" or {limit.stricter}" if limit.stricter else "")
 
 
 def with_quantities(text: str, rows: Iterable[Quantity], say: Catalogue) -> str:

@@ -21,6 +21,8 @@ from pydantic import (
     model_validator,
 )
 
+from trustreport.limits import LIMITS
+
 KINDS = {"C": "certification", "P": "procurement", "V": "vigilance"}
 Kind = Literal["certification", "procurement", "vigilance"]
 Language = Literal["en", "it", "fr", "de"]
@@ -96,29 +98,6 @@ def named(*spellings: str) -> Any:
     return Field(validation_alias=AliasChoices(*spellings))
 
 
-# What `limits` may set, each read by a check or a table under this name; aliases stand for those names.
-LIMITS = (
-    *("P05_accuracy", "P05_gap", "P05_mcc", "P08_margin", "P10_distance", "P12_cases", "P13_alpha"),
-    *("P14_agreement", "P14_single", "P15_days", "P16_share", "P17_days", "P18_days", "P20_alpha"),
-    *("P21_ratio", "P27_share", "P29_harmful_switch_rate", "P33_values", "P37_positives", "P37_negatives"),
-    *("P38_share", "P40_classifier", "P40_similarity", "P41_similarity", "P42_p", "P43_score", "P43_splits"),
-    *(
-        "P44_sets",
-        "P45_auc",
-        "P46_range",
-        "P47_auc",
-        "P47_i2",
-        "P53_immature",
-        "P56_shrink",
-        "P57_rate",
-        "P59_cell",
-        "P63_share",
-        "P64_p",
-        "P64_gap",
-        "P66_share",
-    ),
-    "power_difference",
-)
 HORIZON = re.compile(r"(\d+(?:\.\d+)?)\s*(days?|weeks?|months?|years?)?", re.IGNORECASE)
 DAYS = {"days": 1.0, "weeks": 7.0, "months": 365.25 / 12, "years": 365.25}
 MOST_CANDIDATES = 50  # each is compared with every other
@@ -943,6 +922,18 @@ class Plan(Group):
     reliance_counts: tuple[RelianceCounts, ...] = ()
     nomogram: tuple[Nomogram, ...] = ()
     reported: tuple[Reported, ...] = ()
+
+    def limit(self, name: str) -> float:
+        """A limit of a check: declared, else the customary one.
+
+        Raises
+        ------
+        LookupError : there is no customary one
+        """
+        value = self.limits.get(name, LIMITS[name].customary)
+        if value is None:
+            raise LookupError(f"{name} has no customary value")
+        return value
 
     def threshold_of(self, candidate: str = "") -> float | None:
         """The threshold of a candidate's scores: its own, else that of the operating point."""

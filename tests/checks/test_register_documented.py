@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from trustreport.checks import CHECKS
+from trustreport.checks.withholding import CRITERIA, RELEASE
 from trustreport.documented import with_facts, with_quantities
+from trustreport.limits import LIMITS
 from trustreport.messages import catalogue
-from trustreport.plan import LIMIT_ALIASES, LIMITS
+from trustreport.plan import LIMIT_ALIASES
 from trustreport.quantities import ROWS as ROWS_OF_QUANTITIES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,9 +39,10 @@ def test_a_row_says_what_is_withheld_where_the_check_blocks() -> None:
 
 
 def test_every_limit_is_read_known_and_documented() -> None:
-    of_checks = {name: value for check in CHECKS for name, value in check.own_limits.items()}
+    of_checks = {name: limit.customary for check in CHECKS for name, limit in check.limits.items()}
     assert set(LIMITS) == {*of_checks, "power_difference"}
-    assert len(set(LIMITS)) == len(LIMITS)
+    read = "".join(file.read_text() for file in (ROOT / "trustreport").rglob("*.py") if file.stem != "limits")
+    assert not [name for name in LIMITS if name not in read and not name.startswith("P37_")]
     documented = {
         name: float(value) if value else None
         for row in ROWS
@@ -48,6 +51,12 @@ def test_every_limit_is_read_known_and_documented() -> None:
     assert documented == of_checks
     assert set(LIMIT_ALIASES.values()) <= set(LIMITS)
     assert not set(LIMIT_ALIASES) & set(LIMITS)
+
+
+def test_the_limits_of_checks_that_withhold_verdicts_have_a_stricter_side() -> None:
+    sided = {name for check in CHECKS for name, limit in check.limits.items() if limit.stricter}
+    withholding = [c for c in CHECKS if c.severity == "B" and c.withholds not in (CRITERIA, RELEASE)]
+    assert sided == {name for check in withholding for name in check.limits}
 
 
 def test_tables_are_written_from_the_register() -> None:

@@ -198,7 +198,7 @@ def test_what_the_checks_say() -> None:
     said = fired(of(needed(400, 150)))["P39"]
     assert said == (
         "75 positives and 75 negatives: fewer cases than needed for the AUC (400); these measures are "
-        "imprecise and are not used in a verdict."
+        "imprecise. Inconclusive verdicts on them are withheld."
     )
     assert "Good performance here says little" in fired(of(alike(0.7), classifier(0.5)))["P40"]
     assert (

@@ -537,6 +537,27 @@ CASES = [
         {"readings.csv": GOOD},
     ),
     Bad(
+        "limits that make a check that withholds verdicts more lenient",
+        READINGS
+        + "limits: {P13_alpha: 1.0e-300, P12_cases: 31, P20_alpha: 0.049, P33_values: 21, P53_immature: 0.11,"
+        " P37_positives: 9, P37_negatives: 0, P10_distance: -1}\n"
+        "subgroups: [{name: sex, min_positives: 9}, {name: age, min_negatives: 1}]\n",
+        (
+            "study.yaml, row 4, column limits.P13_alpha: found 1e-300, expected 0.05 or higher: a limit may make a "
+            "check that withholds verdicts stricter, not more lenient",
+            "column limits.P12_cases: found 31, expected 30 or lower",
+            "column limits.P20_alpha: found 0.049, expected 0.05 or higher",
+            "column limits.P33_values: found 21, expected 20 or lower",
+            "column limits.P53_immature: found 0.11, expected 0.1 or lower",
+            "column limits.P37_positives: found 9, expected 10 or higher",
+            "column limits.P37_negatives: found 0, expected 10 or higher",
+            "column limits.P10_distance: found -1, expected 0 or higher",
+            "study.yaml, row 5, column subgroups[0].min_positives: found 9, expected 10 or higher",
+            "column subgroups[1].min_negatives: found 1, expected 10 or higher",
+        ),
+        {"readings.csv": GOOD},
+    ),
+    Bad(
         "key of another group",
         READINGS + "threshold: 0.5\n",
         (

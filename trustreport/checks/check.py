@@ -1,10 +1,11 @@
 """The form of a check: what it may look at, what it says, and what it keeps from being judged."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from trustreport.checks.withholding import EVERYTHING, Withholding
 from trustreport.finding import CheckOutcome, Severity
+from trustreport.limits import LIMITS, Limit
 from trustreport.messages import Message
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import Plan
@@ -14,24 +15,15 @@ from trustreport.study import Study
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a check may look at: the study, what was declared, the results, and its own limits."""
+    """What a check may look at: the study, what was declared, and the results."""
 
     study: Study
     plan: Plan
     results: tuple[Result, ...]
-    limits: Mapping[str, float | None] = field(default_factory=dict)
 
     def limit(self, name: str) -> float:
-        """A limit of the check: the manifest's, else the customary one.
-
-        Raises
-        ------
-        LookupError : there is no customary one
-        """
-        value = self.plan.limits.get(name, self.limits[name])
-        if value is None:
-            raise LookupError(f"{name} has no customary value")
-        return value
+        """A limit of a check: the manifest's, else the customary one."""
+        return self.plan.limit(name)
 
     def leading(self, id: str) -> Iterator[Result]:
         """The primary entries of a result id."""
@@ -58,27 +50,26 @@ class Check:
 
     `look` yields a `Remark` for each place (set, task, data set) that it could look at, and nothing where
     the study holds none of what it needs: then the register says that it could not run. Its title and its
-    reason for not running stand in the catalogue under ``checks.<id>``. `limits` are the limits of its group
-    by their names in the manifest, with their customary values (None: there is none); its own begin with its
-    id. `withholds` says which numbers cannot be judged where it blocks.
+    reason for not running stand in the catalogue under ``checks.<id>``. Its limits are those of
+    `trustreport.limits` whose names begin with its id. `withholds` says which numbers cannot be judged where
+    it blocks.
     """
 
     id: str
     dimension: str
     severity: Severity
     look: Callable[[Evidence], Iterable[Remark]]
-    limits: Mapping[str, float | None] = field(default_factory=dict)
     withholds: Withholding = EVERYTHING
 
     @property
-    def own_limits(self) -> dict[str, float | None]:
-        """Its limits by their names in the manifest, with their customary values."""
-        return {name: value for name, value in self.limits.items() if name.startswith(f"{self.id}_")}
+    def limits(self) -> dict[str, Limit]:
+        """Its limits by their names in the manifest."""
+        return {name: limit for name, limit in LIMITS.items() if name.startswith(f"{self.id}_")}
 
     def run(self, evidence: Evidence) -> Iterator[CheckOutcome]:
         """One outcome per place, or a single one that says the check could not run."""
         ran = False
-        for remark in self.look(replace(evidence, limits=self.limits)):
+        for remark in self.look(evidence):
             ran = True
             if remark.message is None:
                 title = Message(f"checks.{self.id}.clear")

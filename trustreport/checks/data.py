@@ -620,15 +620,12 @@ def reference_interval(evidence: Evidence) -> Iterator[Remark]:
             yield Remark(one.place, say("checks.P15.fired", n=n, days=most, total=total) if n else None)
 
 
-# Up to so many standard deviations of the training set a case is a near copy; from so many cases on a
-# reference that is always the device's decision is no accident; and the level of the test that verification
-# depends on the decision.
 CHECKS = (
     Check("P09", INDEPENDENCE, "B", patient_leakage),
-    Check("P10", INDEPENDENCE, "B", overlap, {"P10_distance": 0.0}),
+    Check("P10", INDEPENDENCE, "B", overlap),
     Check("P11", INDEPENDENCE, "W", called_external),
-    Check("P12", REFERENCE, "B", incorporation, {"P12_cases": 30}),
-    Check("P13", REFERENCE, "B", verification, {"P13_alpha": 0.05}),
-    Check("P15", REFERENCE, "W", reference_interval, {"P15_days": None}),
+    Check("P12", REFERENCE, "B", incorporation),
+    Check("P13", REFERENCE, "B", verification),
+    Check("P15", REFERENCE, "W", reference_interval),
     Check("P61", INDEPENDENCE, "B", repeated),
 )

@@ -43,7 +43,6 @@ def regression_to_the_mean(evidence: Evidence) -> Iterator[Remark]:
 
 
 CHECKS = (
-    # Share of readers who did worse from which the average hides them.
-    Check("P27", DIMENSION, "W", harmed_readers, {"P27_share": 0.25}),
+    Check("P27", DIMENSION, "W", harmed_readers),
     Check("P28", DIMENSION, "N", regression_to_the_mean),
 )

@@ -40,6 +40,6 @@ def rates_not_reached(evidence: Evidence) -> Iterator[Remark]:
 
 
 CHECKS = (
-    Check("P66", DIMENSION, "W", radius_decides, {"P66_share": 0.1}),
+    Check("P66", DIMENSION, "W", radius_decides),
     Check("P67", DIMENSION, "N", rates_not_reached),
 )

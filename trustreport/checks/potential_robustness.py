@@ -13,19 +13,6 @@ from trustreport.quantities import quantity
 from trustreport.results import Result, leading
 
 DIMENSION = "potential_robustness"
-LIMITS = {
-    "P40_similarity": 0.6,  # degree of correspondence from which a set counts as too similar
-    "P40_classifier": 0.6,  # area of the classifier up to which the size-free measure agrees
-    "P41_similarity": 0.4,  # degree of correspondence under which a set counts as dissimilar
-    "P42_p": 0.05,  # p-value that ten permutations at least should be able to undercut
-    "P43_score": 0.5,  # SPR or WPR from which a score counts as strong
-    "P43_splits": 20,  # internal splits under which their least value hangs on their number
-    "P44_sets": 10,  # external sets under which a correlation is not interpreted
-    "P45_auc": 0.7,  # area from which a model counts as ranking well
-    "P46_range": 0.05,  # change of a calibration value with the number of bins
-    "P47_auc": 0.7,  # bound of the AUC where no endpoint declares one
-    "P47_i2": 0.75,  # share of the spread between sites beyond chance from which they differ much
-}
 TWO_SITES = 2  # with so few the share of spread beyond chance says nothing
 EDGES = (0.2, 0.4, 0.6, 0.8)
 # What a minimum sample size is of: the results that a set too small for it cannot be judged by.
@@ -330,12 +317,12 @@ def _declared_bound(evidence: Evidence, metric: str) -> float | None:
 
 CHECKS = (
     Check("P39", DIMENSION, "B", below_minimum_size, withholds=TOO_FEW),
-    Check("P40", DIMENSION, "W", too_similar, LIMITS),
-    Check("P41", DIMENSION, "W", driven_by_size, LIMITS),
-    Check("P42", DIMENSION, "N", coarse_p, LIMITS),
-    Check("P43", DIMENSION, "W", robustness_over_read, LIMITS),
-    Check("P44", DIMENSION, "W", few_sets, LIMITS),
-    Check("P45", "advice_value", "W", ranks_but_not_calibrated, LIMITS),
-    Check("P46", "advice_value", "N", binning, LIMITS),
-    Check("P47", DIMENSION, "W", heterogeneous_sites, LIMITS),
+    Check("P40", DIMENSION, "W", too_similar),
+    Check("P41", DIMENSION, "W", driven_by_size),
+    Check("P42", DIMENSION, "N", coarse_p),
+    Check("P43", DIMENSION, "W", robustness_over_read),
+    Check("P44", DIMENSION, "W", few_sets),
+    Check("P45", "advice_value", "W", ranks_but_not_calibrated),
+    Check("P46", "advice_value", "N", binning),
+    Check("P47", DIMENSION, "W", heterogeneous_sites),
 )

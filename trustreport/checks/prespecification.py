@@ -19,7 +19,6 @@ from trustreport.results import Result, leading
 from trustreport.study import DEVELOPMENT_ROLES, Dataset, Scores
 
 DIMENSION = "prespecification"
-LIMITS = {"P33_values": 20}  # different scores under which a threshold next to the best one is no wonder
 # Comparisons of groups of cases, and what tells one place where they were made from another.
 GROUPS_DIFFER = "subgroups.subgroup_difference"
 MOST_NAMED = 6  # that a sentence names
@@ -300,7 +299,7 @@ def used_before(evidence: Evidence) -> Iterator[Remark]:
 
 
 CHECKS = (
-    Check("P33", DIMENSION, "B", threshold_from_test_data, LIMITS, COUNTED_DECISIONS),
+    Check("P33", DIMENSION, "B", threshold_from_test_data, COUNTED_DECISIONS),
     Check("P34", DIMENSION, "B", cherry_picked, withholds=CRITERIA),
     Check("P35", DIMENSION, "B", criteria_after_data, withholds=CRITERIA),
     Check("P36", DIMENSION, "W", many_comparisons),

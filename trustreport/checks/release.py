@@ -8,7 +8,6 @@ from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import RELEASE
 from trustreport.identity.identifiers import cases_of, identifying
 from trustreport.messages import Message, say
-from trustreport.performance.small_cells import LEAST_PUBLIC
 from trustreport.place import NOWHERE
 from trustreport.study import Study
 
@@ -83,6 +82,6 @@ def independence(evidence: Evidence) -> Iterator[Remark]:
 
 CHECKS = (
     # Cases below which a cell is not reported outside.
-    Check("P59", PEOPLE, "B", recognisable, {"P59_cell": LEAST_PUBLIC}, RELEASE),
+    Check("P59", PEOPLE, "B", recognisable, RELEASE),
     Check("P60", WHO, "N", independence),
 )

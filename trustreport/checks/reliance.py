@@ -12,7 +12,6 @@ from trustreport.results import Result
 
 DIMENSION = "reliance"
 # Share of right decisions given up for wrong advice from which the check fires.
-LIMITS = {"P29_harmful_switch_rate": 0.1}
 
 
 def _of(result: Result) -> Place:
@@ -98,7 +97,7 @@ def overrides_without_truth(evidence: Evidence) -> Iterator[Remark]:
 
 
 CHECKS = (
-    Check("P29", DIMENSION, "W", automation_bias, LIMITS),
+    Check("P29", DIMENSION, "W", automation_bias),
     Check("P30", DIMENSION, "N", not_measurable),
     Check("P58", DIMENSION, "N", overrides_without_truth),
 )

@@ -6,14 +6,11 @@ from trustreport import criteria, digits
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.withholding import GROUP, SMALL_GROUP
 from trustreport.messages import Message, say
-from trustreport.performance.small_cells import LEAST_OF_A_CLASS
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import Subgroup
 from trustreport.results import Result
 
 DIMENSION = "subgroups"
-FEWEST = {f"P37_{name}": float(n) for name, n in LEAST_OF_A_CLASS.items()}
-LIMITS = {"P38_share": 0.1}  # share of cases without a value from which a group says little of all
 
 
 def small_groups(evidence: Evidence) -> Iterator[Remark]:
@@ -86,6 +83,6 @@ def _makes(declared: Subgroup, group: str) -> bool:
 
 
 CHECKS = (
-    Check("P37", DIMENSION, "B", small_groups, FEWEST, SMALL_GROUP),
-    Check("P38", DIMENSION, "B", unknown_attribute, LIMITS, GROUP),
+    Check("P37", DIMENSION, "B", small_groups, SMALL_GROUP),
+    Check("P38", DIMENSION, "B", unknown_attribute, GROUP),
 )

@@ -9,11 +9,6 @@ from trustreport.performance.time_to_event import followed_cases
 from trustreport.place import NOWHERE
 
 DIMENSION = "advice_accuracy"
-LIMITS = {
-    "P63_share": 0.5,  # of the cases censored before the horizon
-    "P64_p": 0.01,  # of a test that censoring does not depend on the score, and
-    "P64_gap": 0.05,  # between the lower and the upper half of the scores in the chance of being followed
-}
 # Below this p the weights are wrong beyond doubt, and no number that rests on them is judged.
 BEYOND_DOUBT = 0.001
 
@@ -58,7 +53,7 @@ def competing_undeclared(evidence: Evidence) -> Iterator[Remark]:
 
 
 CHECKS = (
-    Check("P63", DIMENSION, "W", much_censoring, LIMITS),
-    Check("P64", DIMENSION, "B", censoring_by_score, LIMITS),
+    Check("P63", DIMENSION, "W", much_censoring),
+    Check("P64", DIMENSION, "B", censoring_by_score),
     Check("P65", DIMENSION, "W", competing_undeclared),
 )

@@ -11,7 +11,8 @@ from trustreport.ingest.cases import alike, person
 from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
-from trustreport.plan import LIMIT_ALIASES, LIMITS, Endpoint, Plan
+from trustreport.limits import LIMITS, Limit
+from trustreport.plan import LIMIT_ALIASES, Endpoint, Plan
 from trustreport.study import DEVELOPMENT_ROLES, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
@@ -45,7 +46,8 @@ def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None
 
 
 def limits_are_known(plan: Plan, manifest: Manifest, problems: Problems) -> None:
-    """Each limit that is set is one that a check reads."""
+    """Each limit that is set is one that a check reads, and makes no check that blocks more lenient."""
+    _limits_are_strict(plan, manifest, problems)
     for name in plan.limits:
         if name not in LIMITS:
             known = (*LIMITS, *LIMIT_ALIASES)
@@ -54,6 +56,31 @@ def limits_are_known(plan: Plan, manifest: Manifest, problems: Problems) -> None
             found = f"unknown limit {quoted(name)}"
             rows = (manifest.line(("limits", name)),)
             problems.at(manifest.file, found, "", mend or LISTED, rows=rows, column=dotted(("limits", name)))
+
+
+def _limits_are_strict(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+    """Limits of checks that withhold verdicts are moved to their stricter side only, those of groups too."""
+    declared: list[tuple[KeyPath, Limit, float]] = [
+        (("limits", name), LIMITS[name], value) for name, value in plan.limits.items() if name in LIMITS
+    ]
+    for i, group in enumerate(plan.subgroups):
+        least = {"min_positives": group.min_positives, "min_negatives": group.min_negatives}
+        declared += [
+            (("subgroups", i, name), LIMITS[name.replace("min", "P37")], value)
+            for name, value in least.items()
+            if value is not None
+        ]
+    for path, limit, value in declared:
+        if not limit.allows(value):
+            problems.at(
+                manifest.file,
+                f"found {value:g}",
+                f"{limit.customary:.3g} or {limit.stricter}: a limit may make a check that withholds "
+                "verdicts stricter, not more lenient",
+                LISTED,
+                rows=(manifest.line(path),),
+                column=dotted(path),
+            )
 
 
 def there_is_data(plan: Plan, manifest: Manifest, problems: Problems) -> None:

@@ -35,7 +35,7 @@ from trustreport.performance.concentration import (
 )
 from trustreport.performance.measures import complement
 from trustreport.performance.pooled import Pool, PooledColumn
-from trustreport.performance.small_cells import LEAST_OF_A_CLASS, closed, public_cell
+from trustreport.performance.small_cells import closed, public_cell
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -84,7 +84,7 @@ class Crossed:
     def least(self) -> int:
         """Cases below which a rate is not given."""
         name = CLASSES[self.event]
-        return int(self.plan.limits.get(f"P37_{name}", LEAST_OF_A_CLASS[name]))
+        return int(self.plan.limit(f"P37_{name}"))
 
     @cached_property
     def shown(self) -> tuple[PooledColumn, ...]:

@@ -6,16 +6,12 @@ from math import nan
 from trustreport.estimate import Estimate
 from trustreport.plan import Plan
 
-# Cases below which a cell is not shown in a public report; `limits.P59_cell`.
-LEAST_PUBLIC = 5
-# Positives, or negatives, of a group below which only counts are reported; `limits.P37_positives` ...
-LEAST_OF_A_CLASS = {"positives": 10, "negatives": 10}
 SUPPRESSED = "suppressed: fewer than {k}"
 
 
 def public_cell(plan: Plan) -> int:
     """The least cell of a public report; 0 in an internal one."""
-    return int(plan.limits.get("P59_cell", LEAST_PUBLIC)) if plan.report.release == "public" else 0
+    return int(plan.limit("P59_cell")) if plan.report.release == "public" else 0
 
 
 def closed(cells: Iterable[int], least: int) -> bool:

@@ -21,7 +21,6 @@ from trustreport.performance.keys import case_key
 from trustreport.plan import Plan
 from trustreport.study import Binary, Study
 
-CUSTOMARY_ALPHA = 0.05  # as P13 has it
 MEASURES: tuple[Name, ...] = ("sensitivity", "specificity")
 
 
@@ -81,5 +80,5 @@ def partly_verified(case: ScoredCases, study: Study, plan: Plan) -> DecidedCases
         found.decision[rows] == 1,
         None if cluster is None else together(cluster, decided),
         case_key(dataset.name, dataset.cases.labels, rows),
-        plan.limits.get("P13_alpha", CUSTOMARY_ALPHA),
+        plan.limit("P13_alpha"),
     )

@@ -18,7 +18,7 @@ from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name, title_of
 from trustreport.narrative.sentences import known
 from trustreport.narrative.tables import table
-from trustreport.performance.small_cells import LEAST_OF_A_CLASS, public_cell
+from trustreport.performance.small_cells import public_cell
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
 
@@ -182,7 +182,7 @@ def _limits(
     """What these groups cannot show, and the limits that decided so."""
     small = [one.name for one in views if _is_small(one) and not one.one.closed]
     if small:
-        least = {name: plan.limits.get(f"P37_{name}", LEAST_OF_A_CLASS[name]) for name in LEAST_OF_A_CLASS}
+        least = {name: plan.limit(f"P37_{name}") for name in ("positives", "negatives")}
         yield say(f"{NAME}.small", n=len(small), names=small, **least)
     shut = [one.name for one in views if one.one.closed]
     if shut:

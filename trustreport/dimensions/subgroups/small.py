@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from trustreport.dimensions.subgroups.groups import CaseGroup
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.confusion.counts import ConfusionCounts
-from trustreport.performance.small_cells import LEAST_OF_A_CLASS, public_cell
+from trustreport.performance.small_cells import public_cell
 from trustreport.plan import Plan
 from trustreport.quantities import endpoint_row
 
@@ -40,8 +40,7 @@ class Least:
             "negatives": declared.min_negatives,
         }
         least = {
-            name: int(plan.limits.get(f"P37_{name}", LEAST_OF_A_CLASS[name])) if value is None else value
-            for name, value in found.items()
+            name: int(plan.limit(f"P37_{name}")) if value is None else value for name, value in found.items()
         }
         return cls(**least, cell=public_cell(plan))
 
