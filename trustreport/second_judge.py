@@ -14,8 +14,11 @@ Item = Mapping[str, Any]
 Bound = tuple[float | None, float | None]  # the whole interval has to be above the first and below the second
 
 MOST_ALPHA = 0.1
-PLACES = ("set", "task", "subgroup", "site", "threshold")
-CHOSEN = ("metric", "bins", "tau", "against")
+PLACES = (
+    *("set", "task", "subgroup", "site", "threshold"),
+    *("class", "protocol", "reader", "version", "advice_type"),
+)
+CHOSEN = ("metric", "bins", "tau", "against", "prevalence", "kind", "weights")
 SPECIAL = ("subgroup", "reader", "raters", "site", "period", "class", "parameters")
 PARTS = ("site", "reader", "version", "class")
 NUMBERS = ("value", "low", "high", "se")
@@ -117,8 +120,8 @@ class _Judge:
         self.declared, self.resting = declared, resting
         self.primary = [r for r in document["results"] if r["primary"]]
         self.intervals = {_key(one, one["level"]): one for one in document["intervals"]}
-        development = ("training", "tuning")
-        self.development = [d["dataset"] for d in document["study"]["datasets"] if d["role"] in development]
+        sets = document["study"]["datasets"]
+        self.development = [d["dataset"] for d in sets if d["role"] in ("training", "tuning")]
 
     def entry(self, c: Item, measure: str) -> Item | str:
         """The entry that answers a criterion, or why none does."""

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from studies import plan
 
-from trustreport import criteria, second_judge
+from trustreport import criteria, lock, second_judge
 from trustreport.api import assess
 from trustreport.cli import main
 from trustreport.plan import Confusion, Endpoint
@@ -41,9 +41,11 @@ def goal(name: str, bound: float, **more: Any) -> dict[str, Any]:
     }
 
 
-def report(*endpoints: dict[str, Any], fp: int = 20, tn: int = 180, **groups: Any) -> dict[str, Any]:
+def report(
+    *endpoints: dict[str, Any], fp: int = 20, tn: int = 180, lock: bytes = b"", **groups: Any
+) -> dict[str, Any]:
     """results.json of a study of one published table."""
-    study = Study(confusion=(Confusion(set="main", tp=90, fn=10, fp=fp, tn=tn),))
+    study = Study(confusion=(Confusion(set="main", tp=90, fn=10, fp=fp, tn=tn),), lock=lock)
     return as_data(assess(study, plan(endpoints=endpoints, **{"study": FIXED, **groups})))
 
 
@@ -188,6 +190,31 @@ def test_a_block_about_precision_withholds_what_is_inconclusive_only(
     document["checks"].append(check)
     document["verdicts"][0] |= {"verdict": few, "checks": ["P39"] * (few == "not assessable")}
     assert not said(document)
+
+
+def test_the_verdict_under_the_locked_criterion_follows_too() -> None:
+    before = plan(endpoints=[goal("found", 0.87), goal("found too", 0.95)], study=FIXED)
+    held = lock.written(lock.renewed(before))
+    amended = [{"field": name, "before_data_opened": True} for name in ("found", "found too")]
+    document = report(goal("found", 0.8), lock=held, amendments=amended)
+    assert [(v["verdict"], v["locked"]["verdict"]) for v in document["verdicts"]] == [
+        ("pass", "inconclusive"),
+        ("not assessable", "fail"),
+    ]
+    assert not said(document)
+    document["verdicts"][1]["locked"]["verdict"] = "pass"
+    assert [d.criterion for d in dissents(document)] == ["found too, as locked"]
+    del document["verdicts"][1]
+    assert [(d.criterion, d.reported) for d in dissents(document)] == [("found too", "nothing")]
+
+
+def test_limits_from_risk_follow_too() -> None:
+    risk = {"pre_test": 0.1, "after_positive": 0.3, "after_negative": 0.01}
+    document = report(goal("found", 0.8, risk=risk))
+    assert [one["verdict"] for one in document["verdicts"][0]["risk"]] == ["pass", "inconclusive"]
+    assert not said(document)
+    document["verdicts"][0]["risk"][1]["verdict"] = "pass"
+    assert [d.criterion for d in dissents(document)] == ["found"]
 
 
 def test_an_older_report_says_too_little() -> None:
