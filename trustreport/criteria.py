@@ -12,6 +12,9 @@ from trustreport.quantities import Quantity, is_named, known, quantity_of
 MOST_ALPHA = 0.1
 CUSTOMARY_ALPHA = 0.05
 
+# The population that a criterion names where it means the cases as they were sampled.
+SAMPLE = "sample"
+
 NO_MEASURE = "no_measure"
 NO_HYPOTHESIS = "no_hypothesis"
 NO_MARGIN = "no_margin"

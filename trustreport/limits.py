@@ -42,7 +42,9 @@ LIMITS: Mapping[str, Limit] = {
     "P14_agreement": Limit(0.667),  # Krippendorff (2019): the least alpha for tentative conclusions
     "P14_single": Limit(0.1),  # share of cases with one label from which agreement says little of them
     "P15_days": Limit(),  # between test and reference; else reference_standard.interval_days
-    "P16_share": Limit(1.0, "lower"),  # share of pairs with one arm read first from which order and aid are one
+    "P16_share": Limit(
+        1.0, "lower"
+    ),  # share of pairs with one arm read first from which order and aid are one
     "P17_days": Limit(28.0),  # days between the arms under which a case is still in memory
     "P18_days": Limit(1.0),  # days under which two readings of a case belong to one sitting
     "P20_alpha": Limit(0.05, "higher"),  # adjusted p-value up to which missing readings are not balanced
@@ -70,7 +72,7 @@ LIMITS: Mapping[str, Limit] = {
     "P59_cell": Limit(5),  # cases below which a cell is not shown in a public report
     "P63_share": Limit(0.5),  # of the cases censored before the horizon
     "P64_p": Limit(0.01, "higher"),  # of a test that censoring does not depend on the score, and
-    "P64_gap": Limit(0.05, "lower"),  # between the lower and the upper half of the scores in the chance of follow-up
+    "P64_gap": Limit(0.05, "lower"),  # between the halves of the scores in the chance of follow-up
     "P66_share": Limit(0.1),  # of the marks that would change with another acceptance radius
     "power_difference": Limit(),  # the gain that the next study of readers is to find
 }

@@ -83,6 +83,10 @@ Moment = Annotated[dt.datetime | dt.date, BeforeValidator(as_date), AfterValidat
 Count = Annotated[int, Field(ge=0, le=10**15)]
 Asks = Literal["estimate", "claim", "comparison", "requirements", "protocols"]
 Share = Annotated[float, Field(ge=0, le=1)]
+# How a device is used beside a reader (`trustreport.measures.protocols`).
+Protocol = Literal[
+    "reader_alone", "device_alone", "second_reader", "consensus", "arbitration", "assistance", "triage"
+]
 
 
 def declared(marks: str = "", *aliases: str, **more: Any) -> Any:
@@ -537,10 +541,20 @@ class Endpoint(Group):
     subgroup: GroupName | None = None
     period: Text | None = None
     threshold: float | None = None
+    class_: Text | None = Field(default=None, alias="class")
+    protocol: Protocol | None = None
+    reader: Text | None = None
+    version: Text | None = None
+    advice_type: Text | None = None
     metric: Text | None = None
     bins: Count | None = None
     tau: Share | None = None
     against: Literal["baseline", "previous"] | None = None
+    prevalence: Share | None = None
+    kind: Text | None = None
+    weights: bool | None = None
+    mean_over_classes: Literal[True] | None = None
+    apparent: Literal[True] | None = None
     risk: RiskLimits | None = None
 
     @model_validator(mode="after")
@@ -984,6 +998,12 @@ class Plan(Group):
             return (("aided", "unaided"),)
         aided = [a.arm for a in self.arms if a.is_aided]
         return tuple((a, b.arm) for a in aided for b in self.arms if b.is_aided is False)
+
+    @property
+    def declared_prevalence(self) -> float | None:
+        """The prevalence where the device is to be used: here, else as the intended use says."""
+        local = self.site_context.local_prevalence if self.site_context else None
+        return self.expected_prevalence if local is None else local
 
     @property
     def expected_prevalence(self) -> float | None:

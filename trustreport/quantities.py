@@ -294,10 +294,10 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("icc", "score", "up", high=1.0, decimals=2),
     # pragmatic utility
     # a risk reduction is the change of accuracy: errors saved are right decisions gained
-    *_rows("arr", "difference", "up", no_effect=0.0, same_as=f"accuracy{DIFFERENCE}"),
+    *_rows("arr", "difference", "up", no_effect=0.0, by_prevalence=True, same_as=f"accuracy{DIFFERENCE}"),
     *_rows("arr_missing_bounds", "difference", "up", no_effect=0.0),
     *_rows("rrr", "difference", "up", no_effect=0.0, low=-inf, written_as="proportion"),
-    *_rows("nnd", "decisions"),
+    *_rows("nnd", "decisions", by_prevalence=True),
     *_rows("rr odds_ratio", "ratio", "down", no_effect=1.0),
     *_rows("mcnemar", "p"),
     # decision benefit

@@ -16,9 +16,10 @@ Bound = tuple[float | None, float | None]  # the whole interval has to be above 
 MOST_ALPHA = 0.1
 PLACES = (
     *("set", "task", "subgroup", "site", "threshold"),
-    *("class", "protocol", "reader", "version", "advice_type"),
+    *("protocol", "reader", "version", "advice_type"),
 )
-CHOSEN = ("metric", "bins", "tau", "against", "prevalence", "kind", "weights")
+CHOSEN = ("metric", "bins", "tau", "against", "prevalence", "kind")
+MACRO = {"class_sensitivity": "macro_sensitivity", "class_ppv": "macro_ppv"}
 SPECIAL = ("subgroup", "reader", "raters", "site", "period", "class", "parameters")
 PARTS = ("site", "reader", "version", "class")
 NUMBERS = ("value", "low", "high", "se")
@@ -125,16 +126,28 @@ class _Judge:
 
     def entry(self, c: Item, measure: str) -> Item | str:
         """The entry that answers a criterion, or why none does."""
+        if "mean_over_classes" in c:
+            dimension, dot, name = measure.rpartition(".")
+            measure = f"{dimension}{dot}{MACRO.get(name, name)}"
         there = [r for r in self.primary if _is_there(r["scope"], c)]
         found = [r for r in there if measure in (r["id"], r["id"].rpartition(".")[2])]
+        if c.get("weights") is not False:
+            weighted = {".weighted_".join(r["id"].rsplit(".", 1)) for r in found}
+            found = [r for r in there if r["id"] in weighted] or found
         if not found:
             last, parts = measure.rpartition(".")[2], [k for k in ("subgroup", "period", "site") if k in c]
             of_part = [r for r in there if any(r["scope"].get(key) == c[key] for key in parts)]
             found = [r for r in of_part if r["quantity"] == r["scope"].get("endpoint") == last]
+        if "apparent" not in c:
+            found = [r for r in found if not {*self.development} & {*_datasets(r["scope"])}]
+        if "prevalence" not in c and c.get("population") != "sample" and self.criteria["prevalence"]:
+            share = self.criteria["prevalence"]
+            found = [
+                r for r in found if (r["scope"].get("parameters") or {}).get("prevalence") == share
+            ] or found
         extra = [sum(key in r["scope"] and key not in c for key in SPECIAL) for r in found]
         found = [r for r, n in zip(found, extra, strict=True) if n == min(extra)]
         for preferred in (
-            lambda scope: _dataset(scope) not in self.development,
             lambda scope: scope.get("threshold") == self.criteria["threshold"],
             lambda scope: (scope.get("parameters") or {}).get("binning", "equal_width") == "equal_width",
         ):
@@ -182,6 +195,8 @@ class _Judge:
         """Word, why, and the checks that the verdict has to name, None where that is not said."""
         late = self.late(c["endpoint"])
         blocks = [check for check in self.checks if check["withholds"] and _concerns(check, at)]
+        if c.get("population") == "sample":
+            blocks = [check for check in blocks if check["withholds"]["numbers"] != "sample"]
         checks = [late] if late else list(dict.fromkeys(check["check"] for check in blocks))
         if late or any(check["withholds"]["verdicts"] == "all" for check in blocks):
             return "not assessable", f"withheld by {', '.join(checks)}", checks
@@ -394,10 +409,15 @@ def _is_there(scope: Item, c: Item) -> bool:
     said = c.get("arm_or_contrast")
     pairs = [scope.get("arms"), scope.get("candidates")]
     names = [scope.get(key) for key in ("arm", "task", "candidate", "set")]
-    names += [_dataset(scope), *(pair[0] for pair in pairs if pair)]
+    names += [_dataset(scope), scope.get("protocol"), *(pair[0] for pair in pairs if pair)]
+    pairs.append([scope["protocol"], "reader_alone"] if "protocol" in scope else None)
+    said = None if "protocol" in c and "protocol" in scope else said
     candidates = (scope.get("candidate"), pairs[1], *(pairs[1] or ())[:1])
+    population = c.get("population")
     return (
-        ("of" not in c or endpoint == c["of"])
+        ("class" not in c or c["class"] in (scope.get("class"), parameters.get("of_class")))
+        and (population not in ("typical site", "new site") or scope.get("population") == population)
+        and ("of" not in c or endpoint == c["of"])
         and all(parameters.get(k, endpoint if k == "metric" else None) == c[k] for k in CHOSEN if k in c)
         and all(_dataset(scope) == c[key] for key in ("dataset", "period") if key in c)
         and all(scope.get(key) == c[key] for key in PLACES if key in c)
@@ -425,6 +445,7 @@ def _concerns(check: Item, at: Item) -> bool:
     of_kind = {
         "all": named,
         "decisions": q["counts_decisions"],
+        "sample": named and "prevalence" not in (scope.get("parameters") or {}),
         "undefined": _number(at, "value") is None,
         "these cases": named and own <= data,
         "group": named and scope.get("subgroup") == said.get("subgroup"),
@@ -442,6 +463,15 @@ def _number(at: Item, end: str) -> float | None:
 
 def _key(entry: Item, level: float) -> tuple[str, str, float]:
     return entry["id"], json.dumps(entry["scope"], sort_keys=True), round(level, 9)
+
+
+def _parameters(scope: Item) -> Item:
+    found: Item = scope.get("parameters") or {}
+    return found
+
+
+def _datasets(scope: Item) -> list[Any]:
+    return [_dataset(scope), *(scope.get("datasets") or ())]
 
 
 def _dataset(scope: Item) -> Any:

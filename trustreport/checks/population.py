@@ -6,19 +6,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport import criteria
 from trustreport.checks.check import Check, Evidence, Remark
 from trustreport.checks.data import decided
+from trustreport.checks.withholding import OF_THE_SAMPLE
 from trustreport.digits import share
+from trustreport.finding import Severity
 from trustreport.measures.proportion import wilson
 from trustreport.messages import Message, say
 from trustreport.performance.readers import place_of_task
 from trustreport.place import Place
-from trustreport.plan import Plan
+from trustreport.plan import Endpoint, Plan
 from trustreport.quantities import ROWS
 from trustreport.results import Result
 from trustreport.study import DEVELOPMENT_ROLES, Cases, Coded, Dataset
 
 ACCURACY = "advice_accuracy"
+ENRICHED = ("enriched", "case-control")
 SEVERITY = "severity"  # the column of the cases
 Mask = NDArray[np.bool_]
 
@@ -42,7 +46,9 @@ def _shares(evidence: Evidence) -> Iterator[tuple[Place, str, int, int]]:
 def enrichment(evidence: Evidence) -> Iterator[Remark]:
     """P31: more, or fewer, positives than where the device is to be used, by sampling or by count."""
     plan = evidence.plan
-    expected = _expected(plan)
+    expected = plan.declared_prevalence
+    asked = any(map(_of_the_sample, filter(criteria.confirmatory, plan.endpoints)))
+    severity: Severity = "B" if asked else "W"
     sampling = {facts.dataset: facts.sampling for facts in plan.datasets}
     by_prevalence = tuple(row.id for row in ROWS if row.by_prevalence)
     for place, name, positives, n in _shares(evidence):
@@ -52,17 +58,20 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
         study = wilson(positives, n, plan.report.confidence_level)
         here = share(positives, n)
         if expected is not None and not study.low <= expected <= study.high:
-            yield Remark(place, _other_share(evidence, place, here, expected), by_prevalence)
-        elif said == "enriched":
-            yield Remark(place, say("checks.P31.fired_enriched", study=here), by_prevalence)
+            message = _other_share(evidence, place, here, expected)
+            yield Remark(place, message, by_prevalence, severity=severity)
+        elif said in ENRICHED:
+            message = say("checks.P31.fired_enriched", study=here)
+            yield Remark(place, message, by_prevalence, severity=severity)
         else:
             yield Remark(place)
 
 
-def _expected(plan: Plan) -> float | None:
-    """The prevalence where the device is to be used: here, else as the intended use says."""
-    local = plan.site_context.local_prevalence if plan.site_context else None
-    return plan.expected_prevalence if local is None else local
+def _of_the_sample(criterion: Endpoint) -> bool:
+    """Whether a criterion is about a quantity that changes with the prevalence, and means no other one."""
+    row = criteria.row_of(criterion)
+    chosen = criterion.prevalence is not None or criterion.population == criteria.SAMPLE
+    return row is not None and row.by_prevalence and not chosen
 
 
 def _other_share(evidence: Evidence, place: Place, study: float, expected: float) -> Message:
@@ -244,7 +253,7 @@ def _outside_use(dataset: Dataset, away: Mask, masks: Mapping[str, Mask], plan: 
 
 
 CHECKS = (
-    Check("P31", ACCURACY, "W", enrichment),
+    Check("P31", ACCURACY, "B", enrichment, withholds=OF_THE_SAMPLE),
     Check("P32", ACCURACY, "W", spectrum),
     Check("P50", ACCURACY, "W", outside),
 )

@@ -11,7 +11,7 @@ from typing import Literal
 from trustreport.finding import CheckOutcome
 from trustreport.results import Result
 
-Numbers = Literal["all", "decisions", "undefined", "these cases", "group", "none"]
+Numbers = Literal["all", "decisions", "sample", "undefined", "these cases", "group", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,11 @@ def _counts_decisions(result: Result, outcome: CheckOutcome) -> bool:
     return result.counts_decisions
 
 
+def _at_the_prevalence_of_the_sample(result: Result, outcome: CheckOutcome) -> bool:
+    """Whether it changes with the prevalence, and is not of a prevalence that was declared."""
+    return _of_quantities(result, outcome) and "prevalence" not in result.parameters
+
+
 def _has_no_value(result: Result, outcome: CheckOutcome) -> bool:
     del outcome
     return isnan(result.estimate.value)
@@ -59,6 +64,11 @@ def _of_none(result: Result, outcome: CheckOutcome) -> bool:
 
 EVERYTHING = Withholding("all numbers of these data", "all", _of_quantities)
 COUNTED_DECISIONS = Withholding("what counts decisions of the device", "decisions", _counts_decisions)
+OF_THE_SAMPLE = Withholding(
+    "the measures named at the prevalence of the sample, unless the criterion names `population: sample`",
+    "sample",
+    _at_the_prevalence_of_the_sample,
+)
 UNDEFINED = Withholding("what has no value", "undefined", _has_no_value)
 # Both are about precision.
 TOO_FEW = Withholding(

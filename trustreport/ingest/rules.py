@@ -1,7 +1,7 @@
 """What must hold across the tables and between them and the manifest."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
 from trustreport.limits import LIMITS, Limit
-from trustreport.plan import LIMIT_ALIASES, Endpoint, Plan
+from trustreport.plan import LIMIT_ALIASES, Endpoint, Plan, Protocol
 from trustreport.study import DEVELOPMENT_ROLES, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
@@ -137,7 +137,8 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
         said = endpoint.arm_or_contrast
         for name in (said,) if isinstance(said, str) else said or ():
             path: KeyPath = ("endpoints", i, "arm_or_contrast")
-            _known(name, armed | candidates | datasets, "an arm", path, manifest, problems, armed)
+            known = armed | candidates | datasets | set(get_args(Protocol))
+            _known(name, known, "an arm", path, manifest, problems, armed)
         _places_known(
             endpoint, ("endpoints", i), datasets, candidates, _sets(plan, study), manifest, problems
         )

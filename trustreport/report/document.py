@@ -120,7 +120,7 @@ class Interval(ResultsModel):
 class Withheld(ResultsModel):
     """What a block withholds among what rests on its data: of which numbers, which verdicts."""
 
-    numbers: Literal["all", "decisions", "undefined", "these cases", "group", "none"]
+    numbers: Literal["all", "decisions", "sample", "undefined", "these cases", "group", "none"]
     verdicts: Literal["all", "inconclusive"]
 
 
@@ -243,6 +243,7 @@ class Criteria(ResultsModel):
     time_stamp: str | None
     changes: list[LockChange]
     threshold: float | None = Field(description="of the declared operating point")
+    prevalence: float | None = Field(description="declared, where the device is to be used")
     declared: DeclaredCriteria
     locked: DeclaredCriteria | None = Field(description="as they were locked, where they were changed since")
 
@@ -568,6 +569,7 @@ def _criteria(assessment: Assessment) -> dict[str, Any]:
             for c in status.changes
         ],
         "threshold": plan.operating_point.threshold,
+        "prevalence": plan.declared_prevalence,
         "declared": _declared_by(plan),
         "locked": _declared_by(before) if before else None,
     }

@@ -59,3 +59,8 @@ def _candidates(at: Place) -> set[str]:
 def _meet(one: set[str], other: set[str]) -> bool:
     """Whether two lists of names share one; an empty list means all."""
     return not one or not other or bool(one & other)
+
+
+def of_the_sample(outcome: CheckOutcome) -> bool:
+    """Whether a block is about the prevalence of the sample, which a criterion may mean."""
+    return WITHHELD_BY.get(outcome.check, EVERYTHING).numbers == "sample"

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from trustreport.criteria import SAMPLE
+from trustreport.measures.protocols import READER as ALONE
 from trustreport.messages import Message, say
 from trustreport.plan import Endpoint, Plan
 from trustreport.quantities import VALUES
@@ -11,8 +13,13 @@ from trustreport.study import DEVELOPMENT_ROLES, Study
 
 # What makes an entry one of several kinds of a quantity; a criterion that is silent means the plain one.
 SPECIAL = ("subgroup", "reader", "raters", "site", "period", "class", "parameters")
-PLACES = ("set", "task", "candidate", "subgroup", "site", "threshold")
-CHOSEN = ("metric", "bins", "tau", "against")
+PLACES = (
+    *("set", "task", "candidate", "subgroup", "site", "threshold"),
+    *("protocol", "reader", "version", "advice_type"),
+)
+CHOSEN = ("metric", "bins", "tau", "against", "prevalence", "kind")
+POPULATIONS = ("typical site", "new site")
+MEAN_OF_CLASSES = {"class_sensitivity": "macro_sensitivity", "class_ppv": "macro_ppv"}
 # What is meant by a criterion that does not choose.
 PLAIN = {"binning": "equal_width"}
 NAMES = 4  # entries named where several could be meant
@@ -27,12 +34,34 @@ def entry(criterion: Endpoint, study: Study, plan: Plan, results: Iterable[Resul
     if not criterion.measure:
         return say("verdicts.reason.no_measure")
     primary = [r for r in results if r.primary]
-    named = [r for r in primary if _is_named(criterion.measure, r.id)]
+    named = [r for r in primary if _is_named(_measure(criterion), r.id)]
     found = [r for r in named if _has_scope_of(criterion, r)]
+    if found and criterion.weights is not False:
+        found = _weighted(found, criterion, primary) or found
     found = found or [r for r in _of_part(criterion, primary) if _has_scope_of(criterion, r)]
+    if found and not criterion.apparent:
+        held = {d.name for d in study.datasets if d.role in DEVELOPMENT_ROLES}
+        found = [r for r in found if not held & {r.place.dataset, *r.place.datasets}]
+        if not found:
+            return say("verdicts.reason.apparent")
     if found:
-        return _one(found, criterion, study, plan)
+        return _one(found, criterion, plan)
     return say(f"verdicts.reason.{'no_place' if named else 'no_result'}", measure=criterion.measure)
+
+
+def _measure(criterion: Endpoint) -> str:
+    """The result id that a criterion names; the mean over classes where it asks for that."""
+    measure = criterion.measure or ""
+    if criterion.mean_over_classes:
+        dimension, dot, name = measure.rpartition(".")
+        return f"{dimension}{dot}{MEAN_OF_CLASSES.get(name, name)}"
+    return measure
+
+
+def _weighted(found: Sequence[Result], criterion: Endpoint, primary: Sequence[Result]) -> list[Result]:
+    """The entries with the declared sampling weights, which are those of the population sampled from."""
+    names = {f"{r.dimension}.weighted_{r.name}" for r in found}
+    return [r for r in primary if r.id in names and _has_scope_of(criterion, r)]
 
 
 def _is_named(measure: str, id: str) -> bool:
@@ -58,6 +87,10 @@ def _has_scope_of(criterion: Endpoint, r: Result) -> bool:
         said = getattr(criterion, key)
         if said is not None and r.parameters.get(key, r.endpoint if key == "metric" else None) != said:
             return False
+    if criterion.class_ is not None and criterion.class_ not in (at.class_, r.parameters.get("of_class")):
+        return False
+    if criterion.population in POPULATIONS and at.population != criterion.population:
+        return False
     if criterion.dataset is not None and criterion.dataset not in (at.dataset, at.period):
         return False
     if criterion.period is not None and criterion.period not in (at.dataset, at.period):
@@ -71,28 +104,34 @@ def _has_scope_of(criterion: Endpoint, r: Result) -> bool:
             said is not None and own != said and (key != "candidate" or said not in (at.candidates or ())[:1])
         ):
             return False
-    return _of_arm(criterion.arm_or_contrast, r)
+    return _of_arm(criterion.arm_or_contrast, r, protocol=criterion.protocol is not None)
 
 
-def _of_arm(said: str | tuple[str, str] | None, r: Result) -> bool:
-    """An arm, a contrast of arms or candidates, or a candidate or data set by its name."""
+def _of_arm(said: str | tuple[str, str] | None, r: Result, *, protocol: bool) -> bool:
+    """An arm, a contrast of arms or candidates, or a candidate, data set or protocol by its name.
+
+    A protocol is compared with the reader alone. Where it is named apart, the arms say nothing more.
+    """
     at = r.place
-    if said is None:
+    if said is None or (protocol and at.protocol is not None):
         return True
     if isinstance(said, tuple):
-        return said in (at.arms, at.candidates)
-    named = {at.arm, at.task, at.dataset, at.candidate, at.set}
+        return said in (at.arms, at.candidates) or (at.protocol == said[0] and said[1] == ALONE)
+    named = {at.arm, at.task, at.dataset, at.candidate, at.set, at.protocol}
     return said in named | {*(at.arms or ())[:1], *(at.candidates or ())[:1]}
 
 
-def _one(found: Sequence[Result], criterion: Endpoint, study: Study, plan: Plan) -> Result | Message:
-    """The one entry that is meant, plain before special, or which ones could be."""
-    silent = [key for key in SPECIAL if getattr(criterion, key, None) is None]
+def _one(found: Sequence[Result], criterion: Endpoint, plan: Plan) -> Result | Message:
+    """The one entry that is meant, plain before special, or which ones could be.
+
+    What changes with the prevalence is meant at the declared one, unless the criterion means another.
+    """
+    if criterion.prevalence is None and criterion.population != SAMPLE:
+        found = [r for r in found if _is_declared(r, plan)] or found
+    silent = [key for key in SPECIAL if getattr(criterion, key.replace("class", "class_"), None) is None]
     fewest = min(sum(key in r.scope for key in silent) for r in found)
     found = [r for r in found if sum(key in r.scope for key in silent) == fewest]
-    roles = {d.name: d.role for d in study.datasets}
     preferred = (
-        lambda r: roles.get(r.place.dataset or "") not in DEVELOPMENT_ROLES,
         lambda r: r.place.threshold == plan.operating_point.threshold,
         lambda r: all(r.parameters.get(key, plain) == plain for key, plain in PLAIN.items()),
     )
@@ -105,6 +144,12 @@ def _one(found: Sequence[Result], criterion: Endpoint, study: Study, plan: Plan)
     names = [", ".join(_name(r.scope.get(key)) for key in differ) for r in found]
     more = [say("word.more", n=len(names) - NAMES)] if len(names) > NAMES else []
     return say("verdicts.reason.several", n=len(names), names=[*names[:NAMES], *more])
+
+
+def _is_declared(r: Result, plan: Plan) -> bool:
+    """Whether an entry is of the prevalence that the manifest declares."""
+    share = r.parameters.get("prevalence")
+    return share is not None and r.quantity.by_prevalence and share == plan.declared_prevalence
 
 
 def _name(value: Any) -> str:

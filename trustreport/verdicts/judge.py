@@ -19,7 +19,7 @@ from trustreport.plan import Endpoint, Plan
 from trustreport.quantities import Need, Quantity, known, quantity
 from trustreport.results import Result
 from trustreport.study import Study
-from trustreport.verdicts.blocks import blocking, of_precision
+from trustreport.verdicts.blocks import blocking, of_precision, of_the_sample
 from trustreport.verdicts.entries import entry
 from trustreport.verdicts.locked import withheld
 from trustreport.verdicts.risk import NeededRatio, limit, needed_ratios, ratio_entry
@@ -99,6 +99,7 @@ class Judge:
         n, unit = _needed(lead, bound, self.plan) if word == "inconclusive" else (None, "")
         if n is not None:
             reason = say("verdicts.with_needed", sentence=reason, needed=_in_words(lead, n, unit, self.plan))
+        reason = self._with_population(criterion, lead, reason)
         return Verdict(criterion, word, reason, lead, bound, level, alpha, None, named, n, unit)
 
     def _word_and_sentence(
@@ -112,10 +113,32 @@ class Judge:
         if late is not None:
             return late
         blocks = blocking(lead, self.checks)
+        if criterion.population == criteria.SAMPLE:
+            blocks = [block for block in blocks if not of_the_sample(block)]
         if not all(of_precision(block) for block in blocks):
             return _blocked(blocks)
         word, reason = self._compared(criterion, lead, bound)
         return (word, reason, ()) if word in DECIDED or not blocks else _blocked(blocks)
+
+    def _with_population(self, criterion: Endpoint, lead: Result, reason: Message) -> Message:
+        """The sentence, with what was judged where that is not the declared population or not new cases."""
+        if criterion.apparent:
+            return say("verdicts.apparent", sentence=reason)
+        if criterion.prevalence is None and criterion.population != criteria.SAMPLE:
+            return reason
+        plain = criterion.model_copy(update={"prevalence": None, "population": None})
+        other = entry(plain, self.study, self.plan, self.results)
+        if isinstance(other, Message) or other is lead or "prevalence" not in other.parameters:
+            return reason
+        e = rounded(other.estimate, other.places)
+        share = as_declared(other.parameters["prevalence"], 2)
+        values = {
+            "prevalence": say("verdicts.amount.proportion", value=share),
+            "value": amount(other, e.value),
+            "low": amount(other, e.low, bare=True),
+            "high": amount(other, e.high),
+        }
+        return say("verdicts.other_population", sentence=reason, **values)
 
     def _compared(self, criterion: Endpoint, lead: Result, bound: Bound) -> tuple[Word, Message]:
         """Word and sentence that the interval of an entry and the bound give."""

@@ -12,7 +12,17 @@ Standing = Literal["met", "failed", "undecided", "nothing required"]
 # What a criterion asks, beside the candidate that it asks it of.
 ASKED = (
     *("measure", "of", "hypothesis", "bound_or_margin", "arm_or_contrast", "dataset", "set", "task", "site"),
-    *("subgroup", "period", "threshold", "metric", "bins", "tau", "against"),
+    *("subgroup", "period", "threshold", "metric", "bins", "tau", "against", "class_", "protocol", "reader"),
+    *(
+        "version",
+        "advice_type",
+        "prevalence",
+        "population",
+        "kind",
+        "weights",
+        "mean_over_classes",
+        "apparent",
+    ),
 )
 
 

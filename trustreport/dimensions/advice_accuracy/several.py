@@ -94,9 +94,10 @@ def class_results(one: Called, plan: Plan) -> list[Result]:
 
     results = [entry("class_accuracy", right_share(one.truth == one.called, one.cluster, level=level))]
     for name, of, weighted in MEANS:
-        # They do not lead: no regime of the coverage table is theirs yet.
+        # The interval of the mean sensitivity covers from few cases of a class on (94% to 95% where 2% of 200
+        # to 1,000 cases are of the rarest class); those of predictive values and F1 do not (87% to 94%).
         mean = mean_of_classes(of, *data, n, one.cluster, weighted=weighted, level=level)
-        results.append(entry(name, mean, primary=False))
+        results.append(entry(name, mean, primary=name == "macro_sensitivity"))
     complete = one.called >= 0
     for k in TOP:
         if k < n:

@@ -10,6 +10,7 @@ import numpy as np
 from trustreport.dimensions.potential_robustness.sites import (
     COMPARED_OVER_SITES,
     Site,
+    each_patient_once,
     variance,
     weighable,
 )
@@ -42,6 +43,7 @@ NO_SPLITS = "no internal splits are declared"
 OTHER_SPLITS = "internal splits are declared of a measure other than auc"
 LEFT_OUT = "sites without a variance, or at the end of the scale, are left out"
 NO_CASES = "sites without cases of the class are left out"
+ELSEWHERE = "{n} cases of patients who are at an earlier site too are left out: each patient counts once"
 AT_END = "included at 0% or 100%: {names}"
 # Fewer sets, or sites, than this give an interval that holds nearly every value there is.
 LEAST_SETS, LEAST_SITES = 10, 4
@@ -131,8 +133,9 @@ def over_sets(scored: Sequence[ScoredSet], candidate: str | None, plan: Plan) ->
         results.append(Result(id, place, found, endpoint=name, parameters=chosen, primary=True))
     sites = [site for one in sets for site in one.sites]
     results += _worst_site(sites, place, level)
+    once = each_patient_once(sites, plan)
     for name in COMPARED_OVER_SITES:
-        results += between_sites(name, sites, len(sets), place, plan)
+        results += between_sites(name, sites, once, len(sets), place, plan)
     return results
 
 
@@ -149,14 +152,19 @@ def _worst_site(sites: Sequence[Site], place: Place, level: float) -> Iterator[R
         yield Result(f"{ID}.worst_site", place, e, endpoint="auc", cases=case.key, primary=True, **more)
 
 
-def between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, plan: Plan) -> list[Result]:
-    """Each site's value where sets hold several, the mean over sites, their spread, and a new site."""
+def between_sites(
+    name: str, sites: Sequence[Site], once: Sequence[Site], n_sets: int, place: Place, plan: Plan
+) -> list[Result]:
+    """Each site's value where sets hold several, the mean over sites, their spread, and a new site.
+
+    What is over sites is of `once`, the sites with each patient at one of them.
+    """
     row = quantity(name)
     at = plan.operating_point.threshold if row.counts_decisions else None
     if name == "net_benefit":
         at = plan.risk_threshold
     place = place.at(threshold=at)
-    several = len(sites) > 1
+    several, twice = len(once) > 1, sum(len(site.case) for site in sites) - sum(len(s.case) for s in once)
     more: dict[str, Any] = {
         "endpoint": name,
         "parameters": {"metric": name, "scale": row.scale},
@@ -170,13 +178,14 @@ def between_sites(name: str, sites: Sequence[Site], n_sets: int, place: Place, p
             )
             e = site.shown(name, plan)
             results.append(Result(f"{ID}.site_performance", there, e, cases=site.case.key, **more))
-    found, known, note = (_of_counts if is_share(name) else _weighed)(name, sites if several else (), plan)
+    found, known, note = (_of_counts if is_share(name) else _weighed)(name, once if several else (), plan)
     found = _informative(found)
     left_out = len(sites) - known if several else 0
+    note = "; ".join(filter(None, (note, ELSEWHERE.format(n=twice) if twice else "")))
     also = {"sites": float(known), "sites_without_interval": float(left_out)}
-    cases = joined_key(site.case.key for site in sites)
+    cases = joined_key(site.case.key for site in once)
     # made of the variances of sites, which respect clusters
-    analysis = CLUSTERED if any(site.case.cluster is not None for site in sites) else ""
+    analysis = CLUSTERED if any(site.case.cluster is not None for site in once) else ""
     named: tuple[tuple[str, str | None, Estimate], ...] = (
         ("heterogeneity", None, found.i2),
         ("between_site_variance", None, found.tau2),

@@ -1,8 +1,12 @@
 """Performance site by site: the sites of each external set, and each measure there with its variance."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import inf, isfinite, nan
 
+import numpy as np
+
+from trustreport.clusters import clusters_over
 from trustreport.estimate import Estimate
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.measures import lead
@@ -48,6 +52,22 @@ def sites_of(case: ScoredCases, plan: Plan) -> list[Site]:
     if len(cut) < 2:
         return [Site(name, case)]
     return [Site(f"{name}: {one.name}", one.case, one.closed) for one in cut]
+
+
+def each_patient_once(sites: Sequence[Site], plan: Plan) -> list[Site]:
+    """The sites with every patient at the first of them that has a case of his; sites without cases go."""
+    datasets = {site.case.dataset.name: site.case.dataset for site in sites}
+    codes = dict(zip(datasets, clusters_over(list(datasets.values()), plan, within_site=True)))
+    seen, found = np.zeros(0, np.int64), []
+    for site in sites:
+        own = codes[site.case.dataset.name][site.case.rows]
+        again = np.isin(own, seen)
+        seen = np.union1d(seen, own)
+        if not again.any():
+            found.append(site)
+        elif not again.all():
+            found.append(replace(site, case=site.case.part(~again)))
+    return found
 
 
 def variance(name: str, e: Estimate) -> float:
