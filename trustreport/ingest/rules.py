@@ -12,7 +12,7 @@ from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
 from trustreport.limits import LIMITS, Limit
-from trustreport.plan import LIMIT_ALIASES, Endpoint, Plan
+from trustreport.plan import CHOSEN_ELSEWHERE, CHOSEN_ON_TESTED, LIMIT_ALIASES, Endpoint, Plan
 from trustreport.study import DEVELOPMENT_ROLES, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
@@ -160,6 +160,11 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
             _known(
                 claim.set, _sets(plan, study), "a set", ("performance_claims", i, "set"), manifest, problems
             )
+    chosen = plan.operating_point.threshold_chosen_on
+    if chosen is not None:
+        words = {*CHOSEN_ON_TESTED, *CHOSEN_ELSEWHERE}
+        word_at: KeyPath = ("operating_point", "threshold_chosen_on")
+        _known(chosen, words | datasets, "a word of the list, or a data set", word_at, manifest, problems)
     baseline = plan.vigilance.baseline_dataset if plan.vigilance else None
     if baseline is not None:
         _known(baseline, datasets, "a data set", ("vigilance", "baseline_dataset"), manifest, problems)
