@@ -25,7 +25,7 @@ def test_a_word_of_the_list_or_a_data_set_is_read(word: str, tmp_path: Path) -> 
 
 
 def test_any_other_word_is_a_problem_that_names_the_near_one(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="column operating_point.threshold_chosen_on") as error:
+    with pytest.raises(StudyError, match=r"column operating_point\.threshold_chosen_on") as error:
         read(study(tmp_path, "tunning"))
     assert 'Did you mean "tuning"?' in str(error.value)
     assert '"clinic"' in str(error.value)
