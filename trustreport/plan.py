@@ -102,6 +102,12 @@ def named(*spellings: str) -> Any:
     return Field(validation_alias=AliasChoices(*spellings))
 
 
+# Data, or other sources, on which a threshold may have been chosen, beside the names of data sets.
+CHOSEN_ON_TESTED = ("test data", "internal test")
+CHOSEN_ELSEWHERE = (
+    *("development", "training", "tuning", "previous study"),
+    *("literature", "guideline", "clinical rule", "manufacturer"),
+)
 HORIZON = re.compile(r"(\d+(?:\.\d+)?)\s*(days?|weeks?|months?|years?)?", re.IGNORECASE)
 DAYS = {"days": 1.0, "weeks": 7.0, "months": 365.25 / 12, "years": 365.25}
 MOST_CANDIDATES = 50  # each is compared with every other
@@ -206,6 +212,7 @@ class OperatingPoint(Group):
     scores_are_probabilities: bool | None = None
     score_direction: Literal["higher_is_positive", "lower_is_positive"] | None = declared("C")
     threshold_origin: Text | None = declared("C")
+    threshold_chosen_on: Text | None = None
     threshold_fixed_on: Date | None = declared("C")
     indeterminate_rule: Text | None = declared("C")
     indeterminate_as: Literal["wrong", "positive", "negative"] | None = None

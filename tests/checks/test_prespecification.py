@@ -1,8 +1,10 @@
 """Checks of what was fixed in advance: each fires where it should and is silent where it should be."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
+import pytest
 from studies import plan
 
 from tests.dimensions.test_subgroups import SEX, counted
@@ -63,13 +65,119 @@ def test_p33_the_best_threshold_of_these_data_fires() -> None:
     assert [o.status for o in of("P33", study, operating_point={"threshold": best + 15})] == ["clear"]
 
 
-def test_p33_an_earlier_date_clears() -> None:
+def dated(score: float, fixed: str = "2026-01-01", opened: str = "2026-02-01", **more: Any) -> dict[str, Any]:
+    """A threshold that is declared as fixed on a day, and data that are declared as opened on another."""
+    point = {"threshold": score, "threshold_fixed_on": fixed, **more}
+    return {"operating_point": point, "study": {"data_opened_at": opened}}
+
+
+def test_p33_an_earlier_date_clears_a_threshold_near_the_best() -> None:
     study = Study(datasets=(scored(),))
-    point = {"threshold": best_threshold(scored()), "threshold_fixed_on": "2026-01-01"}
-    early = {"data_opened_at": "2026-02-01"}
-    late = {"data_opened_at": "2025-12-01"}
-    assert [o.status for o in of("P33", study, operating_point=point, study=early)] == ["clear"]
-    assert [o.status for o in of("P33", study, operating_point=point, study=late)] == ["fired"]
+    # One step from the best, or a round number beside it, may be what was fixed elsewhere.
+    best = best_threshold(scored())
+    values = np.unique(scored().scores[""].score)
+    beside = float(values[np.searchsorted(values, best) + 1])
+    for near in (beside, round(best / 5) * 5.0):
+        assert [o.status for o in of("P33", study, **dated(near))] == ["clear"]
+    assert [o.status for o in of("P33", study, operating_point={"threshold": beside})] == ["fired"]
+
+
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("halfway", [False, True])
+def test_p33_exactly_the_best_threshold_speaks_against_an_early_date(lower: bool, halfway: bool) -> None:
+    dataset = scored(600)
+    best = best_threshold(dataset)
+    score = dataset.scores[""].score
+    assert score is not None
+    if halfway:
+        best = round((best + score[score < best].max()) / 2, 3)
+    if lower:
+        best, turned = 100 - best, Scores(np.round(100 - score, 1))
+        dataset = Dataset(dataset.name, dataset.role, dataset.cases, {"": turned})
+    direction = {"score_direction": "lower_is_positive"} if lower else {}
+    study = Study(datasets=(dataset,))
+    found = of("P33", study, **dated(round(best, 3), **direction))
+    assert "to the last digit" in said(found)
+    assert not said(of("P33", study, **dated(round(best, 3) + 11.1, **direction)))
+
+
+def test_p33_of_separated_scores_a_threshold_between_them_says_nothing() -> None:
+    """Every number of the gap is the best one: only the ends and the middle of it are read off the data."""
+    n = 200
+    truth = (np.arange(n) % 2).astype(np.int8)
+    score = np.where(truth == 1, 0.7123, 0.1) + np.round(np.arange(n) / n / 10, 4)
+    dataset = Dataset("site", "external", Cases(Labels(n=n), truth), {"": Scores(np.round(score, 4))})
+    study = Study(datasets=(dataset,))
+    for sound in (0.5, 0.45, 0.3817, 0.7):
+        assert [o.status for o in of("P33", study, **dated(sound))] == ["clear"], sound
+    least = float(dataset.scores[""].score[truth == 1].min())
+    assert "to the last digit" in said(of("P33", study, **dated(least)))
+
+
+@pytest.mark.parametrize(
+    ("fixed", "start", "opened", "key"),
+    [
+        ("2026-01-31", None, "2026-02-01", ""),
+        ("2026-02-02", None, "2026-02-01", "after the data could be seen"),
+        ("2026-02-01", None, "2026-02-01", ""),  # the same day says nothing
+        # Retrospective cases are older than the threshold, and were opened after it.
+        ("2026-01-15", "2020-01-01", "2026-02-01", ""),
+        # Cases that did not exist yet could not be seen.
+        ("2026-03-01", "2026-04-01", "2026-02-01", ""),
+        ("2026-04-02", "2026-04-01", "2026-02-01", "after the data could be seen"),
+        ("2020-01-02", "2020-01-01", None, "after the data set had begun"),
+        ("2019-12-31", "2020-01-01", None, ""),
+    ],
+)
+def test_p33_a_threshold_fixed_after_the_data_could_be_seen_fires(
+    fixed: str, start: str | None, opened: str | None, key: str
+) -> None:
+    groups: dict[str, Any] = {"operating_point": {"threshold": 80, "threshold_fixed_on": fixed}}
+    groups["datasets"] = [{"dataset": "site", "role": "external", "start_date": start}]
+    groups["study"] = {"data_opened_at": opened}
+    found = of("P33", Study(datasets=(scored(),)), **groups)
+    assert [o.status for o in found] == ["fired" if key else "clear"]
+    assert key in said(found)
+
+
+def test_p33_published_figures_of_a_threshold_fixed_late_fire_too() -> None:
+    study = Study(confusion=(Confusion(set="main", tp=9, fp=1, fn=1, tn=9),))
+    assert "after the data could be seen" in said(of("P33", study, **dated(0.5, fixed="2026-03-01")))
+    assert not said(of("P33", study, **dated(0.5)))
+
+
+@pytest.mark.parametrize(
+    ("point", "fired"),
+    [
+        ({"threshold_origin": "Highest Youden index in the external validation cohort"}, ["site", "other"]),
+        ({"threshold_origin": "best accuracy in other"}, ["other"]),
+        ({"threshold_origin": "Fixed on the tuning set before the test set was opened"}, []),
+        ({"threshold_chosen_on": "test data"}, ["site", "other"]),
+        ({"threshold_chosen_on": "other"}, ["other"]),
+        ({"threshold_chosen_on": "made"}, []),
+        ({"threshold_chosen_on": "internal test"}, []),  # there is none
+        ({"threshold_chosen_on": "tuning", "threshold_origin": "as the test set has it"}, []),
+        ({"threshold_origin": "Youden's J on the internal test set"}, []),
+    ],
+)
+def test_p33_the_declared_origin_is_that_of_the_sets_it_names(
+    point: dict[str, str], fired: list[str]
+) -> None:
+    made = dataclasses.replace(scored(name="made"), role="tuning")
+    study = Study(datasets=(made, scored(), scored(name="other", seed=8)))
+    found = of("P33", study, operating_point={"threshold": 80, **point})
+    assert [o.place.dataset for o in found if o.status == "fired"] == fired
+
+
+def test_p33_the_internal_test_set_tests_the_threshold_where_it_is_one_of_the_study() -> None:
+    inside = dataclasses.replace(scored(name="inside"), role="internal test")
+    study = Study(datasets=(inside, scored()))
+    for point in (
+        {"threshold_chosen_on": "internal test"},
+        {"threshold_origin": "best on the internal test set"},
+    ):
+        found = of("P33", study, operating_point={"threshold": 80, **point})
+        assert [o.place.dataset for o in found if o.status == "fired"] == ["inside"]
 
 
 def test_p33_cannot_tell_of_few_different_scores() -> None:

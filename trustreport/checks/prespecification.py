@@ -1,6 +1,9 @@
 """Pitfalls of what was fixed in advance: threshold, endpoints, criteria, and how many are compared."""
 
-from collections.abc import Iterator, Sequence
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from math import inf
 
 import numpy as np
@@ -8,6 +11,7 @@ from numpy.typing import NDArray
 
 from trustreport import criteria, lock
 from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.checks.threshold_origin import ChosenOn, read_origin
 from trustreport.checks.withholding import COUNTED_DECISIONS, CRITERIA
 from trustreport.measures.order import ascending
 from trustreport.messages import Message, say
@@ -22,62 +26,163 @@ DIMENSION = "prespecification"
 # Comparisons of groups of cases, and what tells one place where they were made from another.
 GROUPS_DIFFER = "subgroups.subgroup_difference"
 MOST_NAMED = 6  # that a sentence names
-# Words of `threshold_origin` that say it was chosen here.
-CHOSEN_HERE = ("tuned on this data", "this data", "these data", "test data", "test set")
+# Chance up to which a threshold that is exactly the best of the data that test it is no coincidence.
+MOST_CHANCE = 0.05
 
 
 # ---------------------------------------------------------------- P33
 
 
 def threshold_from_test_data(evidence: Evidence) -> Iterator[Remark]:
-    """P33: the operating point was chosen on the data that test it, or looks as if it were."""
-    point = evidence.plan.operating_point
-    origin = (point.threshold_origin or "").casefold()
-    tested = [d for d in evidence.study.datasets if d.role not in DEVELOPMENT_ROLES and d.scores]
-    if any(words in origin for words in CHOSEN_HERE):
-        declared = say("checks.P33.declared", origin=point.threshold_origin)
-        for place in [Place(dataset=dataset.name) for dataset in tested] or [NOWHERE]:
-            yield Remark(place, declared)
-        return
-    if point.score_direction == "lower_is_positive":
-        return
-    early = _fixed_earlier(evidence)
-    for dataset in tested:
-        for name, scores in dataset.scores.items():
-            place = place_of_set(dataset, name if len(dataset.scores) > 1 else None)
-            threshold = evidence.plan.threshold_of(name)
-            best = None
-            if threshold is not None:
-                best = _next_to_best(dataset, scores, threshold, evidence.limit("P33_values"))
-            if best is None:
-                continue
-            message = None
-            if best and not early:
-                which = say(f"checks.P33.by.{best}")
-                message = say("checks.P33.fired", threshold=threshold, which=which)
-            yield Remark(place, message)
-
-
-def _fixed_earlier(evidence: Evidence) -> bool:
-    """Whether the threshold was fixed before these data: by its date, or by a lock."""
+    """P33: the operating point was chosen on the data that test it, or after them, or looks as if it were."""
     plan = evidence.plan
-    fixed, opened = plan.operating_point.threshold_fixed_on, plan.study.data_opened_at
-    starts = [d.start_date for d in plan.datasets if d.start_date and d.role not in DEVELOPMENT_ROLES]
-    if fixed is not None and opened is not None:
-        return fixed.isoformat() < opened.isoformat()[:10]
-    if fixed is not None and starts:
-        return fixed < min(starts)
+    tested = [d for d in evidence.study.datasets if d.role not in DEVELOPMENT_ROLES and d.scores]
+    if not tested:
+        against = _declared_here(evidence, None) or _fixed_late(evidence, None)
+        if against:
+            yield Remark(NOWHERE, against)
+        return
+    below = plan.operating_point.score_direction == "lower_is_positive"
+    for dataset in tested:
+        against = _declared_here(evidence, dataset) or _fixed_late(evidence, dataset)
+        if against:
+            yield Remark(Place(dataset=dataset.name), against)
+            continue
+        early = _fixed_earlier(evidence, dataset)
+        for name, scores in dataset.scores.items():
+            threshold, least = plan.threshold_of(name), evidence.limit("P33_values")
+            cuts = None if threshold is None else _cuts(dataset, scores, below=below, least=least)
+            if threshold is None or cuts is None:
+                continue
+            best = cuts.best_at(threshold, early=early)
+            message = None
+            if best:
+                which, key = say(f"checks.P33.by.{best}"), "exact" if early else "fired"
+                message = say(f"checks.P33.{key}", threshold=threshold, which=which)
+            yield Remark(place_of_set(dataset, name if len(dataset.scores) > 1 else None), message)
+
+
+def _declared_here(evidence: Evidence, dataset: Dataset | None) -> Message | None:
+    """That the threshold was chosen on a data set, or on any that tests it, as the manifest says."""
+    study, point = evidence.study, evidence.plan.operating_point
+    roles = {d.name: d.role for d in study.datasets}
+    internal = "internal test" in roles.values()
+    word = point.threshold_chosen_on
+    if word is None:
+        names: dict[bool, dict[str, set[str]]] = {True: {}, False: {}}
+        for d in study.datasets:
+            names[d.role in DEVELOPMENT_ROLES][d.name] = {d.name, *_sites(d, evidence)}
+        making = {name for own in names[True].values() for name in own}
+        chosen = read_origin(point.threshold_origin or "", names[False], making)
+    elif word in roles:
+        chosen = ChosenOn(frozenset() if roles[word] in DEVELOPMENT_ROLES else frozenset({word}))
+    else:
+        chosen = ChosenOn(tested=word == "test data", internal_test=word == "internal test")
+    here = chosen.tested
+    if dataset is None:
+        # Published figures: their sets have no names that the origin could be compared with.
+        here = here or bool(chosen.names)
+    else:
+        here = here or dataset.name in chosen.names
+        here = here or (internal and chosen.internal_test and dataset.role == "internal test")
+    if not here:
+        return None
+    said = "; ".join(filter(None, (word, point.threshold_origin)))
+    return say("checks.P33.declared", origin=said)
+
+
+def _sites(dataset: Dataset, evidence: Evidence) -> tuple[str, ...]:
+    """The names of the sites of a data set, declared or of its cases."""
+    facts = next((d for d in evidence.plan.datasets if d.dataset == dataset.name), None)
+    site = dataset.cases.site
+    return (*((facts and facts.sites) or ()), *(site.labels if site is not None else ()))
+
+
+def _seen_from(evidence: Evidence, dataset: Dataset | None) -> dt.date | None:
+    """The day from which a threshold could be chosen on a data set: it had begun and had been opened."""
+    opened = evidence.plan.study.data_opened_at
+    starts = [d.start_date for d in evidence.plan.datasets if dataset and d.dataset == dataset.name]
+    days = [opened and lock.day_of(opened), *starts]
+    return max((day for day in days if day is not None), default=None)
+
+
+def _fixed_late(evidence: Evidence, dataset: Dataset | None) -> Message | None:
+    """That the threshold was fixed after a data set had been opened, or else after it had begun."""
+    fixed, seen = evidence.plan.operating_point.threshold_fixed_on, _seen_from(evidence, dataset)
+    if fixed is None or seen is None or fixed <= seen:
+        return None
+    key = "late" if evidence.plan.study.data_opened_at is not None else "late_start"
+    return say(f"checks.P33.{key}", fixed=fixed, seen=seen)
+
+
+def _fixed_earlier(evidence: Evidence, dataset: Dataset) -> bool:
+    """Whether the threshold is declared as fixed before these data: by its date, or by a lock."""
+    plan = evidence.plan
+    fixed, seen = plan.operating_point.threshold_fixed_on, _seen_from(evidence, dataset)
+    if fixed is not None and seen is not None:
+        return fixed < seen
     status = lock.lock_status(evidence.study, plan)
     altered = any(change.path[0] == "operating_point" for change in status.changes)
     return status.lock is not None and not status.late and not altered
 
 
-def _next_to_best(dataset: Dataset, scores: Scores, threshold: float, least: float) -> str | None:
-    """The rule whose best threshold is the declared one or next to it; empty if none, None if unknown."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Cuts:
+    """Every place where the scores of a set can be cut: from which value on they are called positive.
+
+    `values` (n_cuts,) ascend, higher being positive; `sign` is -1 where the scores run the other way.
+    `indices` are what a cut can be chosen by, `error` is the standard error of the best Youden's J.
+    """
+
+    values: NDArray[np.float64]
+    indices: Mapping[str, NDArray[np.float64]]
+    error: float
+    sign: int
+
+    def best_at(self, threshold: float, *, early: bool) -> str:
+        """The index by which a threshold is the best one; empty where it is by none.
+
+        The best cut and those next to it are counted. Where the threshold is declared as fixed before these
+        data that is no evidence: a good threshold is near the best one. Then it has to be exactly what is
+        read off these data, where that is improbable by chance.
+        """
+        own = int(np.searchsorted(self.values, self.sign * threshold))
+        for name, index in self.indices.items():
+            best = _best(index)
+            if (np.abs(best - own) <= 1).any() and (not early or self._is_read_off(threshold, best)):
+                return name
+        return ""
+
+    def _is_read_off(self, threshold: float, best: NDArray[np.intp]) -> bool:
+        """Whether a threshold is a score at the best cut, or halfway to the one before it, and not by chance.
+
+        By chance is compared with all numbers of as many digits among the thresholds that are not worse than
+        the best by more than a standard error: one that was chosen elsewhere may be any of them.
+        """
+        step = 10.0 ** int(Decimal(repr(threshold)).normalize().as_tuple().exponent)
+        marks = set[float]()
+        for cut in best:
+            pair = self.values[max(cut - 1, 0) : cut + 1]
+            marks |= {*pair.tolist(), float(pair.mean())}
+        read = any(abs(self.sign * threshold - mark) <= step / 2 * (1 + 1e-9) for mark in marks)
+        youden = self.indices["youden"]
+        good = [*np.flatnonzero(youden >= youden.max() - self.error), *best]
+        width = self.values[max(good)] - self.values[max(min(good) - 1, 0)]
+        return read and len(marks) * step <= MOST_CHANCE * width
+
+
+def _best(index: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The cuts at which an index is largest."""
+    return np.flatnonzero(index >= index.max() - 1e-12)
+
+
+def _cuts(dataset: Dataset, scores: Scores, *, below: bool, least: float) -> Cuts | None:
+    """The cuts of a candidate's scores; None without scores, classes, or enough different scores."""
     if scores.score is None or len(dataset.cases.classes) != 2:
         return None
     known = (dataset.cases.truth >= 0) & ~np.isnan(scores.score)
-    truth, score = dataset.cases.truth[known] == 1, scores.score[known]
+    sign = -1 if below else 1
+    truth, score = dataset.cases.truth[known] == 1, sign * scores.score[known]
     order = ascending(score)
     first = np.flatnonzero(np.diff(score[order], prepend=-np.inf) > 0)  # of each value that occurs
     values = score[order][first]
@@ -85,19 +190,12 @@ def _next_to_best(dataset: Dataset, scores: Scores, threshold: float, least: flo
         return None
     called = len(score) - first
     hits = truth.sum() - np.cumsum(np.append(False, truth[order]))[first]
-    alarms = called - hits
-    youden = hits / truth.sum() - alarms / (~truth).sum()
+    sensitivity, alarms = hits / truth.sum(), (called - hits) / (~truth).sum()
+    youden = sensitivity - alarms
+    at = int(youden.argmax())
+    variances = sensitivity * (1 - sensitivity) / truth.sum() + alarms * (1 - alarms) / (~truth).sum()
     f1 = 2 * hits / (called + truth.sum())
-    own = int(np.searchsorted(values, threshold))
-    for name, of in (("youden", youden), ("f1", f1)):
-        if _one_step(own, of):
-            return name
-    return ""
-
-
-def _one_step(own: int, of: NDArray[np.float64]) -> bool:
-    best = np.flatnonzero(of >= of.max() - 1e-12)
-    return bool((np.abs(best - own) <= 1).any())
+    return Cuts(values, {"youden": youden, "f1": f1}, float(np.sqrt(variances[at])), sign)
 
 
 # ---------------------------------------------------------------- P34

@@ -12,7 +12,14 @@ from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
 from trustreport.limits import LIMITS, Limit
-from trustreport.plan import LIMIT_ALIASES, Endpoint, Plan, Protocol
+from trustreport.plan import (
+    CHOSEN_ELSEWHERE,
+    CHOSEN_ON_TESTED,
+    LIMIT_ALIASES,
+    Endpoint,
+    Plan,
+    Protocol,
+)
 from trustreport.study import DEVELOPMENT_ROLES, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
@@ -161,6 +168,11 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
             _known(
                 claim.set, _sets(plan, study), "a set", ("performance_claims", i, "set"), manifest, problems
             )
+    chosen = plan.operating_point.threshold_chosen_on
+    if chosen is not None:
+        words = {*CHOSEN_ON_TESTED, *CHOSEN_ELSEWHERE}
+        word_at: KeyPath = ("operating_point", "threshold_chosen_on")
+        _known(chosen, words | datasets, "a word of the list, or a data set", word_at, manifest, problems)
     baseline = plan.vigilance.baseline_dataset if plan.vigilance else None
     if baseline is not None:
         _known(baseline, datasets, "a data set", ("vigilance", "baseline_dataset"), manifest, problems)
@@ -220,6 +232,7 @@ def criteria_are_assessable(plan: Plan, manifest: Manifest, problems: Problems) 
     for i, family in enumerate(plan.families):
         if family.alpha is not None and family.alpha > criteria.MOST_ALPHA:
             _large_alpha(family.alpha, ("families", i, "alpha"), manifest, problems)
+    _families_are_declared(plan, manifest, problems)
     for of in criteria.families(plan):
         if criteria.unequal_alphas(of, level):
             alphas = ", ".join(f"{criteria.alpha_of(member, level):g}" for member in of.members)
@@ -230,6 +243,26 @@ def criteria_are_assessable(plan: Plan, manifest: Manifest, problems: Problems) 
                 "Give all members one alpha, or declare the family's in families.",
                 rows=(manifest.line(("endpoints",)),),
                 column="endpoints.alpha",
+            )
+
+
+def _families_are_declared(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+    """Where families are declared, every criterion is of one of them or of none.
+
+    A mistyped name would leave a criterion to itself, at an alpha that it does not have.
+    """
+    declared = [family.family for family in plan.families]
+    for i, criterion in enumerate(plan.endpoints) if declared else ():
+        name = (criterion.multiplicity_family or "").strip()
+        if name and name not in declared and name.casefold() not in criteria.NO_FAMILY:
+            path: KeyPath = ("endpoints", i, "multiplicity_family")
+            problems.at(
+                manifest.file,
+                f"the family {quoted(name)}, which families: does not declare",
+                f"a declared family: {listed(declared)}; or none",
+                did_you_mean(name, declared) or "Declare it under families: with its rule.",
+                rows=(manifest.line(path),),
+                column=dotted(path),
             )
 
 

@@ -30,6 +30,7 @@ from trustreport.lock.looks import (
     record,
     same_data,
 )
+from trustreport.lock.moments import day_of
 from trustreport.lock.state import LockStatus, State, exploratory, lock_status, removed, stamp_of
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "concerned",
     "criteria",
     "data_of",
+    "day_of",
     "entered",
     "exploratory",
     "fingerprint",
