@@ -8,7 +8,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "trustreport"
 HOLD_NOTES = ("measures", "performance", "dimensions", "verdicts")
 NAMED = ("note", "reason", "why", "why_not")
-NO_NOTES = ("a an one", "internal test")
+NO_NOTES = ("a an one", "internal test", "typical site", "new site")
 PHRASE = re.compile(r"[a-z]+ .*[a-z]{2}", re.DOTALL)
 IDS = re.compile(r"[a-z0-9_]*_[a-z0-9_]*( \w+)*|[\d ]+")
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from trustreport.checks.check import Check, Evidence, Remark, data_of
 from trustreport.checks.reader_study import PARTIAL_DESIGNS
+from trustreport.clusters import clustering
 from trustreport.digits import share
 from trustreport.messages import Message, say
 from trustreport.narrative.names import quantity_name
@@ -19,6 +20,9 @@ from trustreport.results import Result
 DIMENSION = "pragmatic_utility"
 # What the words of methods hold that take cases of one cluster together.
 CLUSTERED = ("cluster", "obuchowski")
+OF_READINGS = ("pragmatic_utility", "decision_benefit", "reliance")
+# Of which readers are the sample, or nothing is.
+NOT_OF_CASES = ("baseline_slope", "arr_missing_bounds")
 
 
 def _leading(evidence: Evidence, quantity: str) -> Iterator[Result]:
@@ -73,6 +77,7 @@ def clustered_data(evidence: Evidence) -> Iterator[Remark]:
             independent = r.analysis in ("two_sample", "paired")
             yield Remark(data_of(r), say("checks.P22.independent", n=r.estimate.n) if independent else None)
     yield from _cases_in_clusters(evidence)
+    yield from _readings_of_patients(evidence)
 
 
 def _cases_in_clusters(evidence: Evidence) -> Iterator[Remark]:
@@ -101,6 +106,28 @@ def _cases_in_clusters(evidence: Evidence) -> Iterator[Remark]:
             measures = [quantity_name(name) for name in names]
             said = say("checks.P22.cases", name=case.name, measures=measures) if names else None
             yield Remark(case.place, said, tuple(names))
+
+
+def _readings_of_patients(evidence: Evidence) -> Iterator[Remark]:
+    """Tasks with several cases of a patient, and the quantities whose interval does not allow for it."""
+    for readings in evidence.study.readings:
+        if clustering(readings.cases).of_case is None:
+            continue
+        place = place_of_task(readings, evidence.study)
+        names = dict.fromkeys(
+            r.quantity.id
+            for r in evidence.results
+            if r.primary
+            and r.dimension in OF_READINGS
+            and r.name not in NOT_OF_CASES
+            and r.place.task == place.task
+            and not (r.place.dataset or r.place.set or r.place.datasets)
+            and _samples_cases(r)
+            and not _allows_for_clusters(r)
+        )
+        measures = [quantity_name(name) for name in names]
+        said = say("checks.P22.readings", measures=measures) if names else None
+        yield Remark(place, said, tuple(names))
 
 
 def _each_alone(scored: Sequence[ScoredCases], evidence: Evidence) -> set[str]:

@@ -51,8 +51,8 @@ def number_needed(difference: Estimate) -> Estimate:
     if isnan(arr):
         return undefined(n, difference.note or notes.DIFFERENCE_UNDEFINED, level=level, method=method)
     value = 1 / arr if arr else nan
+    pieces = {name: x for name, x in difference.details.items() if name == "clusters"}
     if arr == 0 or low < 0 < high:
-        pieces = {}
         if high > 0:
             pieces["benefit_from"] = 1 / high
         if low < 0:
@@ -60,9 +60,10 @@ def number_needed(difference: Estimate) -> Estimate:
         note = notes.THROUGH_INFINITY if arr else notes.DIFFERENCE_ZERO
         return Estimate(value, nan, nan, n, level, method, note, details=pieces)
     if isnan(low) or isnan(high):
-        return Estimate(value, nan, nan, n, level, method, difference.note)
+        return Estimate(value, nan, nan, n, level, method, difference.note, details=pieces)
     note = "" if low and high else notes.LIMIT_ZERO
-    return Estimate(value, 1 / high if high else -inf, 1 / low if low else inf, n, level, method, note)
+    low, high = 1 / high if high else -inf, 1 / low if low else inf
+    return Estimate(value, low, high, n, level, method, note, details=pieces)
 
 
 def _cleaned(difference: float) -> float:

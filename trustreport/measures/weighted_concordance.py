@@ -10,9 +10,16 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement import notes
-from trustreport.measures.agreement.bootstrap import OVER_CASES, OVER_RATERS_AND_CASES, percentile
+from trustreport.measures.agreement.bootstrap import (
+    OVER_CASES,
+    OVER_RATERS_AND_CASES,
+    drawn_rows,
+    percentile,
+    units,
+)
 from trustreport.measures.agreement.interval import SCORE, mean_interval
 from trustreport.measures.agreement.tally import check_codes
+from trustreport.measures.cluster import Clusters
 
 Floats = NDArray[np.float64]
 Interval = Literal["score", "cases", "raters"]
@@ -32,6 +39,7 @@ def weighted_concordance(
     rng: np.random.Generator,
     resamples: int = 2000,
     interval: Interval = "score",
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """How often raters agree, counting only as much of each agreement as they know.
@@ -65,6 +73,8 @@ def weighted_concordance(
         cases drawn anew, and raters too (two draws of one rater are no pair).
     resamples : int
         How often they are drawn anew.
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together, as images of a patient; each alone where absent.
     level : float in (0, 1)
 
     Returns
@@ -96,21 +106,23 @@ def weighted_concordance(
     labels = _labels(codes, n_categories, confidence, accuracy)
     method = {"score": SCORE, "cases": OVER_CASES, "raters": OVER_RATERS_AND_CASES}[interval]
     values = labels.values()
-    values = values[~np.isnan(values)]
+    counted = ~np.isnan(values)
+    values, together = values[counted], None if cluster is None else cluster[counted]
     note = _note(labels, confidence, accuracy)
     if not len(values):
         return undefined(0, notes.NO_PAIR, level=level, method=method)
     value = float(values.mean())
     if interval == "score":
-        est = mean_interval(value, values, n=len(values), level=level)
+        est = mean_interval(value, values, n=len(values), cluster=together, level=level)
     elif interval == "raters":
-        found = labels.resampled(rng, resamples)
+        found = labels.resampled(rng, resamples, units(cluster, np.ones(len(codes), bool)))
         est = percentile(value, found, len(values), level=level, method=method)
     else:
-        values.sort()  # so that the order of the cases does not decide what is drawn
-        found = np.array(
-            [values[rng.integers(len(values), size=len(values))].mean() for _ in range(resamples)]
-        )
+        order = np.argsort(
+            values, kind="stable"
+        )  # so that the order of the cases does not decide what is drawn
+        values, unit = values[order], units(together, order)
+        found = np.array([values[drawn_rows(rng, len(values), unit)].mean() for _ in range(resamples)])
         est = percentile(value, found, len(values), level=level, method=method)
     details = dict(est.details)
     if incoherence is not None:
@@ -170,7 +182,7 @@ class _KnownLabels:
         found[single] = self.alone[given[single].argmax(axis=1)]
         return found
 
-    def resampled(self, rng: np.random.Generator, resamples: int) -> Floats:
+    def resampled(self, rng: np.random.Generator, resamples: int, unit: Clusters | None = None) -> Floats:
         """The mean of the cases with raters and cases drawn anew, (resamples,)."""
         n_cases, n_raters = self.codes.shape
         found = np.empty(resamples)
@@ -184,7 +196,7 @@ class _KnownLabels:
             parts = [self._of_draws(times, *chunk) for chunk in chunks or self._pairs()]
             values = np.concatenate(parts, axis=1)
             for b, of_draw in enumerate(values):
-                one = of_draw[rng.integers(n_cases, size=n_cases)]
+                one = of_draw[drawn_rows(rng, n_cases, unit)]
                 counted = one[~np.isnan(one)]
                 found[start + b] = counted.mean() if len(counted) else nan
         return found

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from trustreport.clusters import clustering
 from trustreport.messages import Message, say
 from trustreport.performance.cases import Outputs, ScoredCases, made, scored_cases
 from trustreport.place import of_task
@@ -53,8 +54,8 @@ def _shown(readings: Readings, plan: Plan, *, several: bool) -> ScoredCases | No
         decision = np.where(known, called, -1).astype(np.int8)
     decides = recorded or point.threshold is not None
     found = Outputs(score, decision, np.zeros(score.shape, bool), known, True, decides, not recorded)
-    place = of_task(readings.task, several=several)
-    return made(place, Dataset(readings.task, "local", readings.cases), "", found, counted, None, plan)
+    place, clusters = of_task(readings.task, several=several), clustering(readings.cases).of_case
+    return made(place, Dataset(readings.task, "local", readings.cases), "", found, counted, clusters, plan)
 
 
 def _one_each(readings: Readings, rows: np.ndarray, values: Floats) -> Floats:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from trustreport.estimate import Estimate
-from trustreport.measures.case_mean import case_mean
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.net_benefit import net_benefit_difference
 from trustreport.measures.paired.difference import tango
+from trustreport.measures.paired.in_clusters import tango_clustered
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.roc.clustered import clustered_difference
 from trustreport.measures.roc.difference import paired_difference
@@ -95,6 +95,6 @@ def _shares(compared: ScoredCases, baseline: ScoredCases, name: str, level: floa
         assert baseline.decision is not None
         ours, theirs = (compared.decision == truth)[of], (baseline.decision == truth)[of]
     if compared.cluster is not None:
-        return case_mean(ours.astype(float) - theirs, level, compared.cluster[of], tested=True)
+        return tango_clustered(ours.astype(float) - theirs, compared.cluster[of], level=level)
     both, neither = int((ours & theirs).sum()), int((~ours & ~theirs).sum())
     return tango(PairedTable(both, int((ours & ~theirs).sum()), int((~ours & theirs).sum()), neither), level)

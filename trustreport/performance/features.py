@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clusters_over
 from trustreport.measures.similarity.features import Features, mixed
 from trustreport.plan import Plan
 from trustreport.seeds import generator
-from trustreport.study import Dataset, Floats, Study
+from trustreport.study import Clusters, Dataset, Floats, Study
 
 ID = "potential_robustness"
 # Sets that are compared with the training set.
@@ -28,6 +29,7 @@ IMPUTED = "missing feature values are replaced by the median of the training cas
 IMPUTED_CATEGORY = "missing categories are replaced by the most frequent one of the training cases"
 CATEGORIES = "two different categories are one standard deviation apart ({names})"
 DROPPED = "cases with a missing feature value are left out"
+ONCE = "of cases that belong together the first is compared, since the comparison takes cases as independent"
 PART = "a random sample is used for a set of more than {n:,} cases (similarity.most_cases), by the seed"
 SMALL_TRAINING = (
     "standardised by fewer than 200 training cases: p comes out too small where features have heavy tails"
@@ -86,11 +88,17 @@ def paired(training: Sequence[Dataset], dataset: Dataset, plan: Plan) -> Pair:
         return Pair(dataset, why=MISSING, details=details)
     if treated == "drop":
         notes.append(DROPPED)
+    codes = clusters_over(sets, plan)
     rng, most = generator(plan.similarity.seed, ID, "part", dataset.name), plan.similarity.most_cases
-    drawn = [_part(own, names, treated == "drop", most, rng) for own in (training, [dataset])]
-    parts = [rows for rows, _ in drawn]
-    if not all(whole for _, whole in drawn):
+    drawn = [
+        _part(own, of, names, treated == "drop", most, rng)
+        for own, of in ((training, codes[:-1]), ([dataset], codes[-1:]))
+    ]
+    parts = [rows for rows, *_ in drawn]
+    if not all(whole for _, whole, _ in drawn):
         notes.append(PART.format(n=most))
+    if any(once for *_, once in drawn):
+        notes.append(ONCE)
     categorical = [i for i, name in enumerate(names) if name in dataset.feature_levels]
     if categorical:
         notes.append(CATEGORIES.format(names=", ".join(names[i] for i in categorical)))
@@ -98,6 +106,8 @@ def paired(training: Sequence[Dataset], dataset: Dataset, plan: Plan) -> Pair:
         parts, said = _imputed(training, names, parts, categorical, np.sum(gaps, axis=0)[~left_out] > 0)
         notes += said
     details |= {"training_cases": float(len(parts[0])), "external_cases": float(len(parts[1]))}
+    if ONCE in notes:
+        details["clusters"] = float(len(parts[1]))
     by = plan.similarity.standardise
     if by == "training" and len(parts[0]) < FEW_TO_STANDARDISE_BY:
         notes.append(SMALL_TRAINING)
@@ -116,9 +126,17 @@ def _missing(dataset: Dataset, name: str) -> int:
 
 
 def _part(
-    sets: Sequence[Dataset], names: Sequence[str], drop: bool, most: int, rng: np.random.Generator
-) -> tuple[Floats, bool]:
-    """The cases of all sets, one below the other; at most so many, and whether these are all."""
+    sets: Sequence[Dataset],
+    codes: Sequence[Clusters],
+    names: Sequence[str],
+    drop: bool,
+    most: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, bool, bool]:
+    """The first case of every cluster of all sets, one below the other, and at most so many.
+
+    Then whether these are all of them, and whether a cluster had more than one.
+    """
     n = sum(len(d.cases) for d in sets)
     rows = np.arange(n)
     if drop:
@@ -126,6 +144,8 @@ def _part(
         for name in names:
             gap |= np.isnan(np.concatenate([_column(d, name) for d in sets]))
         rows = rows[~gap]
+    first = np.sort(np.unique(np.concatenate(codes)[rows], return_index=True)[1])
+    once, rows = len(first) < len(rows), rows[first]
     whole = len(rows) <= most
     if not whole:
         rows = rows[np.sort(rng.choice(len(rows), most, replace=False))]
@@ -134,7 +154,7 @@ def _part(
     for one, start, end in zip(sets, starts, starts[1:]):
         own = rows[(rows >= start) & (rows < end)] - start
         parts.append(np.column_stack([_column(one, name)[own] for name in names]))
-    return np.vstack(parts), whole
+    return np.vstack(parts), whole, once
 
 
 def _imputed(

@@ -97,4 +97,7 @@ def _ratios(analysis: Analysis, outcome: Floats, lead: Estimate, level: float) -
     n = int((~np.isnan(outcome)).sum(axis=(1, 2)).min())
     rates = 1 - float(means[AIDED]), 1 - float(means[UNAIDED])
     more: dict[str, Any] = {"df": df, "level": level, "note": lead.note}
-    return rr_delta(*rates, covariance, n, **more), or_delta(*rates, covariance, n, **more)
+    ratios = rr_delta(*rates, covariance, n, **more), or_delta(*rates, covariance, n, **more)
+    of = {name: x for name, x in lead.details.items() if name == "clusters"}
+    rr, odds_ratio = (replace(e, details={**e.details, **of}) for e in ratios)
+    return rr, odds_ratio

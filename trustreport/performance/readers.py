@@ -20,6 +20,7 @@ from trustreport.measures.mrmc.crossed_clusters import (
     clustered_areas,
     clustered_means,
     clustered_youden,
+    independent_readings,
 )
 from trustreport.measures.mrmc.in_range import (
     NEAR_ONE,
@@ -284,7 +285,8 @@ def analysis_of_shares(part: Floats, cluster: Clusters | None = None) -> Analysi
     cases, clustered = cases_read(part, cluster), _clustered(part, cluster)
 
     def in_range(e: Estimate, arm: int) -> Estimate:
-        return by_score(e, cases[arm])
+        most = None if cluster is None else independent_readings(part[arm], cluster)
+        return by_score(e, cases[arm], most=most)
 
     few = part.shape[1] > 1 and min(cases) <= FEW_CASES
 
@@ -294,17 +296,21 @@ def analysis_of_shares(part: Floats, cluster: Clusters | None = None) -> Analysi
 
     more: dict[str, Any] = {
         "change_in_range": change_in_range,
-        "single": OneReader(part) if part.shape[1] == 1 and clustered is None else None,
+        "single": OneReader(part, cluster) if part.shape[1] == 1 else None,
         "clustered": clustered,
     }
     if np.isnan(part).any():
-        return Analysis(ustatistic(part), in_range, centred=ustatistic(part, centred=True), **more)
+        centred = ustatistic(part, centred=True, cluster=cluster)
+        return Analysis(ustatistic(part, cluster=cluster), in_range, centred=centred, **more)
     fit = clustered.fit(part.shape[-1]) if clustered else fit_proportions(part)
-    return Analysis(ustatistic(part), in_range, {FIRST_COVARIANCE: fit}, **more)
+    return Analysis(ustatistic(part, cluster=cluster), in_range, {FIRST_COVARIANCE: fit}, **more)
 
 
 def _clustered(part: Floats, cluster: Clusters | None) -> ClusteredReaders | None:
-    return None if cluster is None else clustered_means(part, cluster)
+    """Where no U-statistic of patients leads: every reading is there, or there is one reader."""
+    if cluster is None or (np.isnan(part).any() and part.shape[1] > 1):
+        return None
+    return clustered_means(part, cluster)
 
 
 def analysis_of_means(part: Floats, cluster: Clusters | None = None) -> Analysis:
@@ -313,10 +319,10 @@ def analysis_of_means(part: Floats, cluster: Clusters | None = None) -> Analysis
     def as_it_is(e: Estimate, *_: Any) -> Estimate:
         return e
 
-    unbiased, clustered = ustatistic(part), _clustered(part, cluster)
+    unbiased, clustered = ustatistic(part, cluster=cluster), _clustered(part, cluster)
     more: dict[str, Any] = {"change_in_range": as_it_is, "clustered": clustered}
     if np.isnan(part).any():
-        return Analysis(unbiased, as_it_is, centred=ustatistic(part, centred=True), **more)
+        return Analysis(unbiased, as_it_is, centred=ustatistic(part, centred=True, cluster=cluster), **more)
     fit = clustered.fit(part.shape[-1]) if clustered else fit_proportions(part)
     return Analysis(unbiased, as_it_is, {FIRST_COVARIANCE: fit}, **more)
 
@@ -367,19 +373,22 @@ def youden(
 
         def in_range(e: Estimate, arm: int) -> Estimate:
             read = [cases_read(of, own)[arm] for of, own in zip(classes, clusters)]
-            return youden_in_range(e, [of[arm] for of in classes], read)
+            return youden_in_range(e, [of[arm] for of in classes], read, clusters)
 
-        one, other = (OneReader(of) for of in classes)
-        alone = part.shape[1] == 1 and cluster is None
-        clustered = None if cluster is None else clustered_youden(part, truth, cluster)
+        one, other = (OneReader(of, own) for of, own in zip(classes, clusters))
+        alone = part.shape[1] == 1
+        gaps, clustered = bool(np.isnan(part).any()), None
+        if cluster is not None and not (gaps and part.shape[1] > 1):
+            clustered = clustered_youden(part, truth, cluster)
         more: dict[str, Any] = {
             "single": OneReaderYouden(one, other) if alone else None,
             "clustered": clustered,
             "change_in_range": lambda e, mean: difference_in_range(e, 2.0),
         }
-        whole = youden_ustatistic(part, truth)
-        if np.isnan(part).any():
-            return Analysis(whole, in_range, centred=youden_ustatistic(part, truth, centred=True), **more)
+        whole = youden_ustatistic(part, truth, cluster=cluster)
+        if gaps:
+            centred = youden_ustatistic(part, truth, centred=True, cluster=cluster)
+            return Analysis(whole, in_range, centred=centred, **more)
         fit = clustered.fit(part.shape[-1]) if clustered else fit_youden(part, truth)
         return Analysis(whole, in_range, {FIRST_COVARIANCE: fit}, **more)
 
@@ -428,11 +437,11 @@ def auc(
             said = _with_note(e, notes.AREAS_NEAR_ONE if few else "", *means)
             return difference_in_range(change_of_areas(said, *means))
 
-        alone = part.shape[1] == 1 and cluster is None
+        alone = part.shape[1] == 1
         clustered = None if cluster is None else clustered_areas(part, truth, cluster)
         more: dict[str, Any] = {
             "change_in_range": change_in_range,
-            "single": OneReaderArea(part, truth) if alone else None,
+            "single": OneReaderArea(part, truth, cluster) if alone else None,
             "clustered": clustered,
         }
         whole = auc_ustatistic(part, truth, alike=alike)

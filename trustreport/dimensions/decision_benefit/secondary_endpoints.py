@@ -212,7 +212,7 @@ def agreement(shared: SharedGrids) -> list[Result]:
     codes = np.where(np.isnan(decision), -1, decision).astype(np.int8)
     results = []
     for name in COEFFICIENTS:
-        of_arms = [_agreement(name, codes[a].T, shared.level) for a in (AIDED, UNAIDED)]
+        of_arms = [_agreement(name, codes[a].T, shared) for a in (AIDED, UNAIDED)]
         for a, estimate in zip((AIDED, UNAIDED), of_arms):
             of: dict[str, Any] = {"endpoint": name, "primary": True, "cases": shared.cases}
             results.append(Result(f"{ID}.reader_agreement", shared.of_arm(a), estimate, **of))
@@ -223,10 +223,13 @@ def agreement(shared: SharedGrids) -> list[Result]:
     return results
 
 
-def _agreement(name: Coefficient, codes: NDArray[np.int8], level: float) -> Estimate:
+def _agreement(name: Coefficient, codes: NDArray[np.int8], shared: SharedGrids) -> Estimate:
+    level, cluster = shared.level, shared.cluster
     if name == "percent_agreement":
-        return percent_agreement(codes, 2, interval="score", level=level)
-    return coefficient_interval(fleiss_kappa(codes, 2, level=level), codes, 2)
+        return percent_agreement(codes, 2, interval="score", cluster=cluster, level=level)
+    return coefficient_interval(
+        fleiss_kappa(codes, 2, cluster=cluster, level=level), codes, 2, cluster=cluster
+    )
 
 
 def order_effects(shared: SharedGrids) -> list[Result]:

@@ -12,7 +12,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
-from trustreport.measures.mrmc.crossed_clusters import clustered_means
+from trustreport.measures.mrmc.crossed_clusters import means_of_patients
 from trustreport.measures.mrmc.gee import gee_odds_ratio
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
@@ -115,7 +115,8 @@ def at_prevalence(
         return []
     judged = grid[:, :, truth >= 0]
     if cluster is not None:
-        classes = clustered_means(_by_class(grid, truth), cluster)
+        gaps = bool(np.isnan(judged).any())
+        classes = means_of_patients(_by_class(grid, truth), cluster, gaps=gaps)
         arr = [difference_in_range(classes.contrast(_at(prevalence), level=level))]
         return contrast_results(contrast, arr=arr, leads={"arr": arr[0].method}, **of)
     if judged.shape[1] == 1:

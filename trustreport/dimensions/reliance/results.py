@@ -13,6 +13,7 @@ from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.clustered import Clustering, clustered_difference
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.paired.difference import tango
+from trustreport.measures.paired.in_clusters import tango_clustered
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.patterns import PATTERNS, pattern_counts, rate
 from trustreport.measures.reliance.tertiles import tertiles
@@ -203,10 +204,10 @@ def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Re
             paired = tango(paired_table(pattern_counts(codes), advice), level)
             alone = clustered.n > 0 and isnan(clustered.low)
             if alone and found.cluster is not None:
-                of_cases: Clustering = "cluster_case"
-                paired = clustered_difference(
-                    correct, of_cases, compared=AIDED, baseline=UNAIDED, cluster=found.cluster, level=level
-                )
+                change = correct[AIDED] - correct[UNAIDED]
+                both = ~np.isnan(change)
+                patients = np.broadcast_to(found.cluster, change.shape)[both]
+                paired = tango_clustered(change[both], patients, level=level)
             if alone:
                 paired = replace(paired, note=notes.ONLY_THESE)
             id = f"{ID}.accuracy_change"

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustreport.clusters import clustering
+from trustreport.measures.cluster import Clusters
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.study import Floats, Ratings
@@ -23,7 +25,8 @@ class Panel:
     order, by number where all are numbers (`ordered`); `ranks`: they are declared to be ordinal. `accuracy`
     (n_raters,) is what is stated, NaN where it is not, or None where nothing is; `same`: one number was
     stated for all. `truth` (n_cases,) holds codes where the manifest says that raters are to be judged by
-    it. `cases` are the names of the rows.
+    it. `cases` are the names of the rows, `cluster` (n_cases,) says which of them belong together; None
+    where each is alone.
     """
 
     task: str
@@ -38,6 +41,7 @@ class Panel:
     same: bool
     truth: NDArray[np.int64] | None
     cases: Sequence[str]
+    cluster: Clusters | None = None
 
     @property
     def n_categories(self) -> int:
@@ -85,8 +89,25 @@ def panel_of(ratings: Ratings, plan: Plan, place: Place) -> Panel:
     elif stated not in (None, MEASURED):
         accuracy = np.full(len(names), float(stated))
     same = accuracy is not None and not isinstance(stated, Mapping)
+    of_case = clustering(ratings.cases).of_case
+    cluster = None
+    if of_case is not None:
+        cluster = np.empty(len(row), np.int64)
+        cluster[row] = of_case
     return Panel(
-        ratings.task, place, names, classes, ordered, ranks, codes, confidence, accuracy, same, truth, cases
+        ratings.task,
+        place,
+        names,
+        classes,
+        ordered,
+        ranks,
+        codes,
+        confidence,
+        accuracy,
+        same,
+        truth,
+        cases,
+        cluster,
     )
 
 

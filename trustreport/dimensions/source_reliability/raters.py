@@ -21,8 +21,9 @@ from trustreport.measures.agreement.interval import SCORE, coefficient_interval,
 from trustreport.measures.agreement.krippendorff import krippendorff_alpha
 from trustreport.measures.agreement.percent import percent_agreement
 from trustreport.measures.agreement.weights import linear, ordinal, quadratic
+from trustreport.measures.case_share import case_share
+from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.label_accuracy import MAJORITY, majority_accuracy, nomogram_accuracy
-from trustreport.measures.proportion import wilson
 from trustreport.measures.weighted_concordance import Interval, expected_agreement, weighted_concordance
 from trustreport.results import Result, results_for
 from trustreport.study import Floats
@@ -80,7 +81,7 @@ def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator
     drawn = _drawn(panel, level, rng, "nominal")
     for name, coefficient in COEFFICIENTS.items():
         others = [of[name] for of in drawn if name in of]
-        plain = coefficient(codes, q, level=level)
+        plain = coefficient(codes, q, cluster=panel.cluster, level=level)
         found = _intervals(panel, name, plain, others)
         # Of labels that are ranks alpha counts how far apart two are; the nominal one is beside it.
         leads = {} if panel.ranks and name == "krippendorff_alpha" else {"leads": found[0].method}
@@ -89,26 +90,38 @@ def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator
         ranks = {"weights": "ordinal"}
         drawn = _drawn(panel, level, rng, "ordinal")
         for name, one in (
-            ("krippendorff_alpha", krippendorff_alpha(codes, q, metric="ordinal", level=level)),
-            ("gwet_ac2", gwet_ac2(codes, q, ordinal(q), level=level)),
+            (
+                "krippendorff_alpha",
+                krippendorff_alpha(codes, q, metric="ordinal", cluster=panel.cluster, level=level),
+            ),
+            ("gwet_ac2", gwet_ac2(codes, q, ordinal(q), cluster=panel.cluster, level=level)),
         ):
             others = [of[name] for of in drawn]
             yield from _entry(panel, name, _intervals(panel, name, one, others), parameters=ranks)
 
 
-def leading_agreement(name: str, plain: Estimate, codes: NDArray[np.int64], n_categories: int) -> Estimate:
+def leading_agreement(
+    name: str,
+    plain: Estimate,
+    codes: NDArray[np.int64],
+    n_categories: int,
+    cluster: Clusters | None = None,
+) -> Estimate:
     """The primary estimate of a coefficient, from the one with Gwet's variance."""
     if name == "percent_agreement":
-        return percent_agreement(codes, n_categories, interval="score", level=plain.level)
-    return coefficient_interval(plain, codes, n_categories, by_chance_of_labels=name not in BY_USE)
+        return percent_agreement(codes, n_categories, interval="score", cluster=cluster, level=plain.level)
+    by_chance = name not in BY_USE
+    return coefficient_interval(plain, codes, n_categories, by_chance_of_labels=by_chance, cluster=cluster)
 
 
 def _intervals(panel: Panel, name: str, plain: Estimate, others: Iterable[Estimate]) -> list[Estimate]:
     """A coefficient with its primary interval first; none by any method where the rarer label is too rare."""
-    primary, rest = leading_agreement(name, plain, panel.codes, panel.n_categories), [plain, *others]
+    codes, q, cluster = panel.codes, panel.n_categories, panel.cluster
+    primary, rest = leading_agreement(name, plain, codes, q, cluster), [plain, *others]
     if name == "percent_agreement":
         return [primary, *rest]
-    why = why_none(panel.codes, panel.n_categories, by_chance_of_labels=name not in BY_USE)
+    by_chance = name not in BY_USE
+    why = why_none(codes, q, by_chance_of_labels=by_chance, cluster=cluster)
     return [primary, *((without(e, why) for e in rest) if why and not isnan(primary.value) else rest)]
 
 
@@ -124,6 +137,7 @@ def _drawn(
             resamples=RESAMPLES_OF_MANY if panel.many else RESAMPLES,
             raters=raters,
             scale=scale,
+            cluster=panel.cluster,
             level=level,
         )
         for raters in (False, True)
@@ -135,13 +149,13 @@ def _pairs(panel: Panel, level: float, weights: Floats | None = None, **more: An
     codes, q, raters = panel.codes, panel.n_categories, panel.raters
     for g, h in combinations(range(len(raters)), 2):
         pair = codes[:, [g, h]]
-        kappa = cohen_kappa(pair[:, 0], pair[:, 1], q, weights=weights, level=level)
-        found = coefficient_interval(kappa, pair, q)
+        kappa = cohen_kappa(pair[:, 0], pair[:, 1], q, weights=weights, cluster=panel.cluster, level=level)
+        found = coefficient_interval(kappa, pair, q, cluster=panel.cluster)
         yield from _entry(panel, "cohen_kappa", [found], (raters[g], raters[h]), **more)
     if len(raters) > 2:
         for g, rater in enumerate(raters):
-            kappa = light_kappa(codes, q, of=g, weights=weights, level=level)
-            found = coefficient_interval(kappa, codes, q)
+            kappa = light_kappa(codes, q, of=g, weights=weights, cluster=panel.cluster, level=level)
+            found = coefficient_interval(kappa, codes, q, cluster=panel.cluster)
             yield from _entry(panel, "mean_cohen_kappa", [found], (rater,), **more)
 
 
@@ -152,11 +166,16 @@ def _of_ranks(panel: Panel, level: float) -> Iterator[Result]:
         chosen = {"weights": name}
         yield from _pairs(panel, level, weights, parameters=chosen)
         for id, coefficient in (("light_kappa", light_kappa), ("conger_kappa", conger_kappa)):
-            plain = coefficient(codes, q, weights=weights, level=level)
+            plain = coefficient(codes, q, weights=weights, cluster=panel.cluster, level=level)
             yield from _entry(panel, id, _intervals(panel, id, plain, ()), parameters=chosen)
     labels = np.where(codes >= 0, np.array([float(c) for c in panel.classes])[codes], np.nan)
     for form in ICC_FORMS:
-        yield from _entry(panel, "icc", [icc(labels, form=form, level=level)], parameters={"form": form})
+        yield from _entry(
+            panel,
+            "icc",
+            [icc(labels, form=form, cluster=panel.cluster, level=level)],
+            parameters={"form": form},
+        )
 
 
 def _accuracy(panel: Panel, level: float, rng: np.random.Generator) -> Iterator[Result]:
@@ -194,8 +213,8 @@ def _measured(panel: Panel, level: float) -> Iterator[Estimate]:
     assert panel.truth is not None
     for labels in panel.codes.T:
         judged = (labels >= 0) & (panel.truth != -1)
-        right = int(np.count_nonzero(labels[judged] == panel.truth[judged]))
-        yield wilson(right, int(np.count_nonzero(judged)), level)
+        right = labels[judged] == panel.truth[judged]
+        yield case_share(right, cluster=together(panel.cluster, judged), level=level)
 
 
 def _stated(panel: Panel, accuracy: Floats, level: float) -> Iterator[Result]:
@@ -226,6 +245,7 @@ def _concordance(
             rng=rng,
             resamples=RESAMPLES_OF_MANY if interval == "raters" and panel.many else RESAMPLES,
             interval=interval,
+            cluster=panel.cluster,
             level=level,
         )
 

@@ -12,7 +12,7 @@ from trustreport.estimate import Estimate, undefined
 from trustreport.measures.case_share import case_share
 from trustreport.measures.monitoring.rates import median
 from trustreport.measures.reliance.clustered import clustered_share
-from trustreport.performance.readers import AIDED, place_of_task, reading_key
+from trustreport.performance.readers import AIDED, patients_of, place_of_task, reading_key
 from trustreport.performance.reliance import Grids, advice_of, grids
 from trustreport.place import Place
 from trustreport.plan import Plan
@@ -117,8 +117,10 @@ def _time(one: Reliances, period: str, readings: Readings, level: float) -> Resu
     if readings.seconds is None:
         found = undefined(0, NO_SECONDS, level=level, method="order_statistics")
     else:
-        own = readings.seconds[readings.arm == readings.arms.index(one.arms[AIDED])]
-        found = median(own[~np.isnan(own)], level=level)
+        of = (readings.arm == readings.arms.index(one.arms[AIDED])) & ~np.isnan(readings.seconds)
+        patients = patients_of(readings)
+        together = None if patients is None else patients[readings.case[of]]
+        found = median(readings.seconds[of], cluster=together, level=level)
     return _entry(here, found, "seconds", readings)
 
 

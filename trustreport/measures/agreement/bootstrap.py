@@ -11,6 +11,7 @@ from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.tally import check_codes
 from trustreport.measures.agreement.weights import ordinal
+from trustreport.measures.cluster import Clusters
 
 Floats = NDArray[np.float64]
 Scale = Literal["nominal", "ordinal"]
@@ -27,6 +28,7 @@ def bootstrap(
     resamples: int = 2000,
     raters: bool = False,
     scale: Scale = "nominal",
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> dict[str, Estimate]:
     """Every coefficient with a percentile interval, cases drawn anew, and raters too if asked.
@@ -45,6 +47,8 @@ def bootstrap(
         Draw raters too. Two draws of one rater are no pair, or agreement would be overstated.
     scale : {"nominal", "ordinal"}
         Ordinal: alpha of ranks, and AC2 with Gwet's ordinal weights.
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together: they are drawn together.
     level : float in (0, 1)
 
     Returns
@@ -74,9 +78,10 @@ def bootstrap(
     if n_categories < 2:
         raise ValueError(f"n_categories must be at least 2, got {n_categories}.")
     codes = check_codes(codes, n_categories)
-    codes = codes[(codes >= 0).any(axis=1)]
+    rated = np.asarray((codes >= 0).any(axis=1))
+    codes, unit = codes[rated], units(cluster, rated)
     method = OVER_RATERS_AND_CASES if raters else OVER_CASES
-    patterns, cases = np.unique(codes, axis=0, return_counts=True)
+    patterns, pattern, cases = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     labels = _GivenLabels.of(patterns, n_categories, scale)
     everybody = np.ones((1, codes.shape[1]))
     n = int(cases[(patterns >= 0).sum(axis=1) > 1].sum())
@@ -84,7 +89,7 @@ def bootstrap(
         return {name: undefined(0, notes.NO_PAIR, level=level, method=method) for name in NAMES[scale]}
     whole = labels.coefficients(everybody, cases[None].astype(float))
     found: dict[str, list[Floats]] = {name: [] for name in NAMES[scale]}
-    for times, drawn in _draws(cases, codes.shape[1], rng, resamples, labels.at_once):
+    for times, drawn in _draws(pattern.reshape(-1), unit, codes.shape[1], rng, resamples, labels.at_once):
         some = labels.coefficients(times if raters else everybody, drawn)
         for name, values in some.items():
             found[name].append(values)
@@ -102,18 +107,38 @@ NAMES: Mapping[Scale, tuple[str, ...]] = {
 }
 
 
+def units(cluster: Clusters | None, of: NDArray[Any]) -> Clusters | None:
+    """What is drawn anew: the cluster of each of some cases, numbered from 0; None where each is alone."""
+    return None if cluster is None else np.unique(cluster[of], return_inverse=True)[1].reshape(-1)
+
+
+def drawn_rows(rng: np.random.Generator, n: int, unit: Clusters | None) -> NDArray[np.int64]:
+    """Rows of `n` cases drawn with replacement, or of clusters that `unit` (n,) numbers from 0."""
+    if unit is None:
+        return rng.integers(n, size=n)
+    n_units = int(unit.max(initial=-1)) + 1
+    times = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
+    return np.repeat(np.arange(n), times[unit])
+
+
 def _draws(
-    cases: NDArray[np.int64], n_raters: int, rng: np.random.Generator, resamples: int, at_once: int
+    pattern: NDArray[np.int64],
+    unit: Clusters | None,
+    n_raters: int,
+    rng: np.random.Generator,
+    resamples: int,
+    at_once: int,
 ) -> Iterator[tuple[Floats, Floats]]:
     """How often each rater (n_draws, n_raters) and each pattern (n_draws, n_patterns) was drawn."""
-    pattern = np.repeat(np.arange(len(cases)), cases)
+    order = np.argsort(pattern, kind="stable")  # so that the order of the cases does not decide what is drawn
+    pattern, unit = pattern[order], None if unit is None else unit[order]
+    n, n_patterns = len(pattern), int(pattern.max()) + 1
     for start in range(0, resamples, at_once):
         some = range(start, min(start + at_once, resamples))
-        times, drawn = np.empty((len(some), n_raters)), np.empty((len(some), len(cases)))
+        times, drawn = np.empty((len(some), n_raters)), np.empty((len(some), n_patterns))
         for b in range(len(some)):
             times[b] = np.bincount(rng.integers(n_raters, size=n_raters), minlength=n_raters)
-            one = pattern[rng.integers(len(pattern), size=len(pattern))]
-            drawn[b] = np.bincount(one, minlength=len(cases))
+            drawn[b] = np.bincount(pattern[drawn_rows(rng, n, unit)], minlength=n_patterns)
         yield times, drawn
 
 

@@ -11,6 +11,7 @@ from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.tally import METHOD, Floats, check_codes, linearised, tally
 from trustreport.measures.agreement.weights import check_weights
+from trustreport.measures.cluster import Clusters
 
 
 def cohen_kappa(
@@ -19,6 +20,7 @@ def cohen_kappa(
     n_categories: int,
     *,
     weights: Floats | None = None,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Agreement of two raters beyond chance, each keeping to his own share of each category.
@@ -37,6 +39,8 @@ def cohen_kappa(
     n_categories : int
     weights : float array, shape (n_categories, n_categories), optional
         Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together, as images of a patient; each alone where absent.
     level : float in (0, 1)
 
     Returns
@@ -70,7 +74,8 @@ def cohen_kappa(
     value, parts, details = _kappa(np.bincount(cell, minlength=n_categories**2), weights)
     if value != value:
         return undefined(n, notes.ONE_CATEGORY, level=level, method=METHOD)
-    return linearised(value, parts[cell], n=n, level=level, details=details)
+    cluster = None if cluster is None else cluster[both]
+    return linearised(value, parts[cell], n=n, cluster=cluster, level=level, details=details)
 
 
 def kappa_influence(
@@ -94,6 +99,7 @@ def light_kappa(
     weights: Floats | None = None,
     of: int | None = None,
     multiplicity: NDArray[Any] | None = None,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Mean of Cohen's kappa over all pairs of raters, or over the pairs of one rater with the others.
@@ -115,6 +121,8 @@ def light_kappa(
         Index of the rater whose pairs alone count.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together, as images of a patient; each alone where absent.
     level : float in (0, 1)
 
     Returns
@@ -137,7 +145,7 @@ def light_kappa(
     >>> print(light_kappa(codes, 2))
     0.54 (95% CI 0.25 to 0.83; n = 20)
     """
-    t = tally(codes, n_categories, weights, None)
+    t = tally(codes, n_categories, weights, None, cluster)
     if not t.n:
         return undefined(0, notes.NO_PAIR, level=level, method=METHOD)
     times = np.ones(t.codes.shape[1]) if multiplicity is None else np.asarray(multiplicity, float)
@@ -159,7 +167,8 @@ def light_kappa(
     if not weight:
         return undefined(t.n, notes.NO_PAIR_DEFINED, level=level, method=METHOD)
     note = notes.SOME_PAIRS_UNDEFINED if left_out else ""
-    return linearised(total / weight, parts / weight, n=t.n, level=level, note=note, details=details)
+    total, parts = total / weight, parts / weight
+    return linearised(total, parts, n=t.n, cluster=t.cluster, level=level, note=note, details=details)
 
 
 def _kappa(table: NDArray[np.int64], weights: Floats) -> tuple[float, Floats, dict[str, float]]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
 from trustreport.measures.agreement.tally import Floats, chance_corrected, lacking, tally
+from trustreport.measures.cluster import Clusters
 
 
 def fleiss_kappa(
@@ -15,6 +16,7 @@ def fleiss_kappa(
     *,
     weights: Floats | None = None,
     multiplicity: NDArray[Any] | None = None,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Agreement of many raters beyond chance, as if any rater could have given any label.
@@ -34,6 +36,8 @@ def fleiss_kappa(
         Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together, as images of a patient; each alone where absent.
     level : float in (0, 1)
 
     Returns
@@ -53,7 +57,7 @@ def fleiss_kappa(
     >>> print(fleiss_kappa(codes, 2))
     0.32 (95% CI -0.08 to 0.72; n = 20)
     """
-    t = tally(codes, n_categories, weights, multiplicity)
+    t = tally(codes, n_categories, weights, multiplicity, cluster)
     missing = lacking(t, level)
     if missing:
         return missing

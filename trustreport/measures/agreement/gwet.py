@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
 from trustreport.measures.agreement.tally import Floats, chance_corrected, lacking, tally
+from trustreport.measures.cluster import Clusters
 
 
 def gwet_ac1(
@@ -14,6 +15,7 @@ def gwet_ac1(
     n_categories: int,
     *,
     multiplicity: NDArray[Any] | None = None,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Agreement beyond chance, chance only on cases that raters label at random.
@@ -32,6 +34,8 @@ def gwet_ac1(
         Categories that raters could choose, whether or not they did: it enters the agreement by chance.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together, as images of a patient; each alone where absent.
     level : float in (0, 1)
 
     Returns
@@ -49,7 +53,8 @@ def gwet_ac1(
     >>> print(gwet_ac1(codes, 2))
     0.34 (95% CI -0.07 to 0.76; n = 20)
     """
-    return gwet_ac2(codes, n_categories, np.eye(n_categories), multiplicity=multiplicity, level=level)
+    alike = np.eye(n_categories)
+    return gwet_ac2(codes, n_categories, alike, multiplicity=multiplicity, cluster=cluster, level=level)
 
 
 def gwet_ac2(
@@ -58,6 +63,7 @@ def gwet_ac2(
     weights: Floats,
     *,
     multiplicity: NDArray[Any] | None = None,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Agreement beyond chance with credit for labels that lie near each other.
@@ -78,6 +84,8 @@ def gwet_ac2(
         Credit in [0, 1] for two labels, 1 on the diagonal; see `trustreport.measures.agreement.weights`.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together, as images of a patient; each alone where absent.
     level : float in (0, 1)
 
     Returns
@@ -98,7 +106,7 @@ def gwet_ac2(
     """
     if n_categories < 2:
         raise ValueError(f"n_categories must be at least 2, got {n_categories}.")
-    t = tally(codes, n_categories, weights, multiplicity)
+    t = tally(codes, n_categories, weights, multiplicity, cluster)
     missing = lacking(t, level)
     if missing:
         return missing

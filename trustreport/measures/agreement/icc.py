@@ -9,12 +9,19 @@ from scipy.special import fdtri
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement import notes
+from trustreport.measures.cluster import Clusters
 
 METHOD = "icc_f"
 Form = Literal["1", "A,1", "C,1"]
 
 
-def icc(values: NDArray[np.floating[Any]], *, form: Form = "A,1", level: float = 0.95) -> Estimate:
+def icc(
+    values: NDArray[np.floating[Any]],
+    *,
+    form: Form = "A,1",
+    cluster: Clusters | None = None,
+    level: float = 0.95,
+) -> Estimate:
     """Share of the variance of labels that is between cases, from an analysis of variance.
 
     With MSR, MSC, MSE the mean squares of cases, raters and residual, MSW that within cases, n cases and k
@@ -33,6 +40,8 @@ def icc(values: NDArray[np.floating[Any]], *, form: Form = "A,1", level: float =
     values : float array, shape (n_cases, n_raters)
         Labels as numbers, of which equal steps mean the same; NaN where a rater gave none.
     form : "1", "A,1" or "C,1", as McGraw and Wong name them; (1,1), (2,1) and (3,1) of Shrout and Fleiss
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together; then the value has no limits, with a note.
     level : float in (0, 1)
 
     Returns
@@ -78,9 +87,10 @@ def icc(values: NDArray[np.floating[Any]], *, form: Form = "A,1", level: float =
     if isnan(value):
         return undefined(n, notes.ONE_CATEGORY, level=level, method=METHOD)
     # Cases that do not differ at all, or labels of a case that do not, leave limits of no width.
-    bare = value == 1 or squares[0] == 0
+    bare = value == 1 or squares[0] == 0 or cluster is not None
     low, high = (nan, nan) if bare else _limits(form, n, k, *squares, level)
     without = notes.NO_VARIATION if value == 1 else notes.NO_F_LIMITS if isnan(low) else ""
+    without = notes.IN_CLUSTERS if cluster is not None else without
     note = "; ".join(filter(None, (notes.INCOMPLETE_LEFT_OUT if left_out else "", without)))
     details = {"raters": float(k), "left_out": float(left_out)}
     return Estimate(value, low, high, n, level, METHOD, note, details=details)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement import notes
+from trustreport.measures.agreement.tally import variance_of_mean
+from trustreport.measures.cluster import ONE_CLUSTER, Clusters
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 
 FISHER_Z, SCORE = "gwet_fisher_z", "wilson_mean"
@@ -20,7 +22,12 @@ Codes = NDArray[np.integer[Any]]
 
 
 def coefficient_interval(
-    e: Estimate, codes: Codes, n_categories: int, *, by_chance_of_labels: bool = True
+    e: Estimate,
+    codes: Codes,
+    n_categories: int,
+    *,
+    by_chance_of_labels: bool = True,
+    cluster: Clusters | None = None,
 ) -> Estimate:
     """The interval of a coefficient of agreement beyond chance, on the scale of Fisher's z.
 
@@ -41,6 +48,8 @@ def coefficient_interval(
         -1 where there is no label.
     by_chance_of_labels : bool
         Whether agreement by chance shrinks with a rare label (the kappas and alpha, not AC1 and AC2).
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together; the variance of `e` allows for it.
 
     Returns
     -------
@@ -48,6 +57,7 @@ def coefficient_interval(
         Method ``gwet_fisher_z``. No limits, with a note, where two raters give the rarer label to fewer than
         10 cases between them; of the kappas and alpha, of any number of raters, where fewer than 5 cases are
         expected on which a pair agrees in the rarer label. The rarer label: all but the most frequent one.
+        Cases that belong together count as one.
 
     Notes
     -----
@@ -72,7 +82,7 @@ def coefficient_interval(
     e = replace(e, method=FISHER_Z)
     if isnan(e.value):
         return e
-    why = why_none(codes, n_categories, by_chance_of_labels=by_chance_of_labels)
+    why = why_none(codes, n_categories, by_chance_of_labels=by_chance_of_labels, cluster=cluster)
     if why:
         return without(e, why)
     e = replace(e, note=_joined(e.note, _missing(codes)))
@@ -83,23 +93,38 @@ def coefficient_interval(
     expected = e.details.get("expected", nan)
     if e.n < 2 or e.details.get("observed") != 1 or not expected < 1:
         return replace(e, low=nan, high=nan)
-    agreement = _score(1.0, float(e.n), quantile(np.inf, e.level))[0]
+    units = e.details.get("clusters", float(e.n))
+    agreement = _score(1.0, units, quantile(np.inf, e.level))[0]
     low = max(-1.0, 1 - (1 - agreement) / (1 - expected))
     note = _joined(_without(e.note, notes.NO_VARIATION), notes.ALL_AGREE)
     return replace(e, low=low, high=1.0, note=note)
 
 
-def why_none(codes: Codes, n_categories: int, *, by_chance_of_labels: bool = True) -> str:
-    """Why a coefficient of these labels gets no interval, or nothing."""
+def why_none(
+    codes: Codes, n_categories: int, *, by_chance_of_labels: bool = True, cluster: Clusters | None = None
+) -> str:
+    """Why a coefficient of these labels gets no interval, or nothing; a cluster of cases counts as one."""
     given = np.stack([(codes == k).sum(axis=1) for k in range(n_categories)], axis=1)
     raters = given.sum(axis=1)
-    given, raters = given[raters > 1], raters[raters > 1]
+    paired = raters > 1
+    given, raters = given[paired], raters[paired]
+    cluster = None if cluster is None else cluster[paired]
     usual = int(given.sum(axis=0).argmax()) if len(given) else 0
     rarer = np.delete(given, usual, axis=1)
-    if (codes >= 0).any(axis=0).sum() == 2 and np.count_nonzero(rarer.any(axis=1)) < LEAST_GIVEN:
+    if (codes >= 0).any(axis=0).sum() == 2 and _of_units(rarer.any(axis=1), cluster) < LEAST_GIVEN:
         return notes.FEW_OF_A_LABEL
     agreed = (rarer * (rarer - 1)).sum(axis=1) / (raters * (raters - 1))
-    return notes.FEW_AGREED if by_chance_of_labels and agreed.sum() < LEAST_AGREED else ""
+    return notes.FEW_AGREED if by_chance_of_labels and _of_units(agreed, cluster) < LEAST_AGREED else ""
+
+
+def _of_units(values: NDArray[Any], cluster: Clusters | None) -> float:
+    """The sum of the values of cases; of a cluster its largest."""
+    if cluster is None:
+        return float(values.sum())
+    most: dict[int, float] = {}
+    for one, value in zip(cluster.tolist(), values.tolist()):
+        most[one] = max(most.get(one, 0.0), value)
+    return sum(most.values())
 
 
 def mean_interval(
@@ -107,6 +132,7 @@ def mean_interval(
     parts: NDArray[np.float64],
     *,
     n: int,
+    cluster: Clusters | None = None,
     level: float,
     note: str = "",
     details: Mapping[str, float] | None = None,
@@ -119,7 +145,8 @@ def mean_interval(
         m = max(N, value (1 - value) / V),   V = sum (part - mean)^2 / (N (N - 1))
 
     A mean of numbers in [0, 1] varies no more than a share, so that N cases are always on the safe side:
-    they are taken where the cases do not vary (all agree).
+    they are taken where the cases do not vary (all agree). Of cases that belong together V is that of the
+    sums of clusters, and N the number of clusters (Rao, Scott 1992).
 
     Parameters
     ----------
@@ -127,6 +154,8 @@ def mean_interval(
         What each case adds; `value` is their mean.
     n : int
         Cases to report.
+    cluster : int array, shape (N,), optional
+        Which cases belong together.
 
     Returns
     -------
@@ -140,22 +169,24 @@ def mean_interval(
     References
     ----------
     Wilson (1927), J. Am. Stat. Assoc. 22, 209-212. Korn, Graubard (1998), Surv. Methodol. 24, 193-201
-    (effective sample size).
+    (effective sample size). Rao, Scott (1992), Biometrics 48, 577-585.
 
     Examples
     --------
     >>> print(mean_interval(1.0, np.ones(5), n=5, level=0.95))  # Wilson's of 5 of 5 is 0.57 to 1
     1.00 (95% CI 0.39 to 1.00; n = 5)
     """
-    size = len(parts)
     details = dict(details or {})
-    if n < 2:
+    variance, size = variance_of_mean(parts, cluster)
+    if cluster is not None:
+        details["clusters"] = float(size)
+    if n < 2 or size < 2:
+        why = notes.ONE_CASE if n < 2 else ONE_CLUSTER
         return replace(
-            undefined(n, _joined(note, notes.ONE_CASE), level=level, method=SCORE),
+            undefined(n, _joined(note, why), level=level, method=SCORE),
             value=value,
             details=details,
         )
-    variance = float(np.sum((parts - parts.mean()) ** 2)) / (size * (size - 1))
     cases = max(float(size), value * (1 - value) / variance) if variance > NEGLIGIBLE else float(size)
     low, high = _score(value, cases, quantile(size - 1.0, level))
     se = sqrt(variance) if variance > NEGLIGIBLE else nan

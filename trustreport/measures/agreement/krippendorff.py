@@ -9,6 +9,7 @@ from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.tally import METHOD, Floats, lacking, linearised, tally
 from trustreport.measures.agreement.weights import quadratic
+from trustreport.measures.cluster import Clusters
 
 Metric = Literal["nominal", "ordinal", "interval"]
 
@@ -19,6 +20,7 @@ def krippendorff_alpha(
     *,
     metric: Metric = "nominal",
     multiplicity: NDArray[Any] | None = None,
+    cluster: Clusters | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """Agreement beyond chance for any number of raters, with labels missing, corrected for few labels.
@@ -40,6 +42,8 @@ def krippendorff_alpha(
     metric : ``nominal``, ``ordinal`` or ``interval``
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together, as images of a patient; each alone where absent.
     level : float in (0, 1)
 
     Returns
@@ -64,7 +68,7 @@ def krippendorff_alpha(
     >>> print(krippendorff_alpha(codes, 2))
     0.43 (95% CI 0.07 to 0.78; n = 20)
     """
-    t = tally(codes, n_categories, None, multiplicity)
+    t = tally(codes, n_categories, None, multiplicity, cluster)
     missing = lacking(t, level)
     if missing:
         return missing
@@ -89,7 +93,9 @@ def krippendorff_alpha(
     parts = agreement_parts - 2 * (1 - uncorrected) * (chance_parts - expected)
     value = uncorrected + (1 - uncorrected) / n_labels
     details = {"observed": observed, "expected": expected, "labels": n_labels}
-    return linearised(value, parts / (1 - expected), n=t.n, level=level, details=details)
+    cluster = None if t.cluster is None else t.cluster[t.paired]
+    parts = parts / (1 - expected)
+    return linearised(value, parts, n=t.n, cluster=cluster, level=level, details=details)
 
 
 def _weights(metric: Metric, totals: Floats) -> Floats:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.agreement.interval import SCORE, mean_interval
 from trustreport.measures.agreement.tally import Floats, lacking, linearised, tally
+from trustreport.measures.cluster import Clusters
 
 
 def percent_agreement(
@@ -17,6 +18,7 @@ def percent_agreement(
     *,
     weights: Floats | None = None,
     multiplicity: NDArray[Any] | None = None,
+    cluster: Clusters | None = None,
     interval: Literal["gwet", "score"] = "gwet",
     level: float = 0.95,
 ) -> Estimate:
@@ -37,6 +39,8 @@ def percent_agreement(
         Credit in [0, 1] for two labels, 1 on the diagonal; all or nothing where absent.
     multiplicity : array, shape (n_raters,), optional
         How often each rater counts, for a bootstrap over raters.
+    cluster : int array, shape (n_cases,), optional
+        Which cases belong together, as images of a patient; each alone where absent.
     interval : {"gwet", "score"}
         By Gwet's variance, cut at 0 and 1, or the score interval of the mean over cases with a pair of labels
         (`interval.mean_interval`).
@@ -61,11 +65,13 @@ def percent_agreement(
     >>> print(percent_agreement(codes, 2))
     0.67 (95% CI 0.46 to 0.87; n = 20)
     """
-    t = tally(codes, n_categories, weights, multiplicity)
+    t = tally(codes, n_categories, weights, multiplicity, cluster)
     missing = lacking(t, level)
     if missing:
         return replace(missing, method=SCORE) if interval == "score" else missing
     if interval == "score":
-        return mean_interval(t.observed, t.agreement[t.paired], n=t.n, level=level)
+        cluster = None if t.cluster is None else t.cluster[t.paired]
+        return mean_interval(t.observed, t.agreement[t.paired], n=t.n, cluster=cluster, level=level)
     share = len(t.codes) / t.n
-    return linearised(t.observed, share * t.agreement, n=t.n, level=level, least=0.0)
+    parts = share * t.agreement
+    return linearised(t.observed, parts, n=t.n, cluster=t.cluster, level=level, least=0.0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.weights import check_weights
+from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
 
 METHOD = "gwet_variance"
 NEGLIGIBLE = 1e-24  # a variance below this is rounding
@@ -25,7 +26,8 @@ class Tally:
 
     `codes` (n_cases, n_raters); `counts` (n_cases, n_categories) raters per category; `raters` (n_cases,)
     their sum; `paired` (n_cases,) whether two different raters labelled the case; `agreement` (n_cases,) the
-    weighted share of its pairs that agree, 0 where there is no pair; `weights` (n_categories, n_categories).
+    weighted share of its pairs that agree, 0 where there is no pair; `weights` (n_categories, n_categories);
+    `cluster` (n_cases,) which cases belong together, None where each is alone.
     """
 
     codes: NDArray[np.integer[Any]]
@@ -34,6 +36,7 @@ class Tally:
     paired: NDArray[np.bool_]
     agreement: Floats
     weights: Floats
+    cluster: Clusters | None = None
 
     @property
     def n(self) -> int:
@@ -66,6 +69,7 @@ def tally(
     n_categories: int,
     weights: Floats | None = None,
     multiplicity: NDArray[Any] | None = None,
+    cluster: Clusters | None = None,
 ) -> Tally:
     """Count the labels of each case and the pairs that agree.
 
@@ -78,7 +82,9 @@ def tally(
     if (times == 0).any():
         codes, times = codes[:, times > 0], times[times > 0]
     rated = (codes >= 0).any(axis=1)
-    codes = codes[rated] if not rated.all() else codes
+    if not rated.all():
+        codes = codes[rated]
+        cluster = None if cluster is None else cluster[rated]
     counts = np.stack([(codes == k) @ times for k in range(n_categories)], axis=1)
     raters = counts.sum(axis=1)
     same = (codes >= 0) @ times**2
@@ -86,7 +92,7 @@ def tally(
     paired = pairs > 0
     agreeing = np.einsum("ij,ij->i", counts @ weights, counts) - same
     agreement = np.divide(agreeing, pairs, out=np.zeros(len(codes)), where=paired)
-    return Tally(codes, counts, raters, paired, agreement, weights)
+    return Tally(codes, counts, raters, paired, agreement, weights, cluster)
 
 
 def lacking(t: Tally, level: float) -> Estimate | None:
@@ -112,7 +118,8 @@ def chance_corrected(t: Tally, chance: float, chance_of_case: Floats, *, level: 
     value = (t.observed - chance) / (1 - chance)
     share = len(t.codes) / t.n
     parts = share * (t.agreement - chance * t.paired) - 2 * (1 - value) * (chance_of_case - chance)
-    return linearised(value, parts / (1 - chance), n=t.n, level=level, details=details)
+    parts = parts / (1 - chance)
+    return linearised(value, parts, n=t.n, cluster=t.cluster, level=level, details=details)
 
 
 def linearised(
@@ -120,23 +127,39 @@ def linearised(
     parts: Floats,
     *,
     n: int,
+    cluster: Clusters | None = None,
     level: float,
     least: float = -inf,
     note: str = "",
     details: Mapping[str, float] | None = None,
 ) -> Estimate:
-    """value +- t x standard error of the mean of `parts` (n_cases,), with cases - 1 df, cut to the range."""
-    size = len(parts)
-    details = details or {}
+    """value +- t x standard error of the mean of `parts` (n_cases,), with cases - 1 df, cut to the range.
+
+    Of cases that belong together the sums count, and clusters - 1 df (`variance_of_mean`).
+    """
+    details = dict(details or {})
     if n < 2:
         return _bare(value, n, notes.ONE_CASE, level, details)
-    variance = float(np.sum((parts - parts.mean()) ** 2)) / (size * (size - 1))
+    variance, size = variance_of_mean(parts, cluster)
+    if cluster is not None:
+        details["clusters"] = float(size)
+    if size < 2:
+        return _bare(value, n, ONE_CLUSTER, level, details)
     if variance < NEGLIGIBLE:
         return _bare(value, n, notes.NO_VARIATION, level, details)
     se = sqrt(variance)
     half = float(-stdtrit(size - 1, (1 - level) / 2)) * se
     low, high = max(value - half, least), min(value + half, 1.0)
     return Estimate(value, low, high, n, level, METHOD, note, se=se, df=size - 1, details=details)
+
+
+def variance_of_mean(parts: Floats, cluster: Clusters | None) -> tuple[float, int]:
+    """The variance of the mean of what cases add, and of how many units: cases, or clusters of them."""
+    if cluster is not None:
+        return clustered_variance((parts - parts.mean()) / len(parts), cluster)
+    size = len(parts)
+    spread = float(np.sum((parts - parts.mean()) ** 2))
+    return (spread / (size * (size - 1)) if size > 1 else nan), size
 
 
 def _bare(value: float, n: int, note: str, level: float, details: Mapping[str, float]) -> Estimate:

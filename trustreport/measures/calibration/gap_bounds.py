@@ -48,8 +48,9 @@ def gap_bounds(
         M - B - z S to M + z S   where M rises with the gaps,   M - z S to M + B + z S   where it falls
 
     v_b = n_b q (1 - q) with q = (e_b + 1) / (n_b + 2), so that a bin in which all or none were events varies
-    too. In clusters S and v_b are at least those of the clusters' sums, and z is Student's t with as many
-    degrees of freedom as clusters hold a case of the class found in fewer, less one.
+    too. In clusters, with D >= 1 the variance of the clusters' sums of IF over that of single cases, counts
+    are worth n_b / D in q and v_b, S^2 is times D; both are at least those of the clusters' sums, and z is
+    Student's t with as many degrees of freedom as clusters hold a case of the class found in fewer, less one.
 
     Estimand: the measure in the population, limits of the bins fixed.
 
@@ -108,18 +109,19 @@ def gap_bounds(
         return made
 
     influence = filled_in(n, contribution)
-    rate = (events + 1) / (cases + 2)
-    noise = cases * rate * (1 - rate)
-    plain = np.where(filled, events * (1 - events / np.maximum(cases, 1)), 0.0)
-    variance = float(influence @ influence + of_events**2 @ np.maximum(noise - plain, 0.0))
-    df = inf
+    squares, df, effect = float(influence @ influence), inf, 1.0
     if cluster is not None:
         df = float(held - 1)
         _, of = np.unique(cluster, return_inverse=True)
         n_clusters = int(of.max()) + 1
         times = n_clusters / (n_clusters - 1)
         sums = np.bincount(of, influence, n_clusters)
-        variance = max(variance, times * float(sums @ sums))
+        effect = max(1.0, times * float(sums @ sums) / squares) if squares > 0 else 1.0
+    rate = (events / effect + 1) / (cases / effect + 2)
+    noise = effect * cases * rate * (1 - rate)
+    plain = np.where(filled, effect * events * (1 - events / np.maximum(cases, 1)), 0.0)
+    variance = float(effect * squares + of_events**2 @ np.maximum(noise - plain, 0.0))
+    if cluster is not None:
         away = truth - score - ((events - total) / np.maximum(cases, 1))[place]
         by_bin = np.bincount(of * bins + place, away, n_clusters * bins).reshape(n_clusters, bins)
         noise = np.maximum(noise, times * (by_bin**2).sum(axis=0))

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, chdtri
 
 from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
 from trustreport.measures.monitoring import notes
 
 
@@ -60,17 +61,22 @@ def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
     return Estimate(events / exposure, low, high, exposure, level, "poisson_exact")
 
 
-def median(values: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
+def median(values: NDArray[np.float64], *, cluster: Clusters | None = None, level: float = 0.95) -> Estimate:
     """The middle value, with limits at order statistics that need no distribution.
 
     ::
 
         x(j) to x(n + 1 - j),   j the largest with P(Binomial(n, 1/2) < j) <= (1 - level) / 2
 
+    Of values that belong together the limits are those of m = n / D values, D >= 1 the design effect of the
+    share below the middle, at the same part of the order.
+
     Parameters
     ----------
     values : float array, shape (n,)
-        No NaN; taken as independent.
+        No NaN.
+    cluster : int array, shape (n,), optional
+        Which values belong together; each is independent where absent.
 
     Returns
     -------
@@ -81,6 +87,7 @@ def median(values: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
     References
     ----------
     Conover (1999), Practical Nonparametric Statistics, 3rd ed., section 3.2.
+    Woodruff (1952), J. Am. Stat. Assoc. 47, 635-646 (limits of a quantile from those of a share).
 
     Examples
     --------
@@ -93,13 +100,26 @@ def median(values: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
         return undefined(0, notes.NO_VALUE, level=level, method="order_statistics")
     x = np.sort(values)
     middle = float(np.median(x))
-    ranks = np.arange(0, n // 2 + 1)
-    below = bdtr(ranks - 1, n, 0.5) if n else np.zeros(0)
+    worth, details = n, {}
+    if cluster is not None:
+        below_middle = (values <= middle) - np.mean(values <= middle)
+        variance, clusters = clustered_variance(below_middle / n, cluster)
+        details["clusters"] = float(clusters)
+        if clusters < 2:
+            return Estimate(middle, nan, nan, n, level, "order_statistics", ONE_CLUSTER, details=details)
+        alone = clustered_variance(below_middle / n, np.arange(n))[0]
+        worth = int(n / max(1.0, variance / alone)) if alone > 0 else clusters
+    ranks = np.arange(0, worth // 2 + 1)
+    below = bdtr(ranks - 1, worth, 0.5)
     below = np.where(ranks == 0, 0.0, below)
     j = int(ranks[below <= (1 - level) / 2].max())
     if j == 0:
-        return Estimate(middle, nan, nan, n, level, "order_statistics", notes.TOO_FEW_FOR_MEDIAN)
-    return Estimate(middle, float(x[j - 1]), float(x[n - j]), n, level, "order_statistics")
+        return Estimate(
+            middle, nan, nan, n, level, "order_statistics", notes.TOO_FEW_FOR_MEDIAN, details=details
+        )
+    from_end = (j - 1) * n // worth
+    low, high = float(x[from_end]), float(x[n - 1 - from_end])
+    return Estimate(middle, low, high, n, level, "order_statistics", details=details)
 
 
 def any_false_alert(looks: int, each: float) -> float:

@@ -47,6 +47,7 @@ class Draws:
     readers: NDArray[np.float64]
     cases: NDArray[np.float64]
     resampled: Resampled = "both"
+    clusters: int | None = None
 
     @classmethod
     def of(
@@ -81,16 +82,18 @@ class Draws:
         readers, cases = np.ones((draws, n_readers)), np.ones((draws, len(strata)))
         if resampled != "cases":
             readers[:] = _multiplicities(n_readers, draws, rng)
+        clusters = None
         if resampled != "readers":
             of, patient = strata, np.arange(len(strata))
             if cluster is not None:
                 of, patient = _strata_of_clusters(strata, cluster)
+                clusters = len(of)
             drawn = np.ones((draws, len(of)))
             for stratum in np.unique(of):
                 members = np.flatnonzero(of == stratum)
                 drawn[:, members] = _multiplicities(len(members), draws, rng)
             cases[:] = drawn[:, patient]
-        return cls(readers, cases, resampled)
+        return cls(readers, cases, resampled, clusters)
 
     def estimate(
         self, statistic: Statistic, n: int, *, level: float = 0.95, why_undefined: str = NOT_DEFINED
@@ -115,7 +118,8 @@ class Draws:
         Returns
         -------
         Estimate
-            `details` holds draws, undefined draws, and bias (mean of the draws less the value). No limits
+            `details` holds draws, undefined draws, and bias (mean of the draws less the value), and how many
+            patients were drawn where several cases are of one. No limits
             where more than one draw in twenty is undefined, with one reader, or where nothing varies.
 
         Examples
@@ -143,6 +147,8 @@ class Draws:
         known = drawn[~np.isnan(drawn)]
         missing = draws - len(known)
         details = {"draws": float(draws), "undefined_draws": float(missing)}
+        if self.clusters is not None:
+            details["clusters"] = float(self.clusters)
         if missing > draws / 20:
             return no_interval(value, n, TOO_MANY_UNDEFINED, level=level, method=METHOD, details=details)
         se = float(known.std(ddof=1))

@@ -16,6 +16,7 @@ from trustreport.measures.mrmc.obuchowski_rockette import (
     leading,
     obuchowski_rockette,
 )
+from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 
 RANDOM, FIXED = "or_rrrc_clustered", "or_frrc_clustered"
 
@@ -153,6 +154,36 @@ class ClusteredReaders:
         )
 
 
+def independent_readings(outcome: NDArray[np.float64], cluster: Clusters) -> float:
+    """How many readings count as independent at most: the readings over the design effect of the clusters.
+
+    With V_c the variance over clusters and V_1 that over single cases, of each reader's mean, summed::
+
+        n / max(1, V_c / V_1)
+
+    Parameters
+    ----------
+    outcome : float array, shape (n_readers, n_cases)
+        NaN where there is no reading.
+    cluster : int array, shape (n_cases,)
+
+    References
+    ----------
+    Rao, Scott (1992), Biometrics 48, 577-585 (design effect).
+
+    Examples
+    --------
+    >>> round(independent_readings(np.array([[1.0, 1, 0, 0, 1, 1]]), np.array([1, 1, 2, 2, 3, 3])), 9)
+    2.4
+    """
+    n = int(np.count_nonzero(~np.isnan(outcome)))
+    of_clusters, of_cases = (
+        clustered_means(outcome[None], one).components_of(np.ones(1))["clusters_by_reader"]
+        for one in (cluster, np.arange(outcome.shape[1]))
+    )
+    return n / max(1.0, of_clusters / of_cases) if of_cases > NEGLIGIBLE else float(n)
+
+
 def clustered_means(outcome: NDArray[np.float64], cluster: Clusters) -> ClusteredReaders:
     """Means of what was recorded with readings: a share of right decisions, seconds.
 
@@ -168,12 +199,24 @@ def clustered_means(outcome: NDArray[np.float64], cluster: Clusters) -> Clustere
     >>> rng = np.random.default_rng(3)
     >>> outcome = (rng.random((2, 6, 90)) < np.array([0.7, 0.8])[:, None, None]).astype(float)
     >>> print(clustered_means(outcome, np.arange(90) // 3).difference(1, 0))
-    0.10 (95% CI 0.03 to 0.17; n = 540)
+    0.10 (95% CI 0.04 to 0.15; n = 540)
     """
     read = ~np.isnan(outcome)
     total = grouped(np.where(read, outcome, 0.0), cluster)
     made = grouped(read.astype(np.float64), cluster)
     return _of_ratios(total.sum(axis=2), made.sum(axis=2), total, made, made > 0, read.sum(axis=(1, 2)))
+
+
+def means_of_patients(
+    outcome: NDArray[np.float64], cluster: Clusters, *, gaps: bool
+) -> ClusteredReaders | UStatistic:
+    """Means by the method that leads: with readings missing the centred U-statistic, patients its cases.
+
+    One reader, who gives it no spread between readers, has `clustered_means` all the same.
+    """
+    if gaps and (~np.isnan(outcome)).any(axis=(0, 2)).sum() > 1:
+        return ustatistic(outcome, centred=True, cluster=cluster)
+    return clustered_means(outcome, cluster)
 
 
 def clustered_areas(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
-from trustreport.measures.mrmc.crossed_clusters import clustered_means
+from trustreport.measures.mrmc.crossed_clusters import means_of_patients
 from trustreport.measures.mrmc.in_range import difference_in_range, reference_df
 from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
@@ -47,7 +47,7 @@ def fixed_against_readers(
     outcome : float array, shape (n_readers, n_cases)
         Of the readers, in one arm; NaN no reading.
     cluster : int array, shape (n_cases,), optional
-        Which cases are of one patient; the primary interval is that of `clustered_means` then.
+        Which cases are of one patient; the primary interval is that of `means_of_patients` then.
 
     Returns
     -------
@@ -84,7 +84,8 @@ def fixed_against_readers(
     read = ~np.isnan(difference)
     of = together(cluster, known)
     if of is not None:
-        lead = _against_none(clustered_means(arm, of).arm_mean(0, level=level))
+        lead = means_of_patients(arm, of, gaps=bool(np.isnan(arm).any())).arm_mean(0, level=level)
+        lead = _against_none(lead)
     elif len(outcome) == 1 and read.any():
         both = np.stack([np.where(read[0], fixed[known], np.nan)[None], outcome[:, known]])
         lead = OneReader(both).difference(0, 1, level=level)

@@ -241,9 +241,9 @@ def statistic(e: Estimate, null: float) -> float:
         if not 0 < supposed < 1:
             return inf if supposed <= 0 else -inf
         return (share - supposed) / sqrt(supposed * (1 - supposed) / e.details["effective_n"])
-    if e.method == TANGO and "gained" in e.details:
-        b, c = (int(e.details[name]) for name in ("gained", "lost"))
-        variance = score_variance(null, b, c, e.n)
+    if e.method.startswith(TANGO) and "gained" in e.details:
+        b, c = (e.details[name] for name in ("gained", "lost"))
+        variance = score_variance(null, b, c, e.details.get("pairs", e.n))
         return (e.value - null) / sqrt(variance) if variance > 0 else 0.0 if e.value == null else nan
     if e.method.endswith(MOVER):
         side = -1 if null < e.value else 1

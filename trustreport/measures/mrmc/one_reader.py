@@ -1,5 +1,6 @@
 """One reader in several arms: the intervals of one share and of two, cases sampled."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -8,12 +9,16 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.case_share import case_share
+from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.mrmc import notes
+from trustreport.measures.mrmc.crossed_clusters import clustered_areas, clustered_means
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
 from trustreport.measures.mrmc.reader_auc import reader_auc_estimate
 from trustreport.measures.mrmc.reader_effects import paired_table, reader_estimate
 from trustreport.measures.mrmc.youden import sum_of
 from trustreport.measures.paired.difference import tango
+from trustreport.measures.paired.in_clusters import correlation_of_sums, tango_clustered
 from trustreport.measures.paired.overlap import newcombe_overlap
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.roc.auc import placements
@@ -24,6 +29,8 @@ METHOD, DELONG = "tango", "delong"
 @dataclass(frozen=True, slots=True, eq=False)
 class OneReader:
     """Shares of right decisions of a study with one reader; `outcome` (n_arms, 1, n_cases), NaN no reading.
+
+    `cluster` (n_cases,) says which cases are of one patient, where several are.
 
     Obuchowski-Rockette of one reader is the interval of Wald, which covers too rarely; the score intervals do
     not.
@@ -37,9 +44,15 @@ class OneReader:
     """
 
     outcome: NDArray[np.float64]
+    cluster: Clusters | None = None
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """The share in one arm, by Wilson."""
+        if self.cluster is not None:
+            own = self.outcome[arm, 0]
+            read = ~np.isnan(own)
+            of = together(self.cluster, read)
+            return _only(case_share(own[read] == 1, lacking=notes.NO_READING, cluster=of, level=level))
         e = reader_estimate(self.outcome, arm, 0, level=level)
         return _only(replace(e, details={"effective_n": float(e.n)})) if e.n else e
 
@@ -47,7 +60,8 @@ class OneReader:
         """The change between two arms: by Tango if all cases are pairs, else by `newcombe_overlap`.
 
         With b cases gained and c lost, p is that of the score test of no difference, (b - c) / sqrt(b + c),
-        which Tango's interval inverts; 1 without a discordant pair.
+        which Tango's interval inverts; 1 without a discordant pair. With several cases of a patient
+        `tango_clustered`, and `clustered_means` of these cases where not all are pairs.
         """
         table = paired_table(self.outcome, 0, compared=compared, baseline=baseline)
         read = ~np.isnan(self.outcome[[compared, baseline], 0])
@@ -56,7 +70,16 @@ class OneReader:
         ]
         if not min(n for _, n in counts):
             return undefined(0, notes.NO_READING, level=level, method=METHOD)
-        if not read.all(axis=0).sum() == counts[0][1] == counts[1][1]:
+        either, pairs = (np.asarray(of(axis=0)) for of in (read.any, read.all))
+        every_one_a_pair = pairs.sum() == counts[0][1] == counts[1][1]
+        of = together(self.cluster, either)
+        if of is not None and not every_one_a_pair:
+            rated = self.outcome[:, :, either]
+            return _only(clustered_means(rated, of).difference(compared, baseline, level=level))
+        if of is not None:
+            change = (self.outcome[compared, 0] - self.outcome[baseline, 0])[pairs]
+            return _only(tango_clustered(change, of, level=level))
+        if not every_one_a_pair:
             return _only(newcombe_overlap(counts[0], counts[1], table, level))
         return _only(_tested(tango(table, level), table))
 
@@ -71,7 +94,7 @@ class OneReaderYouden:
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """J of one arm."""
         both = [of.arm_mean(arm, level=level) for of in (self.sensitivity, self.specificity)]
-        return _only(sum_of(*both, less=1))
+        return _only(sum_of(*both, less=1, correlation=self._correlation({arm: 1.0})))
 
     def difference(self, compared: int, baseline: int, *, level: float = 0.95) -> Estimate:
         """The change between two arms."""
@@ -82,7 +105,25 @@ class OneReaderYouden:
     ) -> Estimate:
         """The weighted sum of the changes in sensitivity and in specificity."""
         both = [of.difference(compared, baseline, level=level) for of in (self.sensitivity, self.specificity)]
-        return _only(sum_of(*both, weights=weights))
+        signs = {compared: 1.0, baseline: -1.0}
+        return _only(sum_of(*both, weights=weights, correlation=self._correlation(signs)))
+
+    def _correlation(self, signs: Mapping[int, float]) -> float:
+        """Correlation over patients of the two classes' sums of arms; 0 without patients."""
+        classes = (self.sensitivity, self.specificity)
+        added, clusters = [], []
+        for of in classes:
+            if of.cluster is None:
+                return 0.0
+            total = np.zeros(of.outcome.shape[2])
+            for arm, sign in signs.items():
+                own = of.outcome[arm, 0]
+                read = ~np.isnan(own)
+                if read.any():
+                    total[read] += sign * (own[read] - own[read].mean()) / read.sum()
+            added.append(total)
+            clusters.append(of.cluster)
+        return correlation_of_sums(added[0], clusters[0], added[1], clusters[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,10 +140,11 @@ class OneReaderArea:
 
     rating: NDArray[np.float64]
     truth: NDArray[np.bool_]
+    cluster: Clusters | None = None
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """The area in one arm: that of one set of cases."""
-        return _only(reader_auc_estimate(self.rating[arm, 0], self.truth, level=level))
+        return _only(reader_auc_estimate(self.rating[arm, 0], self.truth, cluster=self.cluster, level=level))
 
     def difference(self, compared: int, baseline: int, *, level: float = 0.95) -> Estimate:
         """The change between two arms, over all cases read in either.
@@ -115,6 +157,9 @@ class OneReaderArea:
 
         Where all cases were read in both arms this is `paired_difference`.
         """
+        if self.cluster is not None:
+            areas_of_patients = clustered_areas(self.rating, self.truth, self.cluster)
+            return _only(areas_of_patients.difference(compared, baseline, level=level))
         rated = ~np.isnan(self.rating[[compared, baseline], 0])
         n = int(rated.sum(axis=1).min())
         sizes = [(int((of & self.truth).sum()), int((of & ~self.truth).sum())) for of in rated]

@@ -7,14 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, undefined
+from trustreport.measures.cluster import Clusters, together
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.auc import fit_auc, reader_auc
 from trustreport.measures.mrmc.interval import no_interval
 from trustreport.measures.roc.auc import auc_logit_larger
+from trustreport.measures.roc.clustered import auc_logit_obuchowski
 
 
 def reader_auc_estimate(
-    rating: NDArray[np.float64], truth: NDArray[np.bool_], *, level: float = 0.95
+    rating: NDArray[np.float64],
+    truth: NDArray[np.bool_],
+    *,
+    cluster: Clusters | None = None,
+    level: float = 0.95,
 ) -> Estimate:
     """Area under the ROC curve of one reader in one arm, cases sampled: `auc_logit_larger` of rated cases.
 
@@ -23,6 +29,8 @@ def reader_auc_estimate(
     rating : float array, shape (n_cases,)
         Higher = more suspicious; NaN no reading.
     truth : bool array, shape (n_cases,)
+    cluster : int array, shape (n_cases,), optional
+        Which cases are of one patient: then `auc_logit_obuchowski`.
 
     Returns
     -------
@@ -35,6 +43,9 @@ def reader_auc_estimate(
     0.83 (95% CI 0.25 to 0.99; n = 6)
     """
     rated = ~np.isnan(rating)
+    of = together(cluster, rated)
+    if of is not None:
+        return auc_logit_obuchowski(truth[rated], rating[rated], of, level=level)
     return auc_logit_larger(truth[rated], rating[rated], level=level)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
+from trustreport.measures.cluster import Clusters, grouped
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetric
 
@@ -59,6 +60,9 @@ class UStatistic:
 
     What readers and cases both add to is counted in each source, so that V is rather too large.
 
+    Where several cases are of one patient, patients are the second source in place of cases: two readings of
+    a patient are a pair that shares it. `clusters` counts them.
+
     References
     ----------
     Gallas (2006), Acad. Radiol. 13, 353-362. Gallas, Pennello, Myers (2007), J. Opt. Soc. Am. A 24, B70-B80.
@@ -76,6 +80,7 @@ class UStatistic:
     squares: NDArray[np.float64]
     method: str = METHOD
     pairs: Mapping[tuple[int, int], PairSums] = field(default_factory=dict)
+    clusters: int | None = None
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """Mean of one arm, readers and cases sampled; Student's t with the degrees of freedom of `df`."""
@@ -182,6 +187,8 @@ class UStatistic:
         if np.isnan(value):
             return no_interval(value, n, notes.NO_READING, level=level, method=self.method)
         details = {name: float(counts[arms].min()) for name, counts in zip(self._names(), self.counts)}
+        if self.clusters is not None:
+            details["clusters"] = float(self.clusters)
         variance, why = self._variance(weights), ""
         df, raised = self.df(weights) if variance > NEGLIGIBLE else (nan, False)
         if np.isnan(variance):
@@ -237,7 +244,9 @@ def rounded_down(df: float) -> float:
     return inf if df > 50 else float(floor(df))
 
 
-def ustatistic(outcome: NDArray[np.float64], *, centred: bool = False) -> UStatistic:
+def ustatistic(
+    outcome: NDArray[np.float64], *, centred: bool = False, cluster: Clusters | None = None
+) -> UStatistic:
     """U-statistic of a proportion: accuracy, error rate, sensitivity or specificity over their class.
 
     Parameters
@@ -247,6 +256,8 @@ def ustatistic(outcome: NDArray[np.float64], *, centred: bool = False) -> UStati
         same case.
     centred : bool
         Take the outcomes about the mean of their arm.
+    cluster : int array, shape (n_cases,), optional
+        Which cases are of one patient.
 
     Returns
     -------
@@ -267,12 +278,14 @@ def ustatistic(outcome: NDArray[np.float64], *, centred: bool = False) -> UStati
     means = np.where(n > 0, scored.sum(axis=(1, 2)) / np.maximum(n, 1), np.nan)
     if centred:
         scored = scored - np.nan_to_num(means)[:, None, None] * weight
+    scored, weight = grouped(scored, cluster), grouped(weight, cluster)
     pairs = {
         (i, k): PairSums(_inclusive(scored[i], scored[k]), _inclusive(weight[i], weight[k]))
         for i in range(arms)
         for k in range(i, arms)
     }
-    return from_sums(means, pairs, n, centred=centred)
+    clusters = None if cluster is None else int(weight.any(axis=(0, 1)).sum())
+    return replace(from_sums(means, pairs, n, centred=centred), clusters=clusters)
 
 
 def from_sums(

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import hypot, isnan, nan
+from math import isnan, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
+from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
+from trustreport.measures.mrmc.crossed_clusters import independent_readings
 from trustreport.measures.mrmc.in_range import by_score
 from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
@@ -79,14 +81,23 @@ class YoudenUStatistic:
 
 
 def youden_ustatistic(
-    correct: NDArray[np.float64], truth: NDArray[np.bool_], *, centred: bool = False
+    correct: NDArray[np.float64],
+    truth: NDArray[np.bool_],
+    *,
+    centred: bool = False,
+    cluster: Clusters | None = None,
 ) -> YoudenUStatistic:
     """The U-statistic of J; parameters as in `fit_youden`, with NaN where there is no reading."""
     stacked = np.concatenate([np.where(of, correct, np.nan) for of in (truth, ~truth)])
-    return YoudenUStatistic(ustatistic(stacked, centred=centred), len(correct))
+    return YoudenUStatistic(ustatistic(stacked, centred=centred, cluster=cluster), len(correct))
 
 
-def youden_in_range(e: Estimate, classes: Sequence[NDArray[np.float64]], cases: Sequence[int]) -> Estimate:
+def youden_in_range(
+    e: Estimate,
+    classes: Sequence[NDArray[np.float64]],
+    cases: Sequence[int],
+    clusters: Sequence[Clusters | None] = (None, None),
+) -> Estimate:
     """J of one arm with limits from -1 to 1: `by_score`, and where nothing varies MOVER of both classes.
 
     (J + 1) / 2 is the mean of sensitivity and specificity; of n1 and n0 independent readings it has the
@@ -100,8 +111,13 @@ def youden_in_range(e: Estimate, classes: Sequence[NDArray[np.float64]], cases: 
         What was right (1.0) and wrong (0.0) of the positive and of the negative cases, NaN no reading.
     cases : two int
         How many of each anybody read, of how many patients where several are of one.
+    clusters : two int arrays, shape (n_cases,), optional
+        Which of each are of one patient.
     """
-    n1, n0 = (int(np.count_nonzero(~np.isnan(of))) for of in classes)
+    n1, n0 = (
+        float(np.count_nonzero(~np.isnan(of))) if own is None else independent_readings(of, own)
+        for of, own in zip(classes, clusters)
+    )
     if notes.NO_VARIATION not in e.note or not n1 * n0:
         most = 4 / (1 / n1 + 1 / n0) if n1 * n0 else None
         return by_score(e, min(cases), low=-1.0, high=1.0, most=most)
@@ -112,16 +128,22 @@ def youden_in_range(e: Estimate, classes: Sequence[NDArray[np.float64]], cases: 
 
 
 def sum_of(
-    one: Estimate, other: Estimate, *, less: float = 0.0, weights: tuple[float, float] = (1.0, 1.0)
+    one: Estimate,
+    other: Estimate,
+    *,
+    less: float = 0.0,
+    weights: tuple[float, float] = (1.0, 1.0),
+    correlation: float = 0.0,
 ) -> Estimate:
-    """Weighted sum of independent estimates of the two classes, less a constant, with the MOVER interval.
+    """Weighted sum of the estimates of the two classes, less a constant, with the MOVER interval.
 
-    With weights v and w, none negative::
+    With weights v and w, none negative, l and u the distances to lower and upper limits, and r the
+    correlation of the two, 0 where no patient has cases of both::
 
-        low  = sum - sqrt(v^2 (a - low a)^2 + w^2 (b - low b)^2)
-        high = sum + sqrt(v^2 (high a - a)^2 + w^2 (high b - b)^2)
+        low  = sum - sqrt(v^2 l_a^2 + w^2 l_b^2 + 2 r v w l_a l_b)
+        high = sum + sqrt(v^2 u_a^2 + w^2 u_b^2 + 2 r v w u_a u_b)
 
-    The limits stay where those of the two do: |x| + |y| is never less than sqrt(x^2 + y^2).
+    The limits stay where those of the two do: |x| + |y| is never less than the root.
 
     Returns
     -------
@@ -141,8 +163,14 @@ def sum_of(
     v, w = weights
     value = v * one.value + w * other.value
     reasons = [e.note for e in (one, other) if isnan(e.low)]
-    below = hypot(v * (one.value - one.low), w * (other.value - other.low))
-    above = hypot(v * (one.high - one.value), w * (other.high - other.value))
+    clusters = [e.details["clusters"] for e in (one, other) if "clusters" in e.details]
+    below, above = (
+        sqrt(max(0.0, a * a + b * b + 2 * correlation * a * b))
+        for a, b in (
+            (v * (one.value - one.low), w * (other.value - other.low)),
+            (v * (one.high - one.value), w * (other.high - other.value)),
+        )
+    )
     return Estimate(
         value - less,
         value - below - less,
@@ -151,4 +179,5 @@ def sum_of(
         one.level,
         MOVER,
         notes.join(*dict.fromkeys(reasons)),
+        details={"clusters": min(clusters)} if clusters else {},
     )

@@ -87,6 +87,12 @@ def tango(table: PairedTable, level: float = 0.95) -> Estimate:
     if n == 0:
         return undefined(0, notes.NO_PAIR, level=level, method="tango")
     b, c = table.aided_right_unaided_wrong, table.aided_wrong_unaided_right
+    low, high = score_limits(b, c, n, z)
+    return Estimate((b - c) / n, low, high, n, level, "tango")
+
+
+def score_limits(b: float, c: float, n: float, z: float) -> tuple[float, float]:
+    """Tango's limits of (b - c) / n; the counts need not be whole."""
     value = (b - c) / n
 
     def above(h: float) -> float:
@@ -95,9 +101,7 @@ def tango(table: PairedTable, level: float = 0.95) -> Estimate:
     def below(h: float) -> float:
         return score_variance(value - h, b, c, n)
 
-    low = value - score_distance(below, z, 1 + value)
-    high = value + score_distance(above, z, 1 - value)
-    return Estimate(value, low, high, n, level, "tango")
+    return value - score_distance(below, z, 1 + value), value + score_distance(above, z, 1 - value)
 
 
 def newcombe_paired(table: PairedTable, level: float = 0.95) -> Estimate:
@@ -143,7 +147,7 @@ def newcombe_paired(table: PairedTable, level: float = 0.95) -> Estimate:
     return Estimate(value, low, high, n, level, "newcombe_paired", details={"phi": phi})
 
 
-def score_variance(d: float, b: int, c: int, n: int) -> float:
+def score_variance(d: float, b: float, c: float, n: float) -> float:
     """Variance of (b - c) / n under the hypothesis that the difference is d (Tango 1998)."""
     if d < 0:
         b, c, d = c, b, -d

@@ -114,8 +114,9 @@ def logit_influence(
         logit AP +- z sqrt(V) / (AP (1 - AP)),   turned back
 
     Value, parameters and edges as in `logit_binomial`; no limits with one positive. With `cluster` (n_cases,)
-    V is that of the clusters' summed influences, with fewer than 50 positives at least AP (1 - AP) / n1, and
-    t has as many degrees of freedom as clusters hold a case of the class found in fewer, less one.
+    V is that of the clusters' summed influences; with D >= 1 its ratio to that of single cases and fewer than
+    50 clusters that hold a positive it is at least D AP (1 - AP) / n1. t has as many degrees of freedom as
+    clusters hold a case of the class found in fewer, less one.
 
     References
     ----------
@@ -174,8 +175,10 @@ def _average_precision(
             held = clusters_of_scarcer_class(truth, cluster)
             if held < 2:
                 return Estimate(value, nan, nan, n, level, method, ONE_OF_A_CLASS, details=details)
-            if n1 < FEW_POSITIVES:
-                variance = max(variance, value * (1 - value) / n1)
+            if len(np.unique(cluster[truth])) < FEW_POSITIVES:
+                alone = n / (n - 1) * float(influence @ influence) / n1**2
+                effect = max(1.0, variance / alone) if alone > 0 else 1.0
+                variance = max(variance, effect * value * (1 - value) / n1)
             z, details["clusters"] = quantile(held - 1, level), float(held)
     half = z * sqrt(variance) / (value * (1 - value))
     centre = log(value / (1 - value))

@@ -102,10 +102,10 @@ def auc_logit_obuchowski(
 ) -> Estimate:
     """Area under the ROC curve of cases in clusters, with the larger of two variances: the primary interval.
 
-    As `clustered_auc`, with the larger of its variance V and that of exponential scores of independent cases,
-    H of `auc_logit_larger`::
+    As `clustered_auc`, with the larger of its variance V and that of exponential scores, H of
+    `auc_logit_larger`, times the design effect D of V where that is above 1::
 
-        logit A +- t sqrt(max(V, H)) / (A (1 - A)),   turned back
+        logit A +- t sqrt(max(V, D H)) / (A (1 - A)),   turned back
 
     with min(G1, G0) - 1 degrees of freedom. Where the area is 0 or 1 nothing varies between clusters; the
     limits are then those of `newcombe_auc` with G1 and G0, the clusters that hold a positive and a negative,
@@ -122,7 +122,7 @@ def auc_logit_obuchowski(
     References
     ----------
     Obuchowski (1997), Biometrics 53, 567-578. Hanley, McNeil (1982), Radiology 143, 29-36.
-    Newcombe (2006), Stat. Med. 25, 559-573, method 5.
+    Newcombe (2006), Stat. Med. 25, 559-573, method 5. Rao, Scott (1992), Biometrics 48, 577-585.
 
     Examples
     --------
@@ -140,7 +140,8 @@ def auc_logit_obuchowski(
         return replace(plain, low=low, high=high, method=AUC_NEWCOMBE, note=CLUSTERS_AS_CASES, df=df, p=p)
     if isnan(plain.se):
         return replace(plain, method=LARGER)
-    se = max(plain.se, sqrt(exponential_variance(area, n1, truth.size - n1)))
+    effect = max(1.0, plain.details.get("design_effect", 1.0))
+    se = max(plain.se, sqrt(effect * exponential_variance(area, n1, truth.size - n1)))
     low, high, p = on_logit_scale(area, se, plain.df, level)
     return replace(plain, low=low, high=high, method=LARGER, se=se, p=p)
 

@@ -10,7 +10,7 @@ from trustreport.measures import notes
 from trustreport.measures.cell_mean import CLASS_ABSENT, METHOD, cell_mean
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
-from trustreport.measures.mrmc.crossed_clusters import clustered_means
+from trustreport.measures.mrmc.crossed_clusters import means_of_patients
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
 from trustreport.measures.mrmc.ustatistic import METHOD as USTATISTIC
 from trustreport.measures.mrmc.ustatistic import ustatistic
@@ -49,7 +49,7 @@ def voi_of_readings(
     prevalence : float in (0, 1), optional
         Share of positives that the utilities are to be reckoned at; that of the cases where absent.
     cluster : int array, shape (n_cases,), optional
-        Which cases are of one patient; `clustered_means` is the primary one then.
+        Which cases are of one patient; `means_of_patients` is the primary one then.
     level : float in (0, 1)
 
     Returns
@@ -104,7 +104,8 @@ def voi_of_readings(
     else:
         found = [ustatistic(stacked, centred=True).contrast(weights, level=level), *found]
     if cluster is not None:
-        found = [clustered_means(stacked, cluster).contrast(weights, level=level), *found]
+        lead = means_of_patients(stacked, cluster, gaps=not read.all())
+        found = [lead.contrast(weights, level=level), *found]
     return [replace(e, n=n, details={**e.details, **details}) for e in found]
 
 
