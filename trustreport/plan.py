@@ -314,7 +314,7 @@ class ReaderFacts(Group):
 VerifiedShare = Annotated[float, Field(gt=0, le=1)]
 
 
-class Verification(Group):
+class VerificationDesign(Group):
     """Which share of the cases a reference is drawn for at random, by the decision of the device.
 
     One share is that of the cases called negative; of those called positive all are verified then.
@@ -342,7 +342,7 @@ class ReferenceStandard(Group):
     adjudication: Text | None = None
     interval_days: float | None = declared("C")
     applied_to: Literal["all", "positives", "subset"] | None = declared("CV")
-    verification: Verification | None = None
+    verification: VerificationDesign | None = None
     maturity_days: float | None = declared("V")
     rater_accuracy: Share | Literal["measured"] | dict[str, Share] | None = None
     label_scale: Literal["nominal", "ordinal"] | None = None

@@ -106,6 +106,7 @@ def test_every_field_of_the_plan_has_a_control_but_those_that_are_known() -> Non
     assert without == {
         "operating_point.fpr_groups",
         "reference_standard.rater_accuracy",
+        "reference_standard.verification.share",
         "datasets.columns",  # controls of their own, one for each word
         "datasets.values",
         "datasets.unpivot.columns",

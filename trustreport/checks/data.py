@@ -29,7 +29,7 @@ from trustreport.performance.follow_up import is_mature
 from trustreport.performance.lesions import marked_cases
 from trustreport.performance.readers import place_of_task
 from trustreport.place import NOWHERE, Place
-from trustreport.plan import DatasetFacts, Plan, Verification
+from trustreport.plan import DatasetFacts, Plan, VerificationDesign
 from trustreport.study import (
     DEVELOPMENT_ROLES,
     Binary,
@@ -507,7 +507,7 @@ def _all_but_corrected(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _not_as_designed(
-    truth: Binary, decision: Binary, score: Floats | None, designed: Verification, alpha: float
+    truth: Binary, decision: Binary, score: Floats | None, designed: VerificationDesign, alpha: float
 ) -> Message | None:
     """What in the data contradicts a declared random verification, all tests together at alpha (Bonferroni).
 

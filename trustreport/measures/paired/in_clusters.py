@@ -45,7 +45,7 @@ def tango_clustered(change: NDArray[np.float64], cluster: Clusters, *, level: fl
     --------
     >>> change = np.repeat([1.0, -1.0, 0.0, 0.0, 1.0, 0.0], 5)
     >>> print(tango_clustered(change, np.arange(30) // 5))  # six patients, whose cases are all alike
-    0.17 (95% CI -0.65 to 0.76; n = 30)
+    0.17 (95% CI -0.57 to 0.74; n = 30)
     """
     n = len(change)
     if not n:
