@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from math import isfinite
 
 from trustreport.checks.check import Check
-from trustreport.limits import CheckLimit
+from trustreport.limits import Limit
 from trustreport.messages import Catalogue
 from trustreport.quantities import Quantity
 
@@ -38,7 +38,7 @@ def _of_check(check: Check, fires: str, needs: str) -> str:
     return _line(check.id, check.severity, fires, needs, limits, withholds)
 
 
-def _of_limit(name: str, limit: CheckLimit) -> str:
+def _of_limit(name: str, limit: Limit) -> str:
     """A limit with its customary value, and the side to which the manifest may move it."""
     value = "" if limit.customary is None else f" {limit.customary:g}"
     return f"`{name}`{value}" + (f" or {limit.stricter}" if limit.stricter else "")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from trustreport.checks.withholding import EVERYTHING, Withholding
 from trustreport.finding import CheckOutcome, Severity
-from trustreport.limits import LIMITS, CheckLimit
+from trustreport.limits import LIMITS, Limit
 from trustreport.messages import Message
 from trustreport.place import NOWHERE, Place
 from trustreport.plan import Plan
@@ -62,7 +62,7 @@ class Check:
     withholds: Withholding = EVERYTHING
 
     @property
-    def limits(self) -> dict[str, CheckLimit]:
+    def limits(self) -> dict[str, Limit]:
         """Its limits by their names in the manifest."""
         return {name: limit for name, limit in LIMITS.items() if name.startswith(f"{self.id}_")}
 

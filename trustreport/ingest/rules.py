@@ -11,7 +11,7 @@ from trustreport.ingest.cases import alike, person
 from trustreport.ingest.columns import MappedTable
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import VALUES, Problems, did_you_mean, listed, quoted
-from trustreport.limits import LIMITS, CheckLimit
+from trustreport.limits import LIMITS, Limit
 from trustreport.plan import (
     CHOSEN_ELSEWHERE,
     CHOSEN_ON_TESTED,
@@ -67,7 +67,7 @@ def limits_are_known(plan: Plan, manifest: Manifest, problems: Problems) -> None
 
 def _limits_are_strict(plan: Plan, manifest: Manifest, problems: Problems) -> None:
     """Limits of checks that withhold verdicts are moved to their stricter side only, those of groups too."""
-    declared: list[tuple[KeyPath, CheckLimit, float]] = [
+    declared: list[tuple[KeyPath, Limit, float]] = [
         (("limits", name), LIMITS[name], value) for name, value in plan.limits.items() if name in LIMITS
     ]
     for i, group in enumerate(plan.subgroups):

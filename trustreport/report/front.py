@@ -18,7 +18,7 @@ from trustreport.report.answer.over_time import Course, courses, side, worse
 from trustreport.report.answer.sentences import first_letter
 from trustreport.report.answer.what_if import WhatIf, what_would_change_it
 from trustreport.report.due import DueItem, due
-from trustreport.report.limits import Limit, ranked
+from trustreport.report.limits import Limitation, ranked
 from trustreport.report.review import Review, to_explain
 from trustreport.report.tables import in_words
 from trustreport.report.wording import month, shorten
@@ -68,7 +68,7 @@ class Front:
     period: str
     before: str
     changes: tuple[WhatIf, ...]
-    limits: tuple[Limit, ...]
+    limits: tuple[Limitation, ...]
     limits_more: int
     per_thousand: tuple[PerThousand, ...]
     prevalence: str
@@ -115,14 +115,14 @@ def _key(groups: tuple[ForestGroup, ...], assessment: Assessment, say: Catalogue
     return key
 
 
-def _limit(own: list[Limit], say: Catalogue) -> Limit:
+def _limit(own: list[Limitation], say: Catalogue) -> Limitation:
     """The first remark of a check: the same pitfall in four sets is one limit, of the worst."""
     names = list(dict.fromkeys(name for limit in own for name in limit.names))
     where = shorten(own[0].names[0], SHORT, say) if own[0].names else ""
     if where and len(names) > 1:
         where = say("report.section.where_more", name=where, n=len(names) - 1)
     text = _cut(own[0].text, say).removesuffix(".")
-    return Limit(own[0].check, own[0].severity, tuple(names), where, text)
+    return Limitation(own[0].check, own[0].severity, tuple(names), where, text)
 
 
 def _cut(text: str, say: Catalogue) -> str:

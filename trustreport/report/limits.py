@@ -21,7 +21,7 @@ WITHHOLDS, ABOUT_A_CRITERION, ABOUT_THE_PAGE, OTHER = range(4)
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Limitation:
     """What one check said, of one or several scopes; `names` is empty where the study has one set only."""
 
     check: str
@@ -32,7 +32,7 @@ class Limit:
     cases: float = 0  # that it counts; 0 where it counts none
 
 
-def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limit]:
+def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limitation]:
     """What the checks said, the same words about several scopes said once."""
     places: dict[tuple[str, str, str], list[str]] = {}
     counts: dict[tuple[str, str, str], float] = {}
@@ -50,7 +50,7 @@ def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limit]:
         if where and where not in found:
             found.append(where)
     return [
-        Limit(
+        Limitation(
             check,
             severity,
             tuple(found),
@@ -62,9 +62,9 @@ def limits(fired: Iterable[CheckOutcome], say: Catalogue) -> list[Limit]:
     ]
 
 
-def listed(said: Sequence[Limit], say: Catalogue) -> list[Limit]:
+def listed(said: Sequence[Limitation], say: Catalogue) -> list[Limitation]:
     """What the checks said, for a section: a check that speaks of many places speaks of the first few."""
-    by_check: dict[str, list[Limit]] = {}
+    by_check: dict[str, list[Limitation]] = {}
     for limit in said:
         by_check.setdefault(limit.check, []).append(limit)
     shown = []
@@ -73,7 +73,7 @@ def listed(said: Sequence[Limit], say: Catalogue) -> list[Limit]:
         if len(same) > REMARKS:
             names = [name for limit in same[REMARKS:] for name in limit.names]
             text = say("report.section.further", n=len(same) - REMARKS, names=_first(names, say))
-            shown.append(Limit(check, same[0].severity, tuple(names), "", text.removesuffix(".")))
+            shown.append(Limitation(check, same[0].severity, tuple(names), "", text.removesuffix(".")))
     return shown
 
 
@@ -94,7 +94,7 @@ def scope_name(scope: Any) -> str:
     return str(next((scope[key] for key in keys if scope.get(key)), ""))
 
 
-def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> list[list[Limit]]:
+def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> list[list[Limitation]]:
     """What was found, a list for each check, the check first that does most to the answer.
 
     A check that withholds a verdict comes before one about a number that a criterion rests on, that before
@@ -115,7 +115,7 @@ def ranked(assessment: Assessment, shown: Iterable[Result], say: Catalogue) -> l
         severity = min("BWN".index(o.severity) for o in own)
         return consequence, severity, check not in HARM, check not in ELSEWHERE, -places, -cases
 
-    said: dict[str, list[Limit]] = {}
+    said: dict[str, list[Limitation]] = {}
     for limit in limits(assessment.fired(), say):
         said.setdefault(limit.check, []).append(limit)
     return [

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from trustreport.assessment import Assessment
 from trustreport.finding import Finding, Part
 from trustreport.messages import Catalogue
-from trustreport.report.limits import Limit, limits, listed
+from trustreport.report.limits import Limitation, limits, listed
 from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.tables import table
 
@@ -31,7 +31,7 @@ class Section:
     question: str
     template: str
     parts: tuple[PartView, ...]
-    limits: tuple[Limit, ...]
+    limits: tuple[Limitation, ...]
     not_shown: tuple[str, ...]
 
 

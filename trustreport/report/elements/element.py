@@ -8,7 +8,7 @@ from typing import Any
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.report import declared
-from trustreport.report.limits import Limit
+from trustreport.report.limits import Limitation
 from trustreport.report.numbering import NumberedFigure, NumberedTable, Numbering
 from trustreport.report.tables import Table
 
@@ -66,7 +66,7 @@ class Element:
     tables: tuple[NumberedTable, ...] = ()
     remarks: tuple[str, ...] = ()
     remarks_title: str = ""
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[Limitation, ...] = ()
     quiet: tuple[str, ...] = ()
     template: str = "report/element.html.j2"
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from trustreport.plan import Claim
 from trustreport.report import acceptance, declared
 from trustreport.report.elements.data import CHECKED
 from trustreport.report.elements.element import Context, Element, numbered
-from trustreport.report.limits import Limit, limits, listed
+from trustreport.report.limits import Limitation, limits, listed
 from trustreport.report.tables import Cell, Head, Line, Table, in_words
 
 FEW_CLAIMS = 8  # declared figures; of more the report prints those that do not hold
@@ -157,7 +157,7 @@ def checks(context: Context) -> Element:
     return Element(tuple(finding), template="report/checks.html.j2", extra=found)
 
 
-def _untold(context: Context) -> list[Limit]:
+def _untold(context: Context) -> list[Limitation]:
     """What fired and is printed nowhere else: no section or element here has it, or has room for it.
 
     On paper what a section names as found in further places is not repeated.
