@@ -19,12 +19,19 @@ ROLES = ("safety", "primary", "secondary", "exploratory", None)
 
 @dataclass(frozen=True, slots=True)
 class FamilyOutcome:
-    """The family of a criterion, its rule, and whether it is met as a whole; None where that is not asked."""
+    """The family of a criterion, its rule, and whether it is met as a whole; None where that is not asked.
+
+    `after` names the families that had to be met first (one of them where `any_opens`), and `open` is whether
+    they were.
+    """
 
     name: str
     rule: str
     size: int
     met: bool | None = None
+    after: tuple[str, ...] = ()
+    any_opens: bool = False
+    open: bool = True
 
 
 @dataclass(frozen=True, slots=True)
