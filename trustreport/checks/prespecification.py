@@ -325,7 +325,10 @@ def _criteria_together(evidence: Evidence) -> Iterator[Remark]:
             yield Remark()
     for family in families:
         if family.any_opens and len(family.after) > 1:
-            values = {"family": family.name, "families": list(family.after)}
+            values = {
+                "family": family.name,
+                "families": [say("verdicts.family", name=name) for name in family.after],
+            }
             yield Remark(NOWHERE, say("checks.P36.any_opens", **values))
     if len(alone) <= 1 and not named:
         yield Remark()

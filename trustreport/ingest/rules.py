@@ -284,7 +284,9 @@ def _graphs_are_whole(plan: Plan, manifest: Manifest, problems: Problems) -> Non
         weights, rows = family.weights or {}, family.transitions or {}
         _criteria_of_it(weights, own, ("families", i, "weights"), manifest, problems)
         if not 0 < sum(weights.values()) <= MOST_SHARED:
-            found = f"weights of {quoted(family.family)} with a sum of {sum(weights.values()):.6g}"
+            found = f"the graph {quoted(family.family)} without weights"
+            if weights:
+                found = f"weights of {quoted(family.family)} with a sum of {sum(weights.values()):.6g}"
             expected = "for each criterion that begins with alpha its share, together above 0 and at most 1"
             _of_family(found, expected, i, "weights", manifest, problems)
         _criteria_of_it(rows, own, ("families", i, "transitions"), manifest, problems)

@@ -15,7 +15,7 @@ from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.report.wording import day
 from trustreport.results import Result
 from trustreport.study import Study
-from trustreport.verdicts import Verdict, counted, worst
+from trustreport.verdicts import Verdict, counted, named_family, worst
 from trustreport.verdicts.entries import entry
 from trustreport.verdicts.judge import bound_amount
 from trustreport.verdicts.risk import rates_in_words
@@ -251,15 +251,14 @@ def families(assessment: Assessment, say: Catalogue) -> Iterator[str]:
         told.add(family.name)
         if family.after:
             opened = f"{'opened' if family.open else 'not_opened'}{'_any' if family.any_opens else ''}"
-            yield say(
-                f"verdicts.family_{opened}", family=family.name, n=len(family.after), after=family.after
-            )
-        if family.size < TOGETHER:
+            after = [named_family(name) for name in family.after]
+            yield say(f"verdicts.family_{opened}", family=family.name, n=len(after), after=after)
+        if family.size < TOGETHER or not family.open:
             continue
         if family.rule != "co-primary":
             rule = family.rule.replace(" ", "_")
             yield say(f"verdicts.rule.{rule}", family=family.name, n=family.size)
-        if family.met is not None and family.open:
+        if family.met is not None:
             own = [v for v in assessment.verdicts if v.family == family]
             unmet = sum(v.word != "pass" for v in own)
             key = "family_met" if family.met else "family_not_met"

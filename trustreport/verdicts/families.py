@@ -15,7 +15,7 @@ from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts.judge import Judge
 from trustreport.verdicts.locked import with_locked
-from trustreport.verdicts.verdict import FamilyOutcome, Verdict
+from trustreport.verdicts.verdict import FamilyOutcome, Verdict, named_family
 
 AtLevel = Callable[[str, float], Sequence[Result]]
 """The results of a dimension with intervals of a level."""
@@ -76,7 +76,7 @@ def _closed(family: FamilyOf, met: Mapping[str, bool]) -> list[Verdict]:
     """Nothing of a family is tested while what it waits for is not met."""
     unmet = [name for name in family.after if not met.get(name, False)]
     key = "closed_any" if family.any_opens else "closed"
-    reason = say(f"verdicts.reason.{key}", n=len(unmet), families=unmet)
+    reason = say(f"verdicts.reason.{key}", n=len(unmet), families=[named_family(name) for name in unmet])
     return [Verdict(member, "not tested", reason) for member in family.members]
 
 

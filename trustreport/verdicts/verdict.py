@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trustreport.criteria import Bound
-from trustreport.messages import Message
+from trustreport.messages import Message, say
 from trustreport.plan import Endpoint
 from trustreport.results import Result
 
@@ -90,6 +90,11 @@ class Verdict:
             return False
         e = self.result.estimate
         return self.result.quantity.is_loss(e.low, e.high)
+
+
+def named_family(name: str) -> Message:
+    """The name of a family, between quotation marks."""
+    return say("verdicts.family", name=name)
 
 
 def counted(found: Iterable[Verdict]) -> dict[Word, int]:

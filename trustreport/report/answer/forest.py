@@ -14,7 +14,7 @@ from trustreport.report import acceptance
 from trustreport.report.answer.sentences import candidate_of, estimate_of, title, within
 from trustreport.report.tables import in_words
 from trustreport.results import Result
-from trustreport.verdicts import FamilyOutcome, Verdict
+from trustreport.verdicts import FamilyOutcome, Verdict, named_family
 
 WIDTH, HEIGHT, MARGIN = 120.0, 12.0, 6.0  # points
 MARK = 2.8
@@ -151,7 +151,8 @@ def _tested_if(verdict: Verdict, family: FamilyOutcome, assessment: Assessment, 
     """When a criterion would have been tested."""
     if not family.open:
         key = "behind_any" if family.any_opens else "behind_families"
-        return say(f"answer.forest.{key}", n=len(family.after), families=family.after)
+        after = [named_family(name) for name in family.after]
+        return say(f"answer.forest.{key}", n=len(after), families=after)
     before = verdict.reason.values.get("criterion")
     stopped = next((v for v in assessment.verdicts if v.criterion.endpoint == before), None)
     if stopped is None:
