@@ -26,6 +26,7 @@ from trustreport.messages import catalogue
 from trustreport.place import Place
 from trustreport.plan import Confusion
 from trustreport.report.acceptance import families as said_of_families
+from trustreport.report.declared import text
 from trustreport.report.write import as_data
 from trustreport.results import Result
 from trustreport.second_judge import dissents
@@ -520,3 +521,8 @@ def test_the_report_says_the_rule_and_what_was_not_opened(tmp_path: Path) -> Non
         'Family "second" is tested only if the family "main" is met; it was tested.',
         BY_GRAPH,
     ]
+
+
+def test_a_graph_is_printed_as_it_was_declared() -> None:
+    printed = text({"a": {"b": 0.5, "c": 0.25}, "b": {"a": 1.0}}, EN)
+    assert printed == "a (b: 0.5; c: 0.25); b (a: 1)"
