@@ -245,6 +245,15 @@ def test_a_chain_of_families_stops_where_one_is_not_met() -> None:
         assert [v.word for v in judged(named(p), families, **members).values()] == words
 
 
+def test_a_family_without_criteria_is_never_met() -> None:
+    families = [{"family": "F", "rule": "holm", "after": "empty"}, {"family": "empty", "rule": "holm"}]
+    cells = (Confusion(set="a", tp=90, fn=10, fp=20, tn=180),)
+    declared = plan(endpoints=[goal("a", EASY, "F", set="a")], families=families, study=FIXED)
+    found = assess(Study(confusion=cells), declared)
+    assert [v.word for v in found.verdicts] == ["not tested"]
+    assert not dissents(as_data(found))
+
+
 def test_families_that_wait_for_each_other_are_no_families() -> None:
     circle = [
         {"family": "one", "rule": "holm", "after": "two"},
@@ -288,8 +297,8 @@ def manifest(bounds: Mapping[str, float], families: Any, members: Mapping[str, s
 
 def written(folder: Path, declared: Mapping[str, Any]) -> Path:
     folder.mkdir(exist_ok=True)
-    text = "".join(f"{group}: {json.dumps(said)}\n" for group, said in declared.items())
-    (folder / "study.yaml").write_text(text, encoding="utf-8")
+    lines = [f"{group}: {json.dumps(said)}\n" for group, said in declared.items()]
+    (folder / "study.yaml").write_text("".join(lines), encoding="utf-8")
     return folder
 
 
@@ -487,6 +496,7 @@ def test_a_lock_whose_families_wait_for_each_other_gives_no_verdict() -> None:
     cells = tuple(Confusion(set=n, tp=90, fn=10, fp=20, tn=180) for n in "ab")
     found = assess(Study(confusion=cells, lock=held), made())
     assert [(v.word, v.locked) for v in found.verdicts] == [("not assessable", None), ("not tested", None)]
+    assert not dissents(as_data(found))
 
 
 HOCHBERG = (
