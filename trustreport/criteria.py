@@ -1,7 +1,7 @@
 """What a declared criterion asks for: where the bound lies, at which level, in which family."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isclose
 from typing import Literal
 
@@ -30,10 +30,13 @@ BEYOND_RANGE = "beyond_range"
 # What no data can answer: such a criterion is refused when the study is read.
 REFUSED = (WORSE_SIDE, BEYOND_RANGE)
 
-Rule = Literal["holm", "bonferroni", "fixed sequence", "co-primary", "none"]
+Rule = Literal["holm", "hochberg", "bonferroni", "fixed sequence", "graph", "co-primary", "none"]
+# The rules that give a criterion a part of alpha.
+DIVIDING = ("holm", "hochberg", "bonferroni", "graph")
 # A family whose name says its rule needs no other declaration of it.
 SPELLINGS: tuple[tuple[str, Rule], ...] = (
     ("holm", "holm"),
+    ("hochberg", "hochberg"),
     ("bonferroni", "bonferroni"),
     ("sequence", "fixed sequence"),
     ("sequential", "fixed sequence"),
@@ -60,12 +63,20 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class FamilyOf:
-    """Criteria judged together, in the manifest's order; `rule` is None where the manifest names none."""
+    """Criteria judged together, in the manifest's order; `rule` is None where the manifest names none.
+
+    `weights` and `transitions` are those of a graph. `after` names the families that have to be met before
+    this one is tested: all of them, or one where `any_opens`.
+    """
 
     name: str
     rule: Rule | None
     members: tuple[Endpoint, ...]
     alpha: float | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    transitions: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    after: tuple[str, ...] = ()
+    any_opens: bool = False
 
 
 def quantity(criterion: Endpoint) -> str:
@@ -198,10 +209,43 @@ def families(plan: Plan) -> list[FamilyOf]:
     found = []
     for name, own in members.items():
         family = declared.get(name)
-        rule = family.rule if family else _spelled(name)
-        shown = "" if name.startswith("\0") else name
-        found.append(FamilyOf(shown, rule, tuple(own), family.alpha if family else None))
+        if family is None:
+            shown = "" if name.startswith("\0") else name
+            found.append(FamilyOf(shown, _spelled(name), tuple(own)))
+            continue
+        graph = family.weights or {}, family.transitions or {}
+        gate = family.after or (), family.opens_when == "any"
+        found.append(FamilyOf(name, family.rule, tuple(own), family.alpha, *graph, *gate))
     return found
+
+
+def as_they_open(families: Sequence[FamilyOf]) -> list[FamilyOf]:
+    """The families, each behind all that it waits for.
+
+    Raises
+    ------
+    ValueError : families wait for each other
+    """
+    left, found = list(families), []
+    while left:
+        waiting = {family.name for family in left}
+        ready = [family for family in left if waiting.isdisjoint(family.after)]
+        if not ready:
+            raise ValueError(f"families that wait for each other: {', '.join(_circle(left))}")
+        found += ready
+        left = [family for family in left if not waiting.isdisjoint(family.after)]
+    return found
+
+
+def _circle(waiting: Sequence[FamilyOf]) -> list[str]:
+    """The names of families that wait for each other, without those that only wait for them."""
+    circle = list(waiting)
+    while True:
+        awaited = {name for family in circle for name in family.after}
+        inner = [family for family in circle if family.name in awaited]
+        if inner == circle:
+            return [family.name for family in circle]
+        circle = inner
 
 
 def _spelled(name: str) -> Rule | None:

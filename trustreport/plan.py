@@ -572,11 +572,20 @@ class Endpoint(Group):
 
 
 class Family(Group):
-    """Criteria that are judged together, and by which rule their alpha is kept."""
+    """Criteria that are judged together, and by which rule their alpha is kept.
+
+    A graph needs `weights`: the share of alpha with which each criterion begins. `transitions` say, for each
+    criterion that passes, which shares of its alpha go to which others. `after` names families that have to
+    be met before this one is tested; with `opens_when: any` one of them is enough.
+    """
 
     family: Text
-    rule: Literal["holm", "bonferroni", "fixed sequence", "co-primary", "none"]
+    rule: Literal["holm", "hochberg", "bonferroni", "fixed sequence", "graph", "co-primary", "none"]
     alpha: float | None = Field(default=None, gt=0, lt=1)
+    weights: dict[Text, Share] | None = None
+    transitions: dict[Text, dict[Text, Share]] | None = None
+    after: Annotated[tuple[Text, ...], BeforeValidator(as_several)] | None = Field(default=None, min_length=1)
+    opens_when: Literal["all", "any"] | None = None
 
 
 class Subgroup(Group):

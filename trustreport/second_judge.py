@@ -24,11 +24,12 @@ SPECIAL = ("subgroup", "reader", "raters", "site", "period", "class", "parameter
 PARTS = ("site", "reader", "version", "class")
 NUMBERS = ("value", "low", "high", "se")
 RULES = {
-    **{name: name for name in ("holm", "bonferroni")},
+    **{name: name for name in ("holm", "hochberg", "bonferroni")},
     **dict.fromkeys(("sequence", "sequential", "hierarchical", "gatekeeping"), "fixed sequence"),
     **dict.fromkeys(("co-primary", "coprimary"), "co-primary"),
 }
 ALONE = ("", "none", "no", "single", "-")
+NO_SHARE = 1e-9  # of alpha, and less: what rounding leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +331,7 @@ def graph(names: Sequence[str], judge: Judge, weights: Item, transitions: Item) 
     to = {a: {b: transitions.get(a, {}).get(b, 0.0) for b in names} for a in names}
     found: dict[str, Derived] = {}
     while left := [name for name in names if name not in found]:
-        tried = {name: judge(name, share[name]) for name in left if share[name] > 0}
+        tried = {name: judge(name, share[name]) for name in left if share[name] > NO_SHARE}
         out = next((name for name, d in tried.items() if d.word == "pass"), None)
         if out is None:
             return found | {n: tried.get(n, Derived("not tested", "no alpha was handed on")) for n in left}
@@ -338,7 +339,7 @@ def graph(names: Sequence[str], judge: Judge, weights: Item, transitions: Item) 
         share |= {a: share[a] + share[out] * to[out].get(a, 0.0) for a in left}
         kept = {a: 1 - to[a][out] * to[out][a] for a in left}
         through = {a: {b: to[a][b] + to[a][out] * to[out][b] for b in left if b != a} for a in left}
-        to = {a: {b: g / kept[a] if kept[a] > 0 else 0.0 for b, g in through[a].items()} for a in left}
+        to = {a: {b: g / kept[a] if kept[a] > NO_SHARE else 0.0 for b, g in through[a].items()} for a in left}
     return found
 
 

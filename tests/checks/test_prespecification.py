@@ -271,6 +271,22 @@ def test_p36_a_family_without_a_rule_fires_and_one_with_a_rule_does_not() -> Non
     assert [o.status for o in of("P36", Study(), endpoints=endpoints, families=rule)] == ["clear"]
 
 
+@pytest.mark.parametrize(("opens_when", "status"), [("any", "fired"), ("all", "clear")])
+def test_p36_a_family_that_any_of_several_opens_adds_to_alpha(opens_when: str, status: str) -> None:
+    endpoints = [{"endpoint": f"E{i}", **GOAL, "multiplicity_family": f"F{i % 3}"} for i in range(6)]
+    families: list[dict[str, Any]] = [{"family": f"F{i}", "rule": "holm"} for i in range(3)]
+    families[2] |= {"after": ["F0", "F1"], "opens_when": opens_when}
+    found = of("P36", Study(), endpoints=endpoints, families=families)
+    assert {o.status for o in found} == {"clear", status}
+    if status == "fired":
+        whole = (
+            'The family F2 is tested at its whole alpha as soon as one of the families "F0" and "F1" is met'
+        )
+        assert whole in said(found[-1:])
+    families[2]["after"] = ["F0"]
+    assert [o.status for o in of("P36", Study(), endpoints=endpoints, families=families)] == ["clear"] * 3
+
+
 def test_p36_many_criteria_of_no_family_fire_and_one_does_not() -> None:
     endpoints = [{"endpoint": f"E{i}", **GOAL} for i in range(4)]
     assert "4 criteria belong to no family" in said(of("P36", Study(), endpoints=endpoints))

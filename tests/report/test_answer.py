@@ -626,6 +626,58 @@ def test_the_forest_has_a_row_for_each_criterion_by_what_it_is_about() -> None:
     assert row.estimate in row.picture  # what is drawn is said to who cannot see it
 
 
+def gated(*families: dict[str, Any], by: str = "secondary") -> Assessment:
+    """Sensitivity, which fails, in the family main; specificity in another, which would pass."""
+    criteria = [SENSITIVITY | {"multiplicity_family": "main"}, SPECIFICITY | {"multiplicity_family": by}]
+    return made("certification", [MISSING, SPECIFIC], criteria, families=families)
+
+
+MAIN = {"family": "main", "rule": "holm"}
+NEITHER = "Neither of the two criteria has been shown to be met."
+
+
+def test_what_waits_for_a_family_that_is_not_met_is_no_criterion_that_is_met() -> None:
+    waits = {"family": "secondary", "rule": "holm", "after": "main"}
+    for families, about in (
+        ((MAIN, waits), 'tested only if the family "main" is met'),
+        (
+            (MAIN, {"family": "other", "rule": "none"}, {**waits, "after": ["main", "other"]}),
+            'tested only if the families "main" and "other" are met',
+        ),
+        (
+            (
+                MAIN,
+                {"family": "other", "rule": "none"},
+                {**waits, "after": ["main", "other"], "opens_when": "any"},
+            ),
+            'tested only if one of the families "main" and "other" is met',
+        ),
+    ):
+        found = gated(*families)
+        assert sentences(found) == (
+            f"{NEITHER} One fails: sensitivity at 70.0% (63.3% to 75.9%), required above 80%.",
+            "One was not tested, since others had to be met first: specificity.",
+        )
+        row = forest(found, EN)[0].rows[1]
+        assert (row.about, row.word) == (f"primary, {about}", "not tested")
+
+
+def test_what_no_alpha_was_handed_on_to_says_so() -> None:
+    first, then = SENSITIVITY["endpoint"], SPECIFICITY["endpoint"]
+    graph = {"family": "main", "rule": "graph", "weights": {first: 1}, "transitions": {first: {then: 1}}}
+    row = forest(gated(graph, by="main"), EN)[0].rows[1]
+    assert (row.about, row.word) == ("primary, tested only if alpha is handed on to it", "not tested")
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "it"])
+def test_every_language_says_what_a_family_waits_for(language: str) -> None:
+    waits = {"family": "secondary", "rule": "holm", "after": "main"}
+    other = catalogue(language)
+    found = gated(MAIN, waits)
+    assert "main" in other(found.verdicts[1].reason)
+    assert "main" in forest(found, other)[0].rows[1].about
+
+
 def test_rows_of_one_quantity_and_bound_share_a_scale() -> None:
     groups = forest(PROCUREMENT["one fails"], EN)
     assert [group.heading for group in groups] == ["Alder", "Cedar"]

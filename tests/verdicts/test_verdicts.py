@@ -373,7 +373,7 @@ def replace_bound(endpoint: dict[str, Any], bound: float) -> dict[str, Any]:
 
 
 def test_the_name_of_a_family_may_say_its_rule() -> None:
-    names = ("Holm, main", "none", "none", "co-primary", "main")
+    names = ("Holm, main", "none", "none", "co-primary", "main", "Hochberg, side")
     declared = plan(endpoints=[goal(f"E{i}", 0.8, multiplicity_family=n) for i, n in enumerate(names)])
     assert [(f.name, f.rule, len(f.members)) for f in families(declared)] == [
         ("Holm, main", "holm", 1),
@@ -381,6 +381,7 @@ def test_the_name_of_a_family_may_say_its_rule() -> None:
         ("", None, 1),
         ("co-primary", "co-primary", 1),
         ("main", None, 1),
+        ("Hochberg, side", "hochberg", 1),
     ]
 
 

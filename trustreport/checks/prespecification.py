@@ -294,7 +294,7 @@ def one_bound(evidence: Evidence) -> Iterator[Remark]:
 
 
 def many_comparisons(evidence: Evidence) -> Iterator[Remark]:
-    """P36: criteria in a family without a rule or in none; groups that differ only before adjustment."""
+    """P36: criteria without a rule, families whose gate adds to alpha, groups before adjustment."""
     yield from _criteria_together(evidence)
     yield from _lenient(evidence)
     yield from _groups_together(evidence)
@@ -323,6 +323,13 @@ def _criteria_together(evidence: Evidence) -> Iterator[Remark]:
             yield Remark(NOWHERE, say("checks.P36.fired", m=len(family.members), family=family.name))
         else:
             yield Remark()
+    for family in families:
+        if family.any_opens and len(family.after) > 1:
+            values = {
+                "family": family.name,
+                "families": [say("verdicts.family", name=name) for name in family.after],
+            }
+            yield Remark(NOWHERE, say("checks.P36.any_opens", **values))
     if len(alone) <= 1 and not named:
         yield Remark()
 

@@ -23,11 +23,12 @@ from trustreport.plan import (
 from trustreport.study import DEVELOPMENT_ROLES, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
+MOST_SHARED = 1 + 1e-9  # of alpha, with what rounding adds
 INLINE = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
 
 
 def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
-    """Arms, data sets, candidates, endpoints, readers, incidents, signals and pools are named once each."""
+    """Arms, data sets, candidates, endpoints, readers, incidents, signals, pools, families have own names."""
     for group, word in (
         ("arms", "arm"),
         ("datasets", "dataset"),
@@ -37,6 +38,7 @@ def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None
         ("incidents", "incident"),
         ("signals", "signal"),
         ("pools", "pool"),
+        ("families", "family"),
     ):
         seen: dict[str, int] = {}
         for i, entry in enumerate(getattr(plan, group)):
@@ -233,6 +235,8 @@ def criteria_are_assessable(plan: Plan, manifest: Manifest, problems: Problems) 
         if family.alpha is not None and family.alpha > criteria.MOST_ALPHA:
             _large_alpha(family.alpha, ("families", i, "alpha"), manifest, problems)
     _families_are_declared(plan, manifest, problems)
+    _graphs_are_whole(plan, manifest, problems)
+    _families_open(plan, manifest, problems)
     for of in criteria.families(plan):
         if criteria.unequal_alphas(of, level):
             alphas = ", ".join(f"{criteria.alpha_of(member, level):g}" for member in of.members)
@@ -264,6 +268,94 @@ def _families_are_declared(plan: Plan, manifest: Manifest, problems: Problems) -
                 rows=(manifest.line(path),),
                 column=dotted(path),
             )
+
+
+def _graphs_are_whole(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+    """A graph begins with alpha, hands on no more than there is, and names its own criteria only."""
+    members = {of.name: criteria.named(of.members) for of in criteria.families(plan)}
+    for i, family in enumerate(plan.families):
+        given = [name for name in ("weights", "transitions") if getattr(family, name) is not None]
+        if family.rule != "graph":
+            for name in given:
+                found = f"{name} of the family {quoted(family.family)}, whose rule is {family.rule}"
+                _of_family(found, f"{name} with rule: graph alone", i, name, manifest, problems)
+            continue
+        own = members.get(family.family, [])
+        weights, rows = family.weights or {}, family.transitions or {}
+        _criteria_of_it(weights, own, ("families", i, "weights"), manifest, problems)
+        unread = any(p.column.startswith(dotted(("families", i, "weights."))) for p in problems)
+        if not unread and not 0 < sum(weights.values()) <= MOST_SHARED:
+            found = f"the graph {quoted(family.family)} without weights"
+            if weights:
+                found = f"weights of {quoted(family.family)} with a sum of {sum(weights.values()):.6g}"
+            expected = "for each criterion that begins with alpha its share, together above 0 and at most 1"
+            _of_family(found, expected, i, "weights", manifest, problems)
+        _criteria_of_it(rows, own, ("families", i, "transitions"), manifest, problems)
+        for name, row in rows.items():
+            at = ("families", i, "transitions", name)
+            _criteria_of_it(row, own, at, manifest, problems)
+            if sum(row.values()) > MOST_SHARED:
+                found = f"{quoted(name)} hands on {sum(row.values()):.6g} of its alpha"
+                _of_family(found, "shares with a sum of at most 1", i, "transitions", manifest, problems)
+            if row.get(name):
+                found = f"{quoted(name)} hands alpha on to itself"
+                _of_family(found, "shares for other criteria", i, "transitions", manifest, problems)
+
+
+def _of_family(
+    found: str, expected: str, i: int, field: str, manifest: Manifest, problems: Problems, mend: str = ""
+) -> None:
+    """A problem of a field of a family."""
+    path: KeyPath = ("families", i, field)
+    problems.at(manifest.file, found, expected, mend, rows=(manifest.line(path),), column=dotted(path))
+
+
+def _criteria_of_it(
+    names: Iterable[str], own: Sequence[str], path: KeyPath, manifest: Manifest, problems: Problems
+) -> None:
+    """What a graph names are criteria of the family that ask for a verdict."""
+    for name in names:
+        if name not in own:
+            problems.at(
+                manifest.file,
+                f"the graph names {quoted(name)}",
+                f"a criterion of the family that asks for a verdict: {listed(own)}",
+                did_you_mean(name, own),
+                rows=(manifest.line(path),),
+                column=dotted(path),
+            )
+
+
+def _families_open(plan: Plan, manifest: Manifest, problems: Problems) -> None:
+    """What a family waits for can be met: declared families with criteria, none that waits for it in turn."""
+    declared = {family.family for family in plan.families}
+    judged = {of.name for of in criteria.families(plan)}
+    for i, family in enumerate(plan.families):
+        for name in family.after or ():
+            if name not in declared:
+                found = f"the family {quoted(family.family)} is tested after {quoted(name)}"
+                others = sorted(declared - {family.family})
+                mend = did_you_mean(name, others)
+                expected = f"a declared family: {listed(others)}"
+                _of_family(found, expected, i, "after", manifest, problems, mend)
+            elif name not in judged:
+                found = f"{quoted(name)} has no criterion that asks for a verdict, so it cannot be met"
+                expected = "a family with such a criterion"
+                _of_family(found, expected, i, "after", manifest, problems)
+        if family.opens_when and not family.after:
+            found = f"the family {quoted(family.family)} says when it opens, but not after which families"
+            expected = "the families that it waits for, under after"
+            _of_family(found, expected, i, "opens_when", manifest, problems)
+    try:
+        criteria.as_they_open(criteria.families(plan))
+    except ValueError as circle:
+        problems.at(
+            manifest.file,
+            str(circle),
+            "families of which each waits for others alone",
+            rows=(manifest.line(("families",)),),
+            column="families.after",
+        )
 
 
 def _cannot_fail(criterion: Endpoint, why: str) -> tuple[str, str, str]:

@@ -1,7 +1,10 @@
-"""Several tests of one family: p-values adjusted so that the family keeps its error rate."""
+"""Several tests of one family: p-values adjusted so that its error rate is kept, and alpha handed on."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+# A share of alpha below this is none: it is what rounding leaves.
+NO_SHARE = 1e-9
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
@@ -41,3 +44,50 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
     steps = np.arange(len(order), 0, -1) * given[order]
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
+
+
+def handed_on(
+    shares: NDArray[np.float64], transitions: NDArray[np.float64], gone: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A graph of tests after one of them was rejected, and has handed its alpha on.
+
+    With w the shares of alpha, g the transitions, and i the test that leaves, for all others j and k::
+
+        w(j) = w(j) + w(i) g(i, j)
+        g(j, k) = (g(j, k) + g(j, i) g(i, k)) / (1 - g(j, i) g(i, j)), 0 where that is divided by 0
+
+    Testing each hypothesis that is left at w(j) alpha, until none is rejected, keeps the chance of any false
+    rejection at most alpha, however the tests depend on each other; which are rejected does not depend on the
+    order in which they leave.
+
+    Parameters
+    ----------
+    shares : array, shape (n,)
+        At least 0, with a sum of at most 1.
+    transitions : array, shape (n, n)
+        At least 0; each row has a sum of at most 1, and 0 in its own column.
+    gone : which test leaves
+
+    Returns
+    -------
+    float arrays, shapes (n,) and (n, n)
+        Those of the test that left are 0.
+
+    References
+    ----------
+    Bretz, Maurer, Brannath, Posch (2009), Stat. Med. 28, 586-604, algorithm 1.
+
+    Examples
+    --------
+    >>> shares, transitions = handed_on(np.array([0.5, 0.5]), np.array([[0.0, 1.0], [1.0, 0.0]]), 0)
+    >>> shares
+    array([0., 1.])
+    """
+    to, back = transitions[gone], transitions[:, gone]
+    kept = 1 - back * to
+    through = (transitions + np.outer(back, to)) / np.where(kept > NO_SHARE, kept, np.inf)[:, np.newaxis]
+    through[gone], through[:, gone] = 0.0, 0.0
+    np.fill_diagonal(through, 0.0)
+    after = shares + shares[gone] * to
+    after[gone] = 0.0
+    return after, through

@@ -15,12 +15,13 @@ from trustreport.report.tables import Cell, Head, Line, Table, in_words
 from trustreport.report.wording import day
 from trustreport.results import Result
 from trustreport.study import Study
-from trustreport.verdicts import Verdict, counted, worst
+from trustreport.verdicts import Verdict, counted, named_family, worst
 from trustreport.verdicts.entries import entry
 from trustreport.verdicts.judge import bound_amount
 from trustreport.verdicts.risk import rates_in_words
 
 HASH_DIGITS = 16
+TOGETHER = 2  # criteria, of which a family says how they share alpha
 MOST_NAMED = 3  # amendments elsewhere in the manifest that a row names
 # The class that gives a verdict its shape and colour; a verdict that is not given is a dash.
 MARKS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive"}
@@ -245,17 +246,23 @@ def families(assessment: Assessment, say: Catalogue) -> Iterator[str]:
     told = set()
     for verdict in assessment.verdicts:
         family = verdict.family
-        if family is None or family.name in told or family.size < 2:
+        if family is None or family.name in told:
             continue
         told.add(family.name)
+        if family.after:
+            opened = f"{'opened' if family.open else 'not_opened'}{'_any' if family.any_opens else ''}"
+            after = [named_family(name) for name in family.after]
+            yield say(f"verdicts.family_{opened}", family=family.name, n=len(after), after=after)
+        if family.size < TOGETHER or not family.open:
+            continue
+        if family.rule != "co-primary":
+            rule = family.rule.replace(" ", "_")
+            yield say(f"verdicts.rule.{rule}", family=family.name, n=family.size)
         if family.met is not None:
             own = [v for v in assessment.verdicts if v.family == family]
             unmet = sum(v.word != "pass" for v in own)
             key = "family_met" if family.met else "family_not_met"
             yield say(f"verdicts.{key}", family=family.name, n=unmet)
-        else:
-            rule = family.rule.replace(" ", "_").replace("-", "_")
-            yield say(f"verdicts.rule.{rule}", family=family.name, n=family.size)
 
 
 # ---------------------------------------------------------------- the lock

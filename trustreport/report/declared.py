@@ -69,7 +69,10 @@ def text(value: Any, say: Catalogue) -> str:
     if isinstance(value, BaseModel):
         return "; ".join(f"{name}: {given}" for name, given in _fields(value, "", say))
     if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {text(one, say)}" for key, one in value.items())
+        return "; ".join(
+            f"{key} ({text(one, say)})" if isinstance(one, Mapping) else f"{key}: {text(one, say)}"
+            for key, one in value.items()
+        )
     if isinstance(value, tuple | list):
         return ", ".join(text(one, say) for one in value)
     if isinstance(value, float):

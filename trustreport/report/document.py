@@ -147,7 +147,7 @@ class Open(ResultsModel):
 
 
 class VerdictFamily(ResultsModel):
-    """The family of a criterion; `met` is null where its rule does not ask for all of them."""
+    """The family of a criterion; `met` is null where neither its rule nor a family that waits asks for it."""
 
     family: str
     rule: str

@@ -7,7 +7,7 @@ from math import isnan
 from markupsafe import Markup
 
 from trustreport.assessment import Assessment
-from trustreport.criteria import Bound
+from trustreport.criteria import DIVIDING, Bound
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import endpoint_name
 from trustreport.quantities import endpoint_row
@@ -110,9 +110,16 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
 def _key(groups: tuple[ForestGroup, ...], assessment: Assessment, say: Catalogue) -> str:
     """What the marks of the forest mean, and why an interval has a level of its own."""
     key = say("answer.forest.key")
-    if any(row.own_level for group in groups for row in group.rows):
-        key += " " + say("answer.forest.key_levels", level=assessment.plan.report.confidence_level)
-    return key
+    own = {row.name for group in groups for row in group.rows if row.own_level}
+    if not own:
+        return key
+    level = assessment.plan.report.confidence_level
+    families = [v.family for v in assessment.verdicts if v.family and v.criterion.endpoint in own]
+    rules = list(dict.fromkeys(f.rule for f in families if f.rule in DIVIDING))
+    if not rules:
+        return f"{key} {say('answer.forest.key_levels_plain', level=level)}"
+    names = [say(f"value.{rule}") for rule in rules]
+    return f"{key} {say('answer.forest.key_levels', level=level, rules=names)}"
 
 
 def _limit(own: list[Limitation], say: Catalogue) -> Limitation:

@@ -9,7 +9,16 @@ from trustreport.verdicts.requirements import (
     standings,
     status,
 )
-from trustreport.verdicts.verdict import WORDS, FamilyOutcome, Locked, Verdict, Word, counted, worst
+from trustreport.verdicts.verdict import (
+    WORDS,
+    FamilyOutcome,
+    Locked,
+    Verdict,
+    Word,
+    counted,
+    named_family,
+    worst,
+)
 
 __all__ = [
     "WORDS",
@@ -22,6 +31,7 @@ __all__ = [
     "Word",
     "candidate_names",
     "counted",
+    "named_family",
     "requirements",
     "standings",
     "status",

@@ -1,18 +1,21 @@
-"""Verdicts of families: alpha shared by Holm or Bonferroni, tests in a fixed order, or all of them needed."""
+"""Verdicts of families: alpha shared by a rule, tests in an order, families that open when others are met."""
 
-from collections.abc import Callable, Container, Hashable, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from trustreport import criteria, lock
 from trustreport.criteria import FamilyOf
 from trustreport.finding import CheckOutcome
+from trustreport.measures.multiplicity import NO_SHARE, handed_on
 from trustreport.messages import say
 from trustreport.plan import Endpoint, Plan
 from trustreport.results import Result
 from trustreport.study import Study
 from trustreport.verdicts.judge import Judge
 from trustreport.verdicts.locked import with_locked
-from trustreport.verdicts.verdict import FamilyOutcome, Verdict
+from trustreport.verdicts.verdict import FamilyOutcome, Verdict, named_family
 
 AtLevel = Callable[[str, float], Sequence[Result]]
 """The results of a dimension with intervals of a level."""
@@ -46,8 +49,35 @@ def verdicts(
 def _verdicts(judge: Judge) -> dict[str, Verdict]:
     """The verdict on every criterion that asks for one, by its name."""
     families = criteria.families(judge.plan)
+    asked = {name for family in families for name in family.after}
     level = judge.plan.report.confidence_level
-    return {v.criterion.endpoint: v for own in families for v in _of_family(_Family(own, judge, level))}
+    met: dict[str, bool] = {}
+    found: dict[str, Verdict] = {}
+    for of in criteria.as_they_open(families):
+        is_open = _is_open(of, met)
+        own = _of_rule(_Family(of, judge, level)) if is_open else _closed(of, met)
+        met[of.name] = all(v.word == "pass" for v in own)
+        if of.name:
+            whole = met[of.name] if of.rule == "co-primary" or of.name in asked else None
+            gate = (of.after, of.any_opens, is_open)
+            said = FamilyOutcome(of.name, of.rule or "none", len(of.members), whole, *gate)
+            own = [replace(v, family=said) for v in own]
+        found |= {v.criterion.endpoint: v for v in own}
+    return found
+
+
+def _is_open(family: FamilyOf, met: Mapping[str, bool]) -> bool:
+    """Whether the families that it waits for are met; one without a criterion to be judged never is."""
+    before = [met.get(name, False) for name in family.after]
+    return not before or (any(before) if family.any_opens else all(before))
+
+
+def _closed(family: FamilyOf, met: Mapping[str, bool]) -> list[Verdict]:
+    """Nothing of a family is tested while what it waits for is not met."""
+    unmet = [name for name in family.after if not met.get(name, False)]
+    key = "closed_any" if family.any_opens else "closed"
+    reason = say(f"verdicts.reason.{key}", n=len(unmet), families=[named_family(name) for name in unmet])
+    return [Verdict(member, "not tested", reason) for member in family.members]
 
 
 def _gone(name: str) -> Verdict:
@@ -74,15 +104,16 @@ class _Family:
         return self.of.alpha or criteria.alpha_of(member, self.level)
 
 
-def _of_family(family: _Family) -> list[Verdict]:
-    rules = {"holm": _holm, "bonferroni": _bonferroni, "fixed sequence": _in_order}
-    size = len(family.of.members)
-    found = rules.get(family.of.rule or "", _each)(family)
-    if not family.of.name:
-        return found
-    met = all(v.word == "pass" for v in found) if family.of.rule == "co-primary" else None
-    said = FamilyOutcome(family.of.name, family.of.rule or "none", size, met)
-    return [replace(v, family=said) for v in found]
+def _of_rule(family: _Family) -> list[Verdict]:
+    """The verdicts on the members of a family that is open."""
+    rules = {
+        "holm": _holm,
+        "hochberg": _hochberg,
+        "bonferroni": _bonferroni,
+        "fixed sequence": _in_order,
+        "graph": _graph,
+    }
+    return rules.get(family.of.rule or "", _each)(family)
 
 
 def _each(family: _Family) -> list[Verdict]:
@@ -104,6 +135,41 @@ def _holm(family: _Family) -> list[Verdict]:
         found |= {v.criterion.endpoint: v for v in passed or judged}
         left = [member for member in left if member.endpoint not in found]
     return [found[member.endpoint] for member in family.of.members]
+
+
+def _hochberg(family: _Family) -> list[Verdict]:
+    """Step up: all at alpha, then at a half, a third, until so many pass that at most k - 1 do not."""
+    members = family.of.members
+    found: list[Verdict] = []
+    for k in range(1, len(members) + 1):
+        found = [family.judge(member, family.alpha / k) for member in members]
+        if sum(v.word != "pass" for v in found) < k:
+            break
+    return found
+
+
+def _graph(family: _Family) -> list[Verdict]:
+    """Each at its share of alpha; one that passes leaves, and hands its share on."""
+    names = criteria.named(family.of.members)
+    shares = np.array([family.of.weights.get(name, 0.0) for name in names])
+    rows = [family.of.transitions.get(name, {}) for name in names]
+    transitions = np.array([[row.get(name, 0.0) for name in names] for row in rows])
+    found: dict[int, Verdict] = {}
+    while True:
+        left = [i for i in range(len(names)) if i not in found]
+        judged: dict[int, Verdict] = {}
+        for i in left:
+            if shares[i] > NO_SHARE:
+                judged[i] = family.judge(family.of.members[i], family.alpha * float(shares[i]))
+                if judged[i].word == "pass":
+                    break
+        else:
+            break
+        found[i] = judged[i]
+        shares, transitions = handed_on(shares, transitions, i)
+    found |= judged
+    nothing = say("verdicts.reason.no_alpha")
+    return [found.get(i) or Verdict(m, "not tested", nothing) for i, m in enumerate(family.of.members)]
 
 
 def _in_order(family: _Family) -> list[Verdict]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from trustreport import criteria
 from trustreport.lock import Change, LockStatus, concerned, exploratory, removed, rests_on
 from trustreport.messages import Message, say
 from trustreport.plan import Endpoint, Family, Plan, Report
@@ -81,4 +82,9 @@ def as_locked(status: LockStatus, plan: Plan) -> Plan | None:
     except ValidationError:
         return None
     report = plan.report.model_copy(update={"confidence_level": level})
-    return plan.model_copy(update={"endpoints": endpoints, "families": families, "report": report})
+    before = plan.model_copy(update={"endpoints": endpoints, "families": families, "report": report})
+    try:
+        criteria.as_they_open(criteria.families(before))
+    except ValueError:  # they wait for each other: a lock is written before the criteria are looked at
+        return None
+    return before

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trustreport.criteria import Bound
-from trustreport.messages import Message
+from trustreport.messages import Message, say
 from trustreport.plan import Endpoint
 from trustreport.results import Result
 
@@ -19,12 +19,19 @@ ROLES = ("safety", "primary", "secondary", "exploratory", None)
 
 @dataclass(frozen=True, slots=True)
 class FamilyOutcome:
-    """The family of a criterion, its rule, and whether it is met as a whole; None where that is not asked."""
+    """The family of a criterion, its rule, and whether it is met as a whole; None where that is not asked.
+
+    `after` names the families that had to be met first (one of them where `any_opens`), and `open` is whether
+    they were.
+    """
 
     name: str
     rule: str
     size: int
     met: bool | None = None
+    after: tuple[str, ...] = ()
+    any_opens: bool = False
+    open: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +90,11 @@ class Verdict:
             return False
         e = self.result.estimate
         return self.result.quantity.is_loss(e.low, e.high)
+
+
+def named_family(name: str) -> Message:
+    """The name of a family, between quotation marks."""
+    return say("verdicts.family", name=name)
 
 
 def counted(found: Iterable[Verdict]) -> dict[Word, int]:

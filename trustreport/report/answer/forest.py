@@ -14,7 +14,7 @@ from trustreport.report import acceptance
 from trustreport.report.answer.sentences import candidate_of, estimate_of, title, within
 from trustreport.report.tables import in_words
 from trustreport.results import Result
-from trustreport.verdicts import Verdict
+from trustreport.verdicts import FamilyOutcome, Verdict, named_family
 
 WIDTH, HEIGHT, MARGIN = 120.0, 12.0, 6.0  # points
 MARK = 2.8
@@ -142,11 +142,22 @@ def _about(
     if found is not None and _own_level(found, assessment):
         yield say("answer.forest.level", level=found.estimate.level)
     if verdict.word == "not tested" and verdict.family is not None:
-        before = str(verdict.reason.values["criterion"])
-        stopped = next(v for v in assessment.verdicts if v.criterion.endpoint == before)
-        yield say("answer.forest.behind", criterion=within(title(stopped, assessment, say), say))
+        yield _tested_if(verdict, verdict.family, assessment, say)
     if held is not None and held.aside:
         yield held.aside
+
+
+def _tested_if(verdict: Verdict, family: FamilyOutcome, assessment: Assessment, say: Catalogue) -> str:
+    """When a criterion would have been tested."""
+    if not family.open:
+        key = "behind_any" if family.any_opens else "behind_families"
+        after = [named_family(name) for name in family.after]
+        return say(f"answer.forest.{key}", n=len(after), families=after)
+    before = verdict.reason.values.get("criterion")
+    stopped = next((v for v in assessment.verdicts if v.criterion.endpoint == before), None)
+    if stopped is None:
+        return say("answer.forest.without_alpha")
+    return say("answer.forest.behind", criterion=within(title(stopped, assessment, say), say))
 
 
 def _own_level(found: Result | None, assessment: Assessment) -> bool:
