@@ -102,7 +102,11 @@ def test_a_criterion_may_name_a_flip_rate(tmp_path: Path) -> None:
     point = "{threshold: 0.5, threshold_origin: tuned on development data, threshold_fixed_on: 2025-01-01}"
     manifest = SETS.replace("{threshold: 0.5}", point) + criterion
     manifest += "study: {sap_locked_at: 2026-01-01, data_opened_at: 2026-02-01}\n"
-    rows = [f"{i}{row}" for i in range(10) for row in of_scores()[1:]]
+    rows = [
+        f"{i}c{j},{int(j < 6)},{first + i / 1e4},{second + i / 1e4}"
+        for i in range(10)
+        for j, (first, second) in enumerate(SCORES)
+    ]
     (verdict,) = assessed(tmp_path, ["case,truth,score,second_score", *rows], manifest).verdicts
     assert (verdict.word, verdict.checks) == ("pass", ())
 

@@ -195,7 +195,9 @@ def test_a_block_about_precision_withholds_what_is_inconclusive_only(
 def test_the_verdict_under_the_locked_criterion_follows_too() -> None:
     before = plan(endpoints=[goal("found", 0.87), goal("found too", 0.95)], study=FIXED)
     held = lock.written(lock.renewed(before))
-    amended = [{"field": name, "before_data_opened": True} for name in ("found", "found too")]
+    amended = [
+        {"field": name, "date": "2026-01-15", "before_data_opened": True} for name in ("found", "found too")
+    ]
     document = report(goal("found", 0.8), lock=held, amendments=amended)
     assert [(v["verdict"], v["locked"]["verdict"]) for v in document["verdicts"]] == [
         ("pass", "inconclusive"),

@@ -185,7 +185,7 @@ ON_DATA = ("tested", "internal_test", "named")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class OriginWord:
     """A word of a kind that matters; of a data set or site that tests the threshold, the name of the set."""
 
     kind: str
@@ -222,7 +222,7 @@ def read_origin(text: str, tested: Mapping[str, Iterable[str]], making: Iterable
     False
     """
     plain = " ".join(text.casefold().replace("’", "'").split())
-    found: list[Piece] = []
+    found: list[OriginWord] = []
     inherited = ""
     for clause, begins in _clauses(_tokens(plain, tested, making)):
         kinds = [token.kind for token in clause]
@@ -243,15 +243,15 @@ def read_origin(text: str, tested: Mapping[str, Iterable[str]], making: Iterable
     )
 
 
-def _tokens(text: str, tested: Mapping[str, Iterable[str]], making: Iterable[str]) -> Iterator[Piece]:
+def _tokens(text: str, tested: Mapping[str, Iterable[str]], making: Iterable[str]) -> Iterator[OriginWord]:
     """Words of a known kind in their order; names of data sets and sites come before all other words.
 
     A name that data of both kinds share says nothing against the threshold.
     """
-    tokens = {name.casefold().strip(): Piece("making") for name in making}
+    tokens = {name.casefold().strip(): OriginWord("making") for name in making}
     for dataset, names in tested.items():
         for name in names:
-            tokens.setdefault(name.casefold().strip(), Piece("named", dataset))
+            tokens.setdefault(name.casefold().strip(), OriginWord("named", dataset))
     listed = sorted(filter(None, tokens), key=len, reverse=True)
     # A name that nothing matches, where there are none.
     spelled = _any(map(_spelled, listed)) or r"(?!)"
@@ -264,7 +264,7 @@ def _tokens(text: str, tested: Mapping[str, Iterable[str]], making: Iterable[str
             yield tokens[next(name for name in listed if called[0].endswith(name))]
             at = called.end()
         elif word:
-            yield Piece(str(word.lastgroup))
+            yield OriginWord(str(word.lastgroup))
             at = word.end()
         else:
             return
@@ -275,9 +275,9 @@ def _spelled(name: str) -> str:
     return (rf"(?<!\w){BESIDE} " if len(name) <= SHORT else r"(?<!\w)") + re.escape(name)
 
 
-def _clauses(tokens: Iterable[Piece]) -> Iterator[tuple[list[Piece], bool]]:
+def _clauses(tokens: Iterable[OriginWord]) -> Iterator[tuple[list[OriginWord], bool]]:
     """The clauses of a text, and whether each begins a sentence."""
-    clause: list[Piece] = []
+    clause: list[OriginWord] = []
     begins = True
     for token in tokens:
         if token.kind in ("sentence", "comma", "joint", "contrast"):
