@@ -21,7 +21,6 @@ import argparse
 import csv
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -34,10 +33,11 @@ DOCS = FOLDER.parent / "docs" / "verdicts.md"
 SEED = 20261127
 BATCH = 10
 NOMINAL, MOST_WITHHELD = 0.025, 0.5
-FIELDS = "design study counted criterion truth verdict checks".split()
+COUNTED = "units false_passes false_fails criteria undecided withheld refused".split()
+FIELDS = ["design", "study", *COUNTED, "which"]
 BEGIN, END = "<!-- false verdicts -->", "<!-- /false verdicts -->"
 
-Row = Mapping[str, str]
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Summary:
 
     design: str
     studies: int
-    refused: int
-    criteria: int
     units: int
     false_passes: int
     false_fails: int
+    criteria: int
     undecided: int
     withheld: int
+    refused: int
 
     @property
     def limit(self) -> float:
@@ -78,8 +78,8 @@ def generator(seed: int, design: str, number: int) -> Any:
     return np.random.default_rng([seed, number, *design.encode()])
 
 
-def verdicts_of(folder: str, seed: int, design: str, numbers: Sequence[int]) -> list[dict[str, str]]:
-    """A row for each criterion of some studies of a class; by a worker of any backend."""
+def verdicts_of(folder: str, seed: int, design: str, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """A row for each of some studies of a class; by a worker of any backend."""
     if folder not in sys.path:
         sys.path.insert(0, folder)
     from designs import CLASSES
@@ -91,19 +91,56 @@ def verdicts_of(folder: str, seed: int, design: str, numbers: Sequence[int]) -> 
     rows = []
     for number in numbers:
         drawn = CLASSES[design](generator(seed, design, number))
-        of_study = {"design": design, "study": str(number), "counted": drawn.counted}
         try:
             found = assess(*read_study(drawn.manifest)).verdicts
         except StudyError as error:
-            rows.append(
-                {**of_study, "criterion": str(error)[:200], "truth": "", "verdict": "refused", "checks": ""}
-            )
+            refused = {**dict.fromkeys(COUNTED, 0), "refused": 1, "which": str(error)[:200]}
+            rows.append({"design": design, "study": number, **refused})
             continue
-        for verdict in found:
-            name = verdict.criterion.endpoint
-            said = {"criterion": name, "truth": drawn.truths[name], "verdict": verdict.word}
-            rows.append({**of_study, **said, "checks": " ".join(verdict.checks)})
+        words = {verdict.criterion.endpoint: verdict.word for verdict in found}
+        blocks = {verdict.criterion.endpoint: verdict.checks for verdict in found}
+        counts = counted(words, drawn.truths, drawn.counted)
+        rows.append(
+            {"design": design, "study": number, **counts, "which": which(words, drawn.truths, blocks)}
+        )
     return rows
+
+
+def counted(words: Mapping[str, str], truths: Mapping[str, str], by: str) -> dict[str, int]:
+    """What a study adds to its class, from the verdict and the truth of each criterion.
+
+    >>> words, truths = {"a": "pass", "b": "pass"}, {"a": "border", "b": "border"}
+    >>> [
+    ...     counted(words, truths, by)["false_passes"]
+    ...     for by in ("criteria", "any of the family", "all of the family")
+    ... ]
+    [2, 1, 1]
+    """
+    passes = [words[name] == "pass" for name, truth in truths.items() if truth == "border"]
+    units, false = len(passes), sum(passes)
+    if by != "criteria":
+        units = 1
+        false = int(any(passes) if by == "any of the family" else set(words.values()) == {"pass"})
+    said = list(words.values())
+    return {
+        "units": units,
+        "false_passes": false,
+        "false_fails": said.count("fail"),
+        "criteria": len(said),
+        "undecided": said.count("inconclusive") + said.count("not tested"),
+        "withheld": said.count("not assessable"),
+        "refused": 0,
+    }
+
+
+def which(words: Mapping[str, str], truths: Mapping[str, str], blocks: Mapping[str, Sequence[str]]) -> str:
+    """The criteria that decide what they must not, or are withheld, with the checks."""
+    told = [
+        " ".join([f"{name}: {word}", *blocks[name]])
+        for name, word in words.items()
+        if word in ("fail", "not assessable") or (word == "pass" and truths[name] == "border")
+    ]
+    return "; ".join(told)
 
 
 def work(seed: int, studies: int, designs: Sequence[str]) -> Iterator[tuple[str, int, str, list[int]]]:
@@ -116,40 +153,7 @@ def work(seed: int, studies: int, designs: Sequence[str]) -> Iterator[tuple[str,
 
 def summary(design: str, rows: Sequence[Row]) -> Summary:
     """One class, or all of them together."""
-    by_study: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        by_study[row["design"], row["study"]].append(row)
-    asked = [row for row in rows if row["verdict"] != "refused"]
-    units = false_passes = 0
-    for own in by_study.values():
-        of_units, false = units_of([row for row in own if row["verdict"] != "refused"])
-        units, false_passes = units + of_units, false_passes + false
-    return Summary(
-        design,
-        studies=len(by_study),
-        refused=len(rows) - len(asked),
-        criteria=len(asked),
-        units=units,
-        false_passes=false_passes,
-        false_fails=sum(row["verdict"] == "fail" for row in asked),
-        undecided=sum(row["verdict"] in ("inconclusive", "not tested") for row in asked),
-        withheld=sum(row["verdict"] == "not assessable" for row in asked),
-    )
-
-
-def units_of(rows: Sequence[Row]) -> tuple[int, int]:
-    """How many passes of a study would be false, and how many are.
-
-    >>> both = [{"counted": "any of the family", "truth": "border", "verdict": "pass"}] * 2
-    >>> units_of(both), units_of([{**row, "counted": "criteria"} for row in both])
-    ((1, 1), (2, 2))
-    """
-    passes = [row["verdict"] == "pass" for row in rows if row["truth"] == "border"]
-    if not passes or rows[0]["counted"] == "criteria":
-        return len(passes), sum(passes)
-    if rows[0]["counted"] == "any of the family":
-        return 1, any(passes)
-    return 1, all(row["verdict"] == "pass" for row in rows)
+    return Summary(design, len(rows), **{name: sum(int(row[name]) for row in rows) for name in COUNTED})
 
 
 def summaries(rows: Sequence[Row]) -> list[Summary]:
@@ -184,7 +188,7 @@ def read(file: Path) -> list[dict[str, str]]:
 
 
 def write(rows: Iterable[Row], file: Path) -> None:
-    """One row for each criterion."""
+    """One row for each study."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w", newline="", encoding="utf-8") as lines:
         writer = csv.DictWriter(lines, FIELDS, lineterminator="\n")

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
+from trustreport.parallel import workers
+
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 DRAWN_HERE, DRAWN_ONCE = 300, 5000
@@ -44,13 +46,12 @@ def classes() -> list[str]:
 @pytest.mark.slow
 def test_drawn_studies_pass_falsely_no_more_than_promised(program: ModuleType) -> None:
     names = classes()
-    rows = []
-    for folder, seed, design, numbers in program.work(
-        program.SEED, -(-DRAWN_HERE // len(names)) * len(names), names
-    ):
-        rows += program.verdicts_of(folder, seed, design, numbers)
+    of_each = -(-DRAWN_HERE // len(names))
+    with workers(2) as run:
+        done = run(program.verdicts_of, program.work(program.SEED, of_each * len(names), names))
+        rows = [row for part in done for row in part]
     *each, together = program.summaries(rows)
-    assert [one.design for one in each] == names
+    assert [(one.design, one.studies) for one in each] == [(name, of_each) for name in names]
     assert together.studies >= DRAWN_HERE
     assert [one for one in (*each, together) if not one.accepted] == []
 
@@ -64,61 +65,49 @@ def test_the_committed_run_keeps_the_promise(program: ModuleType) -> None:
     assert program.table([*each, together]) in program.DOCS.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("number", [0, 7])
-def test_a_row_of_the_committed_run_is_drawn_again_by_its_number(program: ModuleType, number: int) -> None:
-    for design in ("arms, paired counts", "families"):
-        kept = [
-            r for r in program.read(program.RESULTS) if (r["design"], r["study"]) == (design, str(number))
-        ]
-        assert kept
-        assert program.verdicts_of(str(BENCHMARKS), program.SEED, design, [number]) == kept
-
-
-def rows_of(
-    *verdicts: str, counted: str = "criteria", truth: str = "border", study: int = 0
-) -> list[dict[str, str]]:
-    of = {
-        "design": "d",
-        "study": str(study),
-        "counted": counted,
-        "criterion": "c",
-        "truth": truth,
-        "checks": "",
-    }
-    return [{**of, "verdict": verdict} for verdict in verdicts]
-
-
-def test_a_family_counts_once_and_a_co_primary_one_where_all_pass(program: ModuleType) -> None:
-    some = [*rows_of("pass", "pass", counted="any of the family"), *rows_of("inconclusive", study=1)]
-    found = program.summary("d", some)
-    assert (found.studies, found.units, found.false_passes) == (2, 2, 1)
-    met = rows_of("pass", counted="all of the family") + rows_of(
-        "pass", counted="all of the family", truth="good"
-    )
-    assert program.units_of(met) == (1, 1)
-    assert program.units_of([*met, *rows_of("inconclusive", counted="all of the family", truth="good")]) == (
-        1,
-        0,
-    )
-    assert program.units_of(rows_of("pass", truth="good")) == (0, 0)
+@pytest.mark.parametrize("design", ["arms, paired counts", "families"])
+def test_a_row_of_the_committed_run_is_drawn_again_by_its_number(program: ModuleType, design: str) -> None:
+    kept = [row for row in program.read(program.RESULTS) if row["design"] == design][:5]
+    again = program.verdicts_of(str(BENCHMARKS), program.SEED, design, [int(row["study"]) for row in kept])
+    assert [{name: str(cell) for name, cell in row.items()} for row in again] == kept
 
 
 @pytest.mark.parametrize(
-    ("passes", "others", "more", "accepted"),
+    ("words", "truths", "by", "units", "false"),
     [
-        (5, 95, [], True),  # 2.5% and two errors of 100 studies are 5.6%
-        (6, 94, [], False),
-        (0, 40, ["not assessable"] * 41, False),
-        (0, 40, ["not assessable"] * 40, True),
-        (0, 99, ["refused"], False),
+        (["pass", "pass"], ["border", "border"], "criteria", 2, 2),
+        (["pass", "inconclusive"], ["border", "border"], "criteria", 2, 1),
+        (["pass", "pass"], ["good", "border"], "criteria", 1, 1),
+        (["pass", "pass"], ["border", "border"], "any of the family", 1, 1),
+        (["pass", "fail"], ["good", "border"], "any of the family", 1, 0),
+        (["pass", "pass"], ["good", "border"], "all of the family", 1, 1),
+        (["inconclusive", "pass"], ["good", "border"], "all of the family", 1, 0),
     ],
 )
-def test_when_a_class_is_accepted(
-    program: ModuleType, passes: int, others: int, more: list[str], accepted: bool
+def test_a_family_counts_once(
+    program: ModuleType, words: list[str], truths: list[str], by: str, units: int, false: int
 ) -> None:
-    words = ["pass"] * passes + ["inconclusive"] * others + more
-    found = program.summary("d", [row for i, word in enumerate(words) for row in rows_of(word, study=i)])
-    assert found.limit == pytest.approx(0.025 + 2 * sqrt(0.025 * 0.975 / len(words)))
+    found = program.counted(dict(zip("ab", words, strict=True)), dict(zip("ab", truths, strict=True)), by)
+    assert (found["units"], found["false_passes"], found["criteria"]) == (units, false, 2)
+    assert found["false_fails"] == words.count("fail")
+
+
+@pytest.mark.parametrize(
+    ("counts", "accepted"),
+    [
+        ({"units": 200, "false_passes": 11}, True),  # 2.5% and two errors of 100 studies are 5.6%
+        ({"units": 200, "false_passes": 12}, False),
+        ({"withheld": 100}, True),
+        ({"withheld": 101}, False),
+        ({"refused": 1}, False),
+        ({"units": 0}, False),
+    ],
+)
+def test_when_a_class_is_accepted(program: ModuleType, counts: dict[str, int], accepted: bool) -> None:
+    nothing = dict.fromkeys(program.COUNTED, 0)
+    rows = [{**nothing, "units": 200, "criteria": 200, **counts}, *[nothing] * 99]
+    found = program.summary("d", rows)
+    assert found.limit == pytest.approx(0.025 + 2 * sqrt(0.025 * 0.975 / 100))
     assert found.accepted is accepted
 
 

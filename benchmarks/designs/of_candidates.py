@@ -11,7 +11,7 @@ from scipy.stats import norm
 from designs.drawn import Drawn, ask_difference, chosen
 from designs.of_scores import FEWEST, scored
 
-NAMES = ("New", "Old")  # the first is compared with the second
+NAMES = ("Birch", "Alder")  # the first is compared with the second, as a report has them
 
 
 def candidates(rng: Generator) -> Drawn:

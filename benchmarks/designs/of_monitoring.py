@@ -55,7 +55,7 @@ def periods(rng: Generator) -> Drawn:
     for name in chosen(rng, OF, 2):
         where = {"of": name, "period": "q1", "against": "baseline"}
         ask_difference(drawn, rng, "vigilance.period_change", now[name] - before[name], **where)
-    of = str(rng.choice([*OF, "brier", "ppv"]))
+    of = str(rng.choice(OF))
     ask_values(drawn, rng, {"period_value": now[of]}, "vigilance.", of=of, period="q1")
     return drawn
 

@@ -112,7 +112,8 @@ def _table(truth: NDArray[np.bool_], rating: Numbers, thresholds: tuple[float, f
 
 def _ask(drawn: Drawn, rng: Generator, model: Model, prevalence: float, *, null: bool) -> None:
     """Criteria on changes, on the risk of an error, and on the mean of an arm."""
-    values, contrast = model.values(prevalence), {"arm_or_contrast": ["aided", "unaided"]}
+    values = model.values(prevalence)
+    contrast: dict[str, Any] = {"arm_or_contrast": ["aided", "unaided"]}
     asked = [*OF, "arr", *(["rr", "odds_ratio"] if null else []), "arm"]
     for name in chosen(rng, asked, 3):
         if name in OF:

@@ -1,6 +1,7 @@
 """External sites, drawn from many: equal ones, and some much larger than others."""
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,6 @@ def sites(rng: Generator) -> Drawn:
         parts.append(cases.assign(case=f"S{i} " + cases["case"]))
     drawn = scored(pd.concat(parts, ignore_index=True), 0.5)
     for name, value in true.items():
-        where = {"of": name, "population": "typical site"}
+        where: dict[str, Any] = {"of": name, "population": "typical site"}
         ask_values(drawn, rng, {"pooled_performance": value}, "potential_robustness.", **where)
     return drawn
