@@ -6,8 +6,8 @@ Manifest and tables are read and assessed as by `trustreport build`; nothing is 
 
 A class is accepted where
 
-- false passes are at most 2.5% of the criteria at the border, plus two Monte Carlo errors. The error is that
-  of the number of studies, as if the criteria of a study always agreed. A family counts once;
+- false passes are at most 2.5% of the criteria at the border, plus two (binomial) Monte Carlo errors of the
+  number of studies, as if the criteria of a study always agreed. A family counts once;
 - no study is refused, and no more than half of the criteria are withheld, since that would show nothing.
 
 The exit status is 1 where a class is not. Every study has a number, and is drawn again by it:
@@ -23,7 +23,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ RESULTS = FOLDER / "results" / "false_verdicts.csv"
 DOCS = FOLDER.parent / "docs" / "verdicts.md"
 SEED = 20261127
 BATCH = 10
-NOMINAL, MOST_WITHHELD = 0.025, 0.5
+NOMINAL, ERRORS, MOST_WITHHELD = 0.025, 2, 0.5
 COUNTED = "units false_passes false_fails criteria undecided withheld refused".split()
 FIELDS = ["design", "study", *COUNTED, "which"]
 BEGIN, END = "<!-- false verdicts -->", "<!-- /false verdicts -->"
@@ -56,8 +55,10 @@ class Summary:
 
     @property
     def limit(self) -> float:
-        """The largest rate of false passes that is accepted."""
-        return NOMINAL + 2 * sqrt(NOMINAL * (1 - NOMINAL) / max(self.studies, 1))
+        """The largest accepted rate of false passes: a binomial quantile, at two errors."""
+        from scipy.stats import binom, norm
+
+        return float(binom.ppf(norm.cdf(ERRORS), self.studies, NOMINAL)) / self.studies
 
     @property
     def rate(self) -> float:
