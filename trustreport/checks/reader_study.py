@@ -249,7 +249,9 @@ def _associations(
     most = int(by_reader.argmax())
     rest = (by_reader.sum() - by_reader[most]) / max(each * (len(by_reader) - 1), 1)
     named = {"reader": readings.readers.labels[most], "a": by_reader[most] / each, "b": float(rest)}
-    among = equal_shares(by_reader, np.full(len(by_reader), each))
+    # By case: who skips a case often skips it in both arms, and that is one event.
+    skipped = (compared | baseline).sum(axis=1)
+    among = equal_shares(skipped, np.full(len(skipped), missing.shape[2]))
     yield _Association("reader", named, among, among.method)
     per_case = missing.sum(axis=(0, 1))
     yield _by_case("class", per_case, readings.cases.truth == 1, readings.cases.truth == 0, missing)
