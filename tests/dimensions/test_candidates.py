@@ -93,13 +93,23 @@ def test_differences_are_paired() -> None:
     assert (e.value, e.low, e.high, e.n) == pytest.approx((-0.1, expected.low, expected.high, 40))
 
 
+def test_the_first_of_a_contrast_is_compared_with_the_second() -> None:
+    held = study(A=scores(35, 6), B=scores(30, 3))
+    asked = {"endpoint": "found", "measure": "candidates.sensitivity_difference"}
+    for criterion in ({"candidate": ["A", "B"]}, {"arm_or_contrast": ["A", "B"]}):
+        results = answer(held, procurement(endpoints=[{**asked, **criterion}])).results
+        e = value(results, "sensitivity_difference", candidates=["A", "B"]).estimate
+        other = value(answer(held, procurement()).results, "sensitivity_difference", candidates=["B", "A"])
+        assert (e.value, e.low, e.high) == pytest.approx((5 / 40, -other.estimate.high, -other.estimate.low))
+
+
 def test_clusters_widen_the_interval() -> None:
     patient = Coded((np.arange(N) // 10).astype(np.int32), Labels(tuple(f"p{i}" for i in range(10))))
     alone = answer(study(A=scores(35, 6), B=scores(30, 3)), procurement()).results
     together = answer(study(patient, A=scores(35, 6), B=scores(30, 3)), procurement()).results
     scope = {"candidates": ["B", "A"]}
     one, other = (value(r, "accuracy_difference", **scope).estimate for r in (alone, together))
-    assert other.method == "cluster_mean"
+    assert other.method == "tango_clustered"
     assert other.high - other.low > one.high - one.low
     assert other.df == 9
 

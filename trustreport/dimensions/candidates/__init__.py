@@ -15,7 +15,7 @@ from trustreport.study import Study
 
 def sets(study: Study, plan: Plan) -> list[Common]:
     """The data sets with decisions of at least one candidate, on the cases that all were given."""
-    found = (common_cases(candidates) for candidates in by_set(scored_cases(study, plan)).values())
+    found = (common_cases(candidates, plan) for candidates in by_set(scored_cases(study, plan)).values())
     return [common for common in found if common is not None]
 
 

@@ -30,10 +30,14 @@ RATES = ("alarm_rate", "false_alarm_rate", "missed_rate", "failure_rate", "recal
 
 @dataclass(frozen=True, eq=False)
 class Common:
-    """The candidates of a data set on the cases that all of them were given."""
+    """The candidates of a data set on the cases that all of them were given.
+
+    `asked` are the contrasts of two that criteria name, compared first.
+    """
 
     dataset: str
     runs: tuple[ScoredCases, ...]
+    asked: tuple[tuple[str, str], ...] = ()
 
     @property
     def truth(self) -> NDArray[np.bool_]:
@@ -57,16 +61,24 @@ class Common:
 
     @property
     def pairs(self) -> list[tuple[ScoredCases, ScoredCases]]:
-        """The candidates two by two, the later one compared with the earlier one."""
-        return [(compared, baseline) for baseline, compared in combinations(self.runs, 2)]
+        """The candidates two by two, as a criterion asks, else the later one compared with the earlier one."""
+        return [
+            (one, other)
+            if (one.candidate, other.candidate) in self.asked
+            and (other.candidate, one.candidate) not in self.asked
+            else (other, one)
+            for one, other in combinations(self.runs, 2)
+        ]
 
 
-def common_cases(candidates: Sequence[ScoredCases]) -> Common | None:
+def common_cases(candidates: Sequence[ScoredCases], plan: Plan) -> Common | None:
     """The candidates of a data set on the cases that all of them were given; None without decisions."""
     deciding = [one for one in candidates if one.decision is not None]
     if not deciding or deciding[0].dataset.role in DEVELOPMENT_ROLES:
         return None
-    return Common(deciding[0].dataset.name, in_common(deciding))
+    named = ((e.candidate, e.arm_or_contrast) for e in plan.endpoints)
+    asked = tuple(said for both in named for said in both if isinstance(said, tuple))
+    return Common(deciding[0].dataset.name, in_common(deciding), asked)
 
 
 def results_of(common: Common, plan: Plan) -> list[Result]:
