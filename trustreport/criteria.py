@@ -14,6 +14,7 @@ CUSTOMARY_ALPHA = 0.05
 
 # The population that a criterion names where it means the cases as they were sampled.
 SAMPLE = "sample"
+OF_READINGS = "readings"  # a criterion's `dataset`: the cases that were read, or labelled by raters, alone
 
 NO_MEASURE = "no_measure"
 NO_HYPOTHESIS = "no_hypothesis"

@@ -560,6 +560,8 @@ class Endpoint(Group):
     prevalence: Share | None = None
     kind: Text | None = None
     weights: bool | None = None
+    raters: tuple[Text, ...] | None = None
+    parameters: dict[Text, Any] | None = None
     mean_over_classes: Literal[True] | None = None
     apparent: Literal[True] | None = None
     risk: RiskLimits | None = None

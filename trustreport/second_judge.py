@@ -20,7 +20,10 @@ PLACES = (
 )
 CHOSEN = ("metric", "bins", "tau", "against", "prevalence", "kind")
 MACRO = {"class_sensitivity": "macro_sensitivity", "class_ppv": "macro_ppv"}
-SPECIAL = ("subgroup", "reader", "raters", "site", "period", "class", "parameters")
+SPECIAL = (
+    *("set", "subgroup", "reader", "raters", "site", "period", "class", "parameters"),
+    *("version", "advice_type", "complexity", "arms"),
+)
 PARTS = ("site", "reader", "version", "class")
 NUMBERS = ("value", "low", "high", "se")
 RULES = {
@@ -146,9 +149,16 @@ class _Judge:
             found = [
                 r for r in found if (r["scope"].get("parameters") or {}).get("prevalence") == share
             ] or found
-        extra = [sum(key in r["scope"] and key not in c for key in SPECIAL) for r in found]
-        found = [r for r, n in zip(found, extra, strict=True) if n == min(extra)]
+        given = {*c, "arms"} if "arm_or_contrast" in c else {*c}
+        named = {*(key for key in CHOSEN if key in c), *(c.get("parameters") or ())}
+        for extra in (
+            lambda r: sum(key in r["scope"] and key not in given for key in SPECIAL),
+            lambda r: len(_parameters(r["scope"]).keys() - named),
+        ):
+            fewest = min(map(extra, found), default=0)
+            found = [r for r in found if extra(r) == fewest]
         for preferred in (
+            lambda scope: scope.get("arm") == c.get("arm_or_contrast"),
             lambda scope: scope.get("threshold") == self.criteria["threshold"],
             lambda scope: (scope.get("parameters") or {}).get("binning", "equal_width") == "equal_width",
         ):
@@ -419,8 +429,11 @@ def _is_there(scope: Item, c: Item) -> bool:
         ("class" not in c or c["class"] in (scope.get("class"), parameters.get("of_class")))
         and (population not in ("typical site", "new site") or scope.get("population") == population)
         and ("of" not in c or endpoint == c["of"])
+        and all(_same(parameters.get(k), v) for k, v in (c.get("parameters") or {}).items())
+        and ("raters" not in c or scope.get("raters") == c["raters"])
         and all(parameters.get(k, endpoint if k == "metric" else None) == c[k] for k in CHOSEN if k in c)
-        and all(_dataset(scope) == c[key] for key in ("dataset", "period") if key in c)
+        and ("period" not in c or _dataset(scope) == c["period"])
+        and ("dataset" not in c or c["dataset"] in (_dataset(scope) or _elsewhere(scope),))
         and all(scope.get(key) == c[key] for key in PLACES if key in c)
         and ("candidate" not in c or c["candidate"] in candidates)
         and (said is None or said in (pairs if isinstance(said, list) else names))
@@ -477,6 +490,11 @@ def _datasets(scope: Item) -> list[Any]:
 
 def _dataset(scope: Item) -> Any:
     return scope.get("dataset", scope.get("period"))
+
+
+def _elsewhere(scope: Item) -> str:
+    """The word of what readers read, where an entry is of no data set and no published set."""
+    return "" if any(key in scope for key in ("set", "sets", "datasets")) else "readings"
 
 
 def _same(one: Any, other: Any) -> bool:

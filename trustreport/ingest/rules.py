@@ -398,7 +398,10 @@ def _places_known(
     named = [("candidate", name, candidates) for name in ((said,) if isinstance(said, str) else said or ())]
     named += [
         (key, name, known)
-        for key, name, known in (("dataset", endpoint.dataset, datasets), ("set", endpoint.set, sets))
+        for key, name, known in (
+            ("dataset", endpoint.dataset, datasets | {criteria.OF_READINGS}),
+            ("set", endpoint.set, sets),
+        )
         if name is not None
     ]
     for key, name, known in named:

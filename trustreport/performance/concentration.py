@@ -1,5 +1,6 @@
 """What is found of where errors concentrate: groups, their contrasts, and the crossing of the leading one."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
@@ -148,4 +149,4 @@ class Concentration:
 
 
 def _scope(r: Result) -> str:
-    return f"{r.id} {sorted(r.scope.items(), key=lambda item: item[0])}"
+    return json.dumps([r.id, r.scope], sort_keys=True, default=str)

@@ -3,16 +3,22 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from trustreport.criteria import SAMPLE
+from trustreport.criteria import OF_READINGS, SAMPLE
 from trustreport.measures.protocols import READER as ALONE
 from trustreport.messages import Message, say
+from trustreport.place import Place
 from trustreport.plan import Endpoint, Plan
 from trustreport.quantities import VALUES
 from trustreport.results import Result
 from trustreport.study import DEVELOPMENT_ROLES, Study
 
 # What makes an entry one of several kinds of a quantity; a criterion that is silent means the plain one.
-SPECIAL = ("subgroup", "reader", "raters", "site", "period", "class", "parameters")
+SPECIAL = (
+    *("set", "subgroup", "reader", "raters", "site", "period", "class", "parameters"),
+    *("version", "advice_type", "complexity", "arms"),
+)
+# How a criterion calls a key of a scope, where it has another word for it.
+CALLED = {"class": "class_", "arms": "arm_or_contrast"}
 PLACES = (
     *("set", "task", "candidate", "subgroup", "site", "threshold"),
     *("protocol", "reader", "version", "advice_type"),
@@ -87,11 +93,15 @@ def _has_scope_of(criterion: Endpoint, r: Result) -> bool:
         said = getattr(criterion, key)
         if said is not None and r.parameters.get(key, r.endpoint if key == "metric" else None) != said:
             return False
+    if any(r.parameters.get(key) != said for key, said in (criterion.parameters or {}).items()):
+        return False
+    if criterion.raters is not None and at.raters != criterion.raters:
+        return False
     if criterion.class_ is not None and criterion.class_ not in (at.class_, r.parameters.get("of_class")):
         return False
     if criterion.population in POPULATIONS and at.population != criterion.population:
         return False
-    if criterion.dataset is not None and criterion.dataset not in (at.dataset, at.period):
+    if criterion.dataset is not None and criterion.dataset not in _data_of(at):
         return False
     if criterion.period is not None and criterion.period not in (at.dataset, at.period):
         return False
@@ -105,6 +115,12 @@ def _has_scope_of(criterion: Endpoint, r: Result) -> bool:
         ):
             return False
     return _of_arm(criterion.arm_or_contrast, r, protocol=criterion.protocol is not None)
+
+
+def _data_of(at: Place) -> set[str]:
+    """What a criterion may call the data of an entry: its set, or that they are what was read."""
+    named = {name for name in (at.dataset, at.period) if name is not None}
+    return named or (set() if at.set or at.sets or at.datasets else {OF_READINGS})
 
 
 def _of_arm(said: str | tuple[str, str] | None, r: Result, *, protocol: bool) -> bool:
@@ -128,10 +144,16 @@ def _one(found: Sequence[Result], criterion: Endpoint, plan: Plan) -> Result | M
     """
     if criterion.prevalence is None and criterion.population != SAMPLE:
         found = [r for r in found if _is_declared(r, plan)] or found
-    silent = [key for key in SPECIAL if getattr(criterion, key.replace("class", "class_"), None) is None]
-    fewest = min(sum(key in r.scope for key in silent) for r in found)
-    found = [r for r in found if sum(key in r.scope for key in silent) == fewest]
+    silent = [key for key in SPECIAL if getattr(criterion, CALLED.get(key, key), None) is None]
+    known = {*(criterion.parameters or ()), *(key for key in CHOSEN if getattr(criterion, key) is not None)}
+    for extra in (
+        lambda r: sum(key in r.scope for key in silent),
+        lambda r: len(r.parameters.keys() - known),
+    ):
+        fewest = min(map(extra, found))
+        found = [r for r in found if extra(r) == fewest]
     preferred = (
+        lambda r: r.place.arm == criterion.arm_or_contrast,
         lambda r: r.place.threshold == plan.operating_point.threshold,
         lambda r: all(r.parameters.get(key, plain) == plain for key, plain in PLAIN.items()),
     )

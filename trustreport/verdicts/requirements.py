@@ -20,6 +20,8 @@ ASKED = (
         "population",
         "kind",
         "weights",
+        "raters",
+        "parameters",
         "mean_over_classes",
         "apparent",
     ),

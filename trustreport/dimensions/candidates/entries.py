@@ -61,7 +61,7 @@ class Common:
 
     @property
     def pairs(self) -> list[tuple[ScoredCases, ScoredCases]]:
-        """The candidates two by two, as a criterion asks, else the later one compared with the earlier one."""
+        """The candidates two by two: as a criterion asks, else the later compared with the earlier one."""
         return [
             (one, other)
             if (one.candidate, other.candidate) in self.asked
