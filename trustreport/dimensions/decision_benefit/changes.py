@@ -63,7 +63,7 @@ def strata_results(
     for name, column in strata(readings).items():
         for code in np.unique(column.codes[column.codes >= 0]):
             readers = np.flatnonzero(column.codes == code)
-            analysis = endpoint.analyse(endpoint.outcome[:, readers])
+            analysis = endpoint.of_readers(readers)
             differences = analysis.differences(level)
             group = place.at(arms=arms, subgroup=f"{name}: {column.labels[int(code)]}")
             of = {"endpoint": endpoint.name, "cases": reading_key(readings)}
