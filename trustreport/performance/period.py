@@ -32,7 +32,7 @@ def compared_later(readings: Readings, arms: tuple[str, str]) -> Floats | None:
     return None
 
 
-def days(readings: Readings, arms: tuple[str, str]) -> Floats | None:
+def days_of(readings: Readings, arms: tuple[str, str]) -> Floats | None:
     """When each reading was made, in days: (2, n_readers, n_cases)."""
     if readings.read_at is None:
         return None
@@ -41,7 +41,7 @@ def days(readings: Readings, arms: tuple[str, str]) -> Floats | None:
 
 
 def _times(readings: Readings, arms: tuple[str, str]) -> Iterator[Floats]:
-    dated = days(readings, arms)
+    dated = days_of(readings, arms)
     if dated is not None:
         yield dated
     if readings.session is not None:

@@ -133,7 +133,10 @@ class Analysis:
         plain = _first(self.change_in_range(lead, lambda arm: self.lead_mean(arm, level)), found)
         if self.adjusted is None:
             return plain
-        over_periods, made = partial(self.adjusted.arm_mean, level=level), self.adjusted.difference(level=level)
+        over_periods, made = (
+            partial(self.adjusted.arm_mean, level=level),
+            self.adjusted.difference(level=level),
+        )
         return _first(self.change_in_range(made, over_periods), plain)
 
     def first(self, by_analysis: Mapping[str, Estimate]) -> str:
@@ -337,16 +340,14 @@ def _adjusted(
     cluster: Clusters | None,
     later: Floats | None,
 ) -> PeriodAdjusted | None:
-    """The change adjusted for the period, where this is called for and can be done; `each` analyses readers."""
+    """The change adjusted for the period, where it should and can be; `each` is the analysis of readers."""
     if later is None or not (can_adjust(later) and needs_adjusting(later)):
         return None
     of = np.arange(part.shape[-1]) if cluster is None else cluster
     return period_adjusted(each(each_apart(part), of), later, clustered=cluster is not None)
 
 
-def analysis_of_means(
-    part: Floats, cluster: Clusters | None = None, later: Floats | None = None
-) -> Analysis:
+def analysis_of_means(part: Floats, cluster: Clusters | None = None, later: Floats | None = None) -> Analysis:
     """The analysis of a mean of what was recorded with each reading, (2, n_readers, n_cases): seconds."""
 
     def as_it_is(e: Estimate, *_: Any) -> Estimate:

@@ -25,6 +25,7 @@ from trustreport.measures.mrmc.predictive import fit_ratio
 from trustreport.measures.mrmc.reader_agreement import Coefficient, agreement_difference
 from trustreport.measures.mrmc.reading_order import halves, trend
 from trustreport.measures.mrmc.weighted import ratio_difference, ratio_mean
+from trustreport.performance.period import compared_later
 from trustreport.performance.readers import (
     AIDED,
     FIRST_COVARIANCE,
@@ -34,7 +35,6 @@ from trustreport.performance.readers import (
     patients_of,
     reading_key,
 )
-from trustreport.performance.period import compared_later
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result

@@ -1,7 +1,8 @@
-"""A change between two arms that readers read in either order, freed of what changed from one time to the other."""
+"""A change between two arms that readers read in either order, adjusted for when they read."""
 
 from dataclasses import dataclass, replace
-from math import inf, nan
+from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from trustreport.measures.mrmc.interval import NEGLIGIBLE, no_interval, symmetri
 from trustreport.measures.mrmc.obuchowski_rockette import leading
 
 COMPARED, BASELINE = 0, 1
-PERIOD = "_period"
+RANDOM, FIXED, PERIOD = "or_rrrc", "or_frrc", "_period"
 LEAST_READERS = 3
 # A reader with so large a share of pairs in one order has read in that order; else in both.
 MOSTLY = 0.6
@@ -31,7 +32,11 @@ def can_adjust(later: NDArray[np.float64]) -> bool:
 
     Examples
     --------
-    >>> can_adjust(np.array([1.0, 1.0, -1.0])), can_adjust(np.ones(3)), can_adjust(np.array([1.0, -1.0]))
+    >>> (
+    ...     can_adjust(np.array([1.0, 1.0, -1.0])),
+    ...     can_adjust(np.ones(3)),
+    ...     can_adjust(np.array([1.0, -1.0])),
+    ... )
     (True, False, False)
     """
     known = later[~np.isnan(later)]
@@ -78,7 +83,8 @@ class PeriodAdjusted:
     weigh alike, whatever they have read; those without a value in an arm, or of unknown order, are left out.
 
     `theta` (2, n_readers) has the compared arm first; `left_out` (2, n_readers, P) is what leaving out a case
-    changes in it, scaled so that sums of products over cases are the jackknife's covariances; `n` counts the readings of an arm, `n_clusters` cases, or patients where `clustered`.
+    changes in it, scaled so that sums of products over cases are the jackknife's covariances; `n` counts the
+    readings of an arm, `n_clusters` cases, or patients where `clustered`.
 
     References
     ----------
@@ -121,39 +127,63 @@ class PeriodAdjusted:
         """Mean of an arm over both periods."""
         return self._lead(self.theta[arm], self.left_out[arm], level, nan)
 
+    def mean_covariance(self, method: str) -> NDArray[np.float64]:
+        """Covariance of both arms' means over both periods, compared first, by the method of a difference."""
+        values, out = (
+            (x[COMPARED], x[BASELINE], x[COMPARED] - x[BASELINE]) for x in (self.theta, self.left_out)
+        )
+        random = method.startswith(RANDOM)
+        first, second, change = (self._variance(*of, random=random)[0] for of in zip(values, out))
+        between = (first + second - change) / 2
+        return np.array([[first, between], [between, second]])
+
     def _lead(
         self, values: NDArray[np.float64], left_out: NDArray[np.float64], level: float, null: float
     ) -> Estimate:
-        random, fixed = (
-            self._estimate(values, left_out, level, null, mode) for mode in ("or_rrrc", "or_frrc")
-        )
+        random, fixed = (self._estimate(values, left_out, level, null, mode) for mode in (RANDOM, FIXED))
         return leading(random, fixed, len(self.later))
 
     def _estimate(
-        self, d: NDArray[np.float64], left_out: NDArray[np.float64], level: float, null: float, mode: str
+        self,
+        values: NDArray[np.float64],
+        left_out: NDArray[np.float64],
+        level: float,
+        null: float,
+        mode: str,
     ) -> Estimate:
-        w, r = self.weights, len(self.later)
-        clusters = self.n_clusters
-        method = f"{mode}{'_clustered' if self.clustered else ''}{PERIOD}"
-        value = float(w @ d)
-        details = {"n_readers": float(r), "clusters" if self.clustered else "n_cases": float(clusters)}
+        clusters, value = self.n_clusters, float(self.weights @ values)
+        details = {
+            "n_readers": float(len(self.later)),
+            "clusters" if self.clustered else "n_cases": float(clusters),
+        }
+        of: dict[str, Any] = {
+            "level": level,
+            "method": f"{mode}{'_clustered' if self.clustered else ''}{PERIOD}",
+            "details": details,
+        }
         if clusters < 2 or np.isnan(left_out).any():
-            why = notes.ONE_CLUSTER if self.clustered else notes.ONE_CASE
-            return no_interval(value, self.n, why, level=level, method=method, details=details)
-        variance, df = float(((w @ left_out) ** 2).sum()), clusters - 1.0
-        if mode == "or_rrrc":
-            about = self.later - self.later.mean()
-            error = d - d.mean() - about * (about @ d) / (about @ about)
-            of_readers = float(error @ error / (r - 2) * (w @ w))
-            together = left_out.sum(axis=0)
-            alike = float(together @ together - (left_out**2).sum()) / (r * (r - 1))
-            variance = of_readers + max(alike, 0.0)
-            df = min(df, variance**2 * (r - 2) / of_readers**2 if of_readers > NEGLIGIBLE else inf)
+            return no_interval(value, self.n, notes.ONE_CLUSTER if self.clustered else notes.ONE_CASE, **of)
+        variance, df = self._variance(values, left_out, random=mode == RANDOM)
         if variance <= NEGLIGIBLE:
-            return no_interval(value, self.n, notes.NO_VARIATION, level=level, method=method, details=details)
-        return symmetric(
-            value, variance, self.n, df=df, level=level, method=method, null=null, details=details
-        )
+            return no_interval(value, self.n, notes.NO_VARIATION, **of)
+        return symmetric(value, variance, self.n, df=df, null=null, **of)
+
+    def _variance(
+        self, values: NDArray[np.float64], left_out: NDArray[np.float64], *, random: bool
+    ) -> tuple[float, float]:
+        """Variance of the weighted sum of the readers' values, and its degrees of freedom."""
+        w, r, most = self.weights, len(self.later), self.n_clusters - 1.0
+        if not random:
+            return float(((w @ left_out) ** 2).sum()), most
+        about = self.later - self.later.mean()
+        error = values - values.mean() - about * (about @ values) / (about @ about)
+        of_readers = float(error @ error / (r - 2) * (w @ w))
+        together = left_out.sum(axis=0)
+        alike = float(together @ together - (left_out**2).sum()) / (r * (r - 1))
+        variance = of_readers + max(alike, 0.0)
+        if of_readers <= NEGLIGIBLE:
+            return variance, most
+        return variance, min(variance**2 * (r - 2) / of_readers**2, most)
 
 
 def period_adjusted(
