@@ -23,6 +23,8 @@ from trustreport.place import Place
 from trustreport.study import Floats, Readings
 
 DIMENSION = "decision_benefit"
+# Days under which two readings of a case belong to one sitting, whatever the manifest says for P18.
+SITTING = 1.0
 # Designs in which a reader is not meant to read every case in every arm.
 PARTIAL_DESIGNS = ("split-plot", "parallel")
 
@@ -83,7 +85,7 @@ def same_order(evidence: Evidence) -> Iterator[Remark]:
                 first = arms[BASELINE if mean > 0 else COMPARED]
                 of = {"arm": first, "share": (1 + abs(mean)) / 2, "n": int((~np.isnan(later)).sum())}
                 said.append(say(f"checks.P16.{'adjusted' if adjusted else 'fired'}", **of))
-                severity = "W" if _one_sitting(evidence, readings, arms) else "B"
+                severity = "W" if _one_sitting(readings, arms) else "B"
         elif declared.startswith("fixed") and not _sequential(evidence, readings):
             said.append(say("checks.P16.declared"))
             severity = "B"
@@ -131,10 +133,10 @@ def _in_one_session(readings: Readings, arms: tuple[str, str]) -> float | None:
     return float((compared[known] == baseline[known]).mean()) if known.any() else None
 
 
-def _one_sitting(evidence: Evidence, readings: Readings, arms: tuple[str, str]) -> bool:
+def _one_sitting(readings: Readings, arms: tuple[str, str]) -> bool:
     """Whether both readings of a case were mostly made in one sitting, which P18 is about."""
     apart, together = _gap(readings, arms), _in_one_session(readings, arms)
-    return apart < evidence.limit("P18_days") if apart is not None else (together or 0.0) > 0.5
+    return apart < SITTING if apart is not None else (together or 0.0) > 0.5
 
 
 def _gap(readings: Readings, arms: tuple[str, str]) -> float | None:

@@ -166,7 +166,9 @@ class PeriodAdjusted:
         variance, df = self._variance(values, left_out, random=mode == RANDOM)
         if variance <= NEGLIGIBLE:
             return no_interval(value, self.n, notes.NO_VARIATION, **of)
-        return symmetric(value, variance, self.n, df=df, null=null, **of)
+        narrow = mode == RANDOM and variance < self._variance(values, left_out, random=False)[0] - NEGLIGIBLE
+        note = notes.BELOW_FIXED if narrow else ""
+        return symmetric(value, variance, self.n, df=df, null=null, note=note, **of)
 
     def _variance(
         self, values: NDArray[np.float64], left_out: NDArray[np.float64], *, random: bool
