@@ -53,12 +53,13 @@ def _times(readings: Readings, arms: tuple[str, str]) -> Iterator[Floats]:
 
 
 def _later(compared: NDArray[np.float64], baseline: NDArray[np.float64]) -> float:
-    """Of one reader, (n_cases,) each."""
+    """Of one reader, (n_cases,) each; two readings of one session count for neither order."""
     sign = np.sign(compared - baseline)
-    if (~np.isnan(sign)).any():
-        told = sign[~np.isnan(sign) & (sign != 0)]
-        return float(told.mean()) if len(told) else np.nan
+    told = sign[~np.isnan(sign)]
+    if len(told):
+        return float(told.mean()) if told.any() else np.nan
     one, other = compared[~np.isnan(compared)], np.sort(baseline[~np.isnan(baseline)])
-    before, after = (np.searchsorted(other, one, side) for side in ("left", "right"))
-    told_of = int(before.sum()) + int((len(other) - after).sum())
-    return float((before.sum() - (len(other) - after).sum()) / told_of) if told_of else np.nan
+    before, until = (np.searchsorted(other, one, side) for side in ("left", "right"))
+    after = len(other) - until
+    known = (before + after).any()
+    return float((before - after).sum() / (len(one) * len(other))) if known else np.nan

@@ -239,6 +239,9 @@ def of_cases(readings: Readings, mask: Mask) -> Readings:
         None if readings.score is None else readings.score[rows],
         positive_from=readings.positive_from,
         sequential=readings.sequential,
+        order=None if readings.order is None else readings.order[rows],
+        read_at=None if readings.read_at is None else readings.read_at[rows],
+        session=None if readings.session is None else readings.session[rows],
     )
 
 
