@@ -3,8 +3,8 @@
     python benchmarks/reading_order.py [--studies 2000]
 
 Simulates crossovers in which readers are better in their second session, whatever the arm, and the aid does
-nothing. Counts 95% intervals of the change above and below 0: the primary one (adjusted for reading order) and
-the plain one. Its output is in benchmarks/results/reading_order.csv.
+nothing. Counts 95% intervals of the change above and below 0: primary ones, adjusted for reading order, and
+plain ones. Its output is in benchmarks/results/reading_order.csv.
 """
 
 import argparse

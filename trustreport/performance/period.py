@@ -23,8 +23,21 @@ def compared_later(readings: Readings, arms: tuple[str, str]) -> Floats | None:
         From -1 to 1, NaN of a reader of whom it is not known; None where it is known of nobody, and of
         sequential readings, whose order is their design.
     """
-    if readings.sequential:
-        return None
+    at = ("later", arms)
+    if at not in readings.memo:
+        readings.memo[at] = None if readings.sequential else _by_reader(readings, arms)
+    return readings.memo[at]
+
+
+def same_order(part: Readings, whole: Readings, arms: tuple[str, str]) -> None:
+    """Have the readings of some cases take the order of the arms from those of all cases.
+
+    It is the readers'; of few cases they may by chance have read most in one order.
+    """
+    part.memo["later", arms] = compared_later(whole, arms)
+
+
+def _by_reader(readings: Readings, arms: tuple[str, str]) -> Floats | None:
     for when in _times(readings, arms):
         found = np.array([_later(*of_reader) for of_reader in when.transpose(1, 0, 2)])
         if not np.isnan(found).all():

@@ -18,6 +18,7 @@ from trustreport.measures.mrmc.crossed_clusters import clustered_areas, clustere
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.subgroup_effect import effect_differences, leading_mode
+from trustreport.performance.period import same_order
 from trustreport.performance.readers import (
     FIRST_COVARIANCE,
     ReaderEndpoint,
@@ -215,7 +216,9 @@ def _with_endpoints(
     """The endpoints of the readings of some cases, by name."""
     if not mask.any():
         return {}
-    return {one.name: one for one in endpoints(of_cases(readings, mask), arms, level)}
+    part = of_cases(readings, mask)
+    same_order(part, readings, arms)
+    return {one.name: one for one in endpoints(part, arms, level)}
 
 
 def of_cases(readings: Readings, mask: Mask) -> Readings:
@@ -239,9 +242,6 @@ def of_cases(readings: Readings, mask: Mask) -> Readings:
         None if readings.score is None else readings.score[rows],
         positive_from=readings.positive_from,
         sequential=readings.sequential,
-        order=None if readings.order is None else readings.order[rows],
-        read_at=None if readings.read_at is None else readings.read_at[rows],
-        session=None if readings.session is None else readings.session[rows],
     )
 
 
