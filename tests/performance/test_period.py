@@ -184,6 +184,26 @@ def test_changes_of_groups_are_adjusted() -> None:
         assert notes.ADJUSTED in r.estimate.note or isnan(r.estimate.low)
 
 
+def test_a_group_of_readers_of_one_order_has_no_interval() -> None:
+    """Juniors all had the aid second; all readers together and seniors are balanced or adjusted."""
+    study = crossed_over(EVEN)
+    (one,) = study.readings
+    junior = Coded(
+        np.where(EVEN & (np.arange(READERS) < 6), 0, 1).astype(np.int32), Labels(("junior", "senior"))
+    )
+    people = replace(one.readers, strata={"grade": junior})
+    found = results_of(replace(study, readings=(replace(one, readers=people),)))
+    of = {
+        r.place.subgroup: r.estimate
+        for r in found
+        if r.primary and r.id == "decision_benefit.mean_benefit" and r.endpoint == "accuracy"
+    }
+    assert (of["grade: junior"].note, isnan(of["grade: junior"].low)) == (notes.ONE_ORDER, True)
+    assert notes.ADJUSTED in of["grade: senior"].note
+    assert of["grade: senior"].low < of["grade: senior"].high
+    assert not of[None].note
+
+
 @pytest.mark.parametrize(
     "later", [EVEN, np.ones(READERS, bool), np.broadcast_to(np.arange(CASES) % 2 == 0, (8, CASES))]
 )

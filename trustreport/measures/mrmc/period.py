@@ -58,6 +58,22 @@ def needs_adjusting(later: NDArray[np.float64]) -> bool:
     return bool(mostly and abs(known.mean()) > SLACK)
 
 
+def one_order(later: NDArray[np.float64]) -> bool:
+    """Whether one arm was read mostly first, and nothing can be done about it.
+
+    Examples
+    --------
+    >>> (
+    ...     one_order(np.array([1.0, 1.0])),
+    ...     one_order(np.array([1.0, 1.0, -1.0])),
+    ...     one_order(np.array([1.0, -1.0])),
+    ... )
+    (True, False, False)
+    """
+    known = later[~np.isnan(later)]
+    return bool(len(known) and abs(known.mean()) > 2 * MOSTLY - 1 + SLACK and not can_adjust(later))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PeriodAdjusted:
     """The readers' values in two arms with the effect of the period taken off, by least squares.
