@@ -32,12 +32,8 @@ def can_adjust(later: NDArray[np.float64]) -> bool:
 
     Examples
     --------
-    >>> (
-    ...     can_adjust(np.array([1.0, 1.0, -1.0])),
-    ...     can_adjust(np.ones(3)),
-    ...     can_adjust(np.array([1.0, -1.0])),
-    ... )
-    (True, False, False)
+    >>> can_adjust(np.array([1.0, 1.0, -1.0])), can_adjust(np.ones(3))
+    (True, False)
     """
     known = later[~np.isnan(later)]
     return len(known) >= LEAST_READERS and bool(known.min() < 0 < known.max())
@@ -63,12 +59,8 @@ def one_order(later: NDArray[np.float64]) -> bool:
 
     Examples
     --------
-    >>> (
-    ...     one_order(np.array([1.0, 1.0])),
-    ...     one_order(np.array([1.0, 1.0, -1.0])),
-    ...     one_order(np.array([1.0, -1.0])),
-    ... )
-    (True, False, False)
+    >>> one_order(np.array([1.0, 1.0])), one_order(np.array([1.0, 1.0, -1.0]))
+    (True, False)
     """
     known = later[~np.isnan(later)]
     return bool(len(known) and abs(known.mean()) > 2 * MOSTLY - 1 + SLACK and not can_adjust(later))
