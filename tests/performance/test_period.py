@@ -215,3 +215,9 @@ def test_nothing_changes_where_the_order_is_equal_or_the_same_for_all(later: NDA
     )
     for key, e in other.items():
         assert str(one[key]) == str(e), key
+
+
+def test_the_next_study_is_planned_for_the_adjusted_change() -> None:
+    """It shows none, so that five points are planned for and not the plain change."""
+    power = [r for r in results_of(crossed_over(score=None)) if r.id == "decision_benefit.power"]
+    assert {r.parameters["difference"] for r in power} == {0.05}
