@@ -42,9 +42,7 @@ LIMITS: Mapping[str, Limit] = {
     "P14_agreement": Limit(0.667),  # Krippendorff (2019): the least alpha for tentative conclusions
     "P14_single": Limit(0.1),  # share of cases with one label from which agreement says little of them
     "P15_days": Limit(),  # between test and reference; else reference_standard.interval_days
-    "P16_share": Limit(
-        1.0, "lower"
-    ),  # share of pairs with one arm read first from which order and aid are one
+    "P16_share": Limit(0.6, "lower"),  # share of pairs with one arm first above which order bears on changes
     "P17_days": Limit(28.0),  # days between the arms under which a case is still in memory
     "P18_days": Limit(1.0),  # days under which two readings of a case belong to one sitting
     "P20_alpha": Limit(0.05, "higher"),  # adjusted p-value up to which missing readings are not balanced

@@ -31,6 +31,7 @@ RULES = {
     **dict.fromkeys(("sequence", "sequential", "hierarchical", "gatekeeping"), "fixed sequence"),
     **dict.fromkeys(("co-primary", "coprimary"), "co-primary"),
 }
+ADJUSTED = "adjusted for reading order"  # in the note of a change that is
 ALONE = ("", "none", "no", "single", "-")
 NO_SHARE = 1e-9  # of alpha, and less: what rounding leaves
 
@@ -205,7 +206,7 @@ class _Judge:
     def word(self, c: Item, entry: Item, at: Item, bound: Bound) -> tuple[str, str, list[str] | None]:
         """Word, why, and the checks that the verdict has to name, None where that is not said."""
         late = self.late(c["endpoint"])
-        blocks = [check for check in self.checks if check["withholds"] and _concerns(check, at)]
+        blocks = [check for check in self.checks if check["withholds"] and _concerns(check, at, entry)]
         if c.get("population") == "sample":
             blocks = [check for check in blocks if check["withholds"]["numbers"] != "sample"]
         checks = [late] if late else list(dict.fromkeys(check["check"] for check in blocks))
@@ -443,8 +444,11 @@ def _is_there(scope: Item, c: Item) -> bool:
 # ---------------------------------------------------------------- what entries and checks say
 
 
-def _concerns(check: Item, at: Item) -> bool:
-    """Whether a block is about an entry: it rests on its data, is of its part, and of the kind withheld."""
+def _concerns(check: Item, at: Item, entry: Item) -> bool:
+    """Whether a block is about an entry: it rests on its data, is of its part, and of the kind withheld.
+
+    `at` is the entry at the level of the criterion.
+    """
     data, own = ({tuple(one) for one in each["data"]} for each in (check, at))
     said, scope, q = check["scope"], at["scope"], at["quantity"]
     if data and own and not data & own:
@@ -463,6 +467,7 @@ def _concerns(check: Item, at: Item) -> bool:
         "undefined": _number(at, "value") is None,
         "these cases": named and own <= data,
         "group": named and scope.get("subgroup") == said.get("subgroup"),
+        "changes": "arms" in scope and ADJUSTED not in (entry["note"] or ""),
         "none": False,
     }
     return bool(of_kind[check["withholds"]["numbers"]])

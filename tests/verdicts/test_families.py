@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, pairwise, product
+from math import isclose
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
@@ -169,6 +170,7 @@ def test_a_graph_rejects_what_the_closed_test_does() -> None:
 def test_a_graph_holds_the_other_rules(p: list[float]) -> None:
     from trustreport.measures.multiplicity import holm
 
+    assume(not any(isclose(x * k, ALPHA) for x in p for k in range(1, 6)))  # where rounding would decide
     names = "abcde"[: len(p)]
     alike = {a: {b: 1 / (len(p) - 1) for b in names if b != a} for a in names}
     chain = {a: {b: 1.0} for a, b in pairwise(names)}

@@ -244,6 +244,32 @@ def test_the_command_says_how_many_were_derived_again(tmp_path: Path) -> None:
     assert "no verdict was derived again" in done.output
 
 
+@pytest.mark.parametrize("aid_first", [1, 0])
+def test_what_reading_order_withholds_is_derived_too(aid_first: int, tmp_path: Path) -> None:
+    """Of eight readers one read with the aid first, or none: adjusted changes are judged, others are not."""
+    source = ROOT / "tests" / "reference" / "verdicts" / "second-session-is-better"
+    rows = (source / "r.csv").read_text("utf-8").splitlines()
+    if not aid_first:
+        rows = [row[:-1] + {"aided": "2", "unaided": "1"}.get(row.split(",")[2], row[-1]) for row in rows]
+    (tmp_path / "r.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    manifest, found, declared = (source / "study.yaml").read_text("utf-8").partition("endpoints: [")
+    predictive = declared.rstrip().removesuffix("]").replace("more right", "ppv")
+    predictive = predictive.replace("mean_benefit", "arm_difference").replace("accuracy", "ppv")
+    text = f"{manifest}{found}{declared.rstrip().removesuffix(']')}, {predictive}]\n"
+    (tmp_path / "study.yaml").write_text(text, "utf-8")
+    out = tmp_path / "out"
+    done = CliRunner().invoke(main, ["build", str(tmp_path), "-o", str(out), "--formats", "json"])
+    assert done.exit_code == 0, done.output
+    document = json.loads((out / "results.json").read_text("utf-8"))
+    words = {v["endpoint"]: (v["verdict"], v["checks"]) for v in document["verdicts"]}
+    withheld = ("not assessable", ["P16"])
+    assert words == {"more right": ("inconclusive", []) if aid_first else withheld, "ppv": withheld}
+    assert not list(dissents(document))
+    one = next(v for v in document["verdicts"] if v["endpoint"] == "ppv")
+    one["verdict"], one["checks"] = "pass", []
+    assert [d.criterion for d in dissents(document)] == ["ppv"]
+
+
 # ---------------------------------------------------------------- bounds, families
 
 

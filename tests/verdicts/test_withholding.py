@@ -288,6 +288,9 @@ def test_a_block_reaches_every_dimension(check: Any, where: str, results: tuple[
     assert set(map(id, reached)) <= set(map(id, resting))
     if check.id in ("P01", "P33"):
         assert reached == [r for r in resting if r.counts_decisions]
+    elif check.id == "P16":
+        assert reached == [r for r in resting if r.place.arms]
+        assert bool(reached) == (where == "task")
     elif check.id not in ("P07", "P37", "P38", "P39"):
         assert reached == resting
         assert dimensions <= {r.dimension for r in reached}

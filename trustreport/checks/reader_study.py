@@ -8,19 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.checks.check import Check, Evidence, Remark
+from trustreport.checks.withholding import BY_ORDER
 from trustreport.estimate import Estimate
+from trustreport.finding import Severity
 from trustreport.measures.association import equal_shares, fisher_exact
+from trustreport.measures.mrmc.period import SLACK, can_adjust, needs_adjusting
 from trustreport.measures.multiplicity import holm
 from trustreport.measures.paired.mcnemar import mcnemar_exact
 from trustreport.measures.paired.table import PairedTable
 from trustreport.messages import Message, say
+from trustreport.performance.period import BASELINE, COMPARED, compared_later, days_of
 from trustreport.performance.readers import place_of_task
 from trustreport.place import Place
 from trustreport.study import Floats, Readings
 
 DIMENSION = "decision_benefit"
-# Grids of two arms hold the compared arm first, then its baseline.
-COMPARED, BASELINE = 0, 1
+# Days under which two readings of a case belong to one sitting, whatever the manifest says for P18.
+SITTING = 1.0
 # Designs in which a reader is not meant to read every case in every arm.
 PARTIAL_DESIGNS = ("split-plot", "parallel")
 
@@ -53,30 +57,40 @@ def _sequential(evidence: Evidence, readings: Readings) -> bool:
 
 
 def same_order(evidence: Evidence) -> Iterator[Remark]:
-    """P16: all readers read the cases in one order, or one arm always before the other."""
+    """P16: readers read the cases in one order, or one arm more often before the other.
+
+    Where the order of the arms differs between readers, changes are adjusted for it; what cannot be is
+    withheld.
+    """
     limit = evidence.limit("P16_share")
     declared = (evidence.plan.reading.order_assignment or "").lower()
     for readings, arms, place in _compared(evidence):
         said: list[Message] = []
         known = bool(declared)
         alike = _same_case_order(readings, arms)
+        severity: Severity = "W"
         own = None if _sequential(evidence, readings) else _arm_by_session(readings, arms)
-        first = None if _sequential(evidence, readings) else _first_read(readings, arms)
+        later = None if _sequential(evidence, readings) else compared_later(readings, arms)
         if alike is not None:
             known = True
             said += [say("checks.P16.cases", n=len(readings.readers))] if alike else []
         if own is not None:
             known = True
             said += [say("checks.P16.session", n=own)] if own else []
-        if first is not None:
+        if later is not None:
             known = True
-            share, pairs = first
-            name, share = (arms[COMPARED], share) if share > 0.5 else (arms[BASELINE], 1 - share)
-            said += [say("checks.P16.fired", share=share, n=pairs, arm=name)] if share >= limit else []
+            mean = float(np.nanmean(later))
+            if (1 + abs(mean)) / 2 > limit + SLACK:
+                adjusted = can_adjust(later) and needs_adjusting(later)
+                first = arms[BASELINE if mean > 0 else COMPARED]
+                of = {"arm": first, "share": (1 + abs(mean)) / 2, "n": int((~np.isnan(later)).sum())}
+                said.append(say(f"checks.P16.{'adjusted' if adjusted else 'fired'}", **of))
+                severity = "W" if _one_sitting(readings, arms) else "B"
         elif declared.startswith("fixed") and not _sequential(evidence, readings):
             said.append(say("checks.P16.declared"))
+            severity = "B"
         if known:
-            yield Remark(place, _joined(said))
+            yield Remark(place, _joined(said), severity=severity)
 
 
 def _joined(said: Sequence[Message]) -> Message | None:
@@ -100,18 +114,6 @@ def _same_case_order(readings: Readings, arms: tuple[str, str]) -> bool | None:
     return all(alike) if alike else None
 
 
-def _first_read(readings: Readings, arms: tuple[str, str]) -> tuple[float, int] | None:
-    """Share of pairs in which the compared arm was read before its baseline, and the number of pairs."""
-    when = _days(readings, arms)
-    if when is None:
-        when = _running_order(readings, arms)
-    if when is None:
-        return None
-    later = when[BASELINE] - when[COMPARED]
-    known = later[~np.isnan(later) & (later != 0)]
-    return (float((known > 0).mean()), len(known)) if len(known) else None
-
-
 def _arm_by_session(readings: Readings, arms: tuple[str, str]) -> int | None:
     """How many sessions, where each holds one arm only, else 0; None where fewer than two are known."""
     if readings.session is None:
@@ -131,29 +133,15 @@ def _in_one_session(readings: Readings, arms: tuple[str, str]) -> float | None:
     return float((compared[known] == baseline[known]).mean()) if known.any() else None
 
 
-def _days(readings: Readings, arms: tuple[str, str]) -> Floats | None:
-    """When each reading was made, in days: (2, n_readers, n_cases)."""
-    if readings.read_at is None:
-        return None
-    moments = readings.read_at.astype("datetime64[s]")
-    days = np.where(np.isnat(moments), np.nan, moments.astype(np.int64) / 86_400)
-    return readings.grid(days, arms)
-
-
-def _running_order(readings: Readings, arms: tuple[str, str]) -> Floats | None:
-    """The order of readings of both arms, where each reader's numbers run through both."""
-    if readings.order is None:
-        return None
-    order = readings.grid(readings.order, arms)
-    for compared, baseline in zip(*order):
-        if np.isin(compared[~np.isnan(compared)], baseline).any():
-            return None
-    return order
+def _one_sitting(readings: Readings, arms: tuple[str, str]) -> bool:
+    """Whether both readings of a case were mostly made in one sitting, which P18 is about."""
+    apart, together = _gap(readings, arms), _in_one_session(readings, arms)
+    return apart < SITTING if apart is not None else (together or 0.0) > 0.5
 
 
 def _gap(readings: Readings, arms: tuple[str, str]) -> float | None:
     """Median days between the two readings of a case by one reader; None where no pair has both dates."""
-    days = _days(readings, arms)
+    days = days_of(readings, arms)
     if days is None:
         return None
     apart = np.abs(days[COMPARED] - days[BASELINE])
@@ -334,7 +322,7 @@ def _averages_differ(right: Floats) -> float:
 
 
 CHECKS = (
-    Check("P16", DIMENSION, "W", same_order),
+    Check("P16", DIMENSION, "B", same_order, BY_ORDER),
     Check("P17", DIMENSION, "W", short_washout),
     Check("P18", DIMENSION, "N", sequential_reading),
     Check("P20", DIMENSION, "B", selective_absence),

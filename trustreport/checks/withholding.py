@@ -9,9 +9,10 @@ from math import isnan
 from typing import Literal
 
 from trustreport.finding import CheckOutcome
+from trustreport.measures.mrmc import notes
 from trustreport.results import Result
 
-Numbers = Literal["all", "decisions", "sample", "undefined", "these cases", "group", "none"]
+Numbers = Literal["all", "decisions", "sample", "undefined", "these cases", "group", "changes", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,12 @@ def _of_the_group(result: Result, outcome: CheckOutcome) -> bool:
     return _of_quantities(result, outcome) and result.place.subgroup == outcome.place.subgroup
 
 
+def _of_changes_as_read(result: Result, outcome: CheckOutcome) -> bool:
+    """Whether it is of both arms, and is not adjusted for the order in which they were read."""
+    del outcome
+    return result.place.arms is not None and notes.ADJUSTED not in result.estimate.note
+
+
 def _of_none(result: Result, outcome: CheckOutcome) -> bool:
     del result, outcome
     return False
@@ -81,6 +88,9 @@ SMALL_GROUP = Withholding(
     "the measures named, of this group, where inconclusive", "group", _of_the_group, only_inconclusive=True
 )
 GROUP = Withholding("the measures named, of this group", "group", _of_the_group)
+BY_ORDER = Withholding(
+    "what is of both arms and is not adjusted for reading order", "changes", _of_changes_as_read
+)
 # The verdict on a criterion looks at the lock itself; the release of a report concerns no number in it.
 CRITERIA = Withholding("the criteria named", "none", _of_none)
 RELEASE = Withholding("no verdict: a public report is refused", "none", _of_none)

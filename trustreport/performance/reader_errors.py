@@ -79,8 +79,11 @@ def _of_errors(
 
 def _ratios(analysis: Analysis, outcome: Floats, lead: Estimate, level: float) -> tuple[Estimate, Estimate]:
     """Relative risk and odds ratio of errors from the covariance behind the primary difference."""
-    fit, clustered = next(iter(analysis.fits.values()), None), analysis.clustered
-    if clustered is not None:
+    fit, clustered, adjusted = next(iter(analysis.fits.values()), None), analysis.clustered, analysis.adjusted
+    if adjusted is not None:
+        covariance, df = adjusted.mean_covariance(lead.method), lead.df
+        means = np.clip([adjusted.arm_mean(arm).value for arm in (AIDED, UNAIDED)], 0.0, 1.0)
+    elif clustered is not None:
         assert isinstance(clustered, ClusteredReaders)
         covariance = clustered.mean_covariance(AIDED, UNAIDED, lead.method)
         df, means = clustered.reference_df(AIDED, UNAIDED, lead.method), clustered.means

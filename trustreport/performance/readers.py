@@ -32,6 +32,13 @@ from trustreport.measures.mrmc.in_range import (
 )
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, ObuchowskiRockette, fit_proportions, leading
 from trustreport.measures.mrmc.one_reader import OneReader, OneReaderArea, OneReaderYouden
+from trustreport.measures.mrmc.period import (
+    PeriodAdjusted,
+    an_arm_each,
+    can_adjust,
+    needs_adjusting,
+    period_adjusted,
+)
 from trustreport.measures.mrmc.reader_auc import reader_auc_benefit, reader_auc_estimate
 from trustreport.measures.mrmc.reader_effects import (
     reader_benefit,
@@ -47,6 +54,7 @@ from trustreport.measures.mrmc.youden import (
     youden_ustatistic,
 )
 from trustreport.performance.keys import case_key
+from trustreport.performance.period import compared_later
 from trustreport.place import Place, of_task
 from trustreport.plan import Endpoint as Criterion
 from trustreport.plan import Plan
@@ -80,7 +88,8 @@ class Analysis:
     where readings are missing: it does not depend on whether right or wrong decisions are counted. `single`
     is there where one reader has a method of the own, `clustered` where several cases are of one patient; it
     then leads, since all others take cases as independent. `mean_in_range` and `change_in_range` give the
-    primary estimates their limits; the latter may ask for the mean of an arm.
+    primary estimates their limits; the latter may ask for the mean of an arm. `adjusted` is there where more
+    readers read in one order of the arms than in the other: the change adjusted for the period then leads.
 
     The primary estimates have the standard error and the degrees of freedom of one of these, and limits
     within the range: `mean_in_range` gives those of an arm, and a difference reaches `greatest` at most.
@@ -93,6 +102,7 @@ class Analysis:
     single: Single | None = None
     clustered: ClusteredReaders | ClusteredYouden | None = None
     change_in_range: ChangeInRange = lambda e, mean: difference_in_range(e)
+    adjusted: PeriodAdjusted | None = None
 
     def arm_means(self, arm: int, level: float) -> dict[str, Estimate]:
         """The mean of an arm by analysis, the primary one first."""
@@ -121,7 +131,14 @@ class Analysis:
             found[e.method] = e
         own = self.single or self.clustered
         lead = own.difference(AIDED, UNAIDED, level=level) if own else self._lead(found)
-        return _first(self.change_in_range(lead, lambda arm: self.lead_mean(arm, level)), found)
+        plain = _first(self.change_in_range(lead, lambda arm: self.lead_mean(arm, level)), found)
+        if self.adjusted is None:
+            return plain
+        over_periods, made = (
+            partial(self.adjusted.arm_mean, level=level),
+            self.adjusted.difference(level=level),
+        )
+        return _first(self.change_in_range(made, over_periods), plain)
 
     def first(self, by_analysis: Mapping[str, Estimate]) -> str:
         """The primary analysis, by design; under five readers the wider of random and fixed readers."""
@@ -166,21 +183,27 @@ class ReaderEndpoint:
 
     `outcome` (2, n_readers, n_cases) is what `analyse` takes, aided arm first. `by_reader` holds the readers'
     own estimates in both arms, `benefits` and `changes` (n_readers,) what changed for each. `cluster`
-    (n_cases,) says which cases are of one patient, None where each is of another.
+    (n_cases,) says which cases are of one patient, None where each is of another. `later` (n_readers,) says
+    in which order they read the arms (`compared_later`), and is an argument of `analyse` too.
     """
 
     name: str
     outcome: Floats
-    analyse: Callable[[Floats], Analysis]
+    analyse: Callable[..., Analysis]
     by_reader: tuple[tuple[Estimate, ...], tuple[Estimate, ...]]
     benefits: tuple[Estimate, ...]
     changes: NDArray[np.float64]
     cluster: Clusters | None = None
+    later: Floats | None = None
 
     @cached_property
     def whole(self) -> Analysis:
         """The analysis of all readers."""
-        return self.analyse(self.outcome)
+        return self.analyse(self.outcome, self.later)
+
+    def of_readers(self, readers: NDArray[np.int64]) -> Analysis:
+        """The analysis of some of them."""
+        return self.analyse(self.outcome[:, readers], None if self.later is None else self.later[readers])
 
 
 def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> list[ReaderEndpoint]:
@@ -193,11 +216,12 @@ def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> l
         one, other = classes["sensitivity"], classes["specificity"]
         cluster = patients_of(readings, known)
         found.append(youden(correct[:, :, known], truth[known] == 1, one, other, cluster))
+    later = compared_later(readings, arms)
     for name, values in readings.endpoints.items():
         outcome = readings.grid(values, arms)
         of = np.asarray(~np.isnan(outcome).all(axis=(0, 1)))
         if not np.isnan(outcome[:, :, of]).all(axis=(1, 2)).any():
-            found.append(proportion(name, outcome[:, :, of], level, patients_of(readings, of)))
+            found.append(proportion(name, outcome[:, :, of], level, patients_of(readings, of), later))
     return found
 
 
@@ -218,14 +242,14 @@ def endpoint(readings: Readings, arms: tuple[str, str], level: float, name: str)
 
 
 def _endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[ReaderEndpoint]:
-    truth = readings.cases.truth
+    truth, later = readings.cases.truth, compared_later(readings, arms)
     found = []
     if readings.decision is not None:
         correct = correct_decisions(readings, arms)
         masks = (truth >= 0, truth == 1, truth == 0)
         cases = dict(zip(("accuracy", "sensitivity", "specificity"), map(np.asarray, masks)))
         found = [
-            proportion(name, correct[:, :, of], level, patients_of(readings, of))
+            proportion(name, correct[:, :, of], level, patients_of(readings, of), later)
             for name, of in cases.items()
             if of.any()
         ]
@@ -233,7 +257,7 @@ def _endpoints(readings: Readings, arms: tuple[str, str], level: float) -> list[
         known = truth >= 0
         rating = readings.grid(readings.score, arms)[:, :, known]
         if not np.isnan(rating).all(axis=(1, 2)).any():
-            found.append(auc(rating, truth[known] == 1, level, patients_of(readings, known)))
+            found.append(auc(rating, truth[known] == 1, level, patients_of(readings, known), later))
     return found
 
 
@@ -280,8 +304,10 @@ def correct_decisions(readings: Readings, arms: Sequence[str]) -> Floats:
     return readings.grid(np.where(judged, (readings.decision == truth).astype(float), np.nan), arms)
 
 
-def analysis_of_shares(part: Floats, cluster: Clusters | None = None) -> Analysis:
-    """The analysis of a share of right decisions, (2, n_readers, n_cases)."""
+def analysis_of_shares(
+    part: Floats, cluster: Clusters | None = None, later: Floats | None = None
+) -> Analysis:
+    """The analysis of a share of right decisions, (2, n_readers, n_cases); `later` as in `compared_later`."""
     cases, clustered = cases_read(part, cluster), _clustered(part, cluster)
 
     def in_range(e: Estimate, arm: int) -> Estimate:
@@ -298,6 +324,7 @@ def analysis_of_shares(part: Floats, cluster: Clusters | None = None) -> Analysi
         "change_in_range": change_in_range,
         "single": OneReader(part, cluster) if part.shape[1] == 1 else None,
         "clustered": clustered,
+        "adjusted": _adjusted(clustered_means, part, cluster, later),
     }
     if np.isnan(part).any():
         centred = ustatistic(part, centred=True, cluster=cluster)
@@ -313,24 +340,49 @@ def _clustered(part: Floats, cluster: Clusters | None) -> ClusteredReaders | Non
     return clustered_means(part, cluster)
 
 
-def analysis_of_means(part: Floats, cluster: Clusters | None = None) -> Analysis:
+def _adjusted(
+    each: Callable[[Floats, Clusters], ClusteredReaders],
+    part: Floats,
+    cluster: Clusters | None,
+    later: Floats | None,
+) -> PeriodAdjusted | None:
+    """The change adjusted for the period, where it should and can be; `each` is the analysis of readers."""
+    if later is None or not (can_adjust(later) and needs_adjusting(later)):
+        return None
+    of = np.arange(part.shape[-1]) if cluster is None else cluster
+    return period_adjusted(each(an_arm_each(part), of), later, clustered=cluster is not None)
+
+
+def analysis_of_means(part: Floats, cluster: Clusters | None = None, later: Floats | None = None) -> Analysis:
     """The analysis of a mean of what was recorded with each reading, (2, n_readers, n_cases): seconds."""
 
     def as_it_is(e: Estimate, *_: Any) -> Estimate:
         return e
 
     unbiased, clustered = ustatistic(part, cluster=cluster), _clustered(part, cluster)
-    more: dict[str, Any] = {"change_in_range": as_it_is, "clustered": clustered}
+    more: dict[str, Any] = {
+        "change_in_range": as_it_is,
+        "clustered": clustered,
+        "adjusted": _adjusted(clustered_means, part, cluster, later),
+    }
     if np.isnan(part).any():
         return Analysis(unbiased, as_it_is, centred=ustatistic(part, centred=True, cluster=cluster), **more)
     fit = clustered.fit(part.shape[-1]) if clustered else fit_proportions(part)
     return Analysis(unbiased, as_it_is, {FIRST_COVARIANCE: fit}, **more)
 
 
-def proportion(name: str, correct: Floats, level: float, cluster: Clusters | None = None) -> ReaderEndpoint:
+def proportion(
+    name: str,
+    correct: Floats,
+    level: float,
+    cluster: Clusters | None = None,
+    later: Floats | None = None,
+) -> ReaderEndpoint:
     """A share of right decisions; `correct` (2, n_readers, n_cases) over the cases that count."""
     readers = range(correct.shape[1])
-    analyse = partial(analysis_of_shares, cluster=cluster)
+
+    def analyse(part: Floats, later: Floats | None = None) -> Analysis:
+        return analysis_of_shares(part, cluster, later)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         if cluster is not None:
@@ -350,6 +402,7 @@ def proportion(name: str, correct: Floats, level: float, cluster: Clusters | Non
         tuple(benefit(j) for j in readers),
         reader_changes(correct, compared=AIDED, baseline=UNAIDED),
         cluster,
+        later,
     )
 
 
@@ -367,7 +420,10 @@ def youden(
 ) -> ReaderEndpoint:
     """Sensitivity + specificity - 1; `correct` (2, n_readers, n_cases) over the cases of both classes."""
 
-    def analyse(part: Floats) -> Analysis:
+    def each(part: Floats, cluster: Clusters) -> ClusteredReaders:
+        return clustered_youden(part, truth, cluster).classes
+
+    def analyse(part: Floats, later: Floats | None = None) -> Analysis:
         classes = [part[:, :, of] for of in (truth, ~truth)]
         clusters = [together(cluster, of) for of in (truth, ~truth)]
 
@@ -384,6 +440,7 @@ def youden(
             "single": OneReaderYouden(one, other) if alone else None,
             "clustered": clustered,
             "change_in_range": lambda e, mean: difference_in_range(e, 2.0),
+            "adjusted": _adjusted(each, part, cluster, later),
         }
         whole = youden_ustatistic(part, truth, cluster=cluster)
         if gaps:
@@ -413,17 +470,25 @@ def youden(
         benefits(),
         sensitivity.changes + specificity.changes,
         cluster,
+        sensitivity.later,
     )
 
 
 def auc(
-    rating: Floats, truth: NDArray[np.bool_], level: float, cluster: Clusters | None = None
+    rating: Floats,
+    truth: NDArray[np.bool_],
+    level: float,
+    cluster: Clusters | None = None,
+    later: Floats | None = None,
 ) -> ReaderEndpoint:
     """The area under each reader's curve; `rating` (2, n_readers, n_cases)."""
     readers = range(rating.shape[1])
     areas = reader_auc(rating, truth)
 
-    def analyse(part: Floats) -> Analysis:
+    def each(part: Floats, cluster: Clusters) -> ClusteredReaders:
+        return clustered_areas(part, truth, cluster)
+
+    def analyse(part: Floats, later: Floats | None = None) -> Analysis:
         alike = same_pair(part, truth)
         positives, negatives = (cases_read(part[:, :, of], together(cluster, of)) for of in (truth, ~truth))
         few = part.shape[1] > 1 and min(*positives, *negatives) <= FEW_CASES
@@ -443,6 +508,7 @@ def auc(
             "change_in_range": change_in_range,
             "single": OneReaderArea(part, truth, cluster) if alone else None,
             "clustered": clustered,
+            "adjusted": _adjusted(each, part, cluster, later),
         }
         whole = auc_ustatistic(part, truth, alike=alike)
         if np.isnan(part).any():
@@ -474,6 +540,7 @@ def auc(
         tuple(benefit(j) for j in readers),
         areas[AIDED] - areas[UNAIDED],
         cluster,
+        later,
     )
 
 

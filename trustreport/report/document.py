@@ -120,7 +120,7 @@ class Interval(ResultsModel):
 class Withheld(ResultsModel):
     """What a block withholds among what rests on its data: of which numbers, which verdicts."""
 
-    numbers: Literal["all", "decisions", "sample", "undefined", "these cases", "group", "none"]
+    numbers: Literal["all", "decisions", "sample", "undefined", "these cases", "group", "changes", "none"]
     verdicts: Literal["all", "inconclusive"]
 
 

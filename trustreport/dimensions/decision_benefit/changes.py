@@ -5,6 +5,9 @@ import numpy as np
 from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
 from trustreport.estimate import Estimate
 from trustreport.measures.baseline_change import oldham_slope
+from trustreport.measures.mrmc.interval import no_interval
+from trustreport.measures.mrmc.notes import ONE_ORDER
+from trustreport.measures.mrmc.period import one_order
 from trustreport.performance.readers import AIDED, UNAIDED, ReaderEndpoint, correct_decisions, reading_key
 from trustreport.place import Place
 from trustreport.results import Result
@@ -63,8 +66,13 @@ def strata_results(
     for name, column in strata(readings).items():
         for code in np.unique(column.codes[column.codes >= 0]):
             readers = np.flatnonzero(column.codes == code)
-            analysis = endpoint.analyse(endpoint.outcome[:, readers])
+            analysis = endpoint.of_readers(readers)
             differences = analysis.differences(level)
+            if endpoint.later is not None and one_order(endpoint.later[readers]):
+                differences = {
+                    name: no_interval(e.value, e.n, ONE_ORDER, level=level, method=e.method)
+                    for name, e in differences.items()
+                }
             group = place.at(arms=arms, subgroup=f"{name}: {column.labels[int(code)]}")
             of = {"endpoint": endpoint.name, "cases": reading_key(readings)}
             results += by_analysis(

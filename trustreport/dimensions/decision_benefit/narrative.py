@@ -1,5 +1,6 @@
 """Decision benefit: sentences, tables and figures of one task."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isnan, nan
@@ -31,6 +32,8 @@ from trustreport.study import Readings
 
 # A forest of more readers than this does not fit a page.
 MOST_ROWS = 40
+# How the limits of a method were found, which says nothing of what is random.
+HOW = re.compile(r"(_period)?(_score|_mover)?$")
 # Besides the endpoint: of each arm, and of the change.
 SECONDARY = (
     ("mean_seconds", "mean_seconds", "seconds"),
@@ -326,7 +329,7 @@ def _figures(
         BenefitDiagram(
             tuple(drawn),
             mean,
-            say(f"{ID}.random.{mean.method}"),
+            say(f"{ID}.random.{HOW.sub('', mean.method)}"),
             endpoint=endpoint_name(main.name),
             unit=unit,
         ),

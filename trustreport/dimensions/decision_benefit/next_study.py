@@ -6,14 +6,14 @@ from math import ceil, isnan
 from typing import Any, Literal
 
 from trustreport.dimensions.decision_benefit.entries import ID
+from trustreport.estimate import Estimate
 from trustreport.finding import Part
 from trustreport.measures.mrmc import notes
-from trustreport.measures.mrmc.obuchowski_rockette import ObuchowskiRockette, leading
 from trustreport.measures.mrmc.power import PLANNED, cases_needed, components, power_grid
 from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table
-from trustreport.performance.readers import AIDED, FIRST_COVARIANCE, UNAIDED, ReaderEndpoint, reading_key
+from trustreport.performance.readers import FIRST_COVARIANCE, ReaderEndpoint, reading_key
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -65,7 +65,8 @@ def next_study(
     pilot = components(fit)
     if not pilot.arm_reader + pilot.own + pilot.shared > 0:
         return None
-    difference, origin = _difference(fit, plan.limits.get("power_difference"))
+    lead = endpoint.whole.lead_difference(1 - ALPHA)
+    difference, origin = _difference(lead, plan.limits.get("power_difference"))
     readers = sorted({max(LEAST_READERS, ceil(fit.n_readers * m)) for m in MULTIPLES})
     cases = sorted({max(2, ceil(fit.n_cases * m)) for m in MULTIPLES})
     contrast = place.at(arms=arms)
@@ -100,12 +101,10 @@ def next_study(
     return NextStudy(endpoint.name, difference, origin, fit.n_readers, fit.n_cases, power, needed, note)
 
 
-def _difference(fit: ObuchowskiRockette, declared: float | None) -> tuple[float, Origin]:
+def _difference(lead: Estimate, declared: float | None) -> tuple[float, Origin]:
     """The difference to plan for, and where it comes from."""
     if declared is not None and declared > 0:
         return declared, "declared"
-    both = [fit.difference(AIDED, UNAIDED, mode=mode, level=1 - ALPHA) for mode in ("or_rrrc", "or_frrc")]
-    lead = leading(both[0], both[1], fit.n_readers)
     if lead.low > 0 or lead.high < 0:
         # A hair is added so that rounding goes the same way whatever the order of readers and cases.
         return max(round(abs(lead.value) + 1e-9, 3), 0.001), "observed"

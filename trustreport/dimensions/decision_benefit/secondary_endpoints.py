@@ -25,6 +25,7 @@ from trustreport.measures.mrmc.predictive import fit_ratio
 from trustreport.measures.mrmc.reader_agreement import Coefficient, agreement_difference
 from trustreport.measures.mrmc.reading_order import halves, trend
 from trustreport.measures.mrmc.weighted import ratio_difference, ratio_mean
+from trustreport.performance.period import compared_later
 from trustreport.performance.readers import (
     AIDED,
     FIRST_COVARIANCE,
@@ -59,7 +60,7 @@ class SharedGrids:
     """The grids of one task, aided arm first, readers and cases in an order of their own, and the draws.
 
     Each grid is (2, n_readers, n_cases), NaN where nothing is known. `cluster` (n_cases,) says which cases
-    are of one patient.
+    are of one patient, `later` (n_readers,) in which order readers read the arms.
     """
 
     place: Place
@@ -72,6 +73,7 @@ class SharedGrids:
     draws: Draws
     cases: str
     sessions: tuple[str, ...] = ()
+    later: Floats | None = None
 
     def result(
         self,
@@ -140,7 +142,20 @@ def _shared(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place)
     level = plan.report.confidence_level
     seed = DEFAULT if seed is None else seed
     key = reading_key(readings)
-    return SharedGrids(place, arms, level, seed, grids, truth[cases], cluster, draws, key, readings.sessions)
+    later = compared_later(readings, arms)
+    return SharedGrids(
+        place,
+        arms,
+        level,
+        seed,
+        grids,
+        truth[cases],
+        cluster,
+        draws,
+        key,
+        readings.sessions,
+        None if later is None else later[readers],
+    )
 
 
 def reading_means(shared: SharedGrids, quantity: str, column: str) -> list[Result]:
@@ -148,7 +163,7 @@ def reading_means(shared: SharedGrids, quantity: str, column: str) -> list[Resul
     values = shared.grids.get(column)
     if values is None or np.isnan(values).all():
         return []
-    analysis = analysis_of_means(values, shared.cluster)
+    analysis = analysis_of_means(values, shared.cluster, shared.later)
     n, level = _counts(values), shared.level
 
     def result(place: Place, held: int, why: str, by_analysis: Callable[[], dict[str, Estimate]]) -> Result:

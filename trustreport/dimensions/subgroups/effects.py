@@ -18,6 +18,7 @@ from trustreport.measures.mrmc.crossed_clusters import clustered_areas, means_of
 from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.subgroup_effect import effect_differences, leading_mode
+from trustreport.performance.period import same_order
 from trustreport.performance.readers import (
     FIRST_COVARIANCE,
     ReaderEndpoint,
@@ -216,7 +217,9 @@ def _with_endpoints(
     """The endpoints of the readings of some cases, by name."""
     if not mask.any():
         return {}
-    return {one.name: one for one in endpoints(of_cases(readings, mask), arms, level)}
+    part = of_cases(readings, mask)
+    same_order(part, readings, arms)
+    return {one.name: one for one in endpoints(part, arms, level)}
 
 
 def of_cases(readings: Readings, mask: Mask) -> Readings:

@@ -53,6 +53,8 @@ NO_TEST = "the limits of this method come from no test against a single value"
 TEST_ONLY = "a test: it has no interval"
 NO_DISCORDANT = "no case counts for either arm: no evidence of a difference"
 GEE_FAILED = "the estimating equations did not converge"
+ADJUSTED = "adjusted for reading order: not the difference of the arm means, which are as they were read"
+ONE_ORDER = "these readers read one arm mostly first: the effect of the aid cannot be told from that of order"
 ONE_CLASS = "the area under the curve needs cases of both classes"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isnan, nan, sqrt
+from math import hypot, isnan, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,7 +165,7 @@ def sum_of(
     reasons = [e.note for e in (one, other) if isnan(e.low)]
     clusters = [e.details["clusters"] for e in (one, other) if "clusters" in e.details]
     below, above = (
-        sqrt(max(0.0, a * a + b * b + 2 * correlation * a * b))
+        hypot(a, b) if not correlation else sqrt(max(a * a + b * b + 2 * correlation * a * b, 0.0))
         for a, b in (
             (v * (one.value - one.low), w * (other.value - other.low)),
             (v * (one.high - one.value), w * (other.high - other.value)),
