@@ -122,7 +122,8 @@ def test_the_acceptance_table_says_what_was_asked_of_each(assessed: Assessment) 
 
 
 def test_a_criterion_about_some_readers_is_told_of_them_alone(assessed: Assessment) -> None:
-    group = {"endpoint": "accuracy", "subgroup": "qualification: optometrist", "reader": None}
+    group: dict[str, Any] = {"endpoint": "accuracy", "subgroup": "qualification: optometrist", "reader": None}
+    group["parameters"] = {"prevalence": 0.27}  # which is declared
     own = leading(assessed.results, "decision_benefit.mean_benefit", **group)
     told = [r for r in assessed.results if r.id == "decision_benefit.non_inferiority"]
     (one,) = (r for r in told if r.scope["parameters"]["criterion"] == "optometrist accuracy")

@@ -85,6 +85,17 @@ def quantity(criterion: Endpoint) -> str:
     return (criterion.measure or "").rpartition(".")[2]
 
 
+def prevalence(criterion: Endpoint, declared: float | None) -> float | None:
+    """The prevalence at which a criterion means its quantity; None for that of the cases.
+
+    `declared` is that of the manifest.
+    """
+    row = row_of(criterion)
+    if row is None or not row.by_prevalence or criterion.population == SAMPLE:
+        return None
+    return declared if criterion.prevalence is None else criterion.prevalence
+
+
 def row_of(criterion: Endpoint) -> Quantity | None:
     """What is known of the quantity of a criterion; None where it does not say of which endpoint."""
     name, of = quantity(criterion), criterion.of or criterion.metric or ""

@@ -1024,6 +1024,12 @@ class Plan(Group):
         return self.expected_prevalence if local is None else local
 
     @property
+    def prevalences(self) -> tuple[float, ...]:
+        """The prevalence where the device is to be used, then that of the intended use, where declared."""
+        declared = (self.declared_prevalence, self.expected_prevalence)
+        return tuple(dict.fromkeys(share for share in declared if share is not None))
+
+    @property
     def expected_prevalence(self) -> float | None:
         """The prevalence that the intended use expects, where it is declared."""
         population = self.intended_use.intended_patient_population

@@ -47,8 +47,7 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
     """P31: more, or fewer, positives than where the device is to be used, by sampling or by count."""
     plan = evidence.plan
     expected = plan.declared_prevalence
-    asked = any(map(_of_the_sample, filter(criteria.confirmatory, plan.endpoints)))
-    severity: Severity = "B" if asked else "W"
+    asked = [c for c in filter(criteria.confirmatory, plan.endpoints) if _of_the_sample(c)]
     sampling = {facts.dataset: facts.sampling for facts in plan.datasets}
     by_prevalence = tuple(row.id for row in ROWS if row.by_prevalence)
     for place, name, positives, n in _shares(evidence):
@@ -56,6 +55,8 @@ def enrichment(evidence: Evidence) -> Iterator[Remark]:
         if not n or (expected is None and said is None):
             continue
         study = wilson(positives, n, plan.report.confidence_level)
+        judged = any(_at_that_of_the_sample(c, evidence, place) for c in asked)
+        severity: Severity = "B" if judged else "W"
         here = share(positives, n)
         if expected is not None and not study.low <= expected <= study.high:
             message = _other_share(evidence, place, here, expected)
@@ -72,6 +73,21 @@ def _of_the_sample(criterion: Endpoint) -> bool:
     row = criteria.row_of(criterion)
     chosen = criterion.prevalence is not None or criterion.population == criteria.SAMPLE
     return row is not None and row.by_prevalence and not chosen
+
+
+def _at_that_of_the_sample(criterion: Endpoint, evidence: Evidence, place: Place) -> bool:
+    """Whether what a criterion names, of these data, is not given at the declared prevalence everywhere."""
+    measure, of = criterion.measure or "", criterion.of
+    named = [
+        r
+        for r in evidence.results
+        if r.primary and measure in (r.id, r.name) and of in (None, r.endpoint) and r.place.rests_on(place)
+    ]
+    plain, there = (
+        {(r.id, r.place, r.endpoint) for r in named if ("prevalence" in r.parameters) is corrected}
+        for corrected in (False, True)
+    )
+    return bool(plain - there)
 
 
 def _other_share(evidence: Evidence, place: Place, study: float, expected: float) -> Message:

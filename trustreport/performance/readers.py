@@ -209,13 +209,9 @@ class ReaderEndpoint:
 def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> list[ReaderEndpoint]:
     """`endpoints`, then Youden's index, then those that the manifest declares."""
     found = [*endpoints(readings, arms, level)]
-    classes = {one.name: one for one in found if one.name in ("sensitivity", "specificity")}
-    if len(classes) == 2:
-        correct, truth = correct_decisions(readings, arms), readings.cases.truth
-        known = truth >= 0
-        one, other = classes["sensitivity"], classes["specificity"]
-        cluster = patients_of(readings, known)
-        found.append(youden(correct[:, :, known], truth[known] == 1, one, other, cluster))
+    both = _of_both_classes(readings, arms, level)
+    if both is not None:
+        found.append(youden(*both))
     later = compared_later(readings, arms)
     for name, values in readings.endpoints.items():
         outcome = readings.grid(values, arms)
@@ -223,6 +219,33 @@ def every_endpoint(readings: Readings, arms: tuple[str, str], level: float) -> l
         if not np.isnan(outcome[:, :, of]).all(axis=(1, 2)).any():
             found.append(proportion(name, outcome[:, :, of], level, patients_of(readings, of), later))
     return found
+
+
+def at_prevalence(
+    readings: Readings, arms: tuple[str, str], level: float, prevalence: float
+) -> ReaderEndpoint | None:
+    """Accuracy at a prevalence p, p x sensitivity + (1 - p) x specificity; None without one class."""
+    at = ("at prevalence", arms, level, prevalence)
+    if at not in readings.memo:
+        both = _of_both_classes(readings, arms, level)
+        weights = prevalence, 1 - prevalence
+        made = None if both is None else youden(*both, name="accuracy", weights=weights, less=0.0)
+        readings.memo[at] = made
+    return readings.memo[at]
+
+
+def _of_both_classes(
+    readings: Readings, arms: tuple[str, str], level: float
+) -> tuple[Floats, NDArray[np.bool_], ReaderEndpoint, ReaderEndpoint, Clusters | None] | None:
+    """What `youden` is made of; None where the readings lack a class."""
+    classes = [endpoint(readings, arms, level, name) for name in ("sensitivity", "specificity")]
+    one, other = classes
+    if one is None or other is None:
+        return None
+    truth = readings.cases.truth
+    known = truth >= 0
+    correct = correct_decisions(readings, arms)[:, :, known]
+    return correct, truth[known] == 1, one, other, patients_of(readings, known)
 
 
 def endpoints(readings: Readings, arms: tuple[str, str], level: float) -> tuple[ReaderEndpoint, ...]:
@@ -417,58 +440,68 @@ def youden(
     sensitivity: ReaderEndpoint,
     specificity: ReaderEndpoint,
     cluster: Clusters | None = None,
+    name: str = "youden_j",
+    weights: tuple[float, float] = (1.0, 1.0),
+    less: float = 1.0,
 ) -> ReaderEndpoint:
-    """Sensitivity + specificity - 1; `correct` (2, n_readers, n_cases) over the cases of both classes."""
+    """Sensitivity + specificity - 1; `correct` (2, n_readers, n_cases) over the cases of both classes.
+
+    With other `weights` of the classes, and nothing taken off (`less`), accuracy at a prevalence.
+    """
+    weigh = np.where(truth, *weights)
 
     def each(part: Floats, cluster: Clusters) -> ClusteredReaders:
-        return clustered_youden(part, truth, cluster).classes
+        return clustered_youden(part, truth, cluster, less).classes
 
-    def analyse(part: Floats, later: Floats | None = None) -> Analysis:
-        classes = [part[:, :, of] for of in (truth, ~truth)]
+    def analyse(right: Floats, later: Floats | None = None) -> Analysis:
+        part = right * weigh
+        classes = [right[:, :, of] for of in (truth, ~truth)]
         clusters = [together(cluster, of) for of in (truth, ~truth)]
 
         def in_range(e: Estimate, arm: int) -> Estimate:
             read = [cases_read(of, own)[arm] for of, own in zip(classes, clusters)]
-            return youden_in_range(e, [of[arm] for of in classes], read, clusters)
+            own = [of[arm] for of in classes]
+            return youden_in_range(e, own, read, clusters, weights, less)
 
         one, other = (OneReader(of, own) for of, own in zip(classes, clusters))
         alone = part.shape[1] == 1
         gaps, clustered = bool(np.isnan(part).any()), None
         if cluster is not None and not (gaps and part.shape[1] > 1):
-            clustered = clustered_youden(part, truth, cluster)
+            clustered = clustered_youden(part, truth, cluster, less)
         more: dict[str, Any] = {
-            "single": OneReaderYouden(one, other) if alone else None,
+            "single": OneReaderYouden(one, other, weights, less) if alone else None,
             "clustered": clustered,
-            "change_in_range": lambda e, mean: difference_in_range(e, 2.0),
+            "change_in_range": lambda e, mean: difference_in_range(e, sum(weights)),
             "adjusted": _adjusted(each, part, cluster, later),
         }
-        whole = youden_ustatistic(part, truth, cluster=cluster)
+        whole = youden_ustatistic(part, truth, cluster=cluster, less=less)
         if gaps:
-            centred = youden_ustatistic(part, truth, centred=True, cluster=cluster)
+            centred = youden_ustatistic(part, truth, centred=True, cluster=cluster, less=less)
             return Analysis(whole, in_range, centred=centred, **more)
-        fit = clustered.fit(part.shape[-1]) if clustered else fit_youden(part, truth)
+        fit = clustered.fit(part.shape[-1]) if clustered else fit_youden(part, truth, less)
         return Analysis(whole, in_range, {FIRST_COVARIANCE: fit}, **more)
 
     def of(arm: int) -> tuple[Estimate, ...]:
         if cluster is not None:
             return tuple(analyse(correct[:, [j]]).lead_mean(arm, level) for j in range(correct.shape[1]))
         pairs = zip(sensitivity.by_reader[arm], specificity.by_reader[arm], strict=True)
-        return tuple(sum_of(one, other, less=1) for one, other in pairs)
+        return tuple(sum_of(one, other, less=less, weights=weights) for one, other in pairs)
 
     def benefits() -> tuple[Estimate, ...]:
         if cluster is None:
-            return tuple(map(sum_of, sensitivity.benefits, specificity.benefits))
+            both = zip(sensitivity.benefits, specificity.benefits, strict=True)
+            return tuple(sum_of(one, other, weights=weights) for one, other in both)
         pairs = (_in_both(correct[:, [j]]) for j in range(correct.shape[1]))
         return tuple(analyse(own).lead_difference(level) for own in pairs)
 
     level = sensitivity.benefits[0].level
     return ReaderEndpoint(
-        "youden_j",
+        name,
         correct,
         analyse,
         (of(AIDED), of(UNAIDED)),
         benefits(),
-        sensitivity.changes + specificity.changes,
+        weights[0] * sensitivity.changes + weights[1] * specificity.changes,
         cluster,
         sensitivity.later,
     )

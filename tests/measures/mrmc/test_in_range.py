@@ -342,7 +342,7 @@ def test_youden_of_one_reader_and_at_a_prevalence() -> None:
     below = sqrt(sum((p.value - p.low) ** 2 for p in parts))
     assert e.low == pytest.approx(sum(p.value for p in parts) - 1 - below)
     changes = [OneReader(outcome[:, :, i::2]).difference(0, 1) for i in (0, 1)]
-    weighted = both.weighted((0.1, 0.9), 0, 1)
+    weighted = OneReaderYouden(both.sensitivity, both.specificity, (0.1, 0.9), 0.0).difference(0, 1)
     assert weighted.value == pytest.approx(0.1 * changes[0].value + 0.9 * changes[1].value)
     above = sqrt(sum((w * (c.high - c.value)) ** 2 for w, c in zip((0.1, 0.9), changes)))
     assert weighted.high == pytest.approx(weighted.value + above)

@@ -5,7 +5,12 @@ from collections.abc import Iterable, Iterator
 
 from trustreport.dimensions.decision_benefit.ai_alone import advice_of, ai_part, ai_results
 from trustreport.dimensions.decision_benefit.all_arms import all_arms, all_arms_part
-from trustreport.dimensions.decision_benefit.changes import baseline_slope, change_counts, strata_results
+from trustreport.dimensions.decision_benefit.changes import (
+    at_prevalences,
+    baseline_slope,
+    change_counts,
+    strata_results,
+)
 from trustreport.dimensions.decision_benefit.entries import results_of
 from trustreport.dimensions.decision_benefit.hypotheses import declared_hypotheses, hypotheses_part
 from trustreport.dimensions.decision_benefit.narrative import part
@@ -66,6 +71,7 @@ def answer(study: Study, plan: Plan) -> Finding:
         found = primary_first(every_endpoint(readings, arms, level), readings, arms, plan)
         own = [r for endpoint in found for r in results_of(endpoint, readings, arms, level, place)]
         own += [r for endpoint in found for r in strata_results(endpoint, readings, arms, level, place)]
+        own += at_prevalences(readings, arms, plan, place)
         own += change_counts(readings, arms, level, place)
         own += [r for endpoint in found[:1] for r in baseline_slope(endpoint, arms, level, place)]
         own += [r for endpoint in found for r in source_results(endpoint, readings, arms, level, place)]

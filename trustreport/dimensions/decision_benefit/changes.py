@@ -1,5 +1,8 @@
 """What became of decisions with the aid, and the benefit within groups of readers."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from trustreport.dimensions.decision_benefit.entries import ID, by_analysis
@@ -8,8 +11,16 @@ from trustreport.measures.baseline_change import oldham_slope
 from trustreport.measures.mrmc.interval import no_interval
 from trustreport.measures.mrmc.notes import ONE_ORDER
 from trustreport.measures.mrmc.period import one_order
-from trustreport.performance.readers import AIDED, UNAIDED, ReaderEndpoint, correct_decisions, reading_key
+from trustreport.performance.readers import (
+    AIDED,
+    UNAIDED,
+    ReaderEndpoint,
+    at_prevalence,
+    correct_decisions,
+    reading_key,
+)
 from trustreport.place import Place
+from trustreport.plan import Plan
 from trustreport.results import Result
 from trustreport.study import Coded, Readings
 
@@ -59,7 +70,12 @@ def strata(readings: Readings) -> dict[str, Coded]:
 
 
 def strata_results(
-    endpoint: ReaderEndpoint, readings: Readings, arms: tuple[str, str], level: float, place: Place
+    endpoint: ReaderEndpoint,
+    readings: Readings,
+    arms: tuple[str, str],
+    level: float,
+    place: Place,
+    **more: Any,
 ) -> list[Result]:
     """The mean benefit of the readers of each group, analysed as for all readers."""
     results: list[Result] = []
@@ -74,8 +90,26 @@ def strata_results(
                     for name, e in differences.items()
                 }
             group = place.at(arms=arms, subgroup=f"{name}: {column.labels[int(code)]}")
-            of = {"endpoint": endpoint.name, "cases": reading_key(readings)}
+            of = {"endpoint": endpoint.name, "cases": reading_key(readings), **more}
             results += by_analysis(
                 f"{ID}.mean_benefit", group, differences, analysis.first(differences), **of
             )
     return results
+
+
+def at_prevalences(readings: Readings, arms: tuple[str, str], plan: Plan, place: Place) -> Iterator[Result]:
+    """Accuracy of the arms and its change at the declared prevalence, also of the readers of each group."""
+    level = plan.report.confidence_level
+    for prevalence in plan.prevalences:
+        accuracy = at_prevalence(readings, arms, level, prevalence)
+        if accuracy is None:
+            continue
+        more: dict[str, Any] = {"parameters": {"prevalence": prevalence}}
+        of = {"endpoint": accuracy.name, "cases": reading_key(readings), **more}
+        for i, arm in enumerate(arms):
+            means = accuracy.whole.arm_means(i, level)
+            yield from by_analysis(f"{ID}.arm_mean", place.at(arm=arm), means, next(iter(means)), **of)
+        changes, contrast = accuracy.whole.differences(level), place.at(arms=arms)
+        for name in ("arm_difference", "mean_benefit"):
+            yield from by_analysis(f"{ID}.{name}", contrast, changes, next(iter(changes)), **of)
+        yield from strata_results(accuracy, readings, arms, level, place, **more)

@@ -7,7 +7,13 @@ from typing import Any
 
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.reader_effects import mean_benefit
-from trustreport.performance.readers import AIDED, UNAIDED, Analysis, ReaderEndpoint, reading_key
+from trustreport.performance.readers import (
+    AIDED,
+    UNAIDED,
+    Analysis,
+    ReaderEndpoint,
+    reading_key,
+)
 from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.study import Readings

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from math import isfinite, isnan, log, nan
 from typing import Any, Literal
 
+from trustreport import criteria
 from trustreport.criteria import alpha_of, level_of, row_of, same_level, sides
 from trustreport.digits import as_declared, places_in, rounded
-from trustreport.dimensions.decision_benefit.changes import strata_results
+from trustreport.dimensions.decision_benefit.changes import at_prevalences, strata_results
 from trustreport.dimensions.decision_benefit.entries import ID, results_of
 from trustreport.dimensions.decision_benefit.secondary_endpoints import secondary_results
 from trustreport.estimate import Estimate, undefined
@@ -21,7 +22,13 @@ from trustreport.messages import Message, say
 from trustreport.narrative.names import endpoint_name
 from trustreport.narrative.tables import table
 from trustreport.performance.reader_errors import reader_errors
-from trustreport.performance.readers import AIDED, every_endpoint, place_of_task, reading_key
+from trustreport.performance.readers import (
+    AIDED,
+    at_prevalence,
+    every_endpoint,
+    place_of_task,
+    reading_key,
+)
 from trustreport.place import Place
 from trustreport.plan import Endpoint as Criterion
 from trustreport.plan import Plan
@@ -125,18 +132,23 @@ def _lead(
     """The primary entry for what a criterion names; None where these readings give none."""
     measure, level = criterion.measure or "", plan.report.confidence_level
     if measure.startswith(f"{UTILITY}."):
-        return None if criterion.subgroup else _of_errors(measure, readings, place, plan)
+        return None if criterion.subgroup else _of_errors(criterion, readings, place, plan)
     if place.arms and place.arms not in plan.contrasts:
         arms = (place.arms[0], place.arms[1])
         task = replace(place, arms=None)
         found = every_endpoint(readings, arms, level)
         results = [r for endpoint in found for r in results_of(endpoint, readings, arms, level, task)]
-    of = {"endpoint": criterion.of} if criterion.of else {}
-    return leading(results, measure, **place.scope, **of, subgroup=criterion.subgroup, reader=None)
+        results += at_prevalences(readings, arms, plan, task)
+    of: dict[str, Any] = {"endpoint": criterion.of} if criterion.of else {}
+    of |= {**place.scope, "subgroup": criterion.subgroup, "reader": None}
+    share = criteria.prevalence(criterion, plan.declared_prevalence)
+    there = None if share is None else leading(results, measure, parameters={"prevalence": share}, **of)
+    return there or leading(results, measure, parameters=None, **of)
 
 
-def _of_errors(measure: str, readings: Readings, place: Place, plan: Plan) -> Result | None:
+def _of_errors(criterion: Criterion, readings: Readings, place: Place, plan: Plan) -> Result | None:
     """The primary entry on errors of the readings."""
+    measure, share = criterion.measure or "", criteria.prevalence(criterion, plan.declared_prevalence)
     named = [place.arms] if place.arms else [pair for pair in plan.contrasts if place.arm in pair]
     pairs = [pair for pair in named if set(pair) <= set(readings.arms)]
     if readings.decision is None or not pairs:
@@ -144,6 +156,9 @@ def _of_errors(measure: str, readings: Readings, place: Place, plan: Plan) -> Re
     arms = (pairs[0][0], pairs[0][1])
     errors = reader_errors(readings, arms, plan.report.confidence_level)
     found = {"arr": errors.arr[0], "rr": errors.rr, "odds_ratio": errors.odds_ratio}
+    there = None if share is None else at_prevalence(readings, arms, plan.report.confidence_level, share)
+    if there is not None:
+        found["arr"] = there.whole.lead_difference(plan.report.confidence_level)
     if place.arm is not None:
         found = {"error_rate": errors.rates[AIDED if place.arm == arms[0] else 1][0]}
     e = found.get(measure.rpartition(".")[2])
@@ -208,6 +223,7 @@ def _at_level(
         for one in every_endpoint(readings, arms, level):
             results += results_of(one, readings, arms, level, task)
             results += strata_results(one, readings, arms, level, task)
+        results += at_prevalences(readings, arms, plan, task)
         if lead.method == "bootstrap" or lead.id in OF_EITHER:
             results += secondary_results(readings, arms, plan, task)
     return _lead(criterion, readings, place, plan, results)

@@ -1,26 +1,26 @@
 """Pragmatic utility from a table of readings: linked decisions, readers and cases as they arose."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trustreport.dimensions.flow import PARTIAL_DESIGNS
 from trustreport.dimensions.pragmatic_utility.comparison import ID, ArmComparison, contrast_results
 from trustreport.dimensions.pragmatic_utility.counts import missing_bounds, paired, two_sample
-from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.clustered import CLUSTERINGS, clustered_difference, mcnemar_clustered_case
-from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
-from trustreport.measures.mrmc.crossed_clusters import means_of_patients
 from trustreport.measures.mrmc.gee import gee_odds_ratio
-from trustreport.measures.mrmc.in_range import difference_in_range
-from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
-from trustreport.measures.mrmc.one_reader import OneReader, OneReaderYouden
-from trustreport.measures.mrmc.ustatistic import ustatistic
 from trustreport.measures.paired.table import PairedTable
 from trustreport.performance.reader_errors import reader_errors
-from trustreport.performance.readers import AIDED, UNAIDED, correct_decisions, patients_of, reading_key
+from trustreport.performance.readers import (
+    AIDED,
+    UNAIDED,
+    at_prevalence,
+    correct_decisions,
+    patients_of,
+    reading_key,
+)
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result
@@ -54,9 +54,7 @@ def from_readings(readings: Readings, arms: tuple[str, str], plan: Plan, *, plac
         results += paired(place, arms, table, level, leads=False, cases=key)
         results += clustered(place.at(arms=arms), grid, patients_of(readings), level, cases=key)
     results += mrmc(readings, arms, place, level)
-    if plan.expected_prevalence is not None:
-        truth, contrast, cluster = readings.cases.truth, place.at(arms=arms), patients_of(readings)
-        results += at_prevalence(contrast, grid, truth, cluster, plan.expected_prevalence, level, cases=key)
+    results += at_prevalences(place.at(arms=arms), readings, arms, plan, cases=key)
     if plan.reading.design not in PARTIAL_DESIGNS:
         aided, unaided = counts_of(grid[AIDED]), counts_of(grid[UNAIDED])
         results += missing_bounds(place, arms, aided, unaided, grid[0].size, level)
@@ -98,59 +96,16 @@ def mrmc(readings: Readings, arms: tuple[str, str], place: Place, level: float) 
     )
 
 
-def at_prevalence(
-    contrast: Place,
-    grid: Floats,
-    truth: NDArray[np.int8],
-    cluster: Clusters | None,
-    prevalence: float,
-    level: float,
-    **of: Any,
-) -> list[Result]:
-    """ARR and NND if the prevalence were `prevalence`: pi x change in sensitivity + (1 - pi) x change
-    in specificity, readers and cases sampled."""
-    of = {**of, "analysis": "mrmc", "parameters": {"prevalence": prevalence}}
-    positive, negative = grid[:, :, truth == 1], grid[:, :, truth == 0]
-    if not positive.size or not negative.size:
-        return []
-    judged = grid[:, :, truth >= 0]
-    if cluster is not None:
-        gaps = bool(np.isnan(judged).any())
-        classes = means_of_patients(_by_class(grid, truth), cluster, gaps=gaps)
-        arr = [difference_in_range(classes.contrast(_at(prevalence), level=level))]
-        return contrast_results(contrast, arr=arr, leads={"arr": arr[0].method}, **of)
-    if judged.shape[1] == 1:
-        alone = OneReaderYouden(OneReader(positive), OneReader(negative))
-        arr = [alone.weighted((prevalence, 1 - prevalence), UNAIDED, AIDED, level=level)]
-        return contrast_results(contrast, arr=arr, leads={"arr": arr[0].method}, **of)
-    if np.isnan(judged).any():
-        arr = [_incomplete_at_prevalence(grid, truth, prevalence, level)]
-        return contrast_results(contrast, arr=arr, leads={"arr": arr[0].method}, **of)
-    theta = prevalence * proportions(positive) + (1 - prevalence) * proportions(negative)
-    covariance = prevalence**2 * proportion_covariance(positive)
-    covariance += (1 - prevalence) ** 2 * proportion_covariance(negative)
-    fit = obuchowski_rockette(theta, covariance, judged.shape[-1])
-    arr = [fit.difference(UNAIDED, AIDED, mode=mode, level=level) for mode in MODES]
-    by_method = {e.method: e for e in arr}
-    lead = difference_in_range(leading(by_method["or_rrrc"], by_method["or_frrc"], fit.n_readers))
-    arr = [lead, *(e for e in arr if e.method != lead.method)]
-    return contrast_results(contrast, arr=arr, leads={"arr": lead.method}, **of)
-
-
-def _incomplete_at_prevalence(
-    grid: Floats, truth: NDArray[np.int8], prevalence: float, level: float
-) -> Estimate:
-    """The same with readings missing: each class of each arm is an arm of the U-statistic."""
-    statistic = ustatistic(_by_class(grid, truth), centred=True)
-    return difference_in_range(statistic.contrast(_at(prevalence), level=level))
-
-
-def _by_class(grid: Floats, truth: NDArray[np.int8]) -> Floats:
-    """Positive and negative cases of each arm as arms of their own, (4, n_readers, n_cases)."""
-    return np.stack([np.where(truth == c, grid[arm], np.nan) for arm in (UNAIDED, AIDED) for c in (1, 0)])
-
-
-def _at(prevalence: float) -> Floats:
-    """What each of these arms weighs in the change at a prevalence."""
-    shares = np.array([prevalence, 1 - prevalence])
-    return np.concatenate([shares, -shares])
+def at_prevalences(
+    contrast: Place, readings: Readings, arms: tuple[str, str], plan: Plan, **of: Any
+) -> Iterator[Result]:
+    """ARR and NND if the prevalence were the declared one: p x change in sensitivity + (1 - p) x change in
+    specificity, readers and cases sampled."""
+    level = plan.report.confidence_level
+    for prevalence in plan.prevalences:
+        accuracy = at_prevalence(readings, arms, level, prevalence)
+        if accuracy is not None:
+            changes = {e.method: e for e in reversed(accuracy.whole.differences(level).values())}
+            arr = [*reversed(changes.values())]
+            of |= {"analysis": "mrmc", "parameters": {"prevalence": prevalence}}
+            yield from contrast_results(contrast, arr=arr, leads={"arr": arr[0].method}, **of)

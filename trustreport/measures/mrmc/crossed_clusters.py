@@ -247,11 +247,12 @@ class ClusteredYouden:
 
     classes: ClusteredReaders
     n_arms: int
+    less: float = 1.0
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """J of one arm."""
         e = self.classes.contrast(self._weights(arm), level=level)
-        return replace(e, value=e.value - 1, low=e.low - 1, high=e.high - 1, p=nan)
+        return replace(e, value=e.value - self.less, low=e.low - self.less, high=e.high - self.less, p=nan)
 
     def difference(self, compared: int = 1, baseline: int = 0, *, level: float = 0.95) -> Estimate:
         """Difference of two arms, compared minus baseline."""
@@ -266,7 +267,7 @@ class ClusteredYouden:
         n = self.n_arms
         both = [x[:n] + x[n:] for x in (self.classes.means, self.classes.by_reader, self.classes.by_cluster)]
         held = self.classes.held[:n] | self.classes.held[n:]
-        joined = ClusteredReaders(both[0] - 1, both[1], both[2], held, self.classes.n[:n])
+        joined = ClusteredReaders(both[0] - self.less, both[1], both[2], held, self.classes.n[:n])
         return joined.fit(n_cases)
 
     def _weights(self, arm: int) -> NDArray[np.float64]:
@@ -275,11 +276,11 @@ class ClusteredYouden:
 
 
 def clustered_youden(
-    correct: NDArray[np.float64], truth: NDArray[np.bool_], cluster: Clusters
+    correct: NDArray[np.float64], truth: NDArray[np.bool_], cluster: Clusters, less: float = 1.0
 ) -> ClusteredYouden:
     """Sensitivity + specificity - 1 of what readers got right, (n_arms, n_readers, n_cases)."""
     stacked = np.concatenate([np.where(of, correct, nan) for of in (truth, ~truth)])
-    return ClusteredYouden(clustered_means(stacked, cluster), len(correct))
+    return ClusteredYouden(clustered_means(stacked, cluster), len(correct), less)
 
 
 def _of_ratios(

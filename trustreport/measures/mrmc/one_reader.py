@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,27 +87,24 @@ class OneReader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneReaderYouden:
-    """Sensitivity + specificity - 1 of one reader, by MOVER of both classes."""
+    """Sensitivity + specificity - 1 of one reader, or another sum of both, by MOVER of the two classes."""
 
     sensitivity: OneReader
     specificity: OneReader
+    weights: tuple[float, float] = (1.0, 1.0)
+    less: float = 1.0
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
-        """J of one arm."""
+        """The sum in one arm."""
         both = [of.arm_mean(arm, level=level) for of in (self.sensitivity, self.specificity)]
-        return _only(sum_of(*both, less=1, correlation=self._correlation({arm: 1.0})))
+        more: dict[str, Any] = {"weights": self.weights, "correlation": self._correlation({arm: 1.0})}
+        return _only(sum_of(*both, less=self.less, **more))
 
     def difference(self, compared: int, baseline: int, *, level: float = 0.95) -> Estimate:
         """The change between two arms."""
-        return self.weighted((1.0, 1.0), compared, baseline, level=level)
-
-    def weighted(
-        self, weights: tuple[float, float], compared: int, baseline: int, *, level: float = 0.95
-    ) -> Estimate:
-        """The weighted sum of the changes in sensitivity and in specificity."""
         both = [of.difference(compared, baseline, level=level) for of in (self.sensitivity, self.specificity)]
         signs = {compared: 1.0, baseline: -1.0}
-        return _only(sum_of(*both, weights=weights, correlation=self._correlation(signs)))
+        return _only(sum_of(*both, weights=self.weights, correlation=self._correlation(signs)))
 
     def _correlation(self, signs: Mapping[int, float]) -> float:
         """Correlation over patients of the two classes' sums of arms; 0 without patients."""

@@ -19,8 +19,10 @@ from trustreport.measures.mrmc.ustatistic import UStatistic, ustatistic
 MOVER = "mover"
 
 
-def fit_youden(correct: NDArray[np.float64], truth: NDArray[np.bool_]) -> ObuchowskiRockette:
-    """Obuchowski-Rockette fit of J = sensitivity + specificity - 1.
+def fit_youden(
+    correct: NDArray[np.float64], truth: NDArray[np.bool_], less: float = 1.0
+) -> ObuchowskiRockette:
+    """Obuchowski-Rockette fit of J = sensitivity + specificity - 1, or of another sum of two classes.
 
     Positive and negative cases are drawn independently, so that the covariances of the two classes add up::
 
@@ -29,9 +31,11 @@ def fit_youden(correct: NDArray[np.float64], truth: NDArray[np.bool_]) -> Obucho
     Parameters
     ----------
     correct : float array, shape (n_arms, n_readers, n_cases)
-        1.0 right, 0.0 wrong; no NaN.
+        1.0 right, 0.0 wrong; no NaN. Times what a class weighs, for accuracy at a prevalence.
     truth : bool array, shape (n_cases,)
         Both classes occur.
+    less : float
+        What is taken off the sum of the classes' means: 1 for J, 0 for accuracy.
 
     Returns
     -------
@@ -50,7 +54,7 @@ def fit_youden(correct: NDArray[np.float64], truth: NDArray[np.bool_]) -> Obucho
     0.19 (95% CI 0.08 to 0.30; n = 540)
     """
     parts = [correct[:, :, of] for of in (truth, ~truth)]
-    theta = proportions(parts[0]) + proportions(parts[1]) - 1
+    theta = proportions(parts[0]) + proportions(parts[1]) - less
     covariance = proportion_covariance(parts[0]) + proportion_covariance(parts[1])
     return obuchowski_rockette(theta, covariance, len(truth))
 
@@ -61,11 +65,12 @@ class YoudenUStatistic:
 
     classes: UStatistic
     n_arms: int
+    less: float = 1.0
 
     def arm_mean(self, arm: int, *, level: float = 0.95) -> Estimate:
         """J of one arm, readers and cases sampled."""
         e = self.classes.contrast(self._weights(arm), level=level)
-        return replace(e, value=e.value - 1, low=e.low - 1, high=e.high - 1, p=nan)
+        return replace(e, value=e.value - self.less, low=e.low - self.less, high=e.high - self.less, p=nan)
 
     def difference(self, compared: int = 1, baseline: int = 0, *, level: float = 0.95) -> Estimate:
         """Difference of two arms, compared minus baseline."""
@@ -86,10 +91,11 @@ def youden_ustatistic(
     *,
     centred: bool = False,
     cluster: Clusters | None = None,
+    less: float = 1.0,
 ) -> YoudenUStatistic:
     """The U-statistic of J; parameters as in `fit_youden`, with NaN where there is no reading."""
     stacked = np.concatenate([np.where(of, correct, np.nan) for of in (truth, ~truth)])
-    return YoudenUStatistic(ustatistic(stacked, centred=centred, cluster=cluster), len(correct))
+    return YoudenUStatistic(ustatistic(stacked, centred=centred, cluster=cluster), len(correct), less)
 
 
 def youden_in_range(
@@ -97,11 +103,14 @@ def youden_in_range(
     classes: Sequence[NDArray[np.float64]],
     cases: Sequence[int],
     clusters: Sequence[Clusters | None] = (None, None),
+    weights: tuple[float, float] = (1.0, 1.0),
+    less: float = 1.0,
 ) -> Estimate:
     """J of one arm with limits from -1 to 1: `by_score`, and where nothing varies MOVER of both classes.
 
     (J + 1) / 2 is the mean of sensitivity and specificity; of n1 and n0 independent readings it has the
-    variance of a share of 4 / (1 / n1 + 1 / n0), where both are alike.
+    variance of a share of 4 / (1 / n1 + 1 / n0), where both are alike; where the classes have the parts v and
+    w of the sum, that of 1 / (v^2 / n1 + w^2 / n0).
 
     Parameters
     ----------
@@ -113,18 +122,22 @@ def youden_in_range(
         How many of each anybody read, of how many patients where several are of one.
     clusters : two int arrays, shape (n_cases,), optional
         Which of each are of one patient.
+    weights, less : float
+        What each class weighs in the sum, and what is taken off it: of accuracy at prevalence q (q, 1 - q)
+        and 0.
     """
     n1, n0 = (
         float(np.count_nonzero(~np.isnan(of))) if own is None else independent_readings(of, own)
         for of, own in zip(classes, clusters)
     )
     if notes.NO_VARIATION not in e.note or not n1 * n0:
-        most = 4 / (1 / n1 + 1 / n0) if n1 * n0 else None
-        return by_score(e, min(cases), low=-1.0, high=1.0, most=most)
+        v, w = (of / sum(weights) for of in weights)
+        most = 1 / (v * v / n1 + w * w / n0) if n1 * n0 else None
+        return by_score(e, min(cases), low=-less, high=sum(weights) - less, most=most)
     of_class = [
         by_score(replace(e, value=float(np.nanmean(of)), n=of.size), n) for of, n in zip(classes, cases)
     ]
-    return replace(sum_of(*of_class, less=1), n=e.n, note=notes.CASES_ONCE)
+    return replace(sum_of(*of_class, less=less, weights=weights), n=e.n, note=notes.CASES_ONCE)
 
 
 def sum_of(
