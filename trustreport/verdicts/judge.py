@@ -256,7 +256,15 @@ def places(scope: Mapping[str, Any]) -> list[Message | str]:
     found += [str(scope[key]) for key in keys if scope.get(key)]
     if "threshold" in scope:
         found.append(say("verdicts.at_threshold", threshold=scope["threshold"]))
+    if "prevalence" in scope.get("parameters", {}):
+        found.append(at_prevalence(scope["parameters"]["prevalence"]))
     return found
+
+
+def at_prevalence(share: float) -> Message:
+    """That a number is of a declared prevalence: "at a prevalence of 27%"."""
+    written = say("verdicts.amount.proportion", value=as_declared(share, 2))
+    return say("verdicts.at_prevalence", prevalence=written)
 
 
 def amount(lead: Result, value: float, *, bare: bool = False) -> Message:

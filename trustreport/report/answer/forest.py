@@ -15,6 +15,7 @@ from trustreport.report.answer.sentences import candidate_of, estimate_of, title
 from trustreport.report.tables import in_words
 from trustreport.results import Result
 from trustreport.verdicts import FamilyOutcome, Verdict, named_family
+from trustreport.verdicts.judge import at_prevalence
 
 WIDTH, HEIGHT, MARGIN = 120.0, 12.0, 6.0  # points
 MARK = 2.8
@@ -141,6 +142,8 @@ def _about(
         yield say(f"answer.role.{verdict.criterion.role}")
     if found is not None and _own_level(found, assessment):
         yield say("answer.forest.level", level=found.estimate.level)
+    if found is not None and "prevalence" in found.parameters:
+        yield say(at_prevalence(found.parameters["prevalence"]))
     if verdict.word == "not tested" and verdict.family is not None:
         yield _tested_if(verdict, verdict.family, assessment, say)
     if held is not None and held.aside:
