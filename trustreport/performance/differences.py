@@ -1,20 +1,26 @@
 """Differences of two candidates on the same cases, paired case by case."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from math import nan
 
 import numpy as np
 
 from trustreport.estimate import Estimate
 from trustreport.measures.case_mean import case_mean
-from trustreport.measures.mrmc.in_range import difference_in_range
+from trustreport.measures.mrmc.in_range import change_of_areas, difference_in_range
 from trustreport.measures.net_benefit import net_benefit_difference
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.table import PairedTable
-from trustreport.measures.roc.clustered import clustered_difference
-from trustreport.measures.roc.difference import paired_difference
+from trustreport.measures.roc.clustered import clustered_auc, clustered_difference
+from trustreport.measures.roc.difference import paired_difference, paired_logit_difference
 from trustreport.performance.cases import ScoredCases
 from trustreport.quantities import DIFFERENCE, quantity
 from trustreport.results import within_range
+
+NO_DISCORDANT_CLUSTER = (
+    "the candidates differ in no cluster, or in all alike: the spread between clusters cannot be estimated"
+)
 
 
 def difference(compared: ScoredCases, baseline: ScoredCases, name: str, level: float) -> Estimate:
@@ -81,7 +87,11 @@ def _areas(compared: ScoredCases, baseline: ScoredCases, level: float) -> Iterat
     truth, one, cluster = ours.ranked
     other = theirs.ranked[1]
     if cluster is not None:
-        yield clustered_difference(truth, one, other, cluster, level=level)
+        plain = clustered_difference(truth, one, other, cluster, level=level)
+        areas = (clustered_auc(truth, score, cluster, level=level) for score in (one, other))
+        yield change_of_areas(plain, *areas, near=0.0)
+    else:
+        yield paired_logit_difference(truth, one, other, level=level)
     yield paired_difference(truth, one, other, level=level)
 
 
@@ -95,6 +105,7 @@ def _shares(compared: ScoredCases, baseline: ScoredCases, name: str, level: floa
         assert baseline.decision is not None
         ours, theirs = (compared.decision == truth)[of], (baseline.decision == truth)[of]
     if compared.cluster is not None:
-        return case_mean(ours.astype(float) - theirs, level, compared.cluster[of], tested=True)
+        found = case_mean(ours.astype(float) - theirs, level, compared.cluster[of], tested=True)
+        return replace(found, low=nan, high=nan, note=NO_DISCORDANT_CLUSTER) if found.se == 0 else found
     both, neither = int((ours & theirs).sum()), int((~ours & ~theirs).sum())
     return tango(PairedTable(both, int((ours & ~theirs).sum()), int((~ours & theirs).sum()), neither), level)

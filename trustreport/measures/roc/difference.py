@@ -1,16 +1,20 @@
 """Difference of two areas under the ROC curve: of two scores on the same cases, or of two sets of cases."""
 
-from math import nan, sqrt
+from dataclasses import replace
+from math import isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
+from trustreport.measures.mrmc.in_range import change_of_areas
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
 from trustreport.measures.roc import notes
-from trustreport.measures.roc.auc import area_and_variance, placements
-from trustreport.measures.roc.scores import check_scores
+from trustreport.measures.roc.auc import area_and_variance, delong, placements
+from trustreport.measures.roc.scores import Floats, check_scores
+
+LOGIT = "delong_t"
 
 
 def paired_difference(
@@ -65,6 +69,67 @@ def paired_difference(
     half = quantile(np.inf, level) * se
     p = two_sided_p(value / se)
     return Estimate(value, value - half, value + half, n, level, "delong", se=se, p=p)
+
+
+def paired_logit_difference(
+    truth: NDArray[np.bool_], compared: NDArray[Any], baseline: NDArray[Any], *, level: float = 0.95
+) -> Estimate:
+    """The difference of `paired_difference` with limits from the logit limits of both areas.
+
+    With V = v1 + v0, the shares of positives and negatives in DeLong's variance, and k the kurtosis of what
+    the n cases of a class contribute (X - X', Y - Y')::
+
+        df = V^2 / (v1^2 / f1 + v0^2 / f0),   f = 2 n / (k - (n - 3) / (n - 1)), at most n - 1
+
+    and the limits of `mrmc.in_range.change_of_areas` with t. Of normal contributions f is n - 1; of those that
+    a few hard cases decide, as of areas near 1, it is far less.
+
+    Estimand, parameters and edges: as `paired_difference`.
+
+    Returns
+    -------
+    Estimate
+        ``delong_t_mover``; ``delong_t``, symmetric, where an area is 0 or 1.
+
+    Notes
+    -----
+    Simulated, 60 to 1,000 cases with 10 to 350 of the rarer class, areas of .71 to .96 and differences of 0
+    to .05: either limit misses in .004 to .036; those of `paired_difference` in up to .14.
+
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845. Zou, Donner (2008), Stat. Med. 27, 1693-1702.
+    Shoemaker (2003), Am. Stat. 57, 243-249 (degrees of freedom by the kurtosis).
+
+    Examples
+    --------
+    >>> truth = np.array([False, False, False, False, True, True, True, True])
+    >>> one, other = np.array([1, 2, 2, 3, 2, 3, 4, 5]), np.array([1, 3, 2, 2, 2, 1, 4, 3])
+    >>> print(paired_logit_difference(truth, one, other))
+    0.22 (95% CI -0.33 to 0.68; n = 8)
+    """
+    plain = paired_difference(truth, compared, baseline, level=level)
+    if isnan(plain.se):
+        return replace(plain, method=LOGIT)
+    gaps = [one - other for one, other in zip(placements(truth, compared), placements(truth, baseline))]
+    df = _df(gaps)
+    half = quantile(df, level) * plain.se
+    p = two_sided_p(plain.value / plain.se, df)
+    found = replace(plain, low=plain.value - half, high=plain.value + half, method=LOGIT, df=df, p=p)
+    return change_of_areas(found, *(delong(truth, s, level=level) for s in (compared, baseline)), near=0.0)
+
+
+def _df(parts: list[Floats]) -> float:
+    """Satterthwaite's degrees of freedom of a sum of variances of means, each by the kurtosis of its part."""
+    variance, below = 0.0, 0.0
+    for part in parts:
+        n, away = len(part), part - part.mean()
+        own = float(part.var(ddof=1)) / n
+        if own > NEGLIGIBLE:
+            kurtosis = float((away**4).mean() / (away**2).mean() ** 2)
+            variance += own
+            below += own**2 * max((kurtosis - (n - 3) / (n - 1)) / (2 * n), 1 / (n - 1))
+    return variance**2 / below
 
 
 def unpaired_difference(
