@@ -18,7 +18,8 @@ Rows for which no method is known that does so are in `LISTED`, with what the re
 status is 1 where any other row fails.
 
     python benchmarks/coverage.py [--runs 2000] [--jobs 2] [--backend loky|threading|dask|ray]
-                                  [--topics readers,areas] [--every 1] [--out FILE] [--judge] [--docs]
+                                  [--topics readers,areas] [--designs "*skilled"] [--every 1] [--out FILE]
+                                  [--judge] [--docs]
 """
 
 import argparse
@@ -116,13 +117,15 @@ def tally(folder: str, topic: str, number: int, batch: int, runs: int) -> dict[s
     return dict(found)
 
 
-def batches(topics: Sequence[str], runs: int, every: int) -> Iterator[tuple[str, str, int, int, int]]:
+def batches(
+    topics: Sequence[str], runs: int, every: int, designs: str = "*"
+) -> Iterator[tuple[str, str, int, int, int]]:
     """The pieces of work, whole regimes in order."""
     from regimes import TOPICS
 
     for topic in topics:
         for number, regime in enumerate(TOPICS[topic]()):
-            if number % every:
+            if number % every or not fnmatch(regime.design, designs):
                 continue
             of_regime = 1 if regime.outcomes is not None else -(-runs // BATCH)
             for batch in range(of_regime):
@@ -237,12 +240,12 @@ def committed(path: Path) -> list[dict[str, Any]]:
 
 
 def written(found: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """The rows as a table; those of topics that were not run stay as they are in it."""
+    """The rows as a table; those of designs that were not run stay as they are in it."""
     kept: list[dict[str, Any]] = []
     if path.exists():
         with path.open(encoding="utf-8") as lines:
-            ran = {row["topic"] for row in found}
-            kept = [row for row in csv.DictReader(lines) if row["topic"] not in ran]
+            ran = {(row["topic"], row["design"]) for row in found}
+            kept = [row for row in csv.DictReader(lines) if (row["topic"], row["design"]) not in ran]
     with path.open("w", newline="", encoding="utf-8") as lines:
         writer = csv.DictWriter(lines, FIELDS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
@@ -294,6 +297,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--backend", default="loky")
     parser.add_argument("--topics", default="", help="some of them, by comma")
+    parser.add_argument("--designs", default="*", help="those of them that match a pattern")
     parser.add_argument("--every", type=int, default=1, help="every so many regimes of a topic")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--judge", action="store_true", help="judge the rows of the file anew, and stop")
@@ -313,7 +317,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return _said(found, "judged")
 
     topics = [t.strip() for t in given.topics.split(",") if t.strip()] or list(TOPICS)
-    started, work = time.perf_counter(), list(batches(topics, given.runs, given.every))
+    started, work = time.perf_counter(), list(batches(topics, given.runs, given.every, given.designs))
     with workers(given.jobs, given.backend) as run:
         found = judged(rows(work, run(tally, work)))
     written(found, given.out)

@@ -93,22 +93,30 @@ def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator
             ("gwet_ac2", gwet_ac2(codes, q, ordinal(q), level=level)),
         ):
             others = [of[name] for of in drawn]
-            yield from _entry(panel, name, _intervals(panel, name, one, others), parameters=ranks)
+            found = _intervals(panel, name, one, others, ranks=name == "krippendorff_alpha")
+            yield from _entry(panel, name, found, parameters=ranks)
 
 
-def leading_agreement(name: str, plain: Estimate, codes: NDArray[np.int64], n_categories: int) -> Estimate:
+def leading_agreement(
+    name: str, plain: Estimate, codes: NDArray[np.int64], n_categories: int, *, ranks: bool = False
+) -> Estimate:
     """The primary estimate of a coefficient, from the one with Gwet's variance."""
     if name == "percent_agreement":
         return percent_agreement(codes, n_categories, interval="score", level=plain.level)
-    return coefficient_interval(plain, codes, n_categories, by_chance_of_labels=name not in BY_USE)
+    by_chance = name not in BY_USE
+    return coefficient_interval(plain, codes, n_categories, by_chance_of_labels=by_chance, ranks=ranks)
 
 
-def _intervals(panel: Panel, name: str, plain: Estimate, others: Iterable[Estimate]) -> list[Estimate]:
+def _intervals(
+    panel: Panel, name: str, plain: Estimate, others: Iterable[Estimate], *, ranks: bool = False
+) -> list[Estimate]:
     """A coefficient with its primary interval first; none by any method where the rarer label is too rare."""
-    primary, rest = leading_agreement(name, plain, panel.codes, panel.n_categories), [plain, *others]
+    primary = leading_agreement(name, plain, panel.codes, panel.n_categories, ranks=ranks)
+    rest = [plain, *others]
     if name == "percent_agreement":
         return [primary, *rest]
-    why = why_none(panel.codes, panel.n_categories, by_chance_of_labels=name not in BY_USE)
+    by_chance = name not in BY_USE
+    why = why_none(panel.codes, panel.n_categories, by_chance_of_labels=by_chance, ranks=ranks)
     return [primary, *((without(e, why) for e in rest) if why and not isnan(primary.value) else rest)]
 
 

@@ -20,7 +20,7 @@ Codes = NDArray[np.integer[Any]]
 
 
 def coefficient_interval(
-    e: Estimate, codes: Codes, n_categories: int, *, by_chance_of_labels: bool = True
+    e: Estimate, codes: Codes, n_categories: int, *, by_chance_of_labels: bool = True, ranks: bool = False
 ) -> Estimate:
     """The interval of a coefficient of agreement beyond chance, on the scale of Fisher's z.
 
@@ -41,6 +41,8 @@ def coefficient_interval(
         -1 where there is no label.
     by_chance_of_labels : bool
         Whether agreement by chance shrinks with a rare label (the kappas and alpha, not AC1 and AC2).
+    ranks : bool
+        Whether near labels agree in part, as in the ordinal alpha.
 
     Returns
     -------
@@ -48,9 +50,13 @@ def coefficient_interval(
         Method ``gwet_fisher_z``. No limits, with a note, where two raters give the rarer label to fewer than
         10 cases between them; of the kappas and alpha, of any number of raters, where fewer than 5 cases are
         expected on which a pair agrees in the rarer label. The rarer label: all but the most frequent one.
+        With `ranks` one rule alone: fewer than 5 cases on which a pair agrees that it is not that one,
+        whichever other labels they give.
 
     Notes
     -----
+    Ordinal alpha, grades of 75/13/6/4/2% to 95/3/2%, 2 and 3 raters, 20 to 200 cases: with that rule either
+    limit misses in at most .05, without it in up to .46.
     Simulated, 2 to 5 raters right in 85% and 95% of 20 to 100 cases: covers .93 to .97 where it is given;
     without the rule for rare labels .27 to .87 at a prevalence of 2%.
 
@@ -72,7 +78,7 @@ def coefficient_interval(
     e = replace(e, method=FISHER_Z)
     if isnan(e.value):
         return e
-    why = why_none(codes, n_categories, by_chance_of_labels=by_chance_of_labels)
+    why = why_none(codes, n_categories, by_chance_of_labels=by_chance_of_labels, ranks=ranks)
     if why:
         return without(e, why)
     e = replace(e, note=_joined(e.note, _missing(codes)))
@@ -89,13 +95,19 @@ def coefficient_interval(
     return replace(e, low=low, high=1.0, note=note)
 
 
-def why_none(codes: Codes, n_categories: int, *, by_chance_of_labels: bool = True) -> str:
+def why_none(
+    codes: Codes, n_categories: int, *, by_chance_of_labels: bool = True, ranks: bool = False
+) -> str:
     """Why a coefficient of these labels gets no interval, or nothing."""
     given = np.stack([(codes == k).sum(axis=1) for k in range(n_categories)], axis=1)
     raters = given.sum(axis=1)
     given, raters = given[raters > 1], raters[raters > 1]
     usual = int(given.sum(axis=0).argmax()) if len(given) else 0
     rarer = np.delete(given, usual, axis=1)
+    if ranks:
+        off = rarer.sum(axis=1)
+        agreed = off * (off - 1) / (raters * (raters - 1))
+        return notes.FEW_OFF_THE_USUAL if agreed.sum() < LEAST_AGREED else ""
     if (codes >= 0).any(axis=0).sum() == 2 and np.count_nonzero(rarer.any(axis=1)) < LEAST_GIVEN:
         return notes.FEW_OF_A_LABEL
     agreed = (rarer * (rarer - 1)).sum(axis=1) / (raters * (raters - 1))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.in_range import change_of_areas
-from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile, two_sided_p
+from trustreport.measures.mrmc.interval import NEGLIGIBLE, df_by_kurtosis, quantile, two_sided_p
 from trustreport.measures.roc import notes
 from trustreport.measures.roc.auc import area_and_variance, delong, placements
 from trustreport.measures.roc.scores import Floats, check_scores
@@ -121,15 +121,9 @@ def paired_logit_difference(
 
 def _df(parts: list[Floats]) -> float:
     """Satterthwaite's degrees of freedom of a sum of variances of means, each by the kurtosis of its part."""
-    variance, below = 0.0, 0.0
-    for part in parts:
-        n, away = len(part), part - part.mean()
-        own = float(part.var(ddof=1)) / n
-        if own > NEGLIGIBLE:
-            kurtosis = float((away**4).mean() / (away**2).mean() ** 2)
-            variance += own
-            below += own**2 * max((kurtosis - (n - 3) / (n - 1)) / (2 * n), 1 / (n - 1))
-    return variance**2 / below
+    varied = [part for part in parts if float(part.var(ddof=1)) / len(part) > NEGLIGIBLE]
+    own = [(float(part.var(ddof=1)) / len(part), df_by_kurtosis(part)) for part in varied]
+    return float(sum(v for v, _ in own) ** 2 / sum(v * v / df for v, df in own))
 
 
 def unpaired_difference(
