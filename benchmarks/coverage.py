@@ -7,7 +7,8 @@ Nearly every criterion is one-sided, so each side is judged apart. A row is acce
 above the true value, and where it lies below,
 
 - in at most .035 of studies (.025 and .01) and two Monte Carlo errors;
-- of shares, whose outcomes are few: in at most .05, and .035 on average over those within .02. Wilson's limits
+- of shares, whose outcomes are few: in at most .05, and .035 on average over those within .02. Wilson's
+limits
   err towards one half, which makes no claim pass: on that side at most .10, and .065 on average;
 - a missing interval counts as covered where the report says why, and no more than 10 % of studies lack one
   where there are ten cases of the rarer class (in ten clusters).
@@ -278,7 +279,16 @@ def table(path: Path = RESULTS) -> str:
         worst = f"{covered[0]:.3f}" + (" (listed)" if any(row["verdict"] == "listed" for row in of) else "")
         median = covered[len(covered) // 2]
         sides = [f"{max(float(row[side]) for row in of):.3f}" for side in reversed(SIDES)]
-        cells = (topic, name, ", ".join(methods), str(len(of)), worst, f"{median:.3f}", *sides, f"{without:.1%}")
+        cells = (
+            topic,
+            name,
+            ", ".join(methods),
+            str(len(of)),
+            worst,
+            f"{median:.3f}",
+            *sides,
+            f"{without:.1%}",
+        )
         said.append(f"| {' | '.join(cells)} |")
     return "\n".join(said)
 

@@ -141,7 +141,8 @@ def readers() -> Iterator[Regime]:
             yield Regime("readers", design, true, study, cost=0.06)
 
 
-# Variances of a reading: patient, patient in an arm, reader (of a class), reader in an arm (of a class), case, rest.
+# Variances of a reading: patient, patient in an arm, reader (of a class), reader in an arm (of a class),
+# case, rest.
 PATIENT, PATIENT_ARM, READER, READER_ARM, CASE, REST = 0.25, 0.15, 0.05, 0.02, 0.25, 0.28
 MEANS, BETWEEN = (1.5, 1.9), 0.75
 
@@ -170,9 +171,7 @@ def readers_of_patients() -> Iterator[Regime]:
             found: dict[str, list[float]] = {
                 "sensitivity": [float(ndtr(m - BETWEEN)) for m in MEANS],
                 "specificity": [float(ndtr(BETWEEN))] * 2,
-                "auc": [
-                    float((1 - alike) * ndtr(m / sqrt(2)) + alike * ndtr(m / within)) for m in MEANS
-                ],
+                "auc": [float((1 - alike) * ndtr(m / sqrt(2)) + alike * ndtr(m / within)) for m in MEANS],
             }
             positive = int(np.count_nonzero(np.arange(n) % 5 < 2)) / n
             pairs = list(zip(found["sensitivity"], found["specificity"]))
@@ -182,7 +181,10 @@ def readers_of_patients() -> Iterator[Regime]:
             values = {f"{name}, change": b - a for name, (a, b) in found.items()}
             values |= {f"{name}, aided": b for name, (_, b) in found.items()}
             odds = [w / (1 - w) for w in wrong]
-            ratios = {"relative risk of errors": wrong[1] / wrong[0], "odds ratio of errors": odds[1] / odds[0]}
+            ratios = {
+                "relative risk of errors": wrong[1] / wrong[0],
+                "odds ratio of errors": odds[1] / odds[0],
+            }
             return values | ratios
 
         design = f"6 readers, {patients} patients of {of} cases"
@@ -313,7 +315,8 @@ def raters() -> Iterator[Regime]:
 
         design = f"{k} raters, {n} cases, label of {share:.0%}"
         true = partial(agreement_of, share)
-        yield Regime("agreement", design, true, study, due=n * share >= 20, cost=0.2)
+        shares = frozenset(["percent_agreement"])
+        yield Regime("agreement", design, true, study, shares=shares, due=n * share >= 20, cost=0.2)
 
 
 ACCURACY, SURE = 0.9, (0.6, 0.8, 1.0)  # of the raters of `pairs_of_raters`, and their confidences

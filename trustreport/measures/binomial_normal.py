@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from math import copysign, exp, hypot, inf, isinf, log, log1p, sqrt
+from math import copysign, exp, inf, isinf, log, log1p, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,9 +52,10 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
         I^2 = tau^2 / (tau^2 + s^2),   s^2 = (k - 1) sum w / ((sum w)^2 - sum w^2)
 
     with w_i = n_i p (1 - p) at the median site. A new site is predicted over the values of tau at which the
-    bound of tau^2 is reached at chances alike (`robustness.new_site`), mu being the best at each. Both bounds are those at which the interval is Student's, and
-    the chi-square interval of a variance, where sites are so large that their logits are known. The lower
-    limit of tau^2 takes at least the quantile of chi-square with 1 df, for sites that do not differ.
+    bound of tau^2 is reached at chances alike (`robustness.new_site`), mu being the best at each. Both bounds
+    are those at which the interval is Student's, and the chi-square interval of a variance, where sites are
+    so large that their logits are known. The lower limit of tau^2 takes at least the quantile of chi-square
+    with 1 df, for sites that do not differ.
 
     Estimand: the proportion at the median site of those from which these were sampled, not that of all cases
     together: a small site weighs nearly as much as a large one where sites differ.
@@ -128,7 +129,9 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
         new = undefined(k, NO_PREDICTION, level=level, method=PREDICTION)
     else:
         ends = new_site(*_by_chance(likelihood, top, mu, tau), k - 1.0, level)
-        new = Estimate(back[0], float(expit(ends[0])), float(expit(ends[1])), k, level, PREDICTION, df=k - 1.0)
+        new = Estimate(
+            back[0], float(expit(ends[0])), float(expit(ends[1])), k, level, PREDICTION, df=k - 1.0
+        )
     return Heterogeneity(median, spread, of_all, new)
 
 
@@ -286,9 +289,7 @@ def _spread(
     return spread, Estimate(share[0], share[1], share[2], k, level, METHOD, "" if tau else NO_SPREAD_FOUND)
 
 
-def _by_chance(
-    likelihood: _Likelihood, top: float, mu: float, tau: float
-) -> tuple[Floats, Floats, Floats]:
+def _by_chance(likelihood: _Likelihood, top: float, mu: float, tau: float) -> tuple[Floats, Floats, Floats]:
     """mu, its standard error and tau at each of `CHANCES` of the confidence distribution of tau."""
     k, n = len(likelihood.n), likelihood.n
     looked = np.concatenate([[0.0], np.geomspace(LEAST_LOOKED, MOST_LOOKED, LOOKED)])

@@ -293,9 +293,9 @@ def heterogeneity(
         SE^2 = max(1, q) / sum w,   q = sum w (y - mean)^2 / (k - 1)   (Hartung-Knapp),   t with `sites_df` df
         I^2 = tau^2 / (tau^2 + s^2),   s^2 = (k - 1) sum 1/v / ((sum 1/v)^2 - sum 1/v^2)
 
-    Sites of unequal size have fewer than k - 1 degrees of freedom, since where tau^2 is found too small nearly
-    all weight lies with the large ones. A new site is predicted over the confidence distribution of tau^2
-    (`new_site`), not at its estimate, which is 0 in many studies of sites that do differ.
+    Sites of unequal size have fewer than k - 1 degrees of freedom, since where tau^2 is found too small
+    nearly all weight lies with the large ones. A new site is predicted over the confidence distribution of
+    tau^2 (`new_site`), not at its estimate, which is 0 in many studies of sites that do differ.
 
     tau^2 by restricted maximum likelihood or DerSimonian-Laird, its interval by the Q profile. On another
     scale than the measure's own values and variances are carried there (delta method), and mean and
@@ -324,8 +324,8 @@ def heterogeneity(
     Notes
     -----
     With few sites tau^2 is hardly known: a value of 0 is no evidence of equal sites; see its interval.
-    Areas of sites of 30, 60, 200 and 1,500 cases and a spread of .5: t with k - 1 df covers .88, of 24, 24, 30
-    and 2,000 .75; mean +- t_{k-2} sqrt(tau^2 + SE^2) has .73 to .87 of new sites.
+    Areas of sites of 30, 60, 200 and 1,500 cases and a spread of .5: t with k - 1 df covers .88, of 24, 24,
+    30 and 2,000 .75; mean +- t_{k-2} sqrt(tau^2 + SE^2) has .73 to .87 of new sites.
 
     References
     ----------

@@ -50,10 +50,10 @@ def weighted_share(
         V = G / (G - 1) sum over clusters of (sum of z_i)^2
         logit m +- t sqrt(V) / (m (1 - m)),   t with the degrees of freedom that the kurtosis of z leaves
 
-    (`mrmc.interval.df_by_kurtosis`), at most one less than the cases or clusters of the denominator: a few heavy
-    cases can make up nearly all of V. Where m is 0 or 1 the limits are Wilson's, with (sum w)^2 / sum w^2 as the number of cases, at most the
-    number of clusters.
-    Estimand: the share (or mean) in the population that the weights represent.
+    (`mrmc.interval.df_by_kurtosis`), at most one less than the cases or clusters of the denominator: a few
+    heavy cases can make up nearly all of V. Where m is 0 or 1 the limits are Wilson's, with (sum w)^2 / sum
+    w^2 as the number of cases, at most the number of clusters. Estimand: the share (or mean) in the
+    population that the weights represent.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def weighted_share(
     Returns
     -------
     Estimate
-        `n` counts the cases of the denominator with a weight above 0; `details` holds `effective`, their number
-        after Kish, and with `cluster` `clusters`. NaN with a note where there is none.
+        `n` counts the cases of the denominator with a weight above 0; `details` holds `effective`, their
+        number after Kish, and with `cluster` `clusters`. NaN with a note where there is none.
 
     References
     ----------
@@ -159,7 +159,8 @@ def weighted_auc(
         A = sum over positives of w_i x_i / sum w_i
         z_i = w_i (x_i - A) / sum of w over its class  (negatives: y_j)
 
-    Parameters and result as of `weighted_share`; `df` is at most one less than the clusters of the class found in fewer.
+    Parameters and result as of `weighted_share`; `df` is at most one less than the clusters of the class
+    found in fewer.
 
     References
     ----------
@@ -195,8 +196,8 @@ def weighted_auc(
 def few_heavy(weight: Floats, *classes: Mask) -> bool:
     """Whether a class holds fewer than 5 of the cases with at least half of the largest weight of all.
 
-    Only where weights are unequal by a factor of 10 or more. How many of them were drawn then decides the value,
-    and a standard error does not show that more could have been.
+    Only where weights are unequal by a factor of 10 or more. How many of them were drawn then decides the
+    value, and a standard error does not show that more could have been.
 
     Parameters
     ----------
@@ -206,8 +207,9 @@ def few_heavy(weight: Floats, *classes: Mask) -> bool:
 
     Notes
     -----
-    Simulated, 2,000 cases of which those with a low score, .04 to .08 of them with the condition, are drawn 1 in
-    50, some 4 positives among them: the area covers .90, sensitivity .91 to .94; with 10 positives .94 and .96.
+    Simulated, 2,000 cases of which those with a low score, .04 to .08 of them with the condition, are drawn 1
+    in 50, some 4 positives among them: the area covers .90, sensitivity .91 to .94; with 10 positives .94 and
+    .96.
 
     Examples
     --------

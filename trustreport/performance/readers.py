@@ -45,6 +45,7 @@ from trustreport.measures.mrmc.youden import (
     youden_in_range,
     youden_ustatistic,
 )
+from trustreport.measures.notes import OFTEN_BELOW
 from trustreport.performance.keys import case_key
 from trustreport.place import Place, of_task
 from trustreport.plan import Endpoint as Criterion
@@ -57,6 +58,7 @@ AIDED, UNAIDED = 0, 1
 FIRST_COVARIANCE = "jackknife"
 # Up to so many cases, of the scarcer class, intervals of means near 1 covered too rarely when simulated.
 FEW_CASES = 30
+INDEX_NEAR_ONE = 0.85  # Youden's
 
 
 ChangeInRange = Callable[[Estimate, Callable[[int], Estimate]], Estimate]
@@ -369,13 +371,22 @@ def youden(
             read = [cases_read(of, own)[arm] for of, own in zip(classes, clusters)]
             return youden_in_range(e, [of[arm] for of in classes], read)
 
+        several = part.shape[1] > 1
+        fewest = min(n for of, own in zip(classes, clusters) for n in cases_read(of, own))
+
+        def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
+            near = max(mean(arm).value for arm in (AIDED, UNAIDED)) >= INDEX_NEAR_ONE
+            few = several and fewest <= FEW_CASES and near and not isnan(e.low)
+            said = replace(e, note=notes.join(e.note, OFTEN_BELOW)) if few else e
+            return difference_in_range(said, 2.0)
+
         one, other = (OneReader(of) for of in classes)
         alone = part.shape[1] == 1 and cluster is None
         clustered = None if cluster is None else clustered_youden(part, truth, cluster)
         more: dict[str, Any] = {
             "single": OneReaderYouden(one, other) if alone else None,
             "clustered": clustered,
-            "change_in_range": lambda e, mean: difference_in_range(e, 2.0),
+            "change_in_range": change_in_range,
         }
         whole = youden_ustatistic(part, truth)
         if np.isnan(part).any():

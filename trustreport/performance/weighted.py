@@ -43,10 +43,10 @@ def of_decisions(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimat
         "accuracy": (called == truth, everybody),
         "prevalence": (truth, everybody),
     }
+    rests_on = {"sensitivity": (truth,), "specificity": (~truth,), "accuracy": (truth, ~truth)}
     for name, (right, of) in shares.items():
         e = weighted_share(right, of, np.nan_to_num(weight), cluster=case.cluster, level=level)
-        classes = (of,) if name in ("sensitivity", "specificity") else ()
-        yield name, _with_notes(e, weight, *classes)
+        yield name, _with_notes(e, weight, *rests_on.get(name, ()))
 
 
 def of_ranks(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimate]]:

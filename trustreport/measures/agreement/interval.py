@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
+from trustreport.measures.notes import OFTEN_ABOVE
 
 FISHER_Z, SCORE = "gwet_fisher_z", "wilson_mean"
+FEW_FOR_AC = 30  # cases
 LEAST_GIVEN = 10  # cases to which one of two raters gives the rarer label
 LEAST_AGREED = 5  # cases on which a pair of raters agrees in the rarer label
 
@@ -83,6 +85,8 @@ def coefficient_interval(
         return without(e, why)
     e = replace(e, note=_joined(e.note, _missing(codes)))
     if e.se > 0 and -1 < e.value < 1:
+        if not by_chance_of_labels and e.n < FEW_FOR_AC:
+            e = replace(e, note=_joined(e.note, OFTEN_ABOVE))
         half = quantile(e.df, e.level) * e.se / (1 - e.value**2)
         z = atanh(e.value)
         return replace(e, low=tanh(z - half), high=tanh(z + half))

@@ -23,7 +23,8 @@ STEP = 1e-30  # of the derivative by an imaginary step, which has no rounding er
 NO_CASE_OF_A_CLASS = "a class has no case"
 NEVER_CALLED = "a class is never called: its predictive value does not exist"
 FEW_OF_RAREST = (
-    "fewer than 20 cases, or clusters, of the rarest class: an interval would lie below the true value too often "
+    "fewer than 20 cases, or clusters, of the rarest class: an interval would lie below the true "
+    "value too often "
     "(in 11% of simulated studies with 4 cases)"
 )
 LEAST_OF_RAREST = 20

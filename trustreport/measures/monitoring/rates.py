@@ -18,8 +18,8 @@ def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
 
         chi2(lower tail; 2 events) / 2n, 0 without an event,  to  chi2(upper tail; 2 events + 2) / 2n
 
-    Without an event the upper limit is -ln((1 - level) / 2) / n, 3.7 / n at 95 %; the rule of three (3 / n) is
-    the one-sided limit at 95 %.
+    Without an event the upper limit is -ln((1 - level) / 2) / n, 3.7 / n at 95 %; the rule of three (3 / n)
+    is the one-sided limit at 95 %.
 
     Estimand: the rate of events per case, constant over the time counted.
 

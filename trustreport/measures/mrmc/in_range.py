@@ -169,13 +169,11 @@ def difference_in_range(e: Estimate, greatest: float = 1.0) -> Estimate:
     return _with_score_limits(replace(made, p=two_sided_p(statistic(made, 0.0), reference_df(made))))
 
 
-def change_of_areas(
-    e: Estimate, compared: Estimate, baseline: Estimate, near: float = NEAR_ONE
-) -> Estimate:
+def change_of_areas(e: Estimate, compared: Estimate, baseline: Estimate, near: float = NEAR_ONE) -> Estimate:
     """A change of the mean area as it is, or by the logit limits of both arms where an area is near 1.
 
-    From a mean area of `near` (.95) on in either arm, l and u being the distances of a mean to its limits (`on_logit`)
-    at t standard errors, t of the change, and r the correlation of the two means::
+    From a mean area of `near` (.95) on in either arm, l and u being the distances of a mean to its limits
+    (`on_logit`) at t standard errors, t of the change, and r the correlation of the two means::
 
         r = (SE_1^2 + SE_2^2 - SE_d^2) / (2 SE_1 SE_2)
         d - sqrt(l_1^2 + u_2^2 - 2 r l_1 u_2)  to  d + sqrt(u_1^2 + l_2^2 - 2 r u_1 l_2)
@@ -204,7 +202,11 @@ def change_of_areas(
     >>> print(change_of_areas(change, one, other))
     0.03 (95% CI -0.01 to 0.09; n = 180)
     """
-    if max(compared.value, baseline.value) < near or isnan(e.low) or not (compared.se > 0 and baseline.se > 0):
+    if (
+        max(compared.value, baseline.value) < near
+        or isnan(e.low)
+        or not (compared.se > 0 and baseline.se > 0)
+    ):
         return e
     both = compared.se * baseline.se
     r = (compared.se**2 + baseline.se**2 - e.se**2) / (2 * both)

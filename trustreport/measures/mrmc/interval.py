@@ -41,7 +41,10 @@ def df_by_kurtosis(part: "NDArray[np.float64]") -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> df_by_kurtosis(np.array([1.0, -1, 1, -1])), round(df_by_kurtosis(np.array([8.0, 1, -1, 1, -1, 0])), 2)
+    >>> (
+    ...     df_by_kurtosis(np.array([1.0, -1, 1, -1])),
+    ...     round(df_by_kurtosis(np.array([8.0, 1, -1, 1, -1, 0])), 2),
+    ... )
     """
     n, away = len(part), part - part.mean()
     kurtosis = float((away**4).mean() / (away**2).mean() ** 2)

@@ -81,8 +81,8 @@ def paired_logit_difference(
 
         df = V^2 / (v1^2 / f1 + v0^2 / f0),   f = 2 n / (k - (n - 3) / (n - 1)), at most n - 1
 
-    and the limits of `mrmc.in_range.change_of_areas` with t. Of normal contributions f is n - 1; of those that
-    a few hard cases decide, as of areas near 1, it is far less.
+    and the limits of `mrmc.in_range.change_of_areas` with t. Of normal contributions f is n - 1; of those
+    that a few hard cases decide, as of areas near 1, it is far less.
 
     Estimand, parameters and edges: as `paired_difference`.
 
@@ -98,8 +98,8 @@ def paired_logit_difference(
 
     References
     ----------
-    DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845. Zou, Donner (2008), Stat. Med. 27, 1693-1702.
-    Shoemaker (2003), Am. Stat. 57, 243-249 (degrees of freedom by the kurtosis).
+    DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845. Zou, Donner (2008), Stat. Med. 27,
+    1693-1702. Shoemaker (2003), Am. Stat. 57, 243-249 (degrees of freedom by the kurtosis).
 
     Examples
     --------

@@ -1,16 +1,18 @@
 """Candidates ranked by utility yield: how sure the cases make the ranking, and how sure the utilities do."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trustreport.estimate import Estimate
+from trustreport.measures import notes
 from trustreport.measures.case_mean import case_mean
 from trustreport.measures.cluster import Clusters, cluster_sums
 from trustreport.measures.utility.matrices import Floats, as_matrix, expected_matrix, weights
 
+FEW_OF_A_CLASS = 20
 TIE = 1e-12  # yields closer than this share of the utilities' span are equal
 
 
@@ -203,7 +205,9 @@ def yield_difference(
     if compared.shape != truth.shape or baseline.shape != truth.shape or truth.size == 0:
         raise ValueError("truth and both decisions must have one entry per case, and there must be cases.")
     gap = worth_of(utility, compared, truth) - worth_of(utility, baseline, truth)
-    return case_mean(gap, level, cluster, tested=True)
+    e = case_mean(gap, level, cluster, tested=True)
+    few = min(np.count_nonzero(truth), np.count_nonzero(truth == 0)) < FEW_OF_A_CLASS
+    return replace(e, note=notes.OFTEN_BELOW) if few and not e.note and e.se > 0 else e
 
 
 def _resampled(
