@@ -45,7 +45,7 @@ from trustreport.measures.mrmc.youden import (
     youden_in_range,
     youden_ustatistic,
 )
-from trustreport.measures.notes import OFTEN_BELOW
+from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.performance.keys import case_key
 from trustreport.place import Place, of_task
 from trustreport.plan import Endpoint as Criterion
@@ -59,6 +59,7 @@ FIRST_COVARIANCE = "jackknife"
 # Up to so many cases, of the scarcer class, intervals of means near 1 covered too rarely when simulated.
 FEW_CASES = 30
 INDEX_NEAR_ONE = 0.85  # Youden's
+NOT_MANY = 100  # cases
 
 
 ChangeInRange = Callable[[Estimate, Callable[[int], Estimate]], Estimate]
@@ -286,7 +287,8 @@ def analysis_of_shares(part: Floats, cluster: Clusters | None = None) -> Analysi
     cases, clustered = cases_read(part, cluster), _clustered(part, cluster)
 
     def in_range(e: Estimate, arm: int) -> Estimate:
-        return by_score(e, cases[arm])
+        found = by_score(e, cases[arm])
+        return _with_note(found, OFTEN_ABOVE if part.shape[1] > 1 and min(cases) <= NOT_MANY else "", found)
 
     few = part.shape[1] > 1 and min(cases) <= FEW_CASES
 
@@ -369,7 +371,9 @@ def youden(
 
         def in_range(e: Estimate, arm: int) -> Estimate:
             read = [cases_read(of, own)[arm] for of, own in zip(classes, clusters)]
-            return youden_in_range(e, [of[arm] for of in classes], read)
+            found = youden_in_range(e, [of[arm] for of in classes], read)
+            few = several and fewest <= FEW_CASES and found.value >= INDEX_NEAR_ONE and not isnan(found.low)
+            return replace(found, note=notes.join(found.note, OFTEN_ABOVE)) if few else found
 
         several = part.shape[1] > 1
         fewest = min(n for of, own in zip(classes, clusters) for n in cases_read(of, own))
