@@ -54,6 +54,8 @@ LISTED: Mapping[tuple[str, str, str], str] = {
     ("readers", "*, skilled", "sensitivity, change"): "from .88 to .98 of 20 or 30 cases, as the report says",
     # Of these the report says how often simulated intervals missed on a side (`measures.notes.OFTEN_...`).
     ("readers", "*, skilled", "*"): "values near 1 of 60 to 100 cases",
+    ("readers", "*, effect", "auc, aided"): "an area of .94 with 20 positive cases",
+    ("readers", "*, effect", "sensitivity, change"): "to .93 of 20 cases",
     ("data set", "*", "average_precision"): "of few positives, too high on average",
     ("data set in clusters", "*", "average_precision"): "of few positives, too high on average",
     ("data set", "*", "ici"): "the mean distance from a smooth curve, of fewer than 1,000 cases",

@@ -463,7 +463,7 @@ def net_benefit_difference(
     >>> score = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])
     >>> other = np.array([0.4, 0.6, 0.2, 0.7, 0.6, 0.2, 0.1, 0.1])
     >>> print(net_benefit_difference(truth, score, other, 0.5))
-    0.25 (95% CI -0.05 to 0.55; n = 8)
+    0.25 (95% CI -0.11 to 0.61; n = 8)
     """
     _check(truth, compared)
     _check(truth, baseline)

@@ -385,8 +385,9 @@ def heterogeneity(
     if k < 3:
         new = undefined(k, NO_PREDICTION, level=level, method=PREDICTION)
     else:
-        ends = new_site(*_by_chance(y, v), k - 1.0, level)
-        new = Estimate(back(mean), back(ends[0]), back(ends[1]), k, level, PREDICTION, df=k - 1.0)
+        low, high = new_site(*_by_chance(y, v), k - 1.0, level)
+        low, high = min(low, mean - half), max(high, mean + half)  # a new site is no surer than the mean
+        new = Estimate(back(mean), back(low), back(high), k, level, PREDICTION, df=k - 1.0)
     return Heterogeneity(pooled, spread, of_all, new)
 
 

@@ -48,12 +48,14 @@ def weighted_share(
 
         m = sum w y / sum w,   z_i = w_i (y_i - m) / sum w  (0 outside the denominator)
         V = G / (G - 1) sum over clusters of (sum of z_i)^2
-        logit m +- t sqrt(V) / (m (1 - m)),   t with the degrees of freedom that the kurtosis of z leaves
+        logit m +- t sqrt(V) / (m (1 - m))
 
-    (`mrmc.interval.df_by_kurtosis`), at most one less than the cases or clusters of the denominator: a few
-    heavy cases can make up nearly all of V. Where m is 0 or 1 the limits are Wilson's, with (sum w)^2 / sum
-    w^2 as the number of cases, at most the number of clusters. Estimand: the share (or mean) in the
-    population that the weights represent.
+    with one degree of freedom less than cases or clusters of the denominator. Where weights are unequal by a
+    factor of 10 or more a few heavy cases can make up nearly all of V: then at most what the kurtosis of z
+    leaves (`mrmc.interval.df_by_kurtosis`). Where m is 0 or 1 the limits are Wilson's, with
+    (sum w)^2 / sum w^2 as the number of cases, at most the number of clusters.
+
+    Estimand: the share (or mean) in the population that the weights represent.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ def weighted_share(
     found = _bare(mean, w, used, cluster, SHARE, level)
     if mean in (0.0, 1.0):
         return _at_an_end(found, used, cluster)
-    se, df, note = _spread(w * (values - mean) / w.sum(), used, cluster)
+    se, df, note = _spread(w * (values - mean) / w.sum(), w, used, cluster)
     if note:
         return replace(found, note=note)
     return _with_logit_limits(found, se, df)
@@ -112,7 +114,7 @@ def weighted_mean(
         return undefined(0, NO_WEIGHT, level=level, method=MEAN)
     mean = float(w @ values / w.sum())
     found = _bare(mean, w, used, cluster, MEAN, level)
-    se, df, note = _spread(w * (values - mean) / w.sum(), used, cluster)
+    se, df, note = _spread(w * (values - mean) / w.sum(), w, used, cluster)
     if note:
         return replace(found, note=note)
     half = quantile(df, level) * se
@@ -141,7 +143,7 @@ def weighted_oe(
         return undefined(n, NOTHING_EXPECTED, level=level, method=RATIO)
     value = float(w @ truth) / expected
     found = _bare(value, w, used, cluster, RATIO, level)
-    se, df, note = _spread(w * (truth - value * risk) / expected, used, cluster)
+    se, df, note = _spread(w * (truth - value * risk) / expected, w, used, cluster)
     if note or not value > 0:
         return replace(found, note=note or NO_SPREAD)
     half = quantile(df, level) * se / value
@@ -187,7 +189,7 @@ def weighted_auc(
     scarcer = min((used & truth, used & ~truth), key=lambda of: _units(of, cluster))
     if cluster is not None:
         found = replace(found, details={**found.details, "clusters": float(_units(scarcer, cluster))})
-    se, df, note = _spread(influence, scarcer, cluster)
+    se, df, note = _spread(influence, w, scarcer, cluster)
     if note:
         return replace(found, note=note)
     return _with_logit_limits(found, se, df)
@@ -257,7 +259,9 @@ def _units(of: Mask, cluster: Clusters | None) -> int:
     return int(np.count_nonzero(of)) if cluster is None else len(np.unique(cluster[of]))
 
 
-def _spread(influence: Floats, of: Mask, cluster: Clusters | None) -> tuple[float, float, str]:
+def _spread(
+    influence: Floats, weight: Floats, of: Mask, cluster: Clusters | None
+) -> tuple[float, float, str]:
     """Standard error and degrees of freedom, or why there are none."""
     units = _units(of, cluster)
     if units < 2:
@@ -266,7 +270,10 @@ def _spread(influence: Floats, of: Mask, cluster: Clusters | None) -> tuple[floa
     variance = float(summed @ summed) * len(summed) / (len(summed) - 1)
     if not variance > NEGLIGIBLE:
         return nan, nan, NO_SPREAD
-    return sqrt(variance), min(units - 1.0, df_by_kurtosis(summed[summed != 0])), ""
+    df, drawn = units - 1.0, weight[weight > 0]
+    if drawn.max() >= UNEVEN * drawn.min():
+        df = min(df, df_by_kurtosis(summed[summed != 0]))
+    return sqrt(variance), df, ""
 
 
 def _at_an_end(e: Estimate, used: Mask, cluster: Clusters | None) -> Estimate:

@@ -58,7 +58,7 @@ AIDED, UNAIDED = 0, 1
 FIRST_COVARIANCE = "jackknife"
 # Up to so many cases, of the scarcer class, intervals of means near 1 covered too rarely when simulated.
 FEW_CASES = 30
-INDEX_NEAR_ONE = 0.85  # Youden's
+HIGH, HIGH_INDEX = 0.9, 0.85  # of a share or an area, and of Youden's index
 NOT_MANY = 100  # cases
 
 
@@ -154,6 +154,12 @@ def _with_note(e: Estimate, note: str, *means: Estimate) -> Estimate:
     """The interval with its note where one of the means is close to 1, but not by a count of cases alone."""
     near = any(mean.value >= NEAR_ONE and mean.se > 0 for mean in means)
     return replace(e, note=notes.join(e.note, note)) if near and note and not isnan(e.low) else e
+
+
+def _often(e: Estimate, note: str, *means: Estimate, from_: float = HIGH) -> Estimate:
+    """The interval with what simulations show of it where one of the means is high."""
+    high = any(mean.value >= from_ and mean.se > 0 for mean in means)
+    return replace(e, note=notes.join(e.note, note)) if high and not isnan(e.low) else e
 
 
 def _first(primary: Estimate, found: Mapping[str, Estimate]) -> dict[str, Estimate]:
@@ -288,12 +294,15 @@ def analysis_of_shares(part: Floats, cluster: Clusters | None = None) -> Analysi
 
     def in_range(e: Estimate, arm: int) -> Estimate:
         found = by_score(e, cases[arm])
-        return _with_note(found, OFTEN_ABOVE if part.shape[1] > 1 and min(cases) <= NOT_MANY else "", found)
+        return _often(found, OFTEN_ABOVE, found) if several and min(cases) <= NOT_MANY else found
 
-    few = part.shape[1] > 1 and min(cases) <= FEW_CASES
+    several = part.shape[1] > 1
+    few = several and min(cases) <= FEW_CASES
 
     def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
-        said = _with_note(e, notes.SHARE_NEAR_ONE, mean(AIDED), mean(UNAIDED)) if few else e
+        means = mean(AIDED), mean(UNAIDED)
+        said = _with_note(e, notes.SHARE_NEAR_ONE, *means) if few else e
+        said = _often(e, OFTEN_BELOW, *means) if few and said is e else said
         return difference_in_range(said)
 
     more: dict[str, Any] = {
@@ -372,16 +381,13 @@ def youden(
         def in_range(e: Estimate, arm: int) -> Estimate:
             read = [cases_read(of, own)[arm] for of, own in zip(classes, clusters)]
             found = youden_in_range(e, [of[arm] for of in classes], read)
-            few = several and fewest <= FEW_CASES and found.value >= INDEX_NEAR_ONE and not isnan(found.low)
-            return replace(found, note=notes.join(found.note, OFTEN_ABOVE)) if few else found
+            return _often(found, OFTEN_ABOVE, found, from_=HIGH_INDEX) if few else found
 
-        several = part.shape[1] > 1
         fewest = min(n for of, own in zip(classes, clusters) for n in cases_read(of, own))
+        few = part.shape[1] > 1 and fewest <= FEW_CASES
 
         def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
-            near = max(mean(arm).value for arm in (AIDED, UNAIDED)) >= INDEX_NEAR_ONE
-            few = several and fewest <= FEW_CASES and near and not isnan(e.low)
-            said = replace(e, note=notes.join(e.note, OFTEN_BELOW)) if few else e
+            said = _often(e, OFTEN_BELOW, mean(AIDED), mean(UNAIDED), from_=HIGH_INDEX) if few else e
             return difference_in_range(said, 2.0)
 
         one, other = (OneReader(of) for of in classes)
@@ -436,7 +442,8 @@ def auc(
 
         def in_range(e: Estimate, arm: int) -> Estimate:
             found = area_of_cases(on_logit(e), positives[arm], negatives[arm])
-            return _with_note(found, notes.AREA_NEAR_ONE if few else "", found)
+            said = _with_note(found, notes.AREA_NEAR_ONE if few else "", found)
+            return _often(found, OFTEN_ABOVE, found) if few and said is found else said
 
         def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
             means = mean(AIDED), mean(UNAIDED)

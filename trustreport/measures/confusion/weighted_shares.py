@@ -94,7 +94,7 @@ def weighted_shares_of_clusters(
     >>> one = (0.5, np.array([True, True, False]), np.array([1, 2, 2]))
     >>> other = (0.5, np.array([True, False, False]), np.array([1, 3, 4]))
     >>> print(weighted_shares_of_clusters([one, other]))
-    0.50 (95% CI -0.21 to 1.21; n = 6)
+    0.50 (95% CI 0.09 to 0.91; n = 6)
     """
     check_level(level)
     n = sum(events.size for _, events, _ in parts)

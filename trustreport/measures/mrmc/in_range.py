@@ -169,7 +169,9 @@ def difference_in_range(e: Estimate, greatest: float = 1.0) -> Estimate:
     return _with_score_limits(replace(made, p=two_sided_p(statistic(made, 0.0), reference_df(made))))
 
 
-def change_of_areas(e: Estimate, compared: Estimate, baseline: Estimate, near: float = NEAR_ONE) -> Estimate:
+def change_of_areas(
+    e: Estimate, compared: Estimate, baseline: Estimate, *, near: float = NEAR_ONE
+) -> Estimate:
     """A change of the mean area as it is, or by the logit limits of both arms where an area is near 1.
 
     From a mean area of `near` (.95) on in either arm, l and u being the distances of a mean to its limits

@@ -200,7 +200,7 @@ def yield_difference(
     >>> truth = np.array([0, 0, 0, 1, 1, 1])
     >>> one, other = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 0, 1, 0])
     >>> print(yield_difference(truth, one, other, [[1, -4], [0, 5]]))
-    2.83 (95% CI -0.67 to 6.33; n = 6)
+    2.83 (95% CI -1.76 to 7.42; n = 6)
     """
     if compared.shape != truth.shape or baseline.shape != truth.shape or truth.size == 0:
         raise ValueError("truth and both decisions must have one entry per case, and there must be cases.")
