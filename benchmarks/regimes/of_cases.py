@@ -371,8 +371,8 @@ NEAR = ((1000, 0.03, 1), (400, 0.1, 1), (400, 0.1, 8), (240, 0.2, 6), (200, 0.15
 
 
 def near_one() -> Iterator[Regime]:
-    """Two candidates with areas near .95 on the same cases: alike, and the second with more noise."""
-    for (n, prevalence, of), (first, second) in product(NEAR, ((0.5, 0.5), (0.0, 0.75))):
+    """Two candidates with areas near .95 on the same cases: nearly one, alike, the second with more noise."""
+    for (n, prevalence, of), (first, second) in product(NEAR, ((0.1, 0.1), (0.5, 0.5), (0.0, 0.75))):
 
         def study(
             rng: np.random.Generator,
@@ -409,7 +409,7 @@ def near_one() -> Iterator[Regime]:
             return {f"{name}, difference": d for name, d in {**shares, "auc": area[1] - area[0]}.items()}
 
         patients = "" if of == 1 else f" in patients of {of}"
-        alike = "alike" if first == second else "apart"
+        alike = "apart" if first != second else "nearly one" if first < 0.5 else "alike"
         design = f"{n} cases{patients}, prevalence {prevalence:g}, {alike}"
         due = n * prevalence >= 20 and of == 1
         yield Regime("candidates near 1", design, true, study, due=due, cost=0.02)

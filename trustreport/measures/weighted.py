@@ -161,8 +161,8 @@ def weighted_auc(
         A = sum over positives of w_i x_i / sum w_i
         z_i = w_i (x_i - A) / sum of w over its class  (negatives: y_j)
 
-    Parameters and result as of `weighted_share`; `df` is at most one less than the clusters of the class
-    found in fewer.
+    Parameters and result as of `weighted_share`; `df` is that of the kurtosis, at most one less than the
+    clusters of the class found in fewer.
 
     References
     ----------
@@ -189,7 +189,7 @@ def weighted_auc(
     scarcer = min((used & truth, used & ~truth), key=lambda of: _units(of, cluster))
     if cluster is not None:
         found = replace(found, details={**found.details, "clusters": float(_units(scarcer, cluster))})
-    se, df, note = _spread(influence, w, scarcer, cluster)
+    se, df, note = _spread(influence, w, scarcer, cluster, always=True)
     if note:
         return replace(found, note=note)
     return _with_logit_limits(found, se, df)
@@ -260,7 +260,7 @@ def _units(of: Mask, cluster: Clusters | None) -> int:
 
 
 def _spread(
-    influence: Floats, weight: Floats, of: Mask, cluster: Clusters | None
+    influence: Floats, weight: Floats, of: Mask, cluster: Clusters | None, *, always: bool = False
 ) -> tuple[float, float, str]:
     """Standard error and degrees of freedom, or why there are none."""
     units = _units(of, cluster)
@@ -271,7 +271,7 @@ def _spread(
     if not variance > NEGLIGIBLE:
         return nan, nan, NO_SPREAD
     df, drawn = units - 1.0, weight[weight > 0]
-    if drawn.max() >= UNEVEN * drawn.min():
+    if always or drawn.max() >= UNEVEN * drawn.min():
         df = min(df, df_by_kurtosis(summed[summed != 0]))
     return sqrt(variance), df, ""
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from trustreport.estimate import Estimate
 from trustreport.measures.case_mean import case_mean
-from trustreport.measures.mrmc.in_range import change_of_areas, difference_in_range
+from trustreport.measures.mrmc.in_range import difference_in_range
 from trustreport.measures.net_benefit import net_benefit_difference
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.table import PairedTable
-from trustreport.measures.roc.clustered import clustered_auc, clustered_difference
-from trustreport.measures.roc.difference import paired_difference, paired_logit_difference
+from trustreport.measures.roc.clustered import clustered_region_difference
+from trustreport.measures.roc.difference import paired_difference, paired_region_difference
 from trustreport.performance.cases import ScoredCases
 from trustreport.quantities import DIFFERENCE, quantity
 from trustreport.results import within_range
@@ -87,11 +87,9 @@ def _areas(compared: ScoredCases, baseline: ScoredCases, level: float) -> Iterat
     truth, one, cluster = ours.ranked
     other = theirs.ranked[1]
     if cluster is not None:
-        plain = clustered_difference(truth, one, other, cluster, level=level)
-        areas = (clustered_auc(truth, score, cluster, level=level) for score in (one, other))
-        yield change_of_areas(plain, *areas, near=0.0)
+        yield clustered_region_difference(truth, one, other, cluster, level=level)
     else:
-        yield paired_logit_difference(truth, one, other, level=level)
+        yield paired_region_difference(truth, one, other, level=level)
     yield paired_difference(truth, one, other, level=level)
 
 
