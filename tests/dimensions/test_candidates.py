@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import combinations
+from math import isnan
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +22,7 @@ from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.proportion import wilson
 from trustreport.messages import catalogue
+from trustreport.performance.differences import NO_DISCORDANT_CLUSTER
 from trustreport.place import Place
 from trustreport.plan import Plan
 from trustreport.results import Result, leading
@@ -99,9 +101,18 @@ def test_clusters_widen_the_interval() -> None:
     together = answer(study(patient, A=scores(35, 6), B=scores(30, 3)), procurement()).results
     scope = {"candidates": ["B", "A"]}
     one, other = (value(r, "accuracy_difference", **scope).estimate for r in (alone, together))
-    assert other.method == "cluster_mean"
+    assert other.method == "cluster_mean_t"
     assert other.high - other.low > one.high - one.low
-    assert other.df == 9
+    assert other.df <= 9
+
+
+def test_candidates_that_differ_in_no_cluster_have_no_interval() -> None:
+    patient = Coded((np.arange(N) // 10).astype(np.int32), Labels(tuple(f"p{i}" for i in range(10))))
+    found = answer(study(patient, A=scores(35, 6), B=scores(35, 6)), procurement()).results
+    for name in ("sensitivity_difference", "specificity_difference", "accuracy_difference"):
+        e = value(found, name, candidates=["B", "A"]).estimate
+        assert (e.value, e.note) == (0, NO_DISCORDANT_CLUSTER)
+        assert isnan(e.low)
 
 
 def test_cases_not_given_to_all_are_left_out_of_all() -> None:

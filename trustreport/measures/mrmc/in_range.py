@@ -341,7 +341,7 @@ def statistic(e: Estimate, null: float) -> float:
         def past(t: float) -> float:
             return side * (_extreme(e, t, side) - null)
 
-        if null == e.value:
+        if past(0.0) >= 0:  # equal but for rounding
             return 0.0
         # Regions lie within one another; far out their edge is too sharp for the angles looked at.
         last = next((t for t in 2.0 ** np.arange(6) if past(float(t)) >= 0), None)
