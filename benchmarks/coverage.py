@@ -68,6 +68,12 @@ LISTED: Mapping[tuple[str, str, str], str] = {
     ("the same case read twice", "10 readers, *", "*"): "a standard deviation over readers and cases",
     ("labels that are ranks", "*", "icc, *"): "ranks are not normal, raters two to five",
     ("labels that are ranks", "3 raters, 20 cases", "gwet_ac2"): "20 cases",
+    (
+        "reliance",
+        "10 readers, 60 cases",
+        "accuracy_change, *, after wrong advice",
+    ): "15 cases",
+    ("reliance", "10 readers, 60 cases", "automation_bias_odds_adjusted"): "60 cases",
     ("effect of similarity", "*", "*"): "up to 100 external cases",
     ("utilities", "* cases, prevalence 0.1", "weighted_utility"): "10 to 30 positives",
     ("utilities of candidates*", "*, prevalence 0.1", "utility, difference"): "9 and 10 positives",

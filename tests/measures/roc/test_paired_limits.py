@@ -21,7 +21,7 @@ def wins(truth: np.ndarray, score: np.ndarray) -> np.ndarray:
 
 
 def by_hand(truth: np.ndarray, one: np.ndarray, other: np.ndarray) -> tuple[float, float, float]:
-    """DeLong's variances from tables of pairs, SciPy's kurtosis and t, limits by SciPy's constrained search."""
+    """DeLong's variances from tables of pairs, SciPy's kurtosis and t, limits by constrained search."""
     tables = [wins(truth, score) for score in (one, other)]
 
     def of_both(table: np.ndarray) -> tuple[float, float]:
