@@ -145,7 +145,7 @@ def test_yield_of_clusters_is_the_mean_over_cases(truth, decision, cluster):
     assert found.value == pytest.approx(direct.value)
     if isnan(direct.low):
         assert found.note == ONE_CLUSTER
-    elif found.note:
+    elif isnan(found.low):
         assert found.note == ONE_OF_A_CLASS
     else:
         assert found.se == pytest.approx(direct.se or nan, abs=1e-9, nan_ok=True)

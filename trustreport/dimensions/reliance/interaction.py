@@ -113,7 +113,8 @@ def of_readings(
             adjusted = adjusted_odds(found.outcomes[e.rate], known, found.levels, found.level_names)
             id = f"{e.id}_adjusted"
             for r in linearised(id, contrast, adjusted, found.cluster, n, level, **of):
-                few = known.any(axis=0).sum() < FEW_CASES and not isnan(r.estimate.low)
+                small = known.any(axis=0).sum() < FEW_CASES and e.id.startswith("automation")
+                few = small and not isnan(r.estimate.low)
                 note = "; ".join(filter(None, (r.estimate.note, OFTEN_BELOW)))
                 yield replace(r, estimate=replace(r.estimate, note=note)) if few else r
     yield from _appropriate(found, contrast, level, **of)
