@@ -1,7 +1,6 @@
 """Regimes of scored cases: shares, areas, whole sets, periods, groups, candidates, sites."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from math import log, sqrt
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri
 
-from regimes.regime import LEVEL, Found, Regime, Truths, binomial, coded, plan, primary
+from regimes.regime import LEVEL, Found, Regime, Truths, binomial, coded, less, plan, primary
 from trustreport.dimensions import (
     subgroups,
     vigilance,
@@ -450,7 +449,7 @@ def sites() -> Iterator[Regime]:
                 )
                 yield from primary(found, {"potential_robustness.pooled_performance": wanted})
                 for _, e in primary(found, {"potential_robustness.prediction_interval": "new"}):
-                    yield f"prediction_interval, {name}", _less(e, new[name])
+                    yield f"prediction_interval, {name}", less(e, new[name])
 
         def true() -> Truths:
             typical = {"typical site, sensitivity": float(expit(1.4)), "typical site, area": _area_at(1.4)}
@@ -461,8 +460,3 @@ def sites() -> Iterator[Regime]:
         else:
             design = f"sites of {', '.join(map(str, sizes))} cases, spread {spread:g}"
         yield Regime("over sites", design, true, study, cost=0.2)
-
-
-def _less(e: Estimate, value: float) -> Estimate:
-    """An interval less a value that is drawn anew in each study: it has the value where it has 0."""
-    return replace(e, value=e.value - value, low=e.low - value, high=e.high - value)
