@@ -65,7 +65,6 @@ COUNTED = "counted in these cases, or computed exactly from what is printed: no 
 TESTED = "a test, a statistic of it or a chart: p-values and alerts, without an interval"
 DERIVED = "computed from what is declared or from other results, without an interval"
 BESIDE = "never primary: shown beside other numbers"
-PREDICTED = "where a further site or study lies: no value to be covered"
 REASONS: Mapping[str, tuple[str, ...]] = {
     COUNTED: (
         *("tp", "tn", "fp", "fn", "positives", "indeterminate_positives", "indeterminate_negatives"),
@@ -92,8 +91,7 @@ REASONS: Mapping[str, tuple[str, ...]] = {
         *("expected_width", "mss_auc", "mss_brier", "mss_net_benefit", "mss_calibration_slope", "mss_oe"),
         *("heterogeneity", "between_site_variance", "summary_roc", "detection_delay"),
     ),
-    BESIDE: (*("macro_sensitivity", "macro_ppv", "macro_f1", "weighted_f1"),),
-    PREDICTED: ("prediction_interval",),
+    BESIDE: ("weighted_f1",),
 }
 
 

@@ -34,6 +34,7 @@ LEAST: Mapping[str, float] = {
     "cluster_wilson cluster_wilson": 0.85,
     "auc": 0.92,
     "tango": 0.93,
+    "wald cluster_sandwich": 0.88,
     "reml": 0.97,
 }
 ELSE = 0.98

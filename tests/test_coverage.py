@@ -5,6 +5,7 @@ import importlib.util
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
 from math import isfinite, nan
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +18,7 @@ from statsmodels.stats.proportion import proportion_confint
 from trustreport.api import Assessed
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc import notes
+from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.quantities import CHANGES, OF_METRIC, VALUES, ids
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -65,21 +67,32 @@ def test_coverage_of_a_share_is_that_of_wilsons_interval(coverage: ModuleType) -
 
 
 def row(**more: Any) -> dict[str, Any]:
-    made = {"topic": "t", "design": "d", "quantity": "q", "covered": 0.95, "error": 0.005, "without": 0.0}
+    made = {"topic": "t", "design": "d", "quantity": "q", "true": 0.8, "runs": 2000, "without": 0.0}
+    made |= {"below": 0.025, "above": 0.025}
     return {**made, "due": True, "share": False, "neighbours": None, "none": False, **more}
+
+
+SHARE: dict[str, Any] = {"share": True, "runs": "exact"}
 
 
 @pytest.mark.parametrize(
     ("of", "verdict"),
     [
         ({}, "accepted"),
-        ({"covered": 0.921}, "accepted"),  # .93 less two Monte Carlo errors is .92
-        ({"covered": 0.919}, "fails"),
+        ({"above": 0.043}, "accepted"),  # .035 and two Monte Carlo errors of .0045
+        ({"above": 0.045}, "fails"),  # though both sides together are .07
+        ({"below": 0.045, "above": 0.0}, "fails"),
+        ({"above": 0.045, "runs": 400}, "accepted"),
+        ({"above": 0.036, "runs": "exact"}, "fails"),
         ({"without": 0.11}, "fails"),
         ({"without": 0.11, "due": False}, "accepted"),
         ({"none": True}, "fails"),
-        ({"share": True, "covered": 0.95, "error": 0.0}, "accepted"),
-        ({"share": True, "covered": 0.91, "error": 0.0}, "fails"),
+        ({**SHARE, "above": 0.035}, "accepted"),
+        ({**SHARE, "above": 0.04}, "fails"),  # of the mean
+        ({**SHARE, "below": 0.06}, "accepted"),  # towards one half
+        ({**SHARE, "below": 0.07}, "fails"),
+        ({**SHARE, "below": 0.06, "true": 0.2}, "fails"),
+        ({**SHARE, "below": 0.06, "quantity": "accuracy, change"}, "fails"),
     ],
 )
 def test_a_row_is_judged(coverage: ModuleType, of: dict[str, Any], verdict: str) -> None:
@@ -87,19 +100,44 @@ def test_a_row_is_judged(coverage: ModuleType, of: dict[str, Any], verdict: str)
 
 
 def test_shares_are_averaged_with_their_neighbours(coverage: ModuleType) -> None:
-    values = (0.96, 0.91, 0.96, 0.91, 0.91)
     rows = [
-        row(share=True, covered=c, error=0.0, neighbours=("n", float(i)))
-        for i, c in reversed(list(enumerate(values)))
+        row(**SHARE, above=above, neighbours=("n", float(i)))
+        for i, above in reversed(list(enumerate((0.02, 0.045, 0.03, 0.045, 0.051))))
     ]
     verdicts = {one["neighbours"][1]: one["verdict"] for one in coverage.judged(rows)}
-    # Means: .935, .9433, .9267, .9267, .91.
-    assert [verdicts[float(i)] for i in range(5)] == ["fails", "accepted", "fails", "fails", "fails"]
+    # Means: .0325, .0317, .04, .042, .048; the last is above .05 by itself too.
+    assert [verdicts[float(i)] for i in range(5)] == ["accepted", "accepted", "fails", "fails", "fails"]
+
+
+def test_the_committed_rows_are_judged_as_they_say(coverage: ModuleType) -> None:
+    found = coverage.committed(coverage.RESULTS)
+    said = [one["verdict"] for one in found]
+    assert [one["verdict"] for one in coverage.judged(found)] == said
+
+
+def test_every_pattern_of_what_is_listed_is_used(coverage: ModuleType) -> None:
+    listed = (one for one in committed(coverage) if one["verdict"] == "listed")
+    rows = [(one["topic"], one["design"], one["quantity"]) for one in listed]
+    for patterns in coverage.LISTED:
+        assert any(all(map(fnmatch, of, patterns)) for of in rows), patterns
+
+
+def test_the_notes_say_how_far_a_side_is_short(coverage: ModuleType) -> None:
+    """Those that are listed for areas and shares near 1 have notes of their own."""
+    own = [patterns for patterns, why in coverage.LISTED.items() if why.endswith("as the report says")]
+    for side, note in (("above", OFTEN_ABOVE), ("below", OFTEN_BELOW)):
+        worst = max(
+            float(one[side])
+            for one in committed(coverage)
+            if one["verdict"] == "listed"
+            and not any(all(map(fnmatch, (one["topic"], one["design"], one["quantity"]), of)) for of in own)
+        )
+        assert f"in up to {worst:.0%}" in note
 
 
 def test_what_is_listed_is_not_hidden(coverage: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coverage, "LISTED", {("t", "*", "q*"): "no method"})
-    assert [one["verdict"] for one in coverage.judged([row(covered=0.8), row()])] == ["listed", "accepted"]
+    assert [one["verdict"] for one in coverage.judged([row(above=0.2), row()])] == ["listed", "accepted"]
 
 
 def test_docs_have_the_table_of_the_last_run(coverage: ModuleType) -> None:

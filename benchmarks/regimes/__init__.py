@@ -7,14 +7,34 @@ each quantity. Where outcomes are few (shares, small tables) they are enumerated
 from collections.abc import Callable, Iterator, Mapping
 
 from regimes.of_baselines import baselines, slopes
-from regimes.of_cases import areas, candidates, equalised, groups, periods, sets, shares, sites
+from regimes.of_cases import (
+    areas,
+    candidates,
+    equalised,
+    groups,
+    near_one,
+    periods,
+    sets,
+    shares,
+    sites,
+)
 from regimes.of_cells import cells
+from regimes.of_classes import several_classes
 from regimes.of_curves import confident, curves, parts
 from regimes.of_follow_up import time_to_event
 from regimes.of_lesions import lesion_readers, lesions
 from regimes.of_monitoring import monitoring
 from regimes.of_ranks import ranks
-from regimes.of_readers import counts, device_and_readers, gains, one_reader, pairs_of_raters, raters, readers
+from regimes.of_readers import (
+    counts,
+    device_and_readers,
+    gains,
+    one_reader,
+    pairs_of_raters,
+    raters,
+    readers,
+    readers_of_patients,
+)
 from regimes.of_recalibration import recalibration
 from regimes.of_reliance import reliance
 from regimes.of_repeats import repeats
@@ -31,6 +51,7 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "areas": areas,
     "sets": sets,
     "readers": readers,
+    "readers of patients": readers_of_patients,
     "one reader": one_reader,
     "counts": counts,
     "raters": raters,
@@ -38,6 +59,8 @@ TOPICS: Mapping[str, Callable[[], Iterator[Regime]]] = {
     "groups": groups,
     "equalised odds": equalised,
     "candidates": candidates,
+    "near 1": near_one,
+    "several classes": several_classes,
     "device": device_and_readers,
     "gains": gains,
     "sites": sites,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri
 
-from regimes.regime import LEVEL, Found, Regime, Truths, binomial, coded, plan, primary
+from regimes.regime import LEVEL, Found, Regime, Truths, binomial, coded, less, plan, primary
 from trustreport.dimensions import (
     subgroups,
     vigilance,
@@ -365,35 +365,98 @@ def candidates() -> Iterator[Regime]:
         yield Regime("candidates", design, true, study, due=n * prevalence >= 20, cost=0.02)
 
 
+# Cases, prevalence, cases of a patient.
+NEAR = ((1000, 0.03, 1), (400, 0.1, 1), (400, 0.1, 8), (240, 0.2, 6), (200, 0.15, 4))
+
+
+def near_one() -> Iterator[Regime]:
+    """Two candidates with areas near .95 on the same cases: nearly one, alike, the second with more noise."""
+    for (n, prevalence, of), (first, second) in product(NEAR, ((0.1, 0.1), (0.5, 0.5), (0.0, 0.75))):
+
+        def study(
+            rng: np.random.Generator,
+            n: int = n,
+            prevalence: float = prevalence,
+            of: int = of,
+            first: float = first,
+            second: float = second,
+        ) -> Found:
+            patient = np.arange(n) // of
+
+            def noise(shared: float) -> Floats:
+                own = rng.standard_normal(n)
+                if of == 1:
+                    return own
+                return sqrt(shared) * rng.standard_normal(n)[patient] + sqrt(1 - shared) * own
+
+            truth = noise(0.3) > float(ndtri(1 - prevalence))
+            seen = 2.5 * truth + noise(0.4)
+            scores = {"A": Scores(expit(seen + first * noise(0.4) - 1.25))}
+            scores["B"] = Scores(expit(seen + second * noise(0.4) - 1.25))
+            patients = None if of == 1 else coded(patient)
+            cases = Cases(Labels(n=n), truth.astype(np.int8), patient=patients)
+            made = Study(datasets=(Dataset("set", "local", cases, scores),))
+            one, other = scored_cases(made, plan(operating_point={"threshold": 0.5}))
+            for name in ("accuracy", "sensitivity", "specificity", "auc"):
+                yield f"{name}, difference", difference(other, one, name, LEVEL)
+
+        def true(prevalence: float = prevalence, first: float = first, second: float = second) -> Truths:
+            spread = [sqrt(1 + noise**2) for noise in (first, second)]
+            right = [float(ndtr(1.25 / s)) for s in spread]  # of either class
+            area = [float(ndtr(2.5 / (s * sqrt(2)))) for s in spread]
+            shares = dict.fromkeys(("accuracy", "sensitivity", "specificity"), right[1] - right[0])
+            return {f"{name}, difference": d for name, d in {**shares, "auc": area[1] - area[0]}.items()}
+
+        patients = "" if of == 1 else f" in patients of {of}"
+        alike = "apart" if first != second else "nearly one" if first < 0.5 else "alike"
+        design = f"{n} cases{patients}, prevalence {prevalence:g}, {alike}"
+        due = n * prevalence >= 20 and of == 1
+        yield Regime("candidates near 1", design, true, study, due=due, cost=0.02)
+
+
 OVER_SITES = {"sensitivity": "typical site, sensitivity", "auc": "typical site, area"}
+UNEVEN = ((30, 60, 200, 1500), (24, 24, 30, 2000), (30, 60, 200, 1500, 100, 80))
+EVEN = tuple((n,) * k for k, n in product((4, 6, 12), (60, 200)))
+
+
+def _area_at(shift: float) -> float:
+    """The area of positives so much above negatives, both logistic."""
+    x = np.linspace(-40, 40, 40_001)
+    return float((expit(x) * expit(-x) * expit(x + shift)).sum() * (x[1] - x[0]))
 
 
 def sites() -> Iterator[Regime]:
-    """Sites whose sensitivity and area differ: the typical site."""
-    for k, n, spread in product((4, 6, 12), (60, 200), (0.0, 0.5)):
+    """Sites whose sensitivity and area differ: the typical site, and one more, drawn like the others."""
+    designs = [*product(EVEN, (0.0, 0.5)), *product(UNEVEN, (0.5, 1.0)), ((60,) * 8, 0.5), ((150,) * 6, 0.7)]
+    for sizes, spread in designs:
 
-        def study(rng: np.random.Generator, k: int = k, n: int = n, spread: float = spread) -> Found:
-            truth = np.tile(np.arange(n) % 3 == 0, k)
-            away = spread * np.repeat(rng.normal(0, 1, k), n)
-            score = np.where(truth, 1.4 + away, 0.0) + rng.logistic(0, 1, k * n)
+        def study(rng: np.random.Generator, sizes: tuple[int, ...] = sizes, spread: float = spread) -> Found:
+            k, site = len(sizes), np.repeat(np.arange(len(sizes)), sizes)
+            truth = np.concatenate([np.arange(n) % 3 == 0 for n in sizes])
+            away = spread * rng.normal(0, 1, k)[site]
+            score = np.where(truth, 1.4 + away, 0.0) + rng.logistic(0, 1, len(site))
             made = tuple(
-                dataset(truth[of], expit(score[of]), name=f"site {i}")
-                for i, of in enumerate(np.split(np.arange(k * n), k))
+                dataset(truth[site == i], expit(score[site == i]), name=f"site {i}") for i in range(k)
             )
             declared = plan(operating_point={"threshold": 0.5})
             cases = scored_cases(Study(datasets=made), declared)
-            of_sites = [site for case in cases for site in sites_of(case, declared)]
+            of_sites = [one for case in cases for one in sites_of(case, declared)]
+            shift = 1.4 + spread * rng.normal()
+            new = {"sensitivity": float(expit(shift)), "auc": _area_at(shift)}
             for name, wanted in OVER_SITES.items():
                 found = between_sites(
-                    name, of_sites, k, Place(datasets=tuple(d.name for d in made)), declared
+                    name, of_sites, of_sites, k, Place(datasets=tuple(d.name for d in made)), declared
                 )
                 yield from primary(found, {"potential_robustness.pooled_performance": wanted})
+                for _, e in primary(found, {"potential_robustness.prediction_interval": "new"}):
+                    yield f"prediction_interval, {name}", less(e, new[name])
 
         def true() -> Truths:
-            # The area at the median site: positives 1.4 above negatives, both logistic.
-            x = np.linspace(-40, 40, 400_001)
-            density = expit(x) * expit(-x)
-            area = float((density * expit(x + 1.4)).sum() * (x[1] - x[0]))
-            return {"typical site, sensitivity": float(expit(1.4)), "typical site, area": area}
+            typical = {"typical site, sensitivity": float(expit(1.4)), "typical site, area": _area_at(1.4)}
+            return {**typical, "prediction_interval, sensitivity": 0.0, "prediction_interval, auc": 0.0}
 
-        yield Regime("over sites", f"{k} sites of {n} cases, spread {spread:g}", true, study, cost=0.1)
+        if len(set(sizes)) == 1:
+            design = f"{len(sizes)} sites of {sizes[0]} cases, spread {spread:g}"
+        else:
+            design = f"sites of {', '.join(map(str, sizes))} cases, spread {spread:g}"
+        yield Regime("over sites", design, true, study, cost=0.2)

@@ -6,11 +6,13 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from regimes.regime import LEVEL, Found, Regime
 from trustreport.dimensions.source_reliability.raters import ICC_FORMS, leading_agreement
 from trustreport.measures.agreement.gwet import gwet_ac2
 from trustreport.measures.agreement.icc import icc
+from trustreport.measures.agreement.krippendorff import krippendorff_alpha
 from trustreport.measures.agreement.weights import ordinal
 
 CUTS = (-1.0, 0.0, 1.0)  # four ranks
@@ -37,8 +39,37 @@ def _true() -> dict[str, float]:
     return found | {"gwet_ac2": gwet_ac2(agreeing(300_000, 2, rng), 4, ordinal(4)).value}
 
 
+SKEWED = {"75/13/6/4/2%": (0.75, 0.13, 0.06, 0.04, 0.02), "90/5/3/2%": (0.9, 0.05, 0.03, 0.02)}
+
+
+def graded(shares: tuple[float, ...], n: int, raters: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Grades of such shares by raters who are alike, (n_cases, n_raters)."""
+    seen = rng.standard_normal((n, 1)) + REST * rng.standard_normal((n, raters))
+    return np.digitize(seen / np.hypot(1, REST), ndtri(np.cumsum(shares)[:-1]))
+
+
+@cache
+def _alpha(shares: tuple[float, ...]) -> dict[str, float]:
+    codes = graded(shares, 400_000, 2, np.random.default_rng(29))
+    return {"krippendorff_alpha": krippendorff_alpha(codes, len(shares), metric="ordinal").value}
+
+
 def ranks() -> Iterator[Regime]:
-    """Two to five raters of few and many cases."""
+    """Two to five raters of few and many cases; alpha of grades of which one is usual."""
+    for (said, shares), n, raters in product(SKEWED.items(), (20, 50, 100, 200), (2, 3)):
+
+        def skewed(
+            rng: np.random.Generator, shares: tuple[float, ...] = shares, n: int = n, raters: int = raters
+        ) -> Found:
+            codes = graded(shares, n, raters, rng)
+            plain = krippendorff_alpha(codes, len(shares), metric="ordinal", level=LEVEL)
+            yield (
+                "krippendorff_alpha",
+                leading_agreement("krippendorff_alpha", plain, codes, len(shares), ranks=True),
+            )
+
+        design, due = f"{raters} raters, {n} cases, grades {said}", n * (1 - shares[0]) >= 20
+        yield Regime("labels that are ranks", design, partial(_alpha, shares), skewed, due=due, cost=0.002)
     for n, raters in product((20, 50, 100), (2, 3, 5)):
 
         def study(rng: np.random.Generator, n: int = n, raters: int = raters) -> Found:

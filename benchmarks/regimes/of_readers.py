@@ -141,6 +141,56 @@ def readers() -> Iterator[Regime]:
             yield Regime("readers", design, true, study, cost=0.06)
 
 
+# Variances of a reading: patient, patient in an arm, reader (of a class), reader in an arm (of a class),
+# case, rest.
+PATIENT, PATIENT_ARM, READER, READER_ARM, CASE, REST = 0.25, 0.15, 0.05, 0.02, 0.25, 0.28
+MEANS, BETWEEN = (1.5, 1.9), 0.75
+
+
+def readers_of_patients() -> Iterator[Regime]:
+    """Six readers of patients with one to six cases each, two fifths of the cases positive."""
+    for patients, of in ((60, 2), (40, 4), (40, 6)):
+
+        def study(rng: np.random.Generator, patients: int = patients, of: int = of) -> Found:
+            n, n_readers = patients * of, 6
+            patient, truth = np.repeat(np.arange(patients), of), rng.permutation(np.arange(n) % 5 < 2)
+
+            def term(variance: float, *shape: int) -> Floats:
+                return np.asarray(sqrt(variance) * rng.standard_normal(shape))
+
+            by_patient = term(PATIENT, patients)[patient] + term(PATIENT_ARM, 2, 1, patients)[..., patient]
+            by_reader = term(READER, 1, n_readers, 2) + term(READER_ARM, 2, n_readers, 2)
+            rating = np.array(MEANS)[:, None, None] * truth + by_patient + by_reader[..., truth.astype(int)]
+            rating = rating + term(CASE, n) + term(REST, 2, n_readers, n)
+            made = read(truth, rating, BETWEEN, np.zeros(rating.shape, bool), rng)
+            yield from of_readers(replace(made, cases=replace(made.cases, patient=coded(patient))))
+
+        def true(patients: int = patients, of: int = of) -> Truths:
+            n, alike = patients * of, (of - 1) / (patients * of - 1)  # pairs of two cases of one patient
+            within = sqrt(2 * (1 - PATIENT - PATIENT_ARM))
+            found: dict[str, list[float]] = {
+                "sensitivity": [float(ndtr(m - BETWEEN)) for m in MEANS],
+                "specificity": [float(ndtr(BETWEEN))] * 2,
+                "auc": [float((1 - alike) * ndtr(m / sqrt(2)) + alike * ndtr(m / within)) for m in MEANS],
+            }
+            positive = int(np.count_nonzero(np.arange(n) % 5 < 2)) / n
+            pairs = list(zip(found["sensitivity"], found["specificity"]))
+            found["accuracy"] = [positive * a + (1 - positive) * b for a, b in pairs]
+            found["youden_j"] = [a + b - 1 for a, b in pairs]
+            wrong = [1 - value for value in found["accuracy"]]
+            values = {f"{name}, change": b - a for name, (a, b) in found.items()}
+            values |= {f"{name}, aided": b for name, (_, b) in found.items()}
+            odds = [w / (1 - w) for w in wrong]
+            ratios = {
+                "relative risk of errors": wrong[1] / wrong[0],
+                "odds ratio of errors": odds[1] / odds[0],
+            }
+            return values | ratios
+
+        design = f"6 readers, {patients} patients of {of} cases"
+        yield Regime("readers of patients", design, true, study, cost=0.1)
+
+
 def one_reader() -> Iterator[Regime]:
     """One reader: the share of right decisions, and its change on the same cases."""
     for n, p, gain in product((20, 40, 100), (0.7, 0.8, 0.9, 0.95, 0.98), (0.0, 0.02)):
@@ -265,7 +315,8 @@ def raters() -> Iterator[Regime]:
 
         design = f"{k} raters, {n} cases, label of {share:.0%}"
         true = partial(agreement_of, share)
-        yield Regime("agreement", design, true, study, due=n * share >= 20, cost=0.2)
+        shares = frozenset(["percent_agreement"])
+        yield Regime("agreement", design, true, study, shares=shares, due=n * share >= 20, cost=0.2)
 
 
 ACCURACY, SURE = 0.9, (0.6, 0.8, 1.0)  # of the raters of `pairs_of_raters`, and their confidences

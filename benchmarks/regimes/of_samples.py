@@ -42,14 +42,14 @@ def _true() -> dict[str, float]:
 
 def samples() -> Iterator[Regime]:
     """Weighted cases, and cases of which those called negative are verified in part."""
-    for n in (300, 1000):
+    for n, drawn in ((300, DRAWN), (1000, DRAWN), (1000, 1 / 20), (2000, 1 / 50), (4000, 1 / 50)):
 
-        def study(rng: np.random.Generator, n: int = n) -> Found:
+        def study(rng: np.random.Generator, n: int = n, drawn: float = drawn) -> Found:
             truth, risk = _population(n, rng)
-            kept = (risk >= AT) | (rng.random(n) < DRAWN)
+            kept = (risk >= AT) | (rng.random(n) < drawn)
             truth, risk = truth[kept], risk[kept]
             made = dataset(truth, risk)
-            numbers = {"weight": np.where(risk >= AT, 1.0, 1 / DRAWN)}
+            numbers = {"weight": np.where(risk >= AT, 1.0, 1 / drawn)}
             made = replace(made, cases=replace(made.cases, numbers=numbers))
             (case,) = scored_cases(Study(datasets=(made,)), plan(operating_point={"threshold": AT}))
             of = weighted.of_decisions, weighted.of_ranks, weighted.of_risks
@@ -59,7 +59,10 @@ def samples() -> Iterator[Regime]:
             yield "weighted_net_benefit", benefit
 
         true = partial(_part, "weighted_")
-        yield Regime("weighted", f"{n} cases, of which about half are drawn", true, study, cost=0.01)
+        # A fifth of positives have a low score; of those ten are to be drawn.
+        due, often = n * 0.06 * drawn >= 20, f", low scores 1 in {1 / drawn:g}" if drawn < DRAWN else ""
+        design = f"{n} cases, of which about half are drawn{often}"
+        yield Regime("weighted", design, true, study, due=due or drawn == DRAWN, cost=0.01)
     for n, share in product((300, 1000), (0.1, 0.4)):
 
         def verified(rng: np.random.Generator, n: int = n, share: float = share) -> Found:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import expit, logit
 
-from regimes.regime import Found, Regime, Truths, plan
+from regimes.regime import Found, Regime, Truths, less, plan
 from trustreport.dimensions.reported.pooled import pools_of
 from trustreport.measures.pooling.bivariate import OUTCOMES
 from trustreport.plan import Confusion
@@ -49,14 +49,22 @@ def _regime(k: int, low: int, high: int, sensitivity: float, spread: float) -> R
         )
         (pool,) = pools_of(Study(confusion=sets), declared)
         primary = (r for r in pool.results if r.primary)
-        return [(", ".join(filter(None, (r.name, r.endpoint))), r.estimate) for r in primary]
+        found = [(", ".join(filter(None, (r.name, r.endpoint))), r.estimate) for r in primary]
+        more = rng.normal(size=2)
+        together = TOGETHER * more[0] + np.sqrt(1 - TOGETHER**2) * more[1]
+        new = {
+            "prediction_interval, sensitivity": float(expit(logit(sensitivity) + spread * more[0])),
+            "prediction_interval, specificity": float(expit(logit(SPECIFICITY) - spread * together)),
+        }
+        return [(name, less(e, new[name]) if name in new else e) for name, e in found]
 
     def true() -> Truths:
         means = {"pooled_sensitivity": sensitivity, "pooled_specificity": SPECIFICITY}
         spreads = {f"between_study_variance, {of}": spread**2 for of in OUTCOMES}
         # Of sensitivity and specificity: the sign of the false positive rate, turned.
+        new = {f"prediction_interval, {of}": 0.0 for of in OUTCOMES}
         together = spread > 0 and k > THREE  # of three studies sensitivity and specificity are pooled apart
-        return means | spreads | ({"between_study_correlation": -TOGETHER} if together else {})
+        return means | spreads | new | ({"between_study_correlation": -TOGETHER} if together else {})
 
     design = f"{k} studies of {low}-{high} a class, sensitivity {sensitivity:g}, spread {spread:g}"
     due = k > FEW or low > SMALL[0]  # a correlation needs spread that is found

@@ -1,7 +1,7 @@
 """A regime: studies of one design, how a report estimates them, and what is true of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,11 @@ def primary(
     for r in results:
         if r.primary and r.id in wanted and r.within(**scope):
             yield wanted[r.id], r.estimate
+
+
+def less(e: Estimate, value: float) -> Estimate:
+    """An interval less a value that is drawn anew in each study: it has the value where it has 0."""
+    return replace(e, value=e.value - value, low=e.low - value, high=e.high - value)
 
 
 def coded(of: NDArray[Any]) -> Coded:

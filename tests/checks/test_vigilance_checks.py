@@ -144,7 +144,7 @@ def test_p57_fires_on_silence_in_few_cases_and_without_a_log() -> None:
     study = m.over_time(0.9)
     assert "No incident log was submitted" in said(run("P57", study, m.plan(study)))
     logged = m.plan(study, incidents=[])
-    assert "No incident in 200 cases is compatible with a rate of up to 15 per 1,000" in said(
+    assert "No incident in 200 cases is compatible with a rate of up to 18 per 1,000" in said(
         run("P57", study, logged)
     )
     bounded = m.plan(study, incidents=[], limits={"P57_rate": 0.02})
@@ -158,7 +158,7 @@ def test_p57_fires_where_nobody_ever_overrides() -> None:
     base = m.over_time(0.9, n=60)
     study = m.read(base, final=truth, advice=truth, first=truth, truth=truth)
     plan = m.plan(study, incidents=[], limits={"P57_rate": 1.0})
-    assert "No override in 60 readings is compatible with a rate of up to 5.0%" in said(
+    assert "No override in 60 readings is compatible with a rate of up to 6.1%" in said(
         run("P57", study, plan)
     )
     other = m.read(base, final=1 - truth, advice=truth, first=truth, truth=truth)

@@ -268,7 +268,7 @@ def test_candidates_are_compared_on_the_same_cases() -> None:
     assert "candidates_compared" in tables(finding)
     assert "not adjusted" not in said(finding)
     clusters = answer(two_candidates(patients=True), plan(**AT))
-    assert lead(clusters, "auc_difference").method == "obuchowski_clustered"
+    assert lead(clusters, "auc_difference").method == "obuchowski_clustered_region"
 
 
 def test_a_candidate_with_gaps_is_compared_on_what_both_judged() -> None:

@@ -18,6 +18,7 @@ from trustreport.dimensions.candidates.entries import indistinguishable
 from trustreport.estimate import Estimate
 from trustreport.finding import PlainTable
 from trustreport.measures.paired.difference import tango
+from trustreport.measures.paired.in_clusters import CLUSTERS_AS_CASES
 from trustreport.measures.paired.table import PairedTable
 from trustreport.measures.proportion import wilson
 from trustreport.messages import catalogue
@@ -112,6 +113,15 @@ def test_clusters_widen_the_interval() -> None:
     assert other.method == "tango_clustered"
     assert other.high - other.low > one.high - one.low
     assert other.df == 9
+
+
+def test_where_candidates_differ_in_no_cluster_a_cluster_counts_once() -> None:
+    patient = Coded((np.arange(N) // 10).astype(np.int32), Labels(tuple(f"p{i}" for i in range(10))))
+    found = answer(study(patient, A=scores(35, 6), B=scores(35, 6)), procurement()).results
+    for name in ("sensitivity_difference", "specificity_difference", "accuracy_difference"):
+        e = value(found, name, candidates=["B", "A"]).estimate
+        assert (e.value, e.note) == (0, CLUSTERS_AS_CASES)
+        assert e.low < 0 < e.high
 
 
 def test_cases_not_given_to_all_are_left_out_of_all() -> None:

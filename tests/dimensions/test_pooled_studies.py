@@ -99,7 +99,7 @@ def test_few_studies_are_said_in_words_and_no_interval_is_silently_narrow(tmp_pa
     made = answered(tmp_path, AUDIT[:k])
     assert text in said(made)
     e = primary(made, "pooled_sensitivity").estimate
-    assert isnan(e.low) if k < 3 else e.df == k - 1
+    assert isnan(e.low) if k < 3 else e.df <= k - 1
 
 
 def test_a_pool_takes_the_sets_it_names_and_rests_on_them(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from trustreport.api import Assessed, assess, read_study
+from trustreport.measures.confusion.several import FEW_OF_RAREST
 from trustreport.messages import catalogue
 from trustreport.report.answer import answer
 
@@ -77,3 +78,16 @@ endpoints:
 """
     (verdict,) = study(tmp_path, criterion).verdicts
     assert verdict.word == word
+
+
+def test_means_that_rest_on_calls_have_no_interval_below_20_cases_of_the_rarest_class(tmp_path: Path) -> None:
+    # 26 of the 180 cases are malignant, in 15 patients at most.
+    for patients in (0, 15):
+        own = study(tmp_path, patients=patients).results
+        found = {r.name: r for r in own if r.name.startswith("macro_")}
+        assert all(r.primary for r in found.values())
+        for name in ("macro_ppv", "macro_f1"):
+            e = found[name].estimate
+            assert np.isnan(e.low) == bool(patients)
+            assert e.note == (FEW_OF_RAREST if patients else "")
+        assert found["macro_sensitivity"].estimate.low < found["macro_sensitivity"].estimate.high

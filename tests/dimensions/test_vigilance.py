@@ -466,7 +466,7 @@ def test_rates_of_events_by_period_and_none_at_all() -> None:
     assert "1 incident occurred in 400 cases processed" in said
     assert "1 log entry is in no rate" in said
     silent = told(answer(study, m.plan(study)))
-    assert "upper limit is 7.5 per 1,000" in silent
+    assert "the upper limit of the 95% interval is 9.2 per 1,000" in silent
     assert "There is no incident log" in silent
 
 

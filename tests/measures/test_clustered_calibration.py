@@ -86,7 +86,9 @@ def test_the_error_of_bins_has_the_variance_of_a_mean_in_clusters() -> None:
     sign = np.sign(bins.events - bins.total)[place]
     params, errors = robust(OLS(sign * (TRUTH - SCORE), np.ones(N)))
     found, alone = ece(TRUTH, SCORE, bins=5, cluster=CLUSTER), ece(TRUTH, SCORE, bins=5)
-    assert (found.value, found.se) == pytest.approx((params[0], errors[0]), rel=1e-6)
+    assert found.value == pytest.approx(params[0], rel=1e-6)
+    # A little more, for bins in which all or none were events vary too.
+    assert errors[0] <= found.se < 1.03 * errors[0]
     with_events = len(set(CLUSTER[TRUTH]))
     assert (found.method, found.df) == ("gap_bounds", with_events - 1)
     assert found.se > alone.se

@@ -309,7 +309,7 @@ def test_freedom_of_a_difference_of_marks_is_that_of_the_scarcer_class() -> None
 
 
 def test_every_resample_is_drawn_once() -> None:
-    blocks = list(_draws(np.array([3, 2]), 4, np.random.default_rng(1), 10, 4))
+    blocks = list(_draws(np.repeat([0, 1], [3, 2]), None, 4, np.random.default_rng(1), 10, 4))
     assert [len(times) for times, _ in blocks] == [4, 4, 2]
     assert all((drawn.sum(axis=1) == 5).all() for _, drawn in blocks)
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
 
 from trustreport.estimate import Estimate
 from trustreport.measures import weighted
@@ -121,3 +122,25 @@ def test_only_the_ratio_of_weights_matters(weight: Any, factor: float) -> None:
         assert (other.low, other.high) == pytest.approx((e.low, e.high), nan_ok=True, abs=1e-6)
         if not isnan(e.low):
             assert 0 <= e.low <= e.value <= e.high <= 1
+
+
+def test_a_few_heavy_cases_leave_few_degrees_of_freedom() -> None:
+    # 60 light cases, 3 heavy ones: their contributions z = w (y - m) / sum w by hand, kurtosis by SciPy.
+    y, w = np.r_[np.arange(60) % 3 == 0, True, False, True], np.r_[np.ones(60), 40.0, 40.0, 40.0]
+    e = weighted_share(y, np.ones(63, bool), w)
+    z = w * (y - (w @ y) / w.sum()) / w.sum()
+    k = stats.kurtosis(z, fisher=False)
+    assert e.df == pytest.approx(2 * 63 / (k - 60 / 62))
+    assert e.df < 10
+    level = weighted_share(y, np.ones(63, bool), np.r_[np.ones(60), 9.0, 9.0, 9.0])
+    assert level.df == 62
+
+
+def test_few_heavy_cases_of_a_class_are_too_few() -> None:
+    weight, of = np.repeat([1.0, 50.0], [90, 5]), np.ones(95, bool)
+    assert not weighted.few_heavy(weight, of)
+    assert weighted.few_heavy(weight, of & (np.arange(95) != 94))
+    assert weighted.few_heavy(weight, of, np.arange(95) < 90)  # a class without any
+    assert not weighted.few_heavy(np.repeat([1.0, 9.0], [90, 1]), of[:91])
+    assert not weighted.few_heavy(np.full(95, np.nan), of)
+    assert not weighted.few_heavy(weight)

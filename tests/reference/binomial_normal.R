@@ -29,7 +29,12 @@ for (name in names(studies)) {
   of_tau <- function(tau) over(function(mu) value(mu, tau), -12, 12)$objective
   top <- max(over(function(t) of_tau(exp(t)), log(.01), log(60))$objective, of_tau(0))
   mu <- m$beta[1]
-  t <- qt(.975, k - 1); bound <- k * log1p(t^2 / (k - 1))
+  # Satterthwaite degrees of freedom of the mean of logits of such precision, written with whole matrices
+  spread <- diag(m$tau2 + 1 / (n * plogis(mu) * plogis(-mu))); w <- solve(spread); one <- rep(1, k)
+  hat <- one %*% solve(t(one) %*% w %*% one) %*% t(one) %*% w; rest <- diag(k) - hat; p <- diag(hat)
+  form <- t(rest) %*% diag(p^2 / (1 - p)) %*% rest %*% spread; df <- sum(diag(form))^2 / sum(diag(form %*% form))
+  cat(sprintf("  df %.7g\n", df))
+  t <- qt(.975, df); bound <- (df + 1) * log1p(t^2 / df)
   limit <- function(f, from, to, b) if (2 * (top - f(to)) <= b) NA else uniroot(function(z) 2 * (top - f(z)) - b, c(from, to), tol = 1e-9)$root
   ends <- plogis(c(limit(of_mu, mu, mu - 12, bound), limit(of_mu, mu, mu + 12, bound)))
   r <- qchisq(c(.975, .025), k - 1) / k; b <- k * (r - 1 - log(r)); b[1] <- max(b[1], qchisq(.95, 1))

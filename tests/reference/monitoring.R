@@ -30,6 +30,7 @@ for (x in c(1, 3, 10, 42)) {
   test <- poisson.test(x, 1000)
   line("poisson_low", x, test$conf.int[1]); line("poisson_high", x, test$conf.int[2])
 }
+line("poisson_none", 0, poisson.test(0, 1000)$conf.int[2])
 line("poisson_upper", 0, poisson.test(0, 1000, alternative = "less")$conf.int[2])
 
 test <- chisq.test(matrix(c(30, 50, 20, 45, 35, 20), 3), correct = FALSE)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from math import copysign, exp, hypot, inf, isinf, log, log1p, sqrt
+from math import copysign, exp, inf, isinf, log, log1p, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,17 +11,26 @@ from scipy.special import chdtrc, chdtri, expit, logit
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.interval import quantile
-from trustreport.measures.robustness import NO_PREDICTION, NO_SPREAD_FOUND, ONE_SITE, Heterogeneity
+from trustreport.measures.robustness import (
+    CHANCES,
+    NO_PREDICTION,
+    NO_SPREAD_FOUND,
+    ONE_SITE,
+    Heterogeneity,
+    new_site,
+    sites_df,
+)
 
 Floats = NDArray[np.float64]
 
-METHOD = "binomial_normal"
+METHOD, PREDICTION = "binomial_normal", "binomial_normal_prediction"
 ONLY_ENDS = "every site is at 0% or 100%: the median site has no finite estimate"
 NO_UPPER_LIMIT = "the spread between sites has no upper limit"
 
 NODE = np.linspace(-1, 1, 121)
 REACH = 9.0  # standard deviations on either side of the mode; beyond lies less than 1e-17
 LEAST_TAU, MOST_TAU = 1e-3, 30.0  # below, the sites count as equal; above, the spread as without limit
+LEAST_LOOKED, MOST_LOOKED, LOOKED = 0.02, 8.0, 20  # of tau, where a new site is predicted
 LARGE = 1e6  # cases of a site, from which on likelihoods lose digits to their size
 MOST_LOGIT = 40.0  # 4e-18 from 0% or 100%
 
@@ -35,16 +44,18 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
 
     by maximum likelihood, each site's integral by the trapezoidal rule in v, logit = mode + scale sinh(v):
     Gauss-Hermite nodes miss the step of a site at 0% or 100% where sites differ much. With l_p the likelihood
-    maximised over the other parameter and t the quantile of k - 1 df::
+    maximised over the other parameter and t the quantile of f degrees of freedom (`sites_df`; k - 1 where all
+    sites weigh alike)::
 
-        median:    2 (l_p(mu^) - l_p(mu)) <= k log(1 + t^2 / (k - 1))
+        median:    2 (l_p(mu^) - l_p(mu)) <= (f + 1) log(1 + t^2 / f)
         tau^2:     2 (l_p(tau^) - l_p(tau)) <= k (c / k - 1 - log(c / k)),   c: chi-square quantile, k - 1 df
-        new site:  expit(mu^ -+ t_{k-2} sqrt(tau^2 + (d / t)^2)),   d: from mu^ to that limit of the median
         I^2 = tau^2 / (tau^2 + s^2),   s^2 = (k - 1) sum w / ((sum w)^2 - sum w^2)
 
-    with w_i = n_i p (1 - p) at the median site. Both bounds are those at which the interval is Student's, and
-    the chi-square interval of a variance, where sites are so large that their logits are known. The lower
-    limit of tau^2 takes at least the quantile of chi-square with 1 df, for sites that do not differ.
+    with w_i = n_i p (1 - p) at the median site. A new site is predicted over the values of tau at which the
+    bound of tau^2 is reached at chances alike (`robustness.new_site`), mu being the best at each.
+    Both bounds are those at which the interval is Student's, and the chi-square interval of a variance, where
+    sites are so large that their logits are known. The lower limit of tau^2 takes at least the quantile of
+    chi-square with 1 df, for sites that do not differ.
 
     Estimand: the proportion at the median site of those from which these were sampled, not that of all cases
     together: a small site weighs nearly as much as a large one where sites differ.
@@ -67,9 +78,8 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
     Cases of a site are taken as independent, given their site. Simulated with 3 to 20 sites of 20 to 200
     cases, a median of .5 to .98 and tau of 0, .5 and 1 (90 designs of 400 studies, Monte Carlo error .011 at
     .95), 95% intervals of the median cover in .920 to 1.000 of the studies that have one, on average .974,
-    and those of tau^2 in .948 to 1.000. Prediction intervals cover in .818 to 1.000: they are too narrow
-    where the spread between sites is not found, and wider than need be with three sites. With three sites of
-    20 cases at .98 every site is at 100% in a third of studies.
+    and those of tau^2 in .948 to 1.000. With three sites of 20 cases at .98 every site is at 100% in a third
+    of studies.
     `benchmarks/results/coverage.csv` has the designs that are simulated again.
 
     References
@@ -77,7 +87,8 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
     Stijnen, Hamza, Ozdemir (2010), Stat. Med. 29, 3046-3067 (the model).
     Louis (1982), J. R. Stat. Soc. B 44, 226-233 (information of an integrated likelihood).
     Trefethen, Weideman (2014), SIAM Rev. 56, 385-458 (the trapezoidal rule).
-    Higgins, Thompson, Spiegelhalter (2009), J. R. Stat. Soc. A 172, 137-159 (prediction interval).
+    Tipton (2015), Psychol. Methods 20, 375-393 (degrees of freedom).
+    Nagashima, Noma, Furukawa (2019), Stat. Methods Med. Res. 28, 1689-1702 (prediction interval).
 
     Examples
     --------
@@ -100,8 +111,9 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
     likelihood = _Likelihood(x, n)
     top, mu, tau = likelihood.maximum()
     se = likelihood.standard_error(mu, tau)
-    t = quantile(k - 1, level)
-    bound = sqrt(k * log1p(t * t / (k - 1)))
+    df = sites_df(1 / (n * expit(mu) * expit(-mu)), tau * tau)
+    t = quantile(df, level)
+    bound = sqrt((df + 1) * log1p(t * t / df))
 
     def beyond(at: float) -> float:
         return _root(top - likelihood.at_mu(at, max(tau, abs(at - mu)))) - bound
@@ -111,16 +123,16 @@ def binomial_normal(events: ArrayLike, cases: ArrayLike, *, level: float = 0.95)
     q = float(((x - n * together) ** 2 / (n * together * (1 - together))).sum())
     details = {"q": q, "q_df": k - 1.0, "q_p": float(chdtrc(k - 1, q)), "scale_value": mu}
     back = [float(expit(limit)) for limit in (mu, low, high)]
-    median = Estimate(back[0], back[1], back[2], k, level, METHOD, se=se, df=k - 1.0, details=details)
+    median = Estimate(back[0], back[1], back[2], k, level, METHOD, se=se, df=df, details=details)
     spread, of_all = _spread(likelihood, top, mu, tau, level)
     if k < 3:
-        new = undefined(k, NO_PREDICTION, level=level, method=METHOD)
+        new = undefined(k, NO_PREDICTION, level=level, method=PREDICTION)
     else:
-        ends = [
-            float(expit(mu + side * quantile(k - 2, level) * hypot(tau, (limit - mu) / t)))
-            for side, limit in ((-1, low), (1, high))
-        ]
-        new = Estimate(back[0], ends[0], ends[1], k, level, METHOD, df=k - 2.0)
+        ends = new_site(*_by_chance(likelihood, top, mu, tau), k - 1.0, level)
+        ends = min(ends[0], low), max(ends[1], high)  # a new site is no surer than the median one
+        new = Estimate(
+            back[0], float(expit(ends[0])), float(expit(ends[1])), k, level, PREDICTION, df=k - 1.0
+        )
     return Heterogeneity(median, spread, of_all, new)
 
 
@@ -215,9 +227,9 @@ class _Likelihood:
         """The highest value at this mu, sought from a tau on."""
         return max(self._climb(mu, start, (False, True))[0], self(mu, 0.0)[0])
 
-    def at_tau(self, tau: float, start: float) -> float:
-        """The highest value at this tau, sought from a mu on."""
-        return self._climb(start, tau, (True, False))[0] if tau else self(self.equal, 0.0)[0]
+    def at_tau(self, tau: float, start: float) -> tuple[float, float]:
+        """The highest value at this tau, sought from a mu on, and the mu."""
+        return self._climb(start, tau, (True, False))[:2] if tau else (self(self.equal, 0.0)[0], self.equal)
 
     def standard_error(self, mu: float, tau: float) -> float:
         """Of mu, from the information on mu and tau."""
@@ -261,7 +273,7 @@ def _spread(
         return sqrt(k * (ratio - 1 - log(ratio)))
 
     def beyond(limit: float, at: float) -> float:
-        return _root(top - likelihood.at_tau(at, mu)) - limit
+        return _root(top - likelihood.at_tau(at, mu)[0]) - limit
 
     least = max(bound((1 - level) / 2), sqrt(float(chdtri(1, 1 - level))))
     low = high = 0.0
@@ -276,6 +288,29 @@ def _spread(
     spread = Estimate(squares[0], squares[1], squares[2], k, level, METHOD, note)
     share = [1.0 if isinf(square) else square / (square + typical) for square in squares]
     return spread, Estimate(share[0], share[1], share[2], k, level, METHOD, "" if tau else NO_SPREAD_FOUND)
+
+
+def _by_chance(likelihood: _Likelihood, top: float, mu: float, tau: float) -> tuple[Floats, Floats, Floats]:
+    """mu, its standard error and tau at each of `CHANCES` of the confidence distribution of tau."""
+    k, n = len(likelihood.n), likelihood.n
+    looked = np.concatenate([[0.0], np.geomspace(LEAST_LOOKED, MOST_LOOKED, LOOKED)])
+    found = [likelihood.at_tau(float(t), mu) for t in looked]
+    drop = np.maximum(top - np.array([value for value, _ in found]), 0) / k * 2
+    # Where tau is too small for its likelihood the chi-square quantile c is above k, else below.
+    c = np.array([k * _excess(d, above=t > tau) for t, d in zip(looked, drop)])
+    below = np.maximum.accumulate(chdtrc(k - 1, c))
+    taus = np.interp(CHANCES, below, looked)
+    at = np.interp(taus, looked, [m for _, m in found])
+    known = n * expit(at)[:, None] * expit(-at)[:, None]
+    return at, 1 / np.sqrt((1 / (taus[:, None] ** 2 + 1 / known)).sum(axis=1)), taus
+
+
+def _excess(drop: float, *, above: bool) -> float:
+    """The r below 1, or above it, of which r - 1 - log(r) is `drop`."""
+    if drop < 1e-12:
+        return 1.0
+    ends = (1e-300, 1.0) if above else (1.0, 2 * drop + 10)
+    return float(brentq(lambda r: r - 1 - log(r) - drop, ends[0], ends[1], xtol=1e-12))
 
 
 def _root(drop: float) -> float:

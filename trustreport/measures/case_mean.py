@@ -10,11 +10,11 @@ from trustreport.estimate import Estimate, undefined
 from trustreport.measures import notes
 from trustreport.measures.blocks import sums
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, cluster_sums
-from trustreport.measures.mrmc.interval import quantile, two_sided_p
+from trustreport.measures.mrmc.interval import df_by_kurtosis, quantile, two_sided_p
 from trustreport.measures.proportion import normal_quantile
 
 Floats = NDArray[np.float64]
-MEAN, CLUSTER_MEAN = "case_mean", "cluster_mean"
+MEAN, CLUSTER_MEAN, DIFFERENCE = "case_mean", "cluster_mean", "_t"
 RATIO, CLUSTER_RATIO = "ratio_delta", "cluster_ratio"
 AT_ONE = "at a threshold of 1 a false positive weighs infinitely"
 
@@ -24,26 +24,30 @@ def case_mean(
 ) -> Estimate:
     """Mean of what each case is worth, with the normal interval; with clusters Student's, by their sums.
 
+    A difference (`tested`) often rests on few cases: it has Student's t with the degrees of freedom that the
+    kurtosis of the worths, or of the clusters' sums, leaves (`mrmc.interval.df_by_kurtosis`).
+
     Parameters
     ----------
     worth : float array, shape (n_cases,)
         Infinite where a false positive weighs infinitely: then the mean is, without limits.
     cluster : int array, shape (n_cases,), optional
-    tested : whether `p` of a mean of 0 is wanted
+    tested : whether it is a difference, so that `p` of a mean of 0 is wanted
 
     Returns
     -------
     Estimate
-        ``case_mean``, variance with divisor n, or ``cluster_mean`` with the clusters in `details`; NaN with
-        a note without cases; no width, and a note, where all cases are worth the same.
+        ``case_mean``, variance with divisor n, or ``cluster_mean`` with the clusters in `details`, and
+        ``..._t`` of a difference; NaN with a note without cases; no width, and a note, where all cases are
+        worth the same.
 
     Examples
     --------
     >>> print(case_mean(np.array([1.0, 0, 1, 1])))
     0.75 (95% CI 0.33 to 1.17; n = 4)
     """
-    z, n = normal_quantile(level), worth.size
-    method = MEAN if cluster is None else CLUSTER_MEAN
+    n = worth.size
+    method = (MEAN if cluster is None else CLUSTER_MEAN) + (DIFFERENCE if tested else "")
     if n == 0:
         return undefined(0, notes.NO_CASE, level=level, method=method)
     if not np.isfinite(worth).all():
@@ -52,9 +56,11 @@ def case_mean(
     if cluster is not None:
         return _clustered(value, (worth - value) / n, cluster, level, method, tested=tested)
     se = sqrt(float(worth.var()) / n)
-    note = "" if se else notes.NO_WIDTH
-    p = two_sided_p(value / se) if tested and se else nan
-    return Estimate(value, value - z * se, value + z * se, n, level, method, note, se=se, p=p)
+    note, df = "" if se else notes.NO_WIDTH, df_by_kurtosis(worth) if tested and se else inf
+    half = quantile(df, level) * se
+    p = two_sided_p(value / se, df) if tested and se else nan
+    df = df if df < inf else nan
+    return Estimate(value, value - half, value + half, n, level, method, note, se=se, df=df, p=p)
 
 
 def case_ratio(
@@ -108,7 +114,8 @@ def mean_of_clusters(
     n_clusters = len(influence)
     if n_clusters < 2:
         return Estimate(value, nan, nan, n, level, CLUSTER_MEAN, ONE_CLUSTER)
-    se, df = sqrt(float(influence @ influence) * n_clusters / (n_clusters - 1)), float(n_clusters - 1)
+    se = sqrt(float(influence @ influence) * n_clusters / (n_clusters - 1))
+    df = df_by_kurtosis(influence) if se and tested else float(n_clusters - 1)
     half = quantile(df, level) * se
     note = "" if se else notes.NO_WIDTH
     p = two_sided_p(value / se, df) if tested and se else nan

@@ -16,6 +16,7 @@ from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 METHOD = "yield_mover"
+FEW_CLUSTERS = 25  # that hold a case of the class found in fewer
 CLASS_ABSENT = "a class with a share has no case"
 
 
@@ -131,6 +132,8 @@ def cell_mean(
         below += (share * (middle - low)) ** 2
         above += (share * (high - middle)) ** 2
     note = "" if below + above else notes.NO_WIDTH
+    if clusters is not None and held < FEW_CLUSTERS and not note:
+        note = notes.OFTEN_BELOW
     return Estimate(
         value, value - sqrt(below), value + sqrt(above), n, level, METHOD, note,
         se=sqrt(variance) or nan, df=df if df < inf else nan, details=details,

@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 SNB_MOVER, SNB_JACKKNIFE = "snb_mover", "snb_jackknife"
 WU, CLUSTER_WU = "wu_log_t", "cluster_wu_log_t"
+FEW_HELD = 40  # cases with the condition, or clusters that hold one
 CLUSTERS_WITH_POSITIVE = 10  # with fewer, the spread between clusters is not known well enough
 LOW, HIGH = 1, 2  # of `mean_limits`
 UNBOUNDED = 1e9  # a lower limit this far off does not exist: the prevalence may be close to 0
@@ -338,7 +339,8 @@ def snb_jackknife(
     df, se = float(held - 1), sqrt(variance)
     factor = exp(quantile(df, level) * se)
     low, high = 1 - (1 - plain.value) * factor, 1 - (1 - plain.value) / factor
-    return replace(plain, low=low, high=high, se=(1 - plain.value) * se, df=df)
+    note = notes.OFTEN_BELOW if held < FEW_HELD else ""
+    return replace(plain, low=low, high=high, se=(1 - plain.value) * se, df=df, note=note)
 
 
 def weighted_utility(
@@ -429,7 +431,7 @@ def _by_log_of_loss(plain: Estimate, held: int, *, clustered: bool) -> Estimate:
     if half > log(UNBOUNDED):
         return replace(bare, note=NO_LOWER_LIMIT)
     low, high = 1 - loss * exp(half), 1 - loss / exp(half)
-    return replace(bare, low=low, high=high, df=df, note="")
+    return replace(bare, low=low, high=high, df=df, note=notes.OFTEN_BELOW if held < FEW_HELD else "")
 
 
 def net_benefit_difference(
@@ -461,7 +463,7 @@ def net_benefit_difference(
     >>> score = np.array([0.9, 0.6, 0.2, 0.7, 0.3, 0.2, 0.1, 0.1])
     >>> other = np.array([0.4, 0.6, 0.2, 0.7, 0.6, 0.2, 0.1, 0.1])
     >>> print(net_benefit_difference(truth, score, other, 0.5))
-    0.25 (95% CI -0.05 to 0.55; n = 8)
+    0.25 (95% CI -0.11 to 0.61; n = 8)
     """
     _check(truth, compared)
     _check(truth, baseline)

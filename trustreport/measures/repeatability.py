@@ -16,6 +16,7 @@ from trustreport.measures.agreement.interval import coefficient_interval, why_no
 from trustreport.measures.case_mean import mean_of_clusters
 from trustreport.measures.cluster import Clusters, cluster_sums
 from trustreport.measures.mrmc.interval import no_interval, quantile
+from trustreport.measures.notes import OFTEN_BELOW
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -160,9 +161,11 @@ def repeated(
     shorter, longer = (sqrt(df / chdtri(df, p)) for p in (tail, 1 - tail))
     note = "; ".join(dict.fromkeys(filter(None, (mean.note, of_log.note))))
     if name in SPREADS:
+        often = OFTEN_BELOW if cluster is None and not apart else ""  # readers and cases
         return Estimate(
-            value, value * shorter, value * longer, n, level, method, of_log.note, df=df, details=mean.details
-        )
+            value, value * shorter, value * longer, n, level, method, often or of_log.note,
+            df=df, details=mean.details,
+        )  # fmt: skip
     side, sd = _side(name), float(difference.std(ddof=1))
     ends = [LIMITS_AT * sd * (1 - shorter), LIMITS_AT * sd * (longer - 1)]
     inner, outer = (sqrt(half**2 + end**2) for end in ends)

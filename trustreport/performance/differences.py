@@ -10,8 +10,8 @@ from trustreport.measures.net_benefit import net_benefit_difference
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.in_clusters import tango_clustered
 from trustreport.measures.paired.table import PairedTable
-from trustreport.measures.roc.clustered import clustered_difference
-from trustreport.measures.roc.difference import paired_difference
+from trustreport.measures.roc.clustered import clustered_region_difference
+from trustreport.measures.roc.difference import paired_difference, paired_region_difference
 from trustreport.performance.cases import ScoredCases
 from trustreport.quantities import DIFFERENCE, quantity
 from trustreport.results import within_range
@@ -81,7 +81,9 @@ def _areas(compared: ScoredCases, baseline: ScoredCases, level: float) -> Iterat
     truth, one, cluster = ours.ranked
     other = theirs.ranked[1]
     if cluster is not None:
-        yield clustered_difference(truth, one, other, cluster, level=level)
+        yield clustered_region_difference(truth, one, other, cluster, level=level)
+    else:
+        yield paired_region_difference(truth, one, other, level=level)
     yield paired_difference(truth, one, other, level=level)
 
 

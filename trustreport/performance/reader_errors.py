@@ -15,10 +15,12 @@ from trustreport.measures.mrmc.crossed_clusters import ClusteredReaders
 from trustreport.measures.mrmc.marginal_ratio import or_delta, rr_delta
 from trustreport.measures.mrmc.obuchowski_rockette import Mode
 from trustreport.measures.mrmc.ustatistic import CENTRED, UStatistic, ustatistic
+from trustreport.measures.notes import OFTEN_BELOW
 from trustreport.performance.measures import complement
-from trustreport.performance.readers import AIDED, UNAIDED, Analysis, ReaderEndpoint, endpoint
+from trustreport.performance.readers import AIDED, NOT_MANY, UNAIDED, Analysis, ReaderEndpoint, endpoint
 from trustreport.study import Floats, Readings
 
+FEW_ERRORS = 0.06
 FIRST_MODE: Mode = "or_rrrc"
 
 
@@ -99,7 +101,9 @@ def _ratios(analysis: Analysis, outcome: Floats, lead: Estimate, level: float) -
         means = found.means
     n = int((~np.isnan(outcome)).sum(axis=(1, 2)).min())
     rates = 1 - float(means[AIDED]), 1 - float(means[UNAIDED])
-    more: dict[str, Any] = {"df": df, "level": level, "note": lead.note}
+    few = outcome.shape[1] > 1 and outcome.shape[2] <= NOT_MANY and min(rates) < FEW_ERRORS
+    note = notes.join(lead.note, OFTEN_BELOW if few else "")
+    more: dict[str, Any] = {"df": df, "level": level, "note": note}
     ratios = rr_delta(*rates, covariance, n, **more), or_delta(*rates, covariance, n, **more)
     of = {name: x for name, x in lead.details.items() if name == "clusters"}
     rr, odds_ratio = (replace(e, details={**e.details, **of}) for e in ratios)

@@ -53,6 +53,7 @@ from trustreport.measures.mrmc.youden import (
     youden_in_range,
     youden_ustatistic,
 )
+from trustreport.measures.notes import OFTEN_ABOVE, OFTEN_BELOW
 from trustreport.performance.keys import case_key
 from trustreport.performance.period import compared_later
 from trustreport.place import Place, of_task
@@ -66,6 +67,8 @@ AIDED, UNAIDED = 0, 1
 FIRST_COVARIANCE = "jackknife"
 # Up to so many cases, of the scarcer class, intervals of means near 1 covered too rarely when simulated.
 FEW_CASES = 30
+HIGH, HIGH_INDEX = 0.9, 0.85  # of a share or an area, and of Youden's index
+NOT_MANY = 100  # cases
 
 
 ChangeInRange = Callable[[Estimate, Callable[[int], Estimate]], Estimate]
@@ -169,6 +172,12 @@ def _with_note(e: Estimate, note: str, *means: Estimate) -> Estimate:
     """The interval with its note where one of the means is close to 1, but not by a count of cases alone."""
     near = any(mean.value >= NEAR_ONE and mean.se > 0 for mean in means)
     return replace(e, note=notes.join(e.note, note)) if near and note and not isnan(e.low) else e
+
+
+def _often(e: Estimate, note: str, *means: Estimate, from_: float = HIGH) -> Estimate:
+    """The interval with what simulations show of it where one of the means is high."""
+    high = any(mean.value >= from_ and mean.se > 0 for mean in means)
+    return replace(e, note=notes.join(e.note, note)) if high and not isnan(e.low) else e
 
 
 def _first(primary: Estimate, found: Mapping[str, Estimate]) -> dict[str, Estimate]:
@@ -335,12 +344,16 @@ def analysis_of_shares(
 
     def in_range(e: Estimate, arm: int) -> Estimate:
         most = None if cluster is None else independent_readings(part[arm], cluster)
-        return by_score(e, cases[arm], most=most)
+        found = by_score(e, cases[arm], most=most)
+        return _often(found, OFTEN_ABOVE, found) if several and min(cases) <= NOT_MANY else found
 
-    few = part.shape[1] > 1 and min(cases) <= FEW_CASES
+    several = part.shape[1] > 1
+    few = several and min(cases) <= FEW_CASES
 
     def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
-        said = _with_note(e, notes.SHARE_NEAR_ONE, mean(AIDED), mean(UNAIDED)) if few else e
+        means = mean(AIDED), mean(UNAIDED)
+        said = _with_note(e, notes.SHARE_NEAR_ONE, *means) if few else e
+        said = _often(e, OFTEN_BELOW, *means) if few and said is e else said
         return difference_in_range(said)
 
     more: dict[str, Any] = {
@@ -448,7 +461,7 @@ def youden(
 
     With other `weights` of the classes, and nothing taken off (`less`), accuracy at a prevalence.
     """
-    weigh = np.where(truth, *weights)
+    weigh, high = np.where(truth, *weights), HIGH_INDEX if less else HIGH
 
     def each(part: Floats, cluster: Clusters) -> ClusteredReaders:
         return clustered_youden(part, truth, cluster, less).classes
@@ -461,7 +474,15 @@ def youden(
         def in_range(e: Estimate, arm: int) -> Estimate:
             read = [cases_read(of, own)[arm] for of, own in zip(classes, clusters)]
             own = [of[arm] for of in classes]
-            return youden_in_range(e, own, read, clusters, weights, less)
+            found = youden_in_range(e, own, read, clusters, weights, less)
+            return _often(found, OFTEN_ABOVE, found, from_=high) if few else found
+
+        fewest = min(n for of, own in zip(classes, clusters) for n in cases_read(of, own))
+        few = right.shape[1] > 1 and fewest <= FEW_CASES
+
+        def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
+            said = _often(e, OFTEN_BELOW, mean(AIDED), mean(UNAIDED), from_=high) if few else e
+            return difference_in_range(said, sum(weights))
 
         one, other = (OneReader(of, own) for of, own in zip(classes, clusters))
         alone = part.shape[1] == 1
@@ -471,7 +492,7 @@ def youden(
         more: dict[str, Any] = {
             "single": OneReaderYouden(one, other, weights, less) if alone else None,
             "clustered": clustered,
-            "change_in_range": lambda e, mean: difference_in_range(e, sum(weights)),
+            "change_in_range": change_in_range,
             "adjusted": _adjusted(each, part, cluster, later),
         }
         whole = youden_ustatistic(part, truth, cluster=cluster, less=less)
@@ -528,7 +549,8 @@ def auc(
 
         def in_range(e: Estimate, arm: int) -> Estimate:
             found = area_of_cases(on_logit(e), positives[arm], negatives[arm])
-            return _with_note(found, notes.AREA_NEAR_ONE if few else "", found)
+            said = _with_note(found, notes.AREA_NEAR_ONE if few else "", found)
+            return _often(found, OFTEN_ABOVE, found) if few and said is found else said
 
         def change_in_range(e: Estimate, mean: Callable[[int], Estimate]) -> Estimate:
             means = mean(AIDED), mean(UNAIDED)

@@ -2,18 +2,26 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import nan
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
-from trustreport.measures.weighted import weighted_auc, weighted_mean, weighted_oe, weighted_share
+from trustreport.measures.weighted import (
+    FEW_HEAVY,
+    few_heavy,
+    weighted_auc,
+    weighted_mean,
+    weighted_oe,
+    weighted_share,
+)
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.measures import why_no_risk
 from trustreport.study import Floats
 
 WORD = "weight"
 SOME_WITHOUT = "cases without a weight are left out"
-CLUSTERED = "clusters"
 
 
 def weight_of(case: ScoredCases) -> Floats | None:
@@ -35,9 +43,10 @@ def of_decisions(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimat
         "accuracy": (called == truth, everybody),
         "prevalence": (truth, everybody),
     }
+    rests_on = {"sensitivity": (truth,), "specificity": (~truth,), "accuracy": (truth, ~truth)}
     for name, (right, of) in shares.items():
         e = weighted_share(right, of, np.nan_to_num(weight), cluster=case.cluster, level=level)
-        yield name, _with_notes(e, weight, case)
+        yield name, _with_notes(e, weight, *rests_on.get(name, ()))
 
 
 def of_ranks(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimate]]:
@@ -48,7 +57,7 @@ def of_ranks(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimate]]:
     own = weight[case.scored | case.failed]
     truth, score, cluster = case.ranked
     e = weighted_auc(truth, score, np.nan_to_num(own), cluster=cluster, level=level)
-    yield "auc", _with_notes(e, own, case)
+    yield "auc", _with_notes(e, own, truth, ~truth)
 
 
 def of_net_benefit(case: ScoredCases, threshold: float, level: float) -> Estimate | None:
@@ -59,7 +68,7 @@ def of_net_benefit(case: ScoredCases, threshold: float, level: float) -> Estimat
     own = weight[case.scored | case.failed]
     truth, risk, cluster = case.acted_on
     gain = np.where(risk >= threshold, 1.0, 0.0) * np.where(truth, 1.0, -threshold / (1 - threshold))
-    return _with_notes(weighted_mean(gain, np.nan_to_num(own), cluster=cluster, level=level), own, case)
+    return _with_notes(weighted_mean(gain, np.nan_to_num(own), cluster=cluster, level=level), own)
 
 
 def of_risks(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimate]]:
@@ -75,13 +84,12 @@ def of_risks(case: ScoredCases, level: float) -> Iterator[tuple[str, Estimate]]:
         "brier": weighted_share(loss, everybody, filled, cluster=cluster, level=level),
         "oe_ratio": weighted_oe(truth, risk, filled, cluster=cluster, level=level),
     }
-    yield from ((name, _with_notes(e, own, case)) for name, e in found.items())
+    yield from ((name, _with_notes(e, own, truth, ~truth)) for name, e in found.items())
 
 
-def _with_notes(e: Estimate, weight: Floats, case: ScoredCases) -> Estimate:
-    """The estimate with what is to be known of its weights and clusters."""
+def _with_notes(e: Estimate, weight: Floats, *classes: NDArray[np.bool_]) -> Estimate:
+    """The estimate with what is to be known of its weights; without limits where they rest on a few cases."""
     note = SOME_WITHOUT if np.isnan(weight).any() else ""
-    details = dict(e.details)
-    if case.cluster is not None:
-        details[CLUSTERED] = e.df + 1
-    return replace(e, note="; ".join(filter(None, (e.note, note))), details=details)
+    if few_heavy(weight, *classes):
+        e, note = replace(e, low=nan, high=nan), "; ".join(filter(None, (FEW_HEAVY, note)))
+    return replace(e, note="; ".join(filter(None, (e.note, note))))

@@ -13,6 +13,7 @@ from trustreport.measures.agreement.cohen import cohen_kappa, light_kappa
 from trustreport.measures.agreement.fleiss import fleiss_kappa
 from trustreport.measures.agreement.gwet import gwet_ac1
 from trustreport.measures.agreement.interval import coefficient_interval, mean_interval, why_none
+from trustreport.measures.agreement.krippendorff import krippendorff_alpha
 from trustreport.measures.agreement.percent import percent_agreement
 
 Knee = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -126,3 +127,17 @@ def test_limits_stay_in_the_range_and_cover() -> None:
         covered["kappa"] += kappa.low <= 0.64 <= kappa.high
         covered["agreement"] += share.low <= 0.82 <= share.high
     assert all(0.92 <= n / 400 <= 0.99 for n in covered.values()), covered
+
+
+def test_ranks_need_five_cases_on_which_a_pair_leaves_the_usual_label() -> None:
+    # The grades 1, 2 and 3 are never alike: nominal agreement off 0 is none, that of ranks is 2 n.
+    def labels(n: int) -> NDArray[np.int64]:
+        return np.array([[0, 0]] * 40 + [[1, 2], [2, 3]] * n + [[0, 1]] * 6)
+
+    for n, why in ((2, notes.FEW_OFF_THE_USUAL), (3, "")):
+        codes = labels(n)
+        assert why_none(codes, 4, ranks=True) == why
+        e = krippendorff_alpha(codes, 4, metric="ordinal")
+        found = coefficient_interval(e, codes, 4, ranks=True)
+        assert isnan(found.low) == bool(why)
+        assert why_none(codes, 4)

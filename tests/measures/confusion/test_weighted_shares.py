@@ -65,7 +65,22 @@ def test_clusters_by_hand() -> None:
     other = (0.5, np.array([True, False, False]), np.array([1, 3, 4]))
     e = weighted_shares_of_clusters([one, other])
     assert (e.value, e.se, e.df) == pytest.approx((0.5, sqrt(4 / 3 * (0.5**2 / 9 + 3 / 18**2)), 3))
-    assert e.high == pytest.approx(0.5 + 3.1824463 * e.se)
+    # Score limits of .5 of n effective cases, .25 / V: .5 -+ t / 2 / sqrt(n + t^2).
+    half = 3.1824463 / 2 / sqrt(0.25 / e.se**2 + 3.1824463**2)
+    assert (e.low, e.high) == pytest.approx((0.5 - half, 0.5 + half))
+
+
+def test_clusters_with_a_loss_have_the_range_of_gain_and_loss() -> None:
+    # 4 of 20 with weight .1, 2 of 20 with weight -.3: .1 x .2 - .3 x .1 = -.01, of -.3 to .1.
+    events = np.arange(20) < 4, np.arange(20) < 2
+    parts = [(0.1, events[0], np.arange(20)), (-0.3, events[1], np.arange(20, 40))]
+    e = weighted_shares_of_clusters(parts)
+    assert e.value == pytest.approx(-0.01)
+    share, t = 0.29 / 0.4, 2.0226909  # Student's, 39 df
+    n = share * (1 - share) / (e.se / 0.4) ** 2
+    for limit in (e.low, e.high):
+        p = (limit + 0.3) / 0.4
+        assert abs(share - p) == pytest.approx(t * sqrt(p * (1 - p) / n), rel=1e-6)
 
 
 def test_clusters_of_one_case_are_a_little_wider_than_independent_ones() -> None:

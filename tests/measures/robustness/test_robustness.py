@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 from scipy.special import chdtrc
 
 from trustreport.measures import robustness
@@ -223,7 +224,37 @@ def test_heterogeneity_agrees_with_statsmodels() -> None:
     assert found.tau2.value == pytest.approx(other.tau2)
     assert found.mean.value == pytest.approx(other.mean_effect_re)
     assert found.mean.se == pytest.approx(other.sd_eff_w_re_hksj)
-    assert (found.mean.low, found.mean.high) == pytest.approx(other.conf_int()[3])
+    # statsmodels takes k - 1 = 12 degrees of freedom, whatever the sizes.
+    half = (found.mean.high - found.mean.low) / 2
+    wider = stats.t.ppf(0.975, found.mean.df) / stats.t.ppf(0.975, 12)
+    assert half == pytest.approx((other.conf_int()[3][1] - other.conf_int()[3][0]) / 2 * wider)
+    assert wider > 1
+
+
+# tests/reference/uneven_sites.R: tau^2 and df by metafor and clubSandwich, a new site by draws.
+UNEVEN = {
+    "uneven": ([1.2, 0.4, 1.9, 1.5], [0.9, 0.7, 0.12, 0.008], 0.0, 1.065129, (-0.892, 3.606)),
+    "equal": ([1.2, 0.4, 1.9, 1.5, 0.8], [0.05] * 5, 0.293, 4.0, (-0.709, 3.053)),
+    "many": (
+        [1.9, 1.1, 1.4, 0.6, 1.3, 2.2],
+        [0.5, 0.3, 0.06, 0.01, 0.2, 0.25],
+        0.2384047,
+        4.318588,
+        (-0.162, 2.850),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNEVEN)
+def test_sites_of_unequal_size_have_the_degrees_of_freedom_of_clubsandwich(name: str) -> None:
+    y, v, tau2, df, new = UNEVEN[name]
+    found = heterogeneity(np.array(y), np.array(v))
+    assert (found.tau2.value, found.mean.df) == pytest.approx((tau2, df), rel=1e-6, abs=1e-9)
+    assert found.mean.high - found.mean.value == pytest.approx(
+        stats.t.ppf(0.975, df) * found.mean.se, rel=1e-5
+    )
+    e = found.prediction_interval
+    assert (e.low, e.high) == pytest.approx(new, abs=0.035)  # two Monte Carlo errors of a quantile
 
 
 def test_equal_sites_have_no_spread() -> None:

@@ -39,7 +39,7 @@ def difference_results(compared: ScoredCases, baseline: ScoredCases, plan: Plan)
     ours, theirs = in_common((compared, baseline))
     id, cases = f"{ID}.auc_difference", ours.key
     found = differences(ours, theirs, "auc", level)
-    analyses = ("clustered", "paired") if len(found) > 1 else ("paired",)
+    analyses = ("paired", "delong") if ours.cluster is None else ("clustered", "paired")
     results = [
         Result(id, place, e, analysis=analysis, primary=i == 0, cases=cases)
         for i, (analysis, e) in enumerate(zip(analyses, found))

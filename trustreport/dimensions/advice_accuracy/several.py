@@ -1,7 +1,8 @@
 """Data sets of several classes: each class against the rest, all cases together, and means over classes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from trustreport.estimate import Estimate
 from trustreport.finding import Column, EstimateRow, EstimateTable, Part, PlainTable
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.several import (
+    FEW_OF_RAREST,
+    LEAST_OF_RAREST,
     Mean,
     among_highest,
     class_measure,
@@ -94,10 +97,11 @@ def class_results(one: Called, plan: Plan) -> list[Result]:
 
     results = [entry("class_accuracy", right_share(one.truth == one.called, one.cluster, level=level))]
     for name, of, weighted in MEANS:
-        # The interval of the mean sensitivity covers from few cases of a class on (94% to 95% where 2% of 200
-        # to 1,000 cases are of the rarest class); those of predictive values and F1 do not (87% to 94%).
         mean = mean_of_classes(of, *data, n, one.cluster, weighted=weighted, level=level)
-        results.append(entry(name, mean, primary=name == "macro_sensitivity"))
+        # That of the mean sensitivity covers from few cases of a class on.
+        if of != "sensitivity" and not isnan(mean.low) and _of_rarest(one) < LEAST_OF_RAREST:
+            mean = replace(mean, low=nan, high=nan, note=FEW_OF_RAREST)
+        results.append(entry(name, mean, primary=not weighted))
     complete = one.called >= 0
     for k in TOP:
         if k < n:
@@ -109,6 +113,12 @@ def class_results(one: Called, plan: Plan) -> list[Result]:
             results.append(entry(f"class_{measure}", e, of_class=name))
         results.append(entry("class_auc", _area(one, i, level), of_class=name))
     return results
+
+
+def _of_rarest(one: Called) -> int:
+    """Cases, or clusters that hold one, of the class with the fewest."""
+    own = np.arange(len(one.truth)) if one.cluster is None else one.cluster
+    return min(len(np.unique(own[one.truth == k])) for k in range(len(one.classes)))
 
 
 def _area(one: Called, i: int, level: float) -> Estimate:

@@ -11,6 +11,7 @@ import numpy as np
 from trustreport.dimensions.reliance.rates import ID, RateEntry, linearised, paired_table, pooled
 from trustreport.estimate import undefined
 from trustreport.measures.mrmc.bootstrap import Draws, Resampled, canonical_order
+from trustreport.measures.notes import OFTEN_BELOW
 from trustreport.measures.paired.odds_ratio import or_delta
 from trustreport.measures.reliance import notes
 from trustreport.measures.reliance.appropriate import appropriate, chance_corrected
@@ -33,6 +34,8 @@ from trustreport.place import Place
 from trustreport.results import Result
 from trustreport.seeds import generator
 from trustreport.study import Floats, Readings
+
+FEW_CASES = 100
 
 CHANGES = tuple(
     entry
@@ -109,7 +112,11 @@ def of_readings(
         for e in ODDS:
             adjusted = adjusted_odds(found.outcomes[e.rate], known, found.levels, found.level_names)
             id = f"{e.id}_adjusted"
-            yield from linearised(id, contrast, adjusted, found.cluster, n, level, **of)
+            for r in linearised(id, contrast, adjusted, found.cluster, n, level, **of):
+                small = known.any(axis=0).sum() < FEW_CASES and e.id.startswith("automation")
+                few = small and not isnan(r.estimate.low)
+                note = "; ".join(filter(None, (r.estimate.note, OFTEN_BELOW)))
+                yield replace(r, estimate=replace(r.estimate, note=note)) if few else r
     yield from _appropriate(found, contrast, level, **of)
     yield from _between_readers(found, readings, contrast, level, seed, **of)
 

@@ -12,6 +12,7 @@ from trustreport.dimensions.reliance.rates import ID, RateEntry, independent, pa
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc.clustered import Clustering, clustered_difference
 from trustreport.measures.mrmc.in_range import difference_in_range
+from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.paired.difference import tango
 from trustreport.measures.paired.in_clusters import tango_clustered
 from trustreport.measures.reliance import notes
@@ -25,6 +26,7 @@ from trustreport.results import Result
 from trustreport.study import Binary, Readings
 
 CLUSTERED: Clustering = "cluster_twoway_t"
+FEW_CASES = 30  # with this advice
 
 ASKED = (
     RateEntry("rair", "rair"),
@@ -201,6 +203,8 @@ def _changes(contrast: Place, found: Grids, level: float, cases: str) -> list[Re
                     correct, CLUSTERED, compared=AIDED, baseline=UNAIDED, cluster=found.cluster, level=level
                 )
             )
+            if not isnan(clustered.low) and (~np.isnan(codes)).any(axis=0).sum() < FEW_CASES:
+                clustered = replace(clustered, note="; ".join(filter(None, (clustered.note, OFTEN_ABOVE))))
             paired = tango(paired_table(pattern_counts(codes), advice), level)
             alone = clustered.n > 0 and isnan(clustered.low)
             if alone and found.cluster is not None:

@@ -97,7 +97,8 @@ def _agreement(panel: Panel, level: float, rng: np.random.Generator) -> Iterator
             ("gwet_ac2", gwet_ac2(codes, q, ordinal(q), cluster=panel.cluster, level=level)),
         ):
             others = [of[name] for of in drawn]
-            yield from _entry(panel, name, _intervals(panel, name, one, others), parameters=ranks)
+            found = _intervals(panel, name, one, others, ranks=name == "krippendorff_alpha")
+            yield from _entry(panel, name, found, parameters=ranks)
 
 
 def leading_agreement(
@@ -105,23 +106,27 @@ def leading_agreement(
     plain: Estimate,
     codes: NDArray[np.int64],
     n_categories: int,
+    *,
+    ranks: bool = False,
     cluster: Clusters | None = None,
 ) -> Estimate:
     """The primary estimate of a coefficient, from the one with Gwet's variance."""
     if name == "percent_agreement":
         return percent_agreement(codes, n_categories, interval="score", cluster=cluster, level=plain.level)
     by_chance = name not in BY_USE
-    return coefficient_interval(plain, codes, n_categories, by_chance_of_labels=by_chance, cluster=cluster)
+    of: dict[str, Any] = {"by_chance_of_labels": by_chance, "ranks": ranks, "cluster": cluster}
+    return coefficient_interval(plain, codes, n_categories, **of)
 
 
-def _intervals(panel: Panel, name: str, plain: Estimate, others: Iterable[Estimate]) -> list[Estimate]:
+def _intervals(
+    panel: Panel, name: str, plain: Estimate, others: Iterable[Estimate], *, ranks: bool = False
+) -> list[Estimate]:
     """A coefficient with its primary interval first; none by any method where the rarer label is too rare."""
-    codes, q, cluster = panel.codes, panel.n_categories, panel.cluster
-    primary, rest = leading_agreement(name, plain, codes, q, cluster), [plain, *others]
+    codes, q, of = panel.codes, panel.n_categories, dict[str, Any](ranks=ranks, cluster=panel.cluster)
+    primary, rest = leading_agreement(name, plain, codes, q, **of), [plain, *others]
     if name == "percent_agreement":
         return [primary, *rest]
-    by_chance = name not in BY_USE
-    why = why_none(codes, q, by_chance_of_labels=by_chance, cluster=cluster)
+    why = why_none(codes, q, by_chance_of_labels=name not in BY_USE, **of)
     return [primary, *((without(e, why) for e in rest) if why and not isnan(primary.value) else rest)]
 
 

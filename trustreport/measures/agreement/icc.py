@@ -10,8 +10,10 @@ from scipy.special import fdtri
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.agreement import notes
 from trustreport.measures.cluster import Clusters
+from trustreport.measures.notes import OFTEN_ABOVE
 
 METHOD = "icc_f"
+FEW_RATERS = 5
 Form = Literal["1", "A,1", "C,1"]
 
 
@@ -91,7 +93,8 @@ def icc(
     low, high = (nan, nan) if bare else _limits(form, n, k, *squares, level)
     without = notes.NO_VARIATION if value == 1 else notes.NO_F_LIMITS if isnan(low) else ""
     without = notes.IN_CLUSTERS if cluster is not None else without
-    note = "; ".join(filter(None, (notes.INCOMPLETE_LEFT_OUT if left_out else "", without)))
+    often = OFTEN_ABOVE if k <= FEW_RATERS and not without else ""
+    note = "; ".join(filter(None, (notes.INCOMPLETE_LEFT_OUT if left_out else "", without, often)))
     details = {"raters": float(k), "left_out": float(left_out)}
     return Estimate(value, low, high, n, level, METHOD, note, details=details)
 

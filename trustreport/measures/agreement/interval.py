@@ -13,8 +13,10 @@ from trustreport.measures.agreement import notes
 from trustreport.measures.agreement.tally import variance_of_mean
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
+from trustreport.measures.notes import OFTEN_ABOVE
 
 FISHER_Z, SCORE = "gwet_fisher_z", "wilson_mean"
+FEW_FOR_AC = 30  # cases
 LEAST_GIVEN = 10  # cases to which one of two raters gives the rarer label
 LEAST_AGREED = 5  # cases on which a pair of raters agrees in the rarer label
 
@@ -27,6 +29,7 @@ def coefficient_interval(
     n_categories: int,
     *,
     by_chance_of_labels: bool = True,
+    ranks: bool = False,
     cluster: Clusters | None = None,
 ) -> Estimate:
     """The interval of a coefficient of agreement beyond chance, on the scale of Fisher's z.
@@ -48,6 +51,8 @@ def coefficient_interval(
         -1 where there is no label.
     by_chance_of_labels : bool
         Whether agreement by chance shrinks with a rare label (the kappas and alpha, not AC1 and AC2).
+    ranks : bool
+        Whether near labels agree in part, as in the ordinal alpha.
     cluster : int array, shape (n_cases,), optional
         Which cases belong together; the variance of `e` allows for it.
 
@@ -57,10 +62,13 @@ def coefficient_interval(
         Method ``gwet_fisher_z``. No limits, with a note, where two raters give the rarer label to fewer than
         10 cases between them; of the kappas and alpha, of any number of raters, where fewer than 5 cases are
         expected on which a pair agrees in the rarer label. The rarer label: all but the most frequent one.
-        Cases that belong together count as one.
+        With `ranks` one rule alone: fewer than 5 cases on which a pair agrees that it is not that one,
+        whichever other labels they give. Cases that belong together count as one.
 
     Notes
     -----
+    Ordinal alpha, grades of 75/13/6/4/2% to 95/3/2%, 2 and 3 raters, 20 to 200 cases: with that rule either
+    limit misses in at most .05, without it in up to .46.
     Simulated, 2 to 5 raters right in 85% and 95% of 20 to 100 cases: covers .93 to .97 where it is given;
     without the rule for rare labels .27 to .87 at a prevalence of 2%.
 
@@ -82,11 +90,14 @@ def coefficient_interval(
     e = replace(e, method=FISHER_Z)
     if isnan(e.value):
         return e
-    why = why_none(codes, n_categories, by_chance_of_labels=by_chance_of_labels, cluster=cluster)
+    of: dict[str, Any] = {"by_chance_of_labels": by_chance_of_labels, "ranks": ranks, "cluster": cluster}
+    why = why_none(codes, n_categories, **of)
     if why:
         return without(e, why)
     e = replace(e, note=_joined(e.note, _missing(codes)))
     if e.se > 0 and -1 < e.value < 1:
+        if not by_chance_of_labels and e.n < FEW_FOR_AC:
+            e = replace(e, note=_joined(e.note, OFTEN_ABOVE))
         half = quantile(e.df, e.level) * e.se / (1 - e.value**2)
         z = atanh(e.value)
         return replace(e, low=tanh(z - half), high=tanh(z + half))
@@ -101,7 +112,12 @@ def coefficient_interval(
 
 
 def why_none(
-    codes: Codes, n_categories: int, *, by_chance_of_labels: bool = True, cluster: Clusters | None = None
+    codes: Codes,
+    n_categories: int,
+    *,
+    by_chance_of_labels: bool = True,
+    ranks: bool = False,
+    cluster: Clusters | None = None,
 ) -> str:
     """Why a coefficient of these labels gets no interval, or nothing; a cluster of cases counts as one."""
     given = np.stack([(codes == k).sum(axis=1) for k in range(n_categories)], axis=1)
@@ -111,6 +127,10 @@ def why_none(
     cluster = None if cluster is None else cluster[paired]
     usual = int(given.sum(axis=0).argmax()) if len(given) else 0
     rarer = np.delete(given, usual, axis=1)
+    if ranks:
+        off = rarer.sum(axis=1)
+        agreed = off * (off - 1) / (raters * (raters - 1))
+        return notes.FEW_OFF_THE_USUAL if _of_units(agreed, cluster) < LEAST_AGREED else ""
     if (codes >= 0).any(axis=0).sum() == 2 and _of_units(rarer.any(axis=1), cluster) < LEAST_GIVEN:
         return notes.FEW_OF_A_LABEL
     agreed = (rarer * (rarer - 1)).sum(axis=1) / (raters * (raters - 1))

@@ -14,6 +14,11 @@ FEW_AGREED = (
     "fewer than 5 cases on which a pair of raters agrees in the rarer label: an interval of the coefficient "
     "would include its true value too rarely (27% to 92% in place of 95% in simulations)"
 )
+FEW_OFF_THE_USUAL = (
+    "fewer than 5 cases on which a pair of raters agrees in another label than the most frequent "
+    "one: an interval "
+    "of the coefficient would include its true value too rarely (41% to 94% in place of 95% in simulations)"
+)
 ALL_AGREE = (
     "every pair of labels agrees: the lower limit is that of the agreement, "
     "with agreement by chance as observed"

@@ -34,7 +34,6 @@ def sandwich(
     scale: Scale = "identity",
     level: float = 0.95,
     method: str = CASES,
-    of_cases: float = 0.0,
     note: str = "",
     details: Mapping[str, float] | None = None,
 ) -> Estimate:
@@ -45,9 +44,8 @@ def sandwich(
         V = G / (G - 1) sum over g of I_g^2,   value +- t(H - 1) sqrt(V)
 
     with H the clusters that hold a case of the class found in fewer of them: where positives lie in few
-    clusters, only those show how the estimate varies. With D >= 1 the ratio of V to that of single cases, V
-    is at least D times `of_cases`, the variance that leads where cases are independent. Without `cluster`
-    each case is a cluster, and H is the number of cases.
+    clusters, only those show how the estimate varies. Without `cluster` each case is a cluster, and H is the
+    number of cases.
 
     Parameters
     ----------
@@ -61,8 +59,6 @@ def sandwich(
     scale : {"identity", "log", "logit"}
         On which the interval is symmetric. `se` is that of the value, with "log" of its logarithm.
     method : the word of the interval of independent cases
-    of_cases : float
-        The variance of independent cases by the likelihood.
 
     Returns
     -------
@@ -95,9 +91,6 @@ def sandwich(
         variance, n_clusters = clustered_variance(influence, cluster)
         held, method = clusters_of_scarcer_class(truth, cluster), SANDWICH
         found["clusters"] = float(held)
-        alone = float(influence @ influence) * n / (n - 1) if n > 1 else nan
-        if alone > NEGLIGIBLE and variance > 0:
-            variance = max(variance, max(1.0, variance / alone) * of_cases)
     if held < 2:
         why = ONE_CLUSTER if n_clusters < 2 else ONE_OF_A_CLASS
         return Estimate(value, nan, nan, n, level, method, notes.join(note, why), details=found)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan, sqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,8 +179,9 @@ def calibration_slope(
     details = {"intercept": float(intercept)}
     if cluster is not None or interval == "sandwich":
         influence = _slope_influence(truth, predictor, intercept, value)
-        given: dict[str, Any] = {"null": 1.0, "level": level, "note": note, "details": details}
-        return sandwich(float(value), influence, truth, cluster, of_cases=se**2, **given)
+        return sandwich(
+            float(value), influence, truth, cluster, null=1.0, level=level, note=note, details=details
+        )
 
     def likelihood(b: float) -> float:
         return _likelihood(truth, _intercept(truth, b * predictor) + b * predictor)

@@ -1,6 +1,6 @@
 """Integrated calibration index and its kin: distance of the scores from a smooth calibration curve."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
@@ -11,6 +11,7 @@ from trustreport.measures.calibration import notes
 from trustreport.measures.calibration.bins import check
 from trustreport.measures.calibration.loess import loess
 from trustreport.measures.calibration.lowess import lowess
+from trustreport.measures.notes import OFTEN_BELOW
 from trustreport.measures.order import Order, ascending
 
 Floats = NDArray[np.float64]
@@ -19,6 +20,7 @@ LOESS_SPAN = 0.75  # R's
 SKIP = 0.01  # share of the range within which the curve is interpolated, as R's lowess does
 LEAST_CASES = 10
 REPLICATES = 200
+BIASED = 1000
 GROUPED, GROUPS = 200_000, 50_000  # with more cases the curve runs through means of so many groups
 KEPT = 500  # cases of a resample, evenly spread over its scores, that stand for all
 SIZES = np.concatenate([np.linspace(0, 2, 21), [2.5, 3, 4, 6]])
@@ -106,7 +108,10 @@ def smooth_error(
         found = [Estimate(value, nan, nan, n, level, "lowess", note) for value in seen.summaries(1).tolist()]
         return SmoothError(*found)
     measured, resampled = (np.array([of.summaries(k) for k in SIZES.tolist()]) for of in (seen, drawn))
-    return SmoothError(*(_estimate(measured[:, i], resampled[:, i], n, level) for i in range(4)))
+    found = [_estimate(measured[:, i], resampled[:, i], n, level) for i in range(4)]
+    # The mean and the median distance: those of few cases are too small on average.
+    found[:2] = [replace(e, note=OFTEN_BELOW) if n < BIASED else e for e in found[:2]]
+    return SmoothError(*found)
 
 
 def loess_error(

@@ -12,9 +12,11 @@ from trustreport.measures.confusion.counts import ConfusionCounts
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.confusion.propagation import score_limit, why_undefined
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
+from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.quantities import quantity
 
 Floats = NDArray[np.float64]
+FEW_CLUSTERS = 25  # with fewer a ratio of a small share is too high too often
 WILSON, DELTA, MOVER = "cluster_wilson", "cluster_delta", "cluster_mover"
 STEP = 1e-30  # of the derivative by an imaginary step, which has no rounding error
 
@@ -152,7 +154,9 @@ def clustered(
             value, nan, nan, n, level, MOVER, se=sqrt(variance), df=float(held - 1), details=details
         )
         return _of_classes(whole, cells, 1.0 if name == "youden_j" else 0.5)
-    return _transformed(name, value, variance, n, held, t, level, details)
+    e = _transformed(name, value, variance, n, held, t, level, details)
+    short = name == "lr_negative" and held < FEW_CLUSTERS and not e.note
+    return replace(e, note=OFTEN_ABOVE) if short else e
 
 
 def value_and_gradient(

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures import notes
 from trustreport.measures.cluster import ONE_CLUSTER, Clusters, clustered_variance
+from trustreport.measures.confusion.propagation import score_limit
 from trustreport.measures.mrmc.interval import quantile
 from trustreport.measures.proportion import wilson
 
-METHOD, CLUSTERED = "mover_wilson", "cluster_mean"
+METHOD, CLUSTERED = "mover_wilson", "cluster_score"
 
 
 def weighted_shares(parts: Sequence[tuple[float, int, int]], *, level: float = 0.95) -> Estimate:
@@ -67,9 +68,13 @@ def weighted_shares(parts: Sequence[tuple[float, int, int]], *, level: float = 0
 def weighted_shares_of_clusters(
     parts: Sequence[tuple[float, NDArray[np.bool_], Clusters]], *, level: float = 0.95
 ) -> Estimate:
-    """The same where cases come in clusters, which may hold cases of several parts: t interval.
+    """The same where cases come in clusters, which may hold cases of several parts.
 
-    With what each case adds to the sum, c (v - p) / n, the variance is that of the clusters' sums.
+    With what each case adds to the sum, c (v - p) / n, the variance V is that of the clusters' sums. With s
+    the share of the way from the least that is possible, the sum of the negative c, to the most, w above it,
+    it has the score limits of as many cases as would give it V, with Student's t of the clusters less one::
+
+        effective n = s (1 - s) / (V / w^2)
 
     Parameters
     ----------
@@ -82,14 +87,14 @@ def weighted_shares_of_clusters(
 
     References
     ----------
-    Rao, Scott (1992), Biometrics 48, 577-585.
+    Rao, Scott (1992), Biometrics 48, 577-585. Korn, Graubard (1998), Surv. Methodol. 24, 193-201.
 
     Examples
     --------
     >>> one = (0.5, np.array([True, True, False]), np.array([1, 2, 2]))
     >>> other = (0.5, np.array([True, False, False]), np.array([1, 3, 4]))
     >>> print(weighted_shares_of_clusters([one, other]))
-    0.50 (95% CI -0.21 to 1.21; n = 6)
+    0.50 (95% CI 0.09 to 0.91; n = 6)
     """
     check_level(level)
     n = sum(events.size for _, events, _ in parts)
@@ -101,7 +106,12 @@ def weighted_shares_of_clusters(
     variance, n_clusters = clustered_variance(np.concatenate(influence), cluster)
     if n_clusters < 2:
         return Estimate(value, np.nan, np.nan, n, level, CLUSTERED, ONE_CLUSTER)
-    half = quantile(n_clusters - 1.0, level) * sqrt(variance)
-    note = "" if half else notes.NO_WIDTH
-    df = float(n_clusters - 1)
-    return Estimate(value, value - half, value + half, n, level, CLUSTERED, note, se=sqrt(variance), df=df)
+    df, se = float(n_clusters - 1), sqrt(variance)
+    if not se:
+        return Estimate(value, value, value, n, level, CLUSTERED, notes.NO_WIDTH, se=se, df=df)
+    least = sum(min(weight, 0.0) for weight, _, _ in parts)
+    wide = sum(abs(weight) for weight, _, _ in parts)
+    share, t = (value - least) / wide, quantile(df, level)
+    effective = share * (1 - share) / (se / wide) ** 2
+    low, high = least + wide * score_limit(share * effective, effective, np.array([-t, t]))
+    return Estimate(value, float(low), float(high), n, level, CLUSTERED, se=se, df=df)

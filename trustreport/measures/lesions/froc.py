@@ -14,6 +14,7 @@ from trustreport.measures.confusion.propagation import score_limit
 from trustreport.measures.lesions import notes
 from trustreport.measures.lesions.marked import Floats, Marked
 from trustreport.measures.mrmc.interval import NEGLIGIBLE, quantile
+from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.proportion import normal_quantile
 
 CUSTOMARY = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # false marks a case, of the competition metric
@@ -21,6 +22,7 @@ RESAMPLES = 2_000
 LEAST_RESAMPLES = 200
 CELLS = 2_000_000  # of a block of resamples by marks
 MOST_CELLS = 200_000_000  # of all blocks: with more marks there are fewer resamples
+FEW_PATIENTS = 25  # with lesions
 METHOD, RATE = "froc_bootstrap_score", "false_marks_log"
 
 
@@ -261,6 +263,8 @@ def _interval(value: float, drawn: Floats, marked: Marked, level: float, note: s
     t = quantile(g1 - 1.0, level) if varies else normal_quantile(level)
     if not varies:
         note = "; ".join(filter(None, (note, notes.ALL_ALIKE)))
+    elif g1 < FEW_PATIENTS:
+        note = "; ".join(filter(None, (note, OFTEN_ABOVE)))
     low, high = score_limit(value * effective, effective, np.array([-t, t]))
     details = {"effective_n": effective, "resamples": float(len(drawn)), "clusters": float(g1)}
     se = sqrt(variance) if varies else float("nan")

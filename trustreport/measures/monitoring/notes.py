@@ -13,7 +13,7 @@ NEVER = "no limit keeps so small a budget over so many looks"
 
 NO_CASE = "no case"
 NO_EXPOSURE = "no exposure: nothing was processed"
-NO_EVENT = "no event: the upper limit alone, one-sided"
+NO_EVENT = "no event: the lower limit is 0"
 NO_SPREAD = "the target is 0 or 1: no unit can vary about it"
 FEW_EXPECTED = "fewer than 5 expected events: the z-score is rough"
 ONE_UNIT = "one unit only: nothing to compare it with"

@@ -1,6 +1,6 @@
 """Rates of rare events per case processed, and the middle of times, with exact limits."""
 
-from math import inf, log, nan
+from math import inf, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
     """Events per case processed; without any event, what rate is still compatible with that.
 
     Events are Poisson with mean rate x exposure. The limits are the rates with tail probability
-    (1 - level) / 2 each; without an event the upper limit alone, one-sided::
+    (1 - level) / 2 each, also without an event, so that either is a one-sided limit at (1 + level) / 2::
 
-        events > 0:  chi2(level tail; 2 events) / 2n  to  chi2(upper tail; 2 events + 2) / 2n
-        events = 0:  0 to -ln(1 - level) / n,   which is 3 / n at 95 %
+        chi2(lower tail; 2 events) / 2n, 0 without an event,  to  chi2(upper tail; 2 events + 2) / 2n
+
+    Without an event the upper limit is -ln((1 - level) / 2) / n, 3.7 / n at 95 %; the rule of three (3 / n)
+    is the one-sided limit at 95 %.
 
     Estimand: the rate of events per case, constant over the time counted.
 
@@ -36,13 +38,12 @@ def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
     References
     ----------
     Garwood (1936), Biometrika 28, 437-442.
-    Hanley, Lippman-Hand (1983), JAMA 249, 1743-1745 (3 / n).
+    Hanley, Lippman-Hand (1983), JAMA 249, 1743-1745 (the rule of three).
 
     Examples
     --------
-    >>> found = event_rate(0, 300)
-    >>> round(found.high, 4)
-    0.01
+    >>> round(event_rate(0, 300).high, 4)
+    0.0123
     >>> found = event_rate(10, 1)  # R: poisson.test(10)
     >>> round(found.low, 4), round(found.high, 4)
     (4.7954, 18.3904)
@@ -52,13 +53,11 @@ def event_rate(events: int, exposure: int, *, level: float = 0.95) -> Estimate:
         raise ValueError(f"events and exposure must be counts, got {events} and {exposure}.")
     if exposure == 0:
         return undefined(0, notes.NO_EXPOSURE, level=level, method="poisson_exact")
-    if events == 0:
-        high = -log(1 - level) / exposure
-        return Estimate(0.0, 0.0, high, exposure, level, "poisson_upper", notes.NO_EVENT)
     tail = (1 - level) / 2
-    low = float(chdtri(2 * events, 1 - tail)) / 2 / exposure
+    low = float(chdtri(2 * events, 1 - tail)) / 2 / exposure if events else 0.0
     high = float(chdtri(2 * events + 2, tail)) / 2 / exposure
-    return Estimate(events / exposure, low, high, exposure, level, "poisson_exact")
+    note = "" if events else notes.NO_EVENT
+    return Estimate(events / exposure, low, high, exposure, level, "poisson_exact", note)
 
 
 def median(values: NDArray[np.float64], *, cluster: Clusters | None = None, level: float = 0.95) -> Estimate:

@@ -1,12 +1,14 @@
 """One reader who stays the same, such as a device by itself, against the readers of a study."""
 
 from dataclasses import replace
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.estimate import Estimate
 from trustreport.measures.cluster import Clusters, together
+from trustreport.measures.mrmc import notes
 from trustreport.measures.mrmc.covariance import proportion_covariance, proportions
 from trustreport.measures.mrmc.crossed_clusters import means_of_patients
 from trustreport.measures.mrmc.in_range import difference_in_range, reference_df
@@ -14,6 +16,9 @@ from trustreport.measures.mrmc.interval import two_sided_p
 from trustreport.measures.mrmc.obuchowski_rockette import MODES, leading, obuchowski_rockette
 from trustreport.measures.mrmc.one_reader import OneReader
 from trustreport.measures.mrmc.ustatistic import ustatistic
+from trustreport.measures.notes import OFTEN_ABOVE
+
+FEW_CASES = 100
 
 
 def fixed_against_readers(
@@ -90,6 +95,8 @@ def fixed_against_readers(
         both = np.stack([np.where(read[0], fixed[known], np.nan)[None], outcome[:, known]])
         lead = OneReader(both).difference(0, 1, level=level)
     lead = difference_in_range(lead)
+    if known.sum() <= FEW_CASES and len(outcome) > 1 and not isnan(lead.low):
+        lead = replace(lead, note=notes.join(lead.note, OFTEN_ABOVE))
     found = {lead.method: lead, **{name: e for name, e in found.items() if name != lead.method}}
     shares = {
         "fixed": float(np.where(read, fixed[known], 0.0).sum() / max(read.sum(), 1)),

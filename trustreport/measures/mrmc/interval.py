@@ -2,8 +2,13 @@
 
 from collections.abc import Mapping
 from math import inf, isinf, nan, sqrt
+from typing import TYPE_CHECKING
 
 from trustreport.estimate import Estimate, check_level
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # Of SciPy each function imports what it uses: the process that draws needs this module, and not SciPy.
 
@@ -18,6 +23,32 @@ def quantile(df: float, level: float) -> float:
     if df > NORMAL_FROM:
         return float(-ndtri((1 - level) / 2))
     return float(-stdtrit(df, (1 - level) / 2))
+
+
+def df_by_kurtosis(part: "NDArray[np.float64]") -> float:
+    """Degrees of freedom of the variance of a mean of n numbers, by their kurtosis k.
+
+    ::
+
+        2 n / (k - (n - 3) / (n - 1)),   at most n - 1
+
+    Of normal numbers n - 1; where a few of them make up nearly all variance it is near their number.
+
+    References
+    ----------
+    Shoemaker (2003), Am. Stat. 57, 243-249.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> (
+    ...     df_by_kurtosis(np.array([1.0, -1, 1, -1])),
+    ...     round(df_by_kurtosis(np.array([8.0, 1, -1, 1, -1, 0])), 2),
+    ... )
+    """
+    n, away = len(part), part - part.mean()
+    kurtosis = float((away**4).mean() / (away**2).mean() ** 2)
+    return float(min(n - 1.0, 2 * n / max(kurtosis - (n - 3) / (n - 1), 2 / (n - 1))))
 
 
 def two_sided_p(statistic: float, df: float = inf) -> float:

@@ -16,6 +16,7 @@ from trustreport.measures.cluster import (
     clusters_of_scarcer_class,
 )
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.order import Order, ascending
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.roc import notes
@@ -24,6 +25,7 @@ from trustreport.measures.roc.scores import check_scores, split_sorted
 CLUSTERED = "cluster_influence"
 # With fewer positives the influences vary less than the value does.
 FEW_POSITIVES = 50
+BIASED = 75  # with fewer, AP is too high on average for its interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,4 +185,5 @@ def _average_precision(
     half = z * sqrt(variance) / (value * (1 - value))
     centre = log(value / (1 - value))
     low, high = (1 / (1 + exp(-end)) for end in (centre - half, centre + half))
-    return Estimate(value, low, high, n, level, method, se=sqrt(variance), details=details)
+    note = OFTEN_ABOVE if n1 < BIASED else ""
+    return Estimate(value, low, high, n, level, method, note, se=sqrt(variance), details=details)

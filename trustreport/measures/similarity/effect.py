@@ -8,11 +8,13 @@ from scipy.linalg import solve
 
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.mrmc.auc import auc_covariance, reader_auc
+from trustreport.measures.notes import OFTEN_BELOW
 from trustreport.measures.proportion import normal_quantile
 from trustreport.measures.similarity import notes
 from trustreport.measures.similarity.distances import Distances, distances
 from trustreport.measures.similarity.features import Features
 
+FEW = 100  # external cases
 RIDGE = 1e-3  # of the mean variance, added to each: features that repeat one another stay solvable
 
 
@@ -78,7 +80,8 @@ def normalised_energy(
     )
     se = sqrt(of_training.var(ddof=1) / n + of_external.var(ddof=1) / m)
     low, high = value - z * se, min(1.0, value + z * se)
-    return Estimate(value, low, high, m, level, "influence", features.note, se=se)
+    note = "; ".join(filter(None, (features.note, OFTEN_BELOW if m <= FEW else "")))
+    return Estimate(value, low, high, m, level, "influence", note, se=se)
 
 
 def domain_classifier(

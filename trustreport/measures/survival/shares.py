@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from trustreport.estimate import Estimate, check_level, undefined
 from trustreport.measures.cluster import Clusters
 from trustreport.measures.mrmc.interval import quantile
+from trustreport.measures.notes import OFTEN_ABOVE
 from trustreport.measures.survival import notes
 from trustreport.measures.survival.horizon import AtHorizon
 
 METHOD = "ipcw_wilson"
+FEW_CALLED = 15
 Share = Literal["sensitivity", "specificity", "ppv", "npv"]
 
 
@@ -91,7 +93,8 @@ def share_at_horizon(
     why = state.why_not
     if not why and not (state.known & among).any():
         why = notes.NONE_CALLED if name == "ppv" else notes.ALL_CALLED
-    return _share(state, right, among, cluster, level, why, censored_count=name == "npv")
+    e = _share(state, right, among, cluster, level, why, censored_count=name == "npv")
+    return replace(e, note=OFTEN_ABOVE) if name == "ppv" and e.n < FEW_CALLED and not e.note else e
 
 
 def _share(

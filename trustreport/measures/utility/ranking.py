@@ -1,16 +1,18 @@
 """Candidates ranked by utility yield: how sure the cases make the ranking, and how sure the utilities do."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trustreport.estimate import Estimate
+from trustreport.measures import notes
 from trustreport.measures.case_mean import case_mean
 from trustreport.measures.cluster import Clusters, cluster_sums
 from trustreport.measures.utility.matrices import Floats, as_matrix, expected_matrix, weights
 
+FEW_OF_A_CLASS = 20
 TIE = 1e-12  # yields closer than this share of the utilities' span are equal
 
 
@@ -198,12 +200,14 @@ def yield_difference(
     >>> truth = np.array([0, 0, 0, 1, 1, 1])
     >>> one, other = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 0, 1, 0])
     >>> print(yield_difference(truth, one, other, [[1, -4], [0, 5]]))
-    2.83 (95% CI -0.67 to 6.33; n = 6)
+    2.83 (95% CI -1.76 to 7.42; n = 6)
     """
     if compared.shape != truth.shape or baseline.shape != truth.shape or truth.size == 0:
         raise ValueError("truth and both decisions must have one entry per case, and there must be cases.")
     gap = worth_of(utility, compared, truth) - worth_of(utility, baseline, truth)
-    return case_mean(gap, level, cluster, tested=True)
+    e = case_mean(gap, level, cluster, tested=True)
+    few = min(np.count_nonzero(truth), np.count_nonzero(truth == 0)) < FEW_OF_A_CLASS
+    return replace(e, note=notes.OFTEN_BELOW) if few and not e.note and e.se > 0 else e
 
 
 def _resampled(
