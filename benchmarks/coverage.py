@@ -57,7 +57,6 @@ LISTED: Mapping[tuple[str, str, str], str] = {
     ("readers", "*, effect", "auc, aided"): "an area of .94 with 20 positive cases",
     ("readers", "*, effect", "sensitivity, change"): "to .93 of 20 cases",
     ("data set", "*", "average_precision"): "of few positives, too high on average",
-    ("data set in clusters", "*", "average_precision"): "of few positives, too high on average",
     ("data set", "*", "ici"): "the mean distance from a smooth curve, of fewer than 1,000 cases",
     ("smooth curve", "50 cases, *", "e50"): "the median distance from a smooth curve",
     ("data set in clusters", "20 patients of 10 cases, *", "*net_benefit"): "20 clusters",

@@ -524,6 +524,10 @@ class RiskLimits(Group):
         return self
 
 
+# What a number was computed with, as `scope.parameters` of results.json has it.
+Parameter = bool | int | float | Text | tuple[float | Text, ...] | dict[Text, Text]
+
+
 class Endpoint(Group):
     endpoint: Text = named("endpoint", "endpoint_id")
     role: Literal["primary", "secondary", "safety", "exploratory"] | None = declared("C")
@@ -561,7 +565,7 @@ class Endpoint(Group):
     kind: Text | None = None
     weights: bool | None = None
     raters: tuple[Text, ...] | None = None
-    parameters: dict[Text, Any] | None = None
+    parameters: dict[Text, Parameter] | None = None
     mean_over_classes: Literal[True] | None = None
     apparent: Literal[True] | None = None
     risk: RiskLimits | None = None

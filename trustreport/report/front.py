@@ -23,7 +23,7 @@ from trustreport.report.review import Review, to_explain
 from trustreport.report.tables import in_words
 from trustreport.report.wording import month, shorten
 from trustreport.results import Result
-from trustreport.verdicts.judge import amount
+from trustreport.verdicts.judge import amount, as_share
 
 LIMITS = 3
 LONG, SHORT = 190, 60  # characters of a limit and of a place
@@ -109,7 +109,10 @@ def front(assessment: Assessment, say: Catalogue) -> Front:
 
 def _key(groups: tuple[ForestGroup, ...], assessment: Assessment, say: Catalogue) -> str:
     """What the marks of the forest mean, and why an interval has a level of its own."""
-    key = say("answer.forest.key")
+    key, share = say("answer.forest.key"), assessment.plan.declared_prevalence
+    judged = (v.result for v in assessment.verdicts if v.result is not None)
+    if share is not None and any(r.parameters.get("prevalence") == share for r in judged):
+        key = f"{key} {say('answer.forest.key_prevalence', prevalence=as_share(share))}"
     own = {row.name for group in groups for row in group.rows if row.own_level}
     if not own:
         return key

@@ -38,6 +38,7 @@ LIBRARIES = (
     "matplotlib",
     "networkx",
     "numpy",
+    "pandas",
     "pyarrow",
     "pydantic",
     "python-calamine",

@@ -93,8 +93,9 @@ def _has_scope_of(criterion: Endpoint, r: Result) -> bool:
         said = getattr(criterion, key)
         if said is not None and r.parameters.get(key, r.endpoint if key == "metric" else None) != said:
             return False
-    if any(r.parameters.get(key) != said for key, said in (criterion.parameters or {}).items()):
-        return False
+    for key, said in (criterion.parameters or {}).items():
+        if r.parameters.get(key) != (list(said) if isinstance(said, tuple) else said):
+            return False
     if criterion.raters is not None and at.raters != criterion.raters:
         return False
     if criterion.class_ is not None and criterion.class_ not in (at.class_, r.parameters.get("of_class")):

@@ -131,9 +131,8 @@ class Judge:
         if isinstance(other, Message) or other is lead or "prevalence" not in other.parameters:
             return reason
         e = rounded(other.estimate, other.places)
-        share = as_declared(other.parameters["prevalence"], 2)
         values = {
-            "prevalence": say("verdicts.amount.proportion", value=share),
+            "prevalence": as_share(other.parameters["prevalence"]),
             "value": amount(other, e.value),
             "low": amount(other, e.low, bare=True),
             "high": amount(other, e.high),
@@ -261,10 +260,14 @@ def places(scope: Mapping[str, Any]) -> list[Message | str]:
     return found
 
 
+def as_share(share: float) -> Message:
+    """A declared prevalence as it is written: 27%."""
+    return say("verdicts.amount.proportion", value=as_declared(share, 2))
+
+
 def at_prevalence(share: float) -> Message:
     """That a number is of a declared prevalence: "at a prevalence of 27%"."""
-    written = say("verdicts.amount.proportion", value=as_declared(share, 2))
-    return say("verdicts.at_prevalence", prevalence=written)
+    return say("verdicts.at_prevalence", prevalence=as_share(share))
 
 
 def amount(lead: Result, value: float, *, bare: bool = False) -> Message:

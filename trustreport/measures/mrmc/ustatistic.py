@@ -241,7 +241,7 @@ class UStatistic:
 
 def rounded_down(df: float) -> float:
     """Degrees of freedom that the quantile uses: whole up to 50, above that infinite (the normal)."""
-    return inf if df > 50 else float(floor(df))
+    return inf if df > 50 else float(floor(df + 1e-9))  # 3.9999999999 is 4 by rounding
 
 
 def ustatistic(

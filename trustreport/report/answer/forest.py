@@ -142,8 +142,9 @@ def _about(
         yield say(f"answer.role.{verdict.criterion.role}")
     if found is not None and _own_level(found, assessment):
         yield say("answer.forest.level", level=found.estimate.level)
-    if found is not None and "prevalence" in found.parameters:
-        yield say(at_prevalence(found.parameters["prevalence"]))
+    share = found.parameters.get("prevalence") if found is not None else None
+    if share is not None and share != assessment.plan.declared_prevalence:
+        yield say(at_prevalence(share))
     if verdict.word == "not tested" and verdict.family is not None:
         yield _tested_if(verdict, verdict.family, assessment, say)
     if held is not None and held.aside:
