@@ -320,6 +320,24 @@ def test_p31_enriched_sampling() -> None:
     assert fired("P31", study, plan(**local))
 
 
+@pytest.mark.parametrize(
+    ("measure", "declared", "severity"),
+    [
+        ("advice_accuracy.ppv", {"prevalence_expected": 0.02}, "W"),  # given at the declared prevalence
+        ("advice_accuracy.ppv", {}, "B"),  # enriched, and nothing is declared to correct by
+        ("advice_accuracy.sensitivity", {}, "W"),  # does not change with it
+    ],
+)
+def test_p31_blocks_what_is_judged_at_the_prevalence_of_the_sample(
+    measure: str, declared: dict[str, Any], severity: str
+) -> None:
+    goal = {"endpoint": "one", "measure": measure, "hypothesis": "performance goal", "bound_or_margin": 0.1}
+    study = scored(cases([1] * 30 + [0] * 30), decision=[1] * 25 + [0] * 30 + [1] * 5)
+    given = plan(**facts("enriched"), intended_use=declared, endpoints=[{**goal, "alpha": 0.025}])
+    (found,) = (o for o in assess(study, given).fired() if o.check == "P31")
+    assert found.severity == severity
+
+
 def test_p32_case_control_sampling() -> None:
     (said,) = fired("P32", Study(), plan(**facts("case-control")))
     assert said == (
