@@ -1,8 +1,6 @@
 """The program that simulates coverage: what it counts, how it judges, its table in docs, and a small run."""
 
 import csv
-import importlib.util
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
@@ -15,6 +13,7 @@ import pytest
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
+from tests.programs import loaded
 from trustreport.api import Assessed
 from trustreport.estimate import Estimate
 from trustreport.measures.mrmc import notes
@@ -27,16 +26,7 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 @pytest.fixture(scope="module")
 def coverage() -> Iterator[ModuleType]:
     """benchmarks/coverage.py, with its folder on the path as when it is run."""
-    sys.path.insert(0, str(BENCHMARKS))
-    spec = importlib.util.spec_from_file_location("coverage_of_intervals", BENCHMARKS / "coverage.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    sys.path.remove(str(BENCHMARKS))
-    del sys.modules[spec.name]
+    yield from loaded("coverage", "coverage_of_intervals")
 
 
 def test_an_interval_is_counted_where_it_is(coverage: ModuleType) -> None:

@@ -1,6 +1,5 @@
 """False verdicts on drawn studies of known truth: a run of every class, the committed run, and its counts."""
 
-import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
+from tests.programs import loaded
+
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 DRAWN_HERE, DRAWN_ONCE = 300, 5000
@@ -18,16 +19,7 @@ DRAWN_HERE, DRAWN_ONCE = 300, 5000
 @pytest.fixture(scope="module")
 def program() -> Iterator[ModuleType]:
     """benchmarks/false_verdicts.py, with its folder on the path as when it is run."""
-    sys.path.insert(0, str(BENCHMARKS))
-    spec = importlib.util.spec_from_file_location("false_verdicts", BENCHMARKS / "false_verdicts.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    sys.path.remove(str(BENCHMARKS))
-    del sys.modules[spec.name]
+    yield from loaded("false_verdicts")
 
 
 def classes() -> list[str]:

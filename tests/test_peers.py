@@ -1,31 +1,19 @@
 """The comparison with other software: its list, its versions, its table; nothing is timed or installed."""
 
-import importlib.util
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+from tests.programs import BENCHMARKS, loaded
 
 
 @pytest.fixture(scope="module")
 def peers() -> Iterator[ModuleType]:
     """benchmarks/peers.py, with its folder on the path as when it is run."""
-    sys.path.insert(0, str(BENCHMARKS))
-    spec = importlib.util.spec_from_file_location("peers", BENCHMARKS / "peers.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    sys.path.remove(str(BENCHMARKS))
-    del sys.modules[spec.name]
+    yield from loaded("peers")
 
 
 def test_what_is_compared_is_there(peers: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""Raters, pairs, readings with gaps and medians where cases belong together, held against statsmodels."""
+"""Raters, pairs, readings with gaps and medians where cases belong together, compared with statsmodels."""
 
 import numpy as np
 import pytest

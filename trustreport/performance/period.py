@@ -15,7 +15,7 @@ def compared_later(readings: Readings, arms: tuple[str, str]) -> Floats | None:
     """Of each reader's pairs of readings the share with the compared arm second, less that with it first.
 
     By when they were made, else by session, else by an order that runs through both arms. A pair is of one
-    case; of a reader without such pairs every reading in one arm is held against every one in the other.
+    case; of a reader without such pairs every reading in one arm is compared with every one in the other.
 
     Returns
     -------
