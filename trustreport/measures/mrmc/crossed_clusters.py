@@ -287,9 +287,17 @@ class ClusteredYouden:
 def clustered_youden(
     correct: NDArray[np.float64], truth: NDArray[np.bool_], cluster: Clusters, less: float = 1.0
 ) -> ClusteredYouden:
-    """Sensitivity + specificity - 1 of what readers got right, (n_arms, n_readers, n_cases)."""
+    """Sensitivity + specificity - 1 of what readers got right, (n_arms, n_readers, n_cases).
+
+    Each class is a sample of its own: its clusters P_c have the factor P_c / (P_c - 1), not that of all P.
+    """
     stacked = np.concatenate([np.where(of, correct, nan) for of in (truth, ~truth)])
-    return ClusteredYouden(clustered_means(stacked, cluster), len(correct), less)
+    classes = clustered_means(stacked, cluster)
+    held = classes.held.any(axis=1)
+    every, own = np.count_nonzero(held.any(axis=0)), np.count_nonzero(held, axis=1)
+    factor = np.sqrt(own / np.maximum(own - 1, 1) * (every - 1) / max(every, 1))
+    classes = replace(classes, by_cluster=classes.by_cluster * factor[:, None, None])
+    return ClusteredYouden(classes, len(correct), less)
 
 
 def _of_ratios(
