@@ -115,8 +115,21 @@ def test_a_cluster_doubled_within_itself_adds_no_precision() -> None:
         assert (twice.low, twice.high) == pytest.approx((once.low, once.high), rel=1e-6)
 
 
+def test_the_slope_of_one_case_a_cluster_has_no_less_than_walds_variance() -> None:
+    alone = calibration_slope(TRUTH, SCORE)
+    own, pairs = np.arange(N), np.arange(2 * N) // 2
+    for found in (
+        calibration_slope(TRUTH, SCORE, cluster=own),
+        calibration_slope(np.repeat(TRUTH, 2), np.repeat(SCORE, 2), cluster=pairs),
+    ):
+        assert found.se == pytest.approx(alone.se * (N / (N - 1)) ** 0.5)
+        assert found.high - found.low > alone.high - alone.low
+
+
 def test_nothing_between_clusters_is_no_precision() -> None:
     truth = np.array([True, False, True, False])
+    none = sandwich(0.5, np.zeros(4), truth, np.array([0, 0, 1, 1]), independent=0.1)
+    assert isnan(none.low)
     found = sandwich(0.5, np.array([0.1, -0.1, 0.2, -0.2]), truth, np.array([0, 0, 1, 1]))
     assert isnan(found.low)
     assert found.note

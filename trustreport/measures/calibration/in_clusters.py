@@ -92,7 +92,9 @@ def sandwich(
         variance = float(influence @ influence) * n / (n - 1) if n > 1 else nan
     else:
         variance, n_clusters = clustered_variance(influence, cluster)
-        variance *= max(1.0, independent / float(influence @ influence))
+        squares = float(influence @ influence)
+        if independent > squares > 0:
+            variance *= independent / squares
         held, method = clusters_of_scarcer_class(truth, cluster), SANDWICH
         found["clusters"] = float(held)
     if held < 2:
