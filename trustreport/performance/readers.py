@@ -21,6 +21,7 @@ from trustreport.measures.mrmc.crossed_clusters import (
     clustered_means,
     clustered_youden,
     independent_readings,
+    means_of_classes,
 )
 from trustreport.measures.mrmc.in_range import (
     NEAR_ONE,
@@ -464,7 +465,7 @@ def youden(
     weigh, high = np.where(truth, *weights), HIGH_INDEX if less else HIGH
 
     def each(part: Floats, cluster: Clusters) -> ClusteredReaders:
-        return clustered_youden(part, truth, cluster, less).classes
+        return means_of_classes(part, truth, cluster)
 
     def analyse(right: Floats, later: Floats | None = None) -> Analysis:
         part = right * weigh

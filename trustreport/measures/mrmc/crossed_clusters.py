@@ -284,6 +284,13 @@ class ClusteredYouden:
         return np.concatenate([one, one])
 
 
+def means_of_classes(
+    correct: NDArray[np.float64], truth: NDArray[np.bool_], cluster: Clusters
+) -> ClusteredReaders:
+    """The means of the positive cases of every arm, then those of the negative ones, as arms of their own."""
+    return clustered_means(np.concatenate([np.where(of, correct, nan) for of in (truth, ~truth)]), cluster)
+
+
 def clustered_youden(
     correct: NDArray[np.float64], truth: NDArray[np.bool_], cluster: Clusters, less: float = 1.0
 ) -> ClusteredYouden:
@@ -291,8 +298,7 @@ def clustered_youden(
 
     Each class is a sample of its own: its clusters P_c have the factor P_c / (P_c - 1), not that of all P.
     """
-    stacked = np.concatenate([np.where(of, correct, nan) for of in (truth, ~truth)])
-    classes = clustered_means(stacked, cluster)
+    classes = means_of_classes(correct, truth, cluster)
     held = classes.held.any(axis=1)
     every, own = np.count_nonzero(held.any(axis=0)), np.count_nonzero(held, axis=1)
     factor = np.sqrt(own / np.maximum(own - 1, 1) * (every - 1) / max(every, 1))
