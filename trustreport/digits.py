@@ -156,8 +156,8 @@ def as_declared(value: float, least: int = 2) -> Rounded:
 
     One with more than six was computed by whoever set it, and is written with four.
 
-    >>> as_declared(0.8).places, as_declared(0.855).places, as_declared(5.0, 0).places, as_declared(97 / 120).places
-    (2, 3, 0, 4)
+    >>> [as_declared(x).places for x in (0.8, 0.855, 97 / 120)], as_declared(5.0, 0).places
+    ([2, 3, 4], 0)
     """
     decimals = len(f"{value:.10f}".rstrip("0").partition(".")[2])
     return Rounded(value, max(least, decimals if decimals <= MOST_DECLARED else 4))
