@@ -7,8 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from studies import plan
 
-from trustreport.assessment import Assessment
+from trustreport.assessment import Assessment, assess
 from trustreport.estimate import Estimate
 from trustreport.finding import CheckOutcome, Finding, Part
 from trustreport.messages import catalogue, say
@@ -20,7 +21,7 @@ from trustreport.report.answer.what_if import what_would_change_it
 from trustreport.report.front import LONG, _cut
 from trustreport.report.limits import ranked
 from trustreport.results import Result
-from trustreport.study import Study
+from trustreport.study import ArmCounts, CountsSet, Study
 from trustreport.verdicts import verdicts
 from trustreport.verdicts.verdict import Locked
 
@@ -727,3 +728,25 @@ def test_a_limit_that_is_long_ends_with_a_whole_item() -> None:
     )
     assert _cut(f"{first} With wrong advice, {', '.join(items)}.", EN) == first
     assert _cut("word " * 100, EN).endswith("word …")
+
+
+def of_hospitals(order: Sequence[str]) -> Assessment:
+    """Published errors of two hospitals: one gains, the other loses."""
+    wrong = {"A": (30, 10), "B": (30, 70)}
+    sets = (
+        CountsSet(
+            f"Hospital {name}",
+            {arm: ArmCounts(n, 300 - n) for arm, n in zip(("unaided", "aided"), wrong[name])},
+        )
+        for name in order
+    )
+    return assess(Study(arms=("unaided", "aided"), counts=tuple(sets)), plan())
+
+
+@pytest.mark.parametrize("order", ["AB", "BA"])
+def test_of_several_published_sets_the_worst_answers_first_by_name(order: str) -> None:
+    found = answer(of_hospitals(order), EN)
+    assert found.sentence.startswith(
+        "Hospital B: With the aid more decisions were wrong: 23.3% against 10.0%"
+    )
+    assert "Hospital A: With the aid fewer decisions were wrong: 3.3% against 10.0%" in found.supporting

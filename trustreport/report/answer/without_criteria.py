@@ -128,27 +128,38 @@ def _change(r: Result, say: Catalogue, *, named: bool = False) -> Statement:
 
 
 def _errors(assessment: Assessment, say: Catalogue) -> list[Statement]:
-    """Errors with and without the aid, unless the change in accuracy has said it."""
+    """Errors with and without the aid, unless the change in accuracy has said it; of sets the worst first."""
     readers = _first(assessment, "decision_benefit.mean_benefit")
     if readers is not None and readers.endpoint == "accuracy":
         return []
-    arr = _first(assessment, "pragmatic_utility.arr")
-    if arr is None:
-        return []
+    found = sorted(_every(assessment, "pragmatic_utility.arr"), key=lambda r: r.estimate.value)
     rates = {
-        r.place.arm: r
+        (r.place.set, r.place.arm): r
         for r in assessment.results
-        if r.id == "pragmatic_utility.error_rate" and r.primary and r.place.set == arr.place.set
+        if r.id == "pragmatic_utility.error_rate" and r.primary
     }
-    aided, unaided = (rates.get(arm) for arm in arr.place.arms or ("", ""))
-    if aided is None or unaided is None:
-        return []
-    values = {
-        "aided": amount(aided, aided.estimate.value),
-        "unaided": amount(unaided, unaided.estimate.value),
-        "change": in_words(arr, say),
-    }
-    return [Statement(say(f"answer.open.errors_{_side(arr)}", **values), (arr, aided, unaided))]
+    said = []
+    for arr in found:
+        aided, unaided = (rates.get((arr.place.set, arm)) for arm in arr.place.arms or ("", ""))
+        if aided is None or unaided is None:
+            continue
+        values = {
+            "aided": amount(aided, aided.estimate.value),
+            "unaided": amount(unaided, unaided.estimate.value),
+            "change": in_words(arr, say),
+        }
+        text = say(f"answer.open.errors_{_side(arr)}", **values)
+        if len(found) > 1:
+            text = say("answer.open.of_set", name=arr.place.set or arr.place.task, text=text)
+        said.append(Statement(text, (arr, aided, unaided)))
+    if len(said) > MOST_PAIRS:
+        sides = [_side(r) for r in found]
+        counts = {side: sides.count(side) for side in ("better", "worse", "unclear")}
+        said = [
+            Statement(say("answer.open.errors_of_sets", n=len(found), **counts), tuple(found)),
+            *said[:MOST_PAIRS],
+        ]
+    return said
 
 
 def _data_sets(assessment: Assessment, say: Catalogue) -> list[Statement]:
