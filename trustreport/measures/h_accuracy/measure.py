@@ -93,7 +93,7 @@ def h_accuracy(
     0.54 (95% CI 0.39 to 0.69; n = 30)
     """
     credit = credits_of(truth, scores, tau, called)
-    given = Weights.of(truth, scores.shape[1], priority, complexity, cluster)
+    given = CaseWeights.of(truth, scores.shape[1], priority, complexity, cluster)
     return averaged(credit, given, notes.FEW_CREDITED, resamples, rng, level)
 
 
@@ -143,12 +143,12 @@ def h_accuracy_difference(
     -0.35 (95% CI -0.39 to -0.32; n = 30)
     """
     gap = credits_of(truth, scores, tau, called) - credits_of(truth, other, tau, other_called)
-    given = Weights.of(truth, scores.shape[1], priority, complexity, cluster)
+    given = CaseWeights.of(truth, scores.shape[1], priority, complexity, cluster)
     return averaged(gap, given, notes.FEW_DIFFER, resamples, rng, level)
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class CaseWeights:
     """What cases and classes weigh: truth and complexity (n_cases,), priority (k,), and the clusters."""
 
     truth: NDArray[np.int64]
@@ -164,7 +164,7 @@ class Weights:
         priority: Sequence[float] | None,
         complexity: Floats | None,
         cluster: Clusters | None,
-    ) -> "Weights":
+    ) -> "CaseWeights":
         """Equal weights where none are given.
 
         Raises
@@ -181,7 +181,7 @@ class Weights:
 
 
 def averaged(
-    earned: Floats, given: Weights, few: str, resamples: int, rng: np.random.Generator, level: float
+    earned: Floats, given: CaseWeights, few: str, resamples: int, rng: np.random.Generator, level: float
 ) -> Estimate:
     """Weighted mean of what each case earns, with percentile limits; `few` says why there are none."""
     check_level(level)
@@ -236,7 +236,10 @@ def credits_of(
     A device that calls from .3 on is right about a positive with .4, and without any confidence:
 
     >>> score, called = np.array([0.4, 0.65]), np.array([1, 1])
-    >>> [credits_of(np.array([1, 1]), two_class_scores(score), tau, called).tolist() for tau in (0.5, 0.8)]
+    >>> [
+    ...     credits_of(np.array([1, 1]), two_class_scores(score), tau, called).tolist()
+    ...     for tau in (0.5, 0.8)
+    ... ]
     [[1.0, 1.0], [0.0, 0.5]]
     """
     _check(truth, scores, called)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustreport.measures.cluster import Clusters
-from trustreport.measures.h_accuracy.measure import Weights, averaged, credits_of, h_accuracy
+from trustreport.measures.h_accuracy.measure import CaseWeights, averaged, credits_of, h_accuracy
 from trustreport.measures.h_accuracy.notes import FEW_CREDITED
 
 Floats = NDArray[np.float64]
@@ -156,7 +156,7 @@ def over_complex_mix(
     rows = []
     for share in shares:
         weights = np.stack([(1 - share) * of_class, share * of_class], axis=1).ravel()
-        given = Weights(stratum, weights, equal, cluster)
+        given = CaseWeights(stratum, weights, equal, cluster)
         one = averaged(credit, given, FEW_CREDITED, resamples, rng, level)
         rows.append((one.value, one.low, one.high))
     value, low, high = np.array(rows).T
