@@ -1,7 +1,7 @@
 """H-accuracy: the accuracies beside each other, candidates compared, and figures over each parameter."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan, nan
+from math import inf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -58,10 +58,11 @@ def h_parts(
     some = [one for one in weighed if one.shown]
     if not some:
         return
-    # The report prints the first sentences only.
+    # The report prints the first sentences only: the sets with the lowest accuracies speak.
     finding = [sentence for pair in pairs[:MOST_SAID] for sentence in _compared(pair)]
-    finding += [_lowest(one, results) for one in some[:MOST_SAID]]
-    finding += [sentence for one in some[:MOST_SAID] for sentence in _as_wished(one, results, plan)]
+    first = sorted(some, key=lambda one: min((r.estimate.value for _, r in _known(one)), default=inf))
+    finding += [_lowest(one, results) for one in first[:MOST_SAID]]
+    finding += [sentence for one in first[:MOST_SAID] for sentence in _as_wished(one, results, plan)]
     tables: list[EstimateTable | PlainTable] = []
     if pairs:
         tables.append(_differences(pairs))
