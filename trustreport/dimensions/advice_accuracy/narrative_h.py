@@ -9,7 +9,14 @@ import numpy as np
 from trustreport.digits import as_declared
 from trustreport.dimensions.advice_accuracy.curves import FEWER_POINTS
 from trustreport.dimensions.advice_accuracy.entries import ID
-from trustreport.dimensions.advice_accuracy.h_accuracy import HALF, THIRD, ComparedPair, Weighed, kind_of
+from trustreport.dimensions.advice_accuracy.h_accuracy import (
+    HALF,
+    KINDS,
+    THIRD,
+    ComparedPair,
+    Weighed,
+    kind_of,
+)
 from trustreport.figures.bubbles import Bubble, BubblesChart, BubblesPanel
 from trustreport.figures.curves import MOST_PANELS
 from trustreport.figures.error_rates import ErrorRateRow, ErrorRates
@@ -202,10 +209,12 @@ def _charts(some: Sequence[Weighed], results: Sequence[Result], plan: Plan) -> I
             asked = {"asked": least, "asked_label": say(f"{ID}.asked", least=as_declared(least))}
         drawing = ErrorRates(tuple(rows), say(f"{ID}.axis.accuracy"), say(f"{ID}.axis.accuracy_of"), **asked)
         names = [one.name for one in few]
+        shown = {kind_of(choice) for one in few for choice, _ in one.shown}
+        kinds = [say(f"{ID}.gloss.{kind}") for kind in KINDS if kind in shown]
         yield Figure(
             f"h_accuracy_chart_{number}",
             drawing,
-            say(f"{ID}.figure.h_chart", answers=_answers(few)),
+            say(f"{ID}.figure.h_chart", kinds=kinds, answers=_answers(few)),
             say(f"{ID}.figure.h_chart_alt", names=names, n=len(names), rows=len(rows)),
         )
 
