@@ -136,12 +136,15 @@ def test_the_cases_of_h_accuracy_are_the_same_bytes(tmp_path):
 
 
 def test_the_example_of_h_accuracy_gives_the_numbers_that_the_paper_prints():
-    """Cabitza, Campagner (2019), tables 1 and 2, section 3; Ha(tau 1) as the later version of the text has it."""
+    """Cabitza, Campagner (2019), tables 1 and 2, section 3; Ha(tau 1) as in the later version."""
     from trustreport.api import assess, read_study
 
     found = [r for r in assess(*read_study(H_ACCURACY)).results if r.place.candidate == "A"]
     accuracy = next(r for r in found if r.name == "accuracy" and not r.parameters)
     assert round(accuracy.estimate.value, 2) == 0.84
+    assert [round(r.estimate.value, 2) for r in found if r.id == "advice_accuracy.auc" and r.primary] == [
+        0.89
+    ]
     ha = [r for r in found if r.name == "h_accuracy"]
     printed = [
         ({"tau": 0.6, "complexity": False}, 0.82),

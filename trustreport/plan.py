@@ -538,7 +538,8 @@ class RiskLimits(Group):
 
 
 # What a number was computed with, as `scope.parameters` of results.json has it.
-Parameter = bool | int | float | Text | tuple[float | Text, ...] | dict[Text, Text]
+PlainParameter = bool | int | float | Text | tuple[float | Text, ...]
+Parameter = PlainParameter | dict[Text, PlainParameter]
 
 
 class Endpoint(Group):
