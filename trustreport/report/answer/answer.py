@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from trustreport.assessment import Assessment
 from trustreport.messages import Catalogue
 from trustreport.report.answer import by_candidate, by_criteria, minimum_accuracy, over_time, without_criteria
-from trustreport.report.answer.sentences import Statement, text_of
+from trustreport.report.answer.sentences import Statement, set_aside, text_of
 
 MOST_NAMED = 4  # candidates in the question
 
@@ -47,6 +47,8 @@ def answer(assessment: Assessment, say: Catalogue) -> Answer:
         found = by_criteria.answer(assessment, say)
     sentences, support = found
     support = [*minimum_accuracy.missed(assessment, say), *support]
+    if not assessment.verdicts:
+        sentences, support = set_aside(sentences, support, say)
     return Answer(question(assessment, say), tuple(sentences), tuple(support))
 
 
