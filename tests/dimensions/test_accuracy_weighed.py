@@ -509,7 +509,9 @@ def test_the_accuracies_stand_beside_each_other_where_nothing_is_declared() -> N
         "Accuracy", "Balanced accuracy", "Confident accuracy, Ha(tau)", "Prioritized accuracy, Ha(p)",
         "Practical accuracy, Ha(d)", "Practical accuracy, Ha(d0)", "Combined H-accuracy, Ha(tau, p, d)",
     ]  # fmt: skip
-    assert is_printed("h_accuracy_chart_1")
+    assert all(
+        is_printed("h_accuracy_chart_1", kind) for kind in ("certification", "procurement", "vigilance")
+    )
     assert rows["Accuracy"][0] == lead(finding, "accuracy", parameters=None).estimate
     # Four in five of the raters' right answers have .6 at least.
     assert rows["Confident accuracy, Ha(tau)"][1].startswith("tau 0.60 (reached by 80%")
@@ -528,6 +530,17 @@ def test_the_accuracies_stand_beside_each_other_where_nothing_is_declared() -> N
     (shown,) = (f for part in finding.parts for f in part.figures if f.id == "h_accuracy_chart_1")
     assert "at the device's threshold, 0.5" in EN(shown.caption)
     unique(finding)
+
+
+def test_of_many_sets_those_with_the_lowest_accuracies_come_first() -> None:
+    some = []
+    for i in range(6):
+        cases = Cases(Labels(n=150), TRUTH, complexity=COMPLEXITY)
+        score = np.where(np.arange(150) % 10 < i, 1 - SCORE, SCORE)  # wrong more often from set to set
+        some.append(Dataset(f"set {i}", "external", cases, {"": Scores(score)}))
+    drawn = figures(answer(Study(datasets=tuple(some))))
+    groups = [list(dict.fromkeys(row.group for row in drawn[f"h_accuracy_chart_{k}"].rows)) for k in (1, 2)]
+    assert groups == [["set 5", "set 4", "set 3", "set 2"], ["set 1", "set 0"]]
 
 
 def test_nothing_at_hand_says_nothing_and_training_data_neither() -> None:

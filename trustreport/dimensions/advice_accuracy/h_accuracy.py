@@ -338,7 +338,7 @@ def _chosen(one: Weighed, choice: HAccuracy, plan: Plan) -> tuple[Chosen, Estima
     except _Lacking as lacking:
         level = plan.report.confidence_level
         estimate = undefined(len(one.truth), str(lacking), level=level, method=METHOD)
-        return Chosen(0.0, [], None, _unresolved(choice), {}), estimate
+        return Chosen(0.0, [], None, _unresolved(choice), {"kind": kind_of(choice)}), estimate
     return at, _measured(one, at, plan)
 
 
@@ -376,7 +376,7 @@ def resolved(one: Weighed, choice: HAccuracy, plan: Plan) -> Chosen:
     _Lacking : the data do not give one of them
     """
     parameters = _unresolved(choice)
-    details: dict[str, Any] = {}
+    details: dict[str, Any] = {"kind": kind_of(choice)}
     complexity = _complexity(one, choice)
     parameters["tau"] = tau = _tau(one, choice)
     priority, source = _priority(one, choice, plan)
@@ -606,7 +606,7 @@ def _difference(later: Weighed, baseline: Weighed, plan: Plan) -> ComparedPair:
             resolved(theirs, choice, plan)
         except _Lacking as lacking:
             estimate = undefined(len(ours.truth), str(lacking), level=level, method=METHOD)
-            at = Chosen(0.0, [], None, _unresolved(choice), {})
+            at = Chosen(0.0, [], None, _unresolved(choice), {"kind": kind_of(choice)})
         else:
             estimate = h_accuracy_difference(
                 ours.truth,

@@ -75,7 +75,10 @@ def h_parts(
         tables.append(_differences(pairs))
     tables += [_table(one, i) for i, one in enumerate(some[:MOST_PANELS], 1)]
     binary = [one for one in some if one.binary][:MOST_PANELS]
-    figures = [*_charts(some, results, plan), *(_figures(binary, plan) if binary else ())]
+    figures = [
+        *_charts(some if len(list(_together(some))) == 1 else first, results, plan),
+        *(_figures(binary, plan) if binary else ()),
+    ]
     figures += _of_raters(some[:MOST_PANELS], results, plan)
     yield Part(tuple(finding), title=say(f"{ID}.title_h"), tables=tuple(tables), figures=tuple(figures))
 
