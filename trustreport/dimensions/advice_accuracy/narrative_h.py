@@ -75,10 +75,9 @@ def h_parts(
         tables.append(_differences(pairs))
     tables += [_table(one, i) for i, one in enumerate(some[:MOST_PANELS], 1)]
     binary = [one for one in some if one.binary][:MOST_PANELS]
-    figures = [
-        *_charts(some if len(list(_together(some))) == 1 else first, results, plan),
-        *(_figures(binary, plan) if binary else ()),
-    ]
+    alone = len(list(_together(some))) == 1
+    figures = [*_charts(some if alone else first, results, plan)]
+    figures += _figures(binary, plan) if binary else ()
     figures += _of_raters(some[:MOST_PANELS], results, plan)
     yield Part(tuple(finding), title=say(f"{ID}.title_h"), tables=tuple(tables), figures=tuple(figures))
 
@@ -169,7 +168,9 @@ def _choice(choice: HAccuracy, result: Result, *, brief: bool = False) -> Messag
 def _complexity(choice: HAccuracy, result: Result, *, brief: bool) -> Message:
     wanted = choice.complexity_from
     if wanted is None:
-        return say(f"{ID}.complexity.{'column' if result.parameters['complexity'] else 'none'}")
+        if not result.parameters["complexity"]:
+            return say(f"{ID}.complexity.none")
+        return say(f"{ID}.weight.by", of=say(f"{ID}.complexity.column"))
     sources = [say(f"{ID}.complexity.{source}") for source in wanted.source]
     of = sources[0] if len(sources) == 1 else say(f"{ID}.complexity.several", sources=sources)
     if wanted.proficiency:
@@ -180,6 +181,8 @@ def _complexity(choice: HAccuracy, result: Result, *, brief: bool) -> Message:
         if wanted.rest in (0, 0.5):
             rest = say(f"{ID}.weight.{'none' if wanted.rest == 0 else 'half'}")
         of = say(f"{ID}.weight.{'cut_brief' if brief else 'cut'}", of=of, which=which, rest=rest)
+    else:
+        of = say(f"{ID}.weight.by", of=of)
     if wanted.relevance_weight is not None:
         of = say(f"{ID}.complexity.relevance", of=of, share=wanted.relevance_weight)
     return of
