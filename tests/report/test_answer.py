@@ -776,3 +776,17 @@ def test_every_language_says_that_a_minimum_is_missed(language: str) -> None:
     found = answer(made("certification", [low], **ACCEPTED), catalogue(language))
     assert "93,8" in found.supporting
     assert "84,2" in found.supporting
+
+
+def test_the_accuracy_against_labels_has_the_decimals_of_what_follows_from_it() -> None:
+    reached = result(
+        "source_reliability.actual_accuracy",
+        0.71,
+        0.66,
+        0.75,
+        120,
+        dataset="test",
+        details={"measured": 97 / 120},
+    )
+    found = replace(reached, estimate=replace(reached.estimate, details={"measured": 97 / 120}))
+    assert "An accuracy of 80.8% against" in "".join(sentences(made("certification", [found])))
