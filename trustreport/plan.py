@@ -407,10 +407,18 @@ class Exclusion(Group):
     decided_before_results: bool | None = None
 
 
-class Complexity(Group):
-    """How complex a case is: a column or what raters did with it, as it is or cut into two levels."""
+ComplexitySource = Literal["column", "raters", "errors", "confidence"]
 
-    source: Literal["column", "errors", "confidence"] = "column"
+
+class Complexity(Group):
+    """How complex a case is: a column or what raters said of it, as it is or cut into two levels.
+
+    Several sources are averaged, each on [0, 1]. With `proficiency` a rater weighs by the share of right
+    answers.
+    """
+
+    source: Annotated[tuple[ComplexitySource, ...], BeforeValidator(as_several)] = ("column",)
+    proficiency: bool = False
     scale: tuple[float, float] | None = None
     top: float | None = Field(default=None, gt=0, le=1)
     above: float | None = None
@@ -423,13 +431,18 @@ class Complexity(Group):
             raise ValueError("top or above, not both")
         if self.scale is not None and not self.scale[0] < self.scale[1]:
             raise ValueError("a scale of two numbers, the lower one first")
+        if not self.source or len(set(self.source)) < len(self.source):
+            raise ValueError("source: column, raters, errors or confidence, each once")
         return self
 
 
 class HAccuracy(Group):
+    """Parameters of an H-accuracy; `risk_threshold` is what `priority: risk` is made of."""
+
     tau: float | Literal["right_answers", "mean_confidence", "best_rater"] | None = None
     tau_share: float = Field(default=0.8, gt=0, le=1)
-    priority: tuple[Share, ...] | Literal["raters", "prevalence", "rare_first"] | None = None
+    priority: tuple[Share, ...] | Literal["raters", "prevalence", "rare_first", "risk"] | None = None
+    risk_threshold: float | None = Field(default=None, gt=0, lt=1)
     complexity: bool = False
     complexity_from: Complexity | None = None
 
@@ -525,7 +538,8 @@ class RiskLimits(Group):
 
 
 # What a number was computed with, as `scope.parameters` of results.json has it.
-Parameter = bool | int | float | Text | tuple[float | Text, ...] | dict[Text, Text]
+PlainParameter = bool | int | float | Text | tuple[float | Text, ...]
+Parameter = PlainParameter | dict[Text, PlainParameter]
 
 
 class Endpoint(Group):

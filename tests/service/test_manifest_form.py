@@ -119,7 +119,6 @@ def test_every_field_of_the_plan_has_a_control_but_those_that_are_known() -> Non
         "tables.unpivot.columns",
         "utility.matrices.matrix",
         "utility.matrices.plus_minus",
-        "site_context.committee_questions.asks",
     }
     assert model_at(("endpoints", 0)) is not None
 

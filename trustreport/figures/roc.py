@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 GAP = 8.5
 UNAIDED: dict[str, Any] = {"marker": "s", "ms": 4.0, **style.hollow(style.INK)}
 AIDED: dict[str, Any] = {"marker": "o", "ms": 4.4, **style.filled(style.BLUE)}
+RATER: dict[str, Any] = {"marker": "o", "ms": 4.4, **style.hollow(style.INK)}
+POINTS = {"unaided": UNAIDED, "aided": AIDED, "rater": RATER}
 POINT: dict[str, Any] = {"marker": "D", "ms": 5.2, "mec": style.PAPER, "mew": 0.7}
 
 
@@ -60,12 +62,17 @@ class RocLine:
 
 @dataclass(frozen=True, slots=True)
 class ReaderPoint:
-    """A reader's decisions on the same cases, with or without the aid."""
+    """A reader's decisions on the same cases, with or without the aid; or a rater's, `aided` being None."""
 
     label: Message | str
     sensitivity: Estimate
     specificity: Estimate
-    aided: bool
+    aided: bool | None
+
+    @property
+    def kind(self) -> str:
+        """What the key calls it."""
+        return "rater" if self.aided is None else "aided" if self.aided else "unaided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,7 @@ class RocFigure:
             marked += [
                 (
                     style.label_text(say, r.label),
-                    "aided" if r.aided else "unaided",
+                    r.kind,
                     r.sensitivity,
                     r.specificity,
                 )
@@ -182,7 +189,7 @@ class RocFigure:
 
     def _reader(self, say: Catalogue, plot: "Axes", reader: ReaderPoint, name: str) -> None:
         if isfinite(reader.sensitivity.value) and isfinite(reader.specificity.value):
-            how = AIDED if reader.aided else UNAIDED
+            how = POINTS[reader.kind]
             name_of = style.label_text(say, reader.label)
             said = _point_label(say, name_of, reader.sensitivity, reader.specificity)
             place = 1 - reader.specificity.value, reader.sensitivity.value
@@ -225,10 +232,10 @@ class RocFigure:
         if any(point.drawn for point in points):
             level = numbers.plain(say, round(100 * points[0].sensitivity.level, 6))
             entries.append(curves.LegendEntry(_cross, say("figure.roc.point", level=level)))
-        for aided, how in ((False, UNAIDED), (True, AIDED)):
-            n = sum(reader.aided == aided for panel in self.panels for reader in panel.readers)
+        for kind, how in POINTS.items():
+            n = sum(reader.kind == kind for panel in self.panels for reader in panel.readers)
             if n:
-                text = say("figure.roc.readers_aided" if aided else "figure.roc.readers_unaided", n=n)
+                text = say(f"figure.roc.readers_{kind}", n=n)
                 entries.append(curves.LegendEntry(curves.mark_sample(how), text))
         return [*entries, curves.LegendEntry(_chance, say("figure.roc.chance"))]
 

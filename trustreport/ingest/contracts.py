@@ -281,7 +281,7 @@ CONTRACTS: Mapping[str, Contract] = {
         only_mapped=ONLY_MAPPED_OF_CASE,
     ),
     "features": Contract(("case",), ("dataset",), extra="features"),
-    "raters": Contract(("case", "rater", "label"), ("confidence", "truth", "patient")),
+    "raters": Contract(("case", "rater", "label"), ("confidence", "complexity", "truth", "patient")),
     "lesions": Contract(("case", "lesion"), ("dataset", "lesion_weight", *COORDINATES)),
     "marks": Contract(("case", "rating"), ("dataset", "reader", "candidate", "arm", "lesion", *COORDINATES)),
     "counts": Contract(("arm", "errors", "correct"), ("set", "dataset", *KNOWN_OF_COUNTS)),

@@ -64,13 +64,19 @@ def _row(word: str, assessment: Assessment, standing: Mapping[str, ReportPlace],
         found = next(filter(None, (_found(f"{dimension}.{n}", assessment) for n in names)), [])
         if found:
             lead = _worst(found, first)
-            measured.append(f"{say(quantity_name(lead.name, lead.endpoint))} {_written(lead, say)}")
+            measured.append(f"{_named(lead, say)} {_written(lead, say)}")
             first = first or (lead, *found)
     if not first:
         return GlanceRow(name, (), say(f"glance.needs.{own or dimension}"), None)
     return GlanceRow(
         name, tuple(measured), _says(first[0], first[1:], assessment, say), standing.get(dimension)
     )
+
+
+def _named(r: Result, say: Catalogue) -> str:
+    """The quantity, an H-accuracy by the name that its source has for what weighs in it."""
+    kind = r.details.get("kind") if r.name == "h_accuracy" else None
+    return say(f"advice_accuracy.kind.{kind}" if kind else quantity_name(r.name, r.endpoint))
 
 
 def _written(r: Result, say: Catalogue) -> str:

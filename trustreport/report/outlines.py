@@ -49,6 +49,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
 # they are of; all others stand in the annex.
 PRINTED = (
     *("advice_accuracy_sets", "classes_*", "each_class_*", "horizon_*", "roc_*", "reported_sets"),
+    *("h_accuracy_chart_1", "h_accuracy_differences"),
     *("summary_roc_*", "pooled_forest_*"),
     *("utility_space_*", "utility_ranking_*"),
     *("source_reliability_labels_*", "nomogram_*"),

@@ -18,7 +18,7 @@ from trustreport.dimensions.advice_accuracy.entries import (
     thresholds,
     weighted_results,
 )
-from trustreport.dimensions.advice_accuracy.h_accuracy import confident
+from trustreport.dimensions.advice_accuracy.h_accuracy import candidates_compared, weighed
 from trustreport.dimensions.advice_accuracy.narrative import in_full, overview, with_declared
 from trustreport.dimensions.advice_accuracy.narrative_candidates import compared_parts
 from trustreport.dimensions.advice_accuracy.narrative_h import h_parts
@@ -94,11 +94,13 @@ def answer(study: Study, plan: Plan) -> Finding:
     not_drawn = not_plotted(study)
     sets = [one for one in scored(cases, views[n_published:]) if one.name not in not_drawn]
     drawn = [one for one in views if one.place.dataset not in not_drawn]
-    weighed = list(confident(study, plan))
+    h_weighed = list(weighed(study, plan))
+    h_compared = list(candidates_compared(h_weighed, plan))
     of_classes = [(one, class_results(one, plan)) for one in called_classes(study, plan)]
     followed = [(one, horizon_results(one, plan)) for one in followed_cases(study, plan)]
     ranked = contests(cases, plan)
-    secondary: list[Result] = [r for one in weighed for r in one.results]
+    secondary: list[Result] = [r for one in h_weighed for r in one.results]
+    secondary += [r for pair in h_compared for _, r in pair.shown]
     secondary += [r for _, own in (*of_classes, *followed) for r in own]
     covered = [one for case in cases if (one := coverage_of(case, plan)) is not None]
     secondary += [r for one in covered for r in one.results]
@@ -119,7 +121,7 @@ def answer(study: Study, plan: Plan) -> Finding:
     results: tuple[Result, ...] = (*(r for one in views for r in one.results), *secondary)
     parts = (*parts, *(class_part(one, own, i) for i, (one, own) in enumerate(of_classes, 1)))
     parts = (*parts, *(horizon_part(one, own, plan, i) for i, (one, own) in enumerate(followed, 1)))
-    parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(weighed, plan))
+    parts = (*parts, *compared_parts(results, ranked, plan), *h_parts(h_weighed, h_compared, results, plan))
     parts = (*parts, *decision_parts(results))
     parts = (
         *parts,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from math import isnan
 
 from trustreport.assessment import Assessment
+from trustreport.digits import Rounded
 from trustreport.messages import Catalogue
 from trustreport.narrative.names import quantity_name
 from trustreport.place import Place
@@ -425,7 +426,7 @@ def _raters(assessment: Assessment, say: Catalogue) -> list[Statement]:
     if reached is not None:
         e = reached.estimate
         key = "actual_accuracy_alone" if isnan(e.low) else "actual_accuracy"
-        measured = amount(reached, e.details["measured"])
+        measured = amount(reached, Rounded(e.details["measured"], reached.places))
         text = say(f"answer.open.{key}", measured=measured, value=amount(reached, e.value))
         said.append(Statement(text, (reached,)))
     return said
