@@ -24,7 +24,10 @@ from trustreport.study import DEVELOPMENT_ROLES, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
 MOST_SHARED = 1 + 1e-9  # of alpha, with what rounding adds
-INLINE = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
+INLINE = (
+    *("counts", "paired_counts", "confusion", "confusion_tables"),
+    *("reliance_counts", "nomogram", "reported"),
+)
 
 
 def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
@@ -411,6 +414,7 @@ def _places_known(
 
 def _sets(plan: Plan, study: Study) -> set[str]:
     groups: list[Iterable[Any]] = [study.confusion, study.reported, plan.paired_counts, plan.reliance_counts]
+    groups.append(plan.confusion_tables)
     return (
         {e.set for group in groups for e in group}
         | {n.set for n in plan.nomogram}

@@ -47,7 +47,7 @@ REPORT: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
 PRINTED = (
     *("advice_accuracy_sets", "classes_*", "each_class_*", "horizon_*", "roc_*", "reported_sets"),
     *("summary_roc_*", "pooled_forest_*"),
-    *("utility_space_*", "utility_ranking_*"),
+    *("utility_space_*", "utility_ranking_*", "class_utility_*"),
     *("source_reliability_labels_*",),
     *("external_performance_*", "potential_robustness_performance_*"),
     *("calibration_*", "advice_value_sets"),

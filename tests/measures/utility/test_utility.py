@@ -409,7 +409,7 @@ def test_tables_of_candidates_rank_as_their_cases_do():
 
 
 def test_difference_of_independent_samples():
-    # of right and wrong decisions it is Newcombe's square-and-add interval of two proportions (1998, method 10)
+    # Of right and wrong decisions it is Newcombe's interval of two proportions (1998, method 10).
     one, other = np.array([[27, 15], [23, 35]]), np.array([[43, 18], [7, 32]])
     est = independent_difference(one, other, np.eye(2))
     shares = newcombe(62, 100, 75, 100)

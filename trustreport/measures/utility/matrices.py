@@ -9,11 +9,11 @@ Floats = NDArray[np.float64]
 
 
 def as_matrix(utility: ArrayLike) -> Floats:
-    """A matrix of finite numbers, rows decisions, columns truths; decisions need not be as many as classes."""
+    """A matrix of finite numbers: a row for each decision, a column for each truth, not always as many."""
     matrix = np.asarray(utility, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise ValueError(
-            "a utility matrix has a row for each decision, a column for each truth and a number in each cell, "
+            "utilities have a row for each decision, a column for each truth with a number in each cell, "
             f"got shape {matrix.shape}."
         )
     return matrix
@@ -52,7 +52,10 @@ def greatest_expected(utility: ArrayLike, probability: ArrayLike) -> NDArray[np.
     if (shares < 0).any() or not np.allclose(shares.sum(axis=1), 1, atol=1e-6):
         raise ValueError("the probabilities of a case must not be negative, and sum to 1.")
     expected = shares @ matrix.T
-    return np.argmax(np.round(expected / max(float(np.ptp(matrix)), 1e-300), 12), axis=1).astype(np.int64)
+    chosen: NDArray[np.int64] = np.argmax(
+        np.round(expected / max(float(np.ptp(matrix)), 1e-300), 12), axis=1
+    ).astype(np.int64)
+    return chosen
 
 
 def expected_matrix(utilities: Sequence[ArrayLike], probability: Sequence[float] | None = None) -> Floats:

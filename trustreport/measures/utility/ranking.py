@@ -57,7 +57,7 @@ def rank(
         Class of each case, 0 to k - 1.
     decisions : int array, shape (n_candidates, n_cases)
         Class that each candidate decides for.
-    utilities : matrices, shape (n_decisions, k) each, or (n_cases, n_decisions, k) where each case has its own
+    utilities : matrices, shape (n_decisions, k) each, or (n_cases, n_decisions, k) where each case has one
         What may be right; one is enough.
     probability : one for each, optional
     rng : numpy Generator
