@@ -8,7 +8,7 @@ import numpy as np
 from trustreport.ingest.manifest import KeyPath, Manifest, dotted
 from trustreport.ingest.problems import Problems, did_you_mean, listed, quoted
 from trustreport.plan import Confusion, Plan, UtilityMatrix
-from trustreport.study import Dataset, Study
+from trustreport.study import Dataset, Scores, Study
 
 TWO = (2, 2)
 SUM_ROUNDED = 0.02  # by which the sum of printed probabilities may differ from 1
@@ -87,21 +87,27 @@ def _has_scores(dataset: Dataset) -> bool:
 
 
 def _are_probabilities(dataset: Dataset, plan: Plan) -> bool:
-    """Whether a candidate's scores can be read as the probabilities of the classes."""
+    """Whether every candidate's scores can be read as the probabilities of the classes."""
     if plan.operating_point.scores_are_probabilities is False:
         return False
-    for candidate, given in dataset.scores.items():
-        if len(dataset.cases.classes) == TWO[1]:
-            range_ = plan.risk_range_of(candidate)
-            score = given.score if given.class_scores is None else given.class_scores[:, 1]
-            known = np.empty(0) if score is None else score[np.isfinite(score)]
-            if range_ and len(known) and range_[0] <= known.min() and known.max() <= range_[1]:
-                return True
-        elif given.class_scores is not None:
-            whole = given.class_scores[~np.isnan(given.class_scores).any(axis=1)]
-            if len(whole) and (whole >= 0).all() and (np.abs(whole.sum(axis=1) - 1) <= SUM_ROUNDED).all():
-                return True
-    return False
+    two = len(dataset.cases.classes) == TWO[1]
+    return bool(dataset.scores) and all(
+        _within_risks(given, plan.risk_range_of(candidate)) if two else _sum_to_one(given)
+        for candidate, given in dataset.scores.items()
+    )
+
+
+def _within_risks(given: Scores, ends: tuple[float, float] | None) -> bool:
+    score = given.score if given.class_scores is None else given.class_scores[:, 1]
+    known = np.empty(0) if score is None else score[np.isfinite(score)]
+    return bool(ends and len(known) and ends[0] <= known.min() and known.max() <= ends[1])
+
+
+def _sum_to_one(given: Scores) -> bool:
+    if given.class_scores is None:
+        return False
+    whole = given.class_scores[~np.isnan(given.class_scores).any(axis=1)]
+    return bool(len(whole) and (whole >= 0).all() and (np.abs(whole.sum(axis=1) - 1) <= SUM_ROUNDED).all())
 
 
 def joint_tables_agree(plan: Plan, study: Study, manifest: Manifest, problems: Problems) -> None:

@@ -262,8 +262,9 @@ def _each(one: Called, results: list[Result], number: int, level: float) -> Plai
     of: dict[tuple[str, str], Estimate] = {
         (str(r.parameters["of_class"]), r.name): r.estimate for r in results if "of_class" in r.parameters
     }
-    names = [f"class_{measure}" for measure in (*OF_CLASS, "auc")]
-    heads: list[Message] = [say(f"{ID}.several.{measure}") for measure in (*OF_CLASS, "auc")]
+    measures = OF_CLASS if one.scores is None else (*OF_CLASS, "auc")
+    names = [f"class_{measure}" for measure in measures]
+    heads: list[Message] = [say(f"{ID}.several.{measure}") for measure in measures]
     columns = (
         Column(say(f"{ID}.several.of_class")),
         Column(say(f"{ID}.several.cases"), "count"),
