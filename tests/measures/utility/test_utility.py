@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis.extra.numpy import arrays
+from programs import loaded
 from ruamel.yaml import YAML
 
 from trustreport.measures.cell_mean import CLASS_ABSENT
@@ -433,3 +434,33 @@ def test_gaussian_errors_turn_a_ranking_as_often_as_the_normal_says():
     assert share_of_ranges(np.stack([A, B]), [(U4, U4)], sd=[0.0], rng=rng())[0] == 1
     with pytest.raises(ValueError, match="0 or more"):
         share_of_ranges(np.stack([A, B]), [(U4, U4)], sd=[-1.0], rng=rng())
+
+
+# ---- the authors' figures
+
+
+@pytest.fixture(scope="module")
+def program():
+    yield from loaded("utility_misranking")
+
+
+def test_accuracy_and_rates_comply_with_a_utility_and_f1_and_mcc_with_none(program):
+    # Section 3.3 and figures 2 and 3: which metrics never rank against which utilities.
+    for share in (0.5, 0.9):
+        cells = program.classifiers(np.full(300, share), rng())
+        scores = program.metrics(cells)
+        for name, complies in (("[1 0; 0 1]", "accuracy"), ("[1 0; 0 0]", "sensitivity")):
+            yields = cells @ np.ravel(program.TRUE[name])
+            turned = {m for m in program.AGAINST if program.worst_pair(yields, scores[m]) is not None}
+            assert turned == set(program.AGAINST) - {complies}
+        specificity = cells @ np.ravel([[0, 0], [0, 1]])
+        assert program.worst_pair(specificity, scores["specificity"]) is None
+
+
+def test_the_figures_are_drawn_from_the_results(program, tmp_path):
+    results = Path(program.__file__).parent / "results" / "utility_misranking.csv"
+    copy = tmp_path / results.name
+    copy.write_bytes(results.read_bytes())
+    drawn = program.draw(copy, 1)
+    assert [path.stem.rpartition("_")[2] for path in drawn] == ["figure2", "figure3", "figure6", "figure7"]
+    assert all(path.stat().st_size > 10_000 for path in drawn)
