@@ -15,6 +15,9 @@ from trustreport.dimensions.advice_accuracy import answer
 from trustreport.errors import Problem, StudyError
 from trustreport.finding import Finding
 from trustreport.measures.case_mean import case_mean
+from trustreport.measures.paired.difference import tango
+from trustreport.measures.paired.table import PairedTable
+from trustreport.measures.two_arm.difference import newcombe
 from trustreport.measures.utility.ranking import independent_difference
 from trustreport.messages import catalogue
 from trustreport.report.answer.without_criteria import answer as without_criteria
@@ -295,3 +298,26 @@ def test_utilities_that_enter_nothing_are_named(tmp_path: Path) -> None:
     written(tmp_path, "datasets: [{dataset: own, role: local, file: s.csv}]\n", s=rows)
     assert "case_utilities_incomplete" in dict(read_study(tmp_path)[0].cautions)
     assert "twos" in EN("cautions.utility_unused", name="twos")
+
+
+def test_candidates_of_counts_stand_side_by_side(tmp_path: Path) -> None:
+    def differences(text: str) -> list[Result]:
+        results = assessed(tmp_path, text).results
+        return [r for r in results if r.id == "candidates.sensitivity_difference"]
+
+    (apart,) = differences(STORY)
+    expected = newcombe(32, 50, 35, 50)
+    assert apart.place.candidates == ("B", "A")
+    assert (apart.estimate.low, apart.estimate.high) == pytest.approx((expected.low, expected.high))
+    # Of 50 with the condition 5 are found by B alone and 8 by A alone.
+    (together,) = differences(STORY + JOINT)
+    expected = tango(PairedTable(27, 5, 8, 10))
+    assert (together.analysis, together.estimate.value) == ("paired", pytest.approx(-0.06))
+    assert (together.estimate.low, together.estimate.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_the_same_yield_has_the_same_digits_everywhere(tmp_path: Path) -> None:
+    assessment = assessed(tmp_path, STORY)
+    found = next(f for f in assessment.findings if f.dimension == "advice_accuracy")
+    said = sentences(found)
+    assert "A has the highest utility yield, 4 per case" in said  # 3.5, and not 3.4999999999999982

@@ -24,7 +24,6 @@ from trustreport.dimensions.advice_accuracy.entries import ID, are_risks
 from trustreport.dimensions.advice_accuracy.several import Called
 from trustreport.dimensions.advice_accuracy.utility import OWN, named_matrices, own_utilities
 from trustreport.estimate import Estimate
-from trustreport.measures.cluster import Clusters
 from trustreport.measures.confusion.formulas import FORMULAS
 from trustreport.measures.utility.matrices import greatest_expected
 from trustreport.measures.utility.operating import not_dominated
@@ -39,9 +38,10 @@ from trustreport.measures.utility.ranking import (
 from trustreport.measures.utility.utility_yield import confusion_matrix, yield_of_decisions
 from trustreport.performance.cases import ScoredCases, by_set, in_common
 from trustreport.performance.entries import as_entries, pair
-from trustreport.performance.published import counted_as_wrong, place_of_counts
+from trustreport.performance.joint_decisions import Decisions, joint_decisions
+from trustreport.performance.published import counts_of_candidates
 from trustreport.place import Place
-from trustreport.plan import JointDecisions, Plan, UtilityMatrix
+from trustreport.plan import Plan, UtilityMatrix
 from trustreport.results import Result
 from trustreport.seeds import generator
 from trustreport.study import Floats, Study
@@ -53,21 +53,6 @@ NOT_LINEAR = ("ppv", "npv", "f1", "mcc", "fowlkes_mallows", "balanced_accuracy")
 BY_EXPECTATION = "decisions of greatest expected utility, the scores taken as probabilities"
 TWO_SAMPLE, PAIRED = "two_sample", "paired"
 PAIR = 2
-
-
-@dataclass(frozen=True, eq=False)
-class Decisions:
-    """Decisions on cases whose truth is known: row and column of the utility of each case.
-
-    Parameters
-    ----------
-    truth : (n_cases,)
-    decision : (n_candidates, n_cases)
-    """
-
-    truth: NDArray[np.int64]
-    decision: NDArray[np.int64]
-    cluster: Clusters | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,37 +167,12 @@ def rivals_of_cases(cases: Sequence[ScoredCases]) -> Iterator[tuple[Rivals, Floa
 
 def rivals_of_counts(study: Study, plan: Plan) -> Iterator[Rivals]:
     """Candidates of published tables of one set."""
-    of_sets: dict[str, dict[str, NDArray[np.int64]]] = defaultdict(dict)
-    for one in study.confusion:
-        if place_of_counts(one).candidate is not None:
-            c = counted_as_wrong(one, plan)
-            of_sets[one.set][str(one.candidate)] = np.array([[c.tn, c.fn], [c.fp, c.tp]])
-    yield from (_of_tables(name, tables, plan) for name, tables in of_sets.items() if len(tables) > 1)
-
-
-def _of_tables(name: str, tables: Mapping[str, NDArray[np.int64]], plan: Plan) -> Rivals:
-    names, joint = tuple(tables), _joint(name, tuple(tables), plan)
-    cases = joint.get((0, 1)) if len(names) == PAIR else None
-    return Rivals(Place(set=name), names, np.stack(list(tables.values())), cases, joint)
-
-
-def _joint(name: str, names: Sequence[str], plan: Plan) -> dict[tuple[int, int], Decisions]:
-    """The declared joint decisions of a set, by the places of the candidates, the earlier one first."""
-    found = {}
-    for one in plan.joint_decisions:
-        if one.set == name and set(one.candidates) <= set(names):
-            places, both = tuple(names.index(c) for c in one.candidates), case_by_case(one)
-            if places[0] > places[1]:
-                places, both = places[::-1], Decisions(both.truth, both.decision[::-1])
-            found[places[0], places[1]] = both
-    return found
-
-
-def case_by_case(one: JointDecisions) -> Decisions:
-    """The cases of a joint table: truth, and the decisions of both candidates."""
-    cells = np.array(one.by_truth, np.int64)
-    truth, first, second = (np.repeat(axis.ravel(), cells.ravel()) for axis in np.indices(cells.shape))
-    return Decisions(truth, np.stack([first, second]))
+    for name, tables in counts_of_candidates(study, plan).items():
+        names, joint = tuple(tables), joint_decisions(name, list(tables), plan)
+        if len(names) > 1:
+            cells = np.array([[[c.tn, c.fn], [c.fp, c.tp]] for c in tables.values()])
+            cases = joint.get((0, 1)) if len(names) == PAIR else None
+            yield Rivals(Place(set=name), names, cells, cases, joint)
 
 
 def fitting(one: Called, plan: Plan) -> Iterator[tuple[list[UtilityMatrix], bool]]:
@@ -305,7 +265,7 @@ def rivals_of_classes(every: Sequence[Called], plan: Plan) -> Iterator[tuple[Riv
                 if place.set is None:
                     cases = Decisions(first.truth, np.stack(decision), first.cluster)
                 else:
-                    joint = _joint(place.set, names, plan)
+                    joint = joint_decisions(place.set, names, plan)
                     cases = joint.get((0, 1)) if len(names) == PAIR else None
                 note = BY_EXPECTATION if expected else ""
                 yield (

@@ -162,7 +162,7 @@ def _written(contest: Contest, results: Sequence[Result], name: str, i: int, val
     if name in OF_UTILITY:
         where["parameters"] = {"utility": contest.utility}
     found = leading(results, f"{ID}.{name}", **where)
-    return float(value) if found is None else Rounded(value, found.places)
+    return float(value) if found is None else Rounded(found.estimate.value, found.places)
 
 
 def _ranking(contest: Contest, results: Sequence[Result], number: int) -> PlainTable:
