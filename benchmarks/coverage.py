@@ -36,8 +36,6 @@ from math import isnan, sqrt
 from pathlib import Path
 from typing import Any
 
-from trustreport.measures.notes import short_limits
-
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER / "results" / "coverage.csv"
 DOCS = FOLDER.parent / "docs" / "statistics.md"
@@ -109,7 +107,7 @@ class Tally:
             return
         tiny = 1e-9 * max(1.0, abs(true))
         below, above = weight * (e.high < true - tiny), weight * (e.low > true + tiny)
-        short = short_limits(e.note)
+        short = e.short
         self.below, self.below_aside = self.below + below, self.below_aside + below * ("high" in short)
         self.above, self.above_aside = self.above + above, self.above_aside + above * ("low" in short)
         self.covered += weight * (e.low <= true + tiny and true - tiny <= e.high)
