@@ -126,7 +126,7 @@ def draw(file: Path, seed: int) -> list[Path]:
 
 
 def worst_pair(yields: Floats, scores: Floats) -> tuple[int, int] | None:
-    """The two classifiers that a metric turns furthest, by the smaller of both gaps; None if there are none."""
+    """The two classifiers that a metric turns furthest, by the smaller of both gaps, if there are any."""
     gaps = yields[:, None] - yields, scores[:, None] - scores
     turned = np.where(gaps[0] * gaps[1] < -1e-12, np.minimum(*map(np.abs, gaps)), 0.0)
     one, other = np.unravel_index(int(turned.argmax()), turned.shape)

@@ -51,10 +51,9 @@ def greatest_expected(utility: ArrayLike, probability: ArrayLike) -> NDArray[np.
         )
     if (shares < 0).any() or not np.allclose(shares.sum(axis=1), 1, atol=1e-6):
         raise ValueError("the probabilities of a case must not be negative, and sum to 1.")
-    expected = shares @ matrix.T
-    chosen: NDArray[np.int64] = np.argmax(
-        np.round(expected / max(float(np.ptp(matrix)), 1e-300), 12), axis=1
-    ).astype(np.int64)
+    # Rounded on the scale of the utilities, so that equal decisions are equal.
+    expected = (shares @ matrix.T) / (float(np.ptp(matrix)) or 1.0)
+    chosen: NDArray[np.int64] = np.argmax(np.round(expected, 12), axis=1).astype(np.int64)
     return chosen
 
 
