@@ -321,3 +321,16 @@ def test_the_same_yield_has_the_same_digits_everywhere(tmp_path: Path) -> None:
     found = next(f for f in assessment.findings if f.dimension == "advice_accuracy")
     said = sentences(found)
     assert "A has the highest utility yield, 4 per case" in said  # 3.5, and not 3.4999999999999982
+
+
+def test_names_of_candidates_of_counts_are_known(tmp_path: Path) -> None:
+    typed = "candidates: [{candidate: A}, {candidate: Bb}]\n"
+    assert [p.column for p in refused(tmp_path, STORY + typed)] == ["candidates"]
+    criterion = """
+endpoints:
+  - {endpoint: finds, role: primary, measure: candidates.sensitivity, candidate: A, bound_or_margin: 0.5,
+     hypothesis: performance goal}
+"""
+    verdict = assessed(tmp_path, STORY + criterion).verdicts[0]
+    assert verdict.result is not None
+    assert verdict.result.place.candidate == "A"

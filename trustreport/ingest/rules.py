@@ -143,7 +143,8 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
     datasets = {d.dataset for d in plan.datasets} | {d.name for d in study.datasets}
     candidates = {c.candidate for c in plan.candidates} | {c for d in study.datasets for c in d.scores}
     marking = {name for one in study.localisations if one.readers is None for name in one.makers}
-    candidates |= marking
+    tabulated = {one.candidate for one in (*study.confusion, *plan.confusion_tables) if one.candidate}
+    candidates |= marking | tabulated
     armed = set(arms.known) | {a for c in study.counts for a in c.arms}
     for i, endpoint in enumerate(plan.endpoints):
         said = endpoint.arm_or_contrast
@@ -183,7 +184,7 @@ def references_hold(plan: Plan, study: Study, arms: Arms, manifest: Manifest, pr
         _known(baseline, datasets, "a data set", ("vigilance", "baseline_dataset"), manifest, problems)
     declared = {c.candidate for c in plan.candidates}
     for name in (
-        sorted({n for d in study.datasets for n in d.scores if n} | marking - {""} - declared)
+        sorted({n for d in study.datasets for n in d.scores if n} | tabulated | marking - {""} - declared)
         if declared
         else ()
     ):
