@@ -111,6 +111,7 @@ CHOSEN_ELSEWHERE = (
 HORIZON = re.compile(r"(\d+(?:\.\d+)?)\s*(days?|weeks?|months?|years?)?", re.IGNORECASE)
 DAYS = {"days": 1.0, "weeks": 7.0, "months": 365.25 / 12, "years": 365.25}
 MOST_CANDIDATES = 50  # each is compared with every other
+MOST_TABULATED = 1_000_000  # cases of a table that is analysed case by case
 LIMIT_ALIASES = {"harmful_switch_rate": "P29_harmful_switch_rate"}
 
 
@@ -627,24 +628,49 @@ class Subgroup(Group):
 
 
 class UtilityMatrix(Group):
-    """Utilities: rows are the decision 0, 1; columns the truth 0, 1."""
+    """Utilities: a row for each decision, a column for each class; of two classes 0, 1 both.
+
+    `classes` and `decisions` name columns and rows; `decisions` are the classes unless named.
+    """
 
     name: Text
     matrix: tuple[tuple[float, ...], ...]
+    classes: tuple[Text, ...] | None = None
+    decisions: tuple[Text, ...] | None = None
     plus_minus: float | tuple[tuple[float, ...], ...] | None = None
+    sd: float | tuple[tuple[float, ...], ...] | None = None
     probability: Share | None = None
 
     @model_validator(mode="after")
     def _alike(self) -> "UtilityMatrix":
-        if isinstance(self.plus_minus, tuple):
-            if [len(row) for row in self.plus_minus] != [len(row) for row in self.matrix]:
-                raise ValueError("plus_minus: a number, or a matrix of the same size")
-            least = min((x for row in self.plus_minus for x in row), default=0.0)
-        else:
-            least = self.plus_minus or 0.0
-        if least < 0:
-            raise ValueError("plus_minus: 0 or more")
+        rows, columns = _table_size(self, "matrix")
+        if self.decisions is None and rows != columns:
+            raise ValueError(f"decisions: a name for each of {rows} rows, as there are {columns} classes")
+        if self.plus_minus is not None and self.sd is not None:
+            raise ValueError("plus_minus (a uniform range) or sd (Gaussian errors), not both")
+        for word, given in (("plus_minus", self.plus_minus), ("sd", self.sd)):
+            if isinstance(given, tuple):
+                if [len(row) for row in given] != [columns] * rows:
+                    raise ValueError(f"{word}: a number, or a matrix of the same size")
+                least = min(x for row in given for x in row)
+            else:
+                least = given or 0.0
+            if least < 0:
+                raise ValueError(f"{word}: 0 or more")
         return self
+
+
+def _table_size(named: Any, field: str) -> tuple[int, int]:
+    """Rows and columns of a table whose `decisions` and `classes` may be named; ValueError of any other."""
+    table = getattr(named, field)
+    rows, columns = len(table), len(table[0]) if table else 0
+    if rows < 2 or columns < 2 or any(len(row) != columns for row in table):
+        raise ValueError(f"{field}: two or more rows, all of one length of two or more")
+    for word, n, what in (("decisions", rows, "rows"), ("classes", columns, "columns")):
+        names = getattr(named, word)
+        if names is not None and (len(names) != n or len(set(names)) != n):
+            raise ValueError(f"{word}: a name of its own for each of {n} {what}")
+    return rows, columns
 
 
 class Utility(Group):
@@ -867,6 +893,7 @@ class PairedCounts(Group):
 
 class Confusion(Group):
     set: Text
+    candidate: Text | None = None
     tp: Count
     fp: Count
     fn: Count
@@ -883,6 +910,57 @@ class Confusion(Group):
         if self.frames_per_finding and self.tn < (self.frames_per_finding - 1) * (self.tp + self.fn):
             raise ValueError("frames_per_finding: not more frames with findings than there are frames")
         return self
+
+
+class ConfusionTable(Group):
+    """Cases by decision (rows) and class (columns): more than two classes, or other decisions."""
+
+    set: Text
+    candidate: Text | None = None
+    classes: tuple[Text, ...]
+    decisions: tuple[Text, ...] | None = None
+    table: tuple[tuple[Count, ...], ...]
+
+    @model_validator(mode="after")
+    def _whole(self) -> "ConfusionTable":
+        rows, columns = _table_size(self, "table")
+        if self.decisions is None and rows != columns:
+            raise ValueError(f"decisions: a name for each of {rows} rows, as there are {columns} classes")
+        if (rows, columns) == (2, 2):
+            raise ValueError(
+                "table: more than two classes or decisions; tp, fp, fn, tn of confusion are of two"
+            )
+        other = self.decisions is not None and self.decisions != self.classes
+        if other and set(self.decisions or ()) == set(self.classes):
+            raise ValueError("decisions: in the order of the classes, where they are the same")
+        _tabulated(self.table)
+        return self
+
+
+class JointDecisions(Group):
+    """Decisions of two candidates on the same cases: of each class a table, rows the first.
+
+    Classes and decisions are in the order of the candidates' tables; of two classes 0, 1.
+    """
+
+    set: Text
+    candidates: tuple[Text, Text]
+    by_truth: tuple[tuple[tuple[Count, ...], ...], ...]
+
+    @model_validator(mode="after")
+    def _square(self) -> "JointDecisions":
+        n = len(self.by_truth[0]) if self.by_truth else 0
+        if len(self.by_truth) < 2 or n < 2 or any(len(r) != n for t in self.by_truth for r in (t, *t)):
+            raise ValueError("by_truth: a square table for each class, all of one size")
+        if self.candidates[0] == self.candidates[1]:
+            raise ValueError("candidates: two of them")
+        _tabulated(tuple(row for table in self.by_truth for row in table))
+        return self
+
+
+def _tabulated(table: tuple[tuple[int, ...], ...]) -> None:
+    if sum(map(sum, table)) > MOST_TABULATED:
+        raise ValueError(f"at most {MOST_TABULATED:,} cases")
 
 
 class StudyPool(Group):
@@ -968,6 +1046,8 @@ class Plan(Group):
     counts: tuple[CountsRow, ...] = ()
     paired_counts: tuple[PairedCounts, ...] = ()
     confusion: tuple[Confusion, ...] = ()
+    confusion_tables: tuple[ConfusionTable, ...] = ()
+    joint_decisions: tuple[JointDecisions, ...] = ()
     pools: tuple[StudyPool, ...] = ()
     reliance_counts: tuple[RelianceCounts, ...] = ()
     nomogram: tuple[Nomogram, ...] = ()

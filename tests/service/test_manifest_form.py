@@ -119,6 +119,9 @@ def test_every_field_of_the_plan_has_a_control_but_those_that_are_known() -> Non
         "tables.unpivot.columns",
         "utility.matrices.matrix",
         "utility.matrices.plus_minus",
+        "utility.matrices.sd",
+        "confusion_tables.table",
+        "joint_decisions.by_truth",
     }
     assert model_at(("endpoints", 0)) is not None
 

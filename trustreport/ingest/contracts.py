@@ -285,7 +285,7 @@ CONTRACTS: Mapping[str, Contract] = {
     "lesions": Contract(("case", "lesion"), ("dataset", "lesion_weight", *COORDINATES)),
     "marks": Contract(("case", "rating"), ("dataset", "reader", "candidate", "arm", "lesion", *COORDINATES)),
     "counts": Contract(("arm", "errors", "correct"), ("set", "dataset", *KNOWN_OF_COUNTS)),
-    "confusion": Contract(("tp", "fp", "fn", "tn"), ("set", "dataset", *KNOWN_OF_COUNTS)),
+    "confusion": Contract(("tp", "fp", "fn", "tn"), ("set", "dataset", "candidate", *KNOWN_OF_COUNTS)),
     "reported": Contract(("set", "metric", "value"), ("positives", "negatives", "total", "rounding")),
 }
 TABLE_WORDS = tuple(w for w in CONTRACTS if w != "dataset")

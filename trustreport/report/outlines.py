@@ -51,7 +51,7 @@ PRINTED = (
     *("advice_accuracy_sets", "classes_*", "each_class_*", "horizon_*", "roc_*", "reported_sets"),
     *("h_accuracy_chart_1", "h_accuracy_differences"),
     *("summary_roc_*", "pooled_forest_*"),
-    *("utility_space_*", "utility_ranking_*"),
+    *("utility_space_*", "utility_ranking_*", "class_utility_*"),
     *("source_reliability_labels_*", "nomogram_*"),
     *("external_performance_*", "potential_robustness_performance_*"),
     *("calibration_*", "advice_value_sets"),

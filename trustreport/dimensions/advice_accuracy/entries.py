@@ -17,7 +17,7 @@ from trustreport.performance import weighted
 from trustreport.performance.cases import ScoredCases
 from trustreport.performance.entries import as_entries, entries, pair
 from trustreport.performance.measures import lead, why_no_risk, without_interval
-from trustreport.performance.published import counted_as_wrong, three_way
+from trustreport.performance.published import counted_as_wrong, place_of_counts, three_way
 from trustreport.performance.verification import MEASURES as VERIFIED_MEASURES
 from trustreport.performance.verification import partly_verified
 from trustreport.place import Place
@@ -50,14 +50,14 @@ def published(counts: Confusion, plan: Plan) -> Iterator[tuple[Place, ConfusionC
     Then tp and fn counted findings, each as one frame among all; now each has its frames, taken from the
     negative ones.
     """
-    cells, place = counted_as_wrong(counts, plan), Place(set=counts.set)
+    cells, place = counted_as_wrong(counts, plan), place_of_counts(counts)
     results = matrix_results(cells, place, plan)
     yield place, cells, results + indeterminate_results(three_way(counts), place, plan)
     k = counts.frames_per_finding
     if k:
         more = (k - 1) * cells.positives
         frames = ConfusionCounts(cells.tp * k, cells.fp, cells.fn * k, cells.tn - more)
-        there = Place(set=f"{counts.set}, per frame")
+        there = place.at(set=f"{counts.set}, per frame")
         yield there, frames, matrix_results(frames, there, plan, shown=_of_frames)
 
 
