@@ -677,8 +677,37 @@ class PrecisionTarget(Group):
 
 
 class InternalSplits(Group):
-    metric: Text
-    values: tuple[float, ...]
+    """What a model reached on random splits of the internal data, of one measure or of each of several."""
+
+    metric: Text | None = None
+    values: tuple[float, ...] | None = None
+    measures: dict[Text, tuple[float, ...]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _of_a_measure(self) -> "InternalSplits":
+        if (self.metric is None) != (self.values is None):
+            raise ValueError("metric and values, both or neither")
+        if self.metric is None and not self.measures:
+            raise ValueError("metric and values, or measures: {auc: [0.84, 0.86], brier: [0.15, 0.17]}")
+        if self.metric in self.measures:
+            raise ValueError(f"the splits of {self.metric} once: under metric or under measures")
+        return self
+
+    def of(self, metric: str) -> tuple[float, ...]:
+        """The values of a measure, empty where none are declared."""
+        if self.metric is not None and self.metric.lower() == metric:
+            return self.values or ()
+        return self.measures.get(metric, ())
+
+
+class ExternalPerformance(Group):
+    """The measures on the axes of the external performance diagram."""
+
+    discrimination: Literal[
+        "auc", "accuracy", "balanced_accuracy", "youden_j", "mcc", "sensitivity", "specificity", "f1"
+    ] = "auc"
+    utility: Literal["standardized_net_benefit", "weighted_utility"] = "standardized_net_benefit"
+    calibration: Literal["brier", "gici", "ece"] = "brier"
 
 
 class Candidate(Group):
@@ -937,6 +966,7 @@ class Plan(Group):
     subgroups: tuple[Subgroup, ...] = ()
     utility: Utility = Utility()
     similarity: Similarity = Similarity()
+    external_performance: ExternalPerformance = ExternalPerformance()
     localisation: LocalisationFacts = LocalisationFacts()
     internal_splits: InternalSplits | None = None
     precision_targets: dict[str, PrecisionTarget] = Field(default_factory=dict)

@@ -345,7 +345,7 @@ ROWS: tuple[Quantity, ...] = (
     *_rows("energy_distance mmd similarity_effect", "score"),
     *_rows("spr wpr", "score", "up", low=0.0, high=1.0),
     *_rows("similarity_performance_correlation", "score", low=-1.0, high=1.0, decimals=2),
-    *_rows("mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
+    *_rows("mss mss_auc mss_brier mss_net_benefit mss_calibration_slope mss_oe", "count"),
     *_rows("heterogeneity", better="down"),
     *_rows("between_site_variance", "score", low=0.0),
     # the same case twice: by a device here, by readers under decision benefit

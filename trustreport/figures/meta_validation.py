@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 LEFT, RIGHT, GAP, TOP, HEIGHT = 10.0, 2.0, 12.0, 10.5, 46.0
 BELOW = 9.0
 LINE, ENTRY = 4.0, 3.6  # of the key: a line, and the room of a mark before its name
-TWO = 2  # sets over which nothing can be correlated
 ASIDE = 0.07  # of similarity, beyond 0 and 1: room for discs there
 
 
@@ -103,9 +102,8 @@ class MetaValidation:
 
     def _correlation(self, say: Catalogue, r: Estimate) -> str:
         if not isfinite(r.value):
-            return say("figure.meta.few", n=r.n) if r.n > TWO else say("figure.meta.none")
-        value = numbers.estimate(say, r, "number")
-        return say("figure.meta.r", value=value, n=r.n)
+            return say("figure.meta.none")
+        return say("figure.meta.r", value=numbers.estimate(say, r, "number"), p=r.p, n=r.n)
 
     def _marks(self, say: Catalogue, plot: "Axes", p: int, width: float, names: Sequence[str]) -> None:
         measure = self.measures[p]

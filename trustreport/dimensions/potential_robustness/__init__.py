@@ -3,6 +3,7 @@
 from math import nan
 
 from trustreport.dimensions.dimension import Dimension
+from trustreport.dimensions.potential_robustness.axes import on_axes
 from trustreport.dimensions.potential_robustness.narrative import parts
 from trustreport.dimensions.potential_robustness.recalibration import (
     recalibrated_sets,
@@ -11,9 +12,9 @@ from trustreport.dimensions.potential_robustness.recalibration import (
 from trustreport.dimensions.potential_robustness.scores import (
     ScoredSet,
     found_in,
+    in_training,
     over_sets,
     score_results,
-    training_area,
 )
 from trustreport.dimensions.potential_robustness.similar import similarity_results
 from trustreport.dimensions.potential_robustness.sites import sites_of
@@ -62,9 +63,11 @@ def answer(study: Study, plan: Plan, *, run: Run = one_by_one) -> Finding:
         if case.dataset.role != "training":
             alike = found_in(results, "degree_of_correspondence", dataset=case.dataset.name)
             similarity = alike.value if alike else nan
-            scored.append(ScoredSet(case, tuple(sites_of(case, plan)), reached, similarity))
+            scored.append(
+                ScoredSet(case, tuple(sites_of(case, plan)), reached, on_axes(case, plan), similarity)
+            )
     candidates = list(dict.fromkeys(one.case.place.candidate for one in scored))
-    seen = {candidate: training_area(cases, candidate) for candidate in candidates}
+    seen = {candidate: in_training(cases, candidate, plan) for candidate in candidates}
     for one in scored:
         results += score_results(one, seen[one.case.place.candidate], plan)
     for candidate in candidates:
