@@ -945,6 +945,160 @@ class Reported(Group):
         return self
 
 
+# Measures on the axes of the external performance diagram, and what each can be.
+ON_AXES = {
+    **dict.fromkeys(("auc", "accuracy", "balanced_accuracy", "sensitivity", "specificity"), (0.0, 1.0)),
+    **dict.fromkeys(("f1", "brier", "gici", "ece"), (0.0, 1.0)),
+    **dict.fromkeys(("youden_j", "mcc"), (-1.0, 1.0)),
+    **dict.fromkeys(("standardized_net_benefit", "weighted_utility"), (float("-inf"), 1.0)),
+}
+
+
+class PublishedValue(Group):
+    """A value as somebody printed it, with its interval where that was printed too."""
+
+    value: float
+    ci: tuple[float, float] | None = None
+
+    @model_validator(mode="after")
+    def _inside(self) -> "PublishedValue":
+        if self.ci is not None and not self.ci[0] <= self.value <= self.ci[1]:
+            raise ValueError("an interval of two numbers, the lower one first, that includes the value")
+        return self
+
+    def __contains__(self, limits: tuple[float, float]) -> bool:
+        """Whether value and interval are within what is possible."""
+        return all(limits[0] <= x <= limits[1] for x in (self.value, *(self.ci or ())))
+
+
+def as_published(value: Any) -> Any:
+    """A number alone as a value without an interval."""
+    return {"value": value} if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Published = Annotated[
+    PublishedValue, BeforeValidator(as_published, json_schema_input_type=float | PublishedValue)
+]
+
+
+def once(names: list[str], what: str) -> None:
+    """Refuse a published table without rows, or with two of one name."""
+    if not names:
+        raise ValueError(f"at least one {what}")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"each {what} once; {name} is there {names.count(name)} times")
+
+
+class PublishedReader(Group):
+    """One reader of a published study: without the aid, and with it or the difference."""
+
+    reader: Text = named("reader", "reader_id")
+    stratum: Text | None = None
+    unaided: Share
+    aided: Share | None = None
+    difference: Published | None = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "PublishedReader":
+        if (self.aided is None) == (self.difference is None):
+            raise ValueError("aided, or difference (aided minus unaided), and not both")
+        if self.difference is not None and not 0 <= self.unaided + self.difference.value <= 1:
+            raise ValueError("a difference that leaves the aided value between 0 and 1")
+        return self
+
+
+class PublishedReaders(Group):
+    """The readers of a published study, as its table or its benefit diagram shows them."""
+
+    set: Text
+    measure: Literal["accuracy", "sensitivity", "specificity", "balanced_accuracy", "auc"] = "accuracy"
+    cases: Count | None = None
+    mean: Published | None = None
+    readers: tuple[PublishedReader, ...]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "PublishedReaders":
+        once([one.reader for one in self.readers], "reader")
+        return self
+
+
+class PublishedMeasures(Group):
+    """Measures on the axes of the external performance diagram, as somebody printed them."""
+
+    auc: Published | None = None
+    accuracy: Published | None = None
+    balanced_accuracy: Published | None = None
+    youden_j: Published | None = None
+    mcc: Published | None = None
+    sensitivity: Published | None = None
+    specificity: Published | None = None
+    f1: Published | None = None
+    standardized_net_benefit: Published | None = Field(
+        None, validation_alias=AliasChoices("standardized_net_benefit", "net_benefit")
+    )
+    weighted_utility: Published | None = None
+    brier: Published | None = None
+    gici: Published | None = None
+    ece: Published | None = None
+
+    @model_validator(mode="after")
+    def _possible(self) -> "PublishedMeasures":
+        for name, limits in ON_AXES.items():
+            given = getattr(self, name)
+            if given is not None and limits not in given:
+                least = f"from {limits[0]:g} to" if limits[0] > float("-inf") else "at most"
+                raise ValueError(f"{name}: a number {least} {limits[1]:g} (0.81, not 81)")
+        return self
+
+    def of(self, measure: str) -> PublishedValue | None:
+        """A measure, where it was printed."""
+        found: PublishedValue | None = getattr(self, measure)
+        return found
+
+
+class PublishedTraining(PublishedMeasures):
+    n: Count = Field(ge=2)
+
+
+class PublishedSite(PublishedMeasures):
+    """One external set of a published validation; `n` and `positives` as printed."""
+
+    site: Text
+    similarity: Share
+    n: Count | None = None
+    positives: Count | None = None
+    p_performance: Share | None = None
+    p_acceptability: Share | None = None
+
+    @model_validator(mode="after")
+    def _counts(self) -> "PublishedSite":
+        if self.positives is not None and (self.n is None or self.positives > self.n):
+            raise ValueError("n, and positives not more than n")
+        return self
+
+
+class PublishedSites(Group):
+    """A published external validation, as its table or its external performance diagram shows it.
+
+    `training` is what the model reached on the training data, `worst_split` the worst of internal splits;
+    `level` is that of the printed intervals, `threshold` that of net benefit. The p-values of a site are of
+    its discrimination.
+    """
+
+    set: Text
+    level: float = Field(default=0.95, gt=0.5, lt=1)
+    threshold: float | None = Field(default=None, gt=0, lt=1)
+    training: PublishedTraining | None = None
+    worst_split: PublishedMeasures | None = None
+    sites: tuple[PublishedSite, ...]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "PublishedSites":
+        once([one.site for one in self.sites], "site")
+        return self
+
+
 class Plan(Group):
     """The manifest: what a study declares about itself, frozen."""
 
@@ -988,6 +1142,8 @@ class Plan(Group):
     reliance_counts: tuple[RelianceCounts, ...] = ()
     nomogram: tuple[Nomogram, ...] = ()
     reported: tuple[Reported, ...] = ()
+    published_readers: tuple[PublishedReaders, ...] = ()
+    published_sites: tuple[PublishedSites, ...] = ()
 
     def limit(self, name: str) -> float:
         """A limit of a check: declared, else the customary one.

@@ -151,7 +151,8 @@ def confusion_of(
 
 def sets_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
     """A set of one kind has one entry in the manifest."""
-    for group in ("paired_counts", "confusion", "reliance_counts", "nomogram", "reported"):
+    of_sets = ("paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
+    for group in (*of_sets, "published_readers", "published_sites"):
         seen: dict[str, int] = {}
         for i, entry in enumerate(getattr(plan, group)):
             line = manifest.line((group, i))

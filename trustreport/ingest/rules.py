@@ -24,7 +24,10 @@ from trustreport.study import DEVELOPMENT_ROLES, Study
 
 LISTED = "docs/checks.md lists the limits of every check."
 MOST_SHARED = 1 + 1e-9  # of alpha, with what rounding adds
-INLINE = ("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported")
+INLINE = (
+    *("counts", "paired_counts", "confusion", "reliance_counts", "nomogram", "reported"),
+    *("published_readers", "published_sites"),
+)
 
 
 def names_are_unique(plan: Plan, manifest: Manifest, problems: Problems) -> None:
@@ -414,6 +417,8 @@ def _sets(plan: Plan, study: Study) -> set[str]:
     return (
         {e.set for group in groups for e in group}
         | {n.set for n in plan.nomogram}
+        | {p.set for p in plan.published_readers}
+        | {p.set for p in plan.published_sites}
         | {c.name for c in study.counts}
         | {p.pool for p in plan.pools}
     )

@@ -81,11 +81,11 @@ def span(name: str, values: Sequence[float]) -> tuple[float, float, Bands]:
     return max([worst, *(ceil(20 * v) / 20 for v in known)]), best, bands
 
 
-def axis_label(name: str, plan: Plan) -> Message:
-    """What an axis shows, with the threshold where the measure has one of its own."""
+def axis_label(name: str, threshold: float | None) -> Message:
+    """What an axis shows, with the threshold of a utility where it is known."""
     worst, best, _ = AXES[name]
-    if name in ("standardized_net_benefit", "weighted_utility"):
-        return say(f"{ID}.axis.{name}", threshold=plan.risk_threshold)
+    if threshold is not None and name in ("standardized_net_benefit", "weighted_utility"):
+        return say(f"{ID}.axis.{name}", threshold=threshold)
     return heading(name) if worst < best else say(f"{ID}.axis.reversed", measure=heading(name))
 
 

@@ -276,7 +276,7 @@ def _axis(name: str, drawn: Sequence[ScoredSet], plan: Plan) -> diagram.Axis:
     worst, best, bands = span(name, [one.on_axes[name].value for one in drawn])
     return diagram.Axis(
         say(f"{ID}.panel.{panel_of(name, plan)}"),
-        axis_label(name, plan),
+        axis_label(name, plan.risk_threshold),
         say(f"{ID}.brief.{name}"),
         worst,
         best,
