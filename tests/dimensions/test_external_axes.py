@@ -133,15 +133,15 @@ def test_minimum_size_by_the_standard_error() -> None:
 def test_the_rule_of_the_authors_is_printed_as_theirs() -> None:
     said = [text for text in texts(answer(STUDY)) if "By the rule of the diagram's authors" in text]
     assert len(said) == 1
-    assert "By that rule this model is externally validated (site 0, site 1, and site 2)" in said[0]
+    assert "The rule is met (site 0, site 1, and site 2)" in said[0]
 
 
 @pytest.mark.parametrize(
     "similarity, values, says",
     [
-        (0.39, (0.70, 0.40, 0.25), "this model is externally validated (A)"),  # at every band's edge
-        (0.39, (0.69, 0.40, 0.25), "this model is not: they are not all acceptable on any such set (A)"),
-        (0.39, (0.70, 0.40, 0.26), "this model is not: they are not all acceptable on any such set (A)"),
+        (0.39, (0.70, 0.40, 0.25), "The rule is met (A)"),  # at every band's edge
+        (0.39, (0.69, 0.40, 0.25), "The rule is not met: not all of them are acceptable on any such set (A)"),
+        (0.39, (0.70, 0.40, 0.26), "The rule is not met: not all of them are acceptable on any such set (A)"),
         (0.40, (0.95, 0.90, 0.02), "no external set has so low a similarity"),
         (0.10, (0.95, float("nan"), 0.02), ""),
     ],

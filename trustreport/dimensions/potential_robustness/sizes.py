@@ -96,7 +96,8 @@ def _of_other_measures(case: ScoredCases, plan: Plan) -> list[Result]:
     return results
 
 
-BY_ERROR, NO_ERROR = "standard_error", "the measure has no standard error here"
+BY_ERROR = "standard_error"
+NO_ERROR = "the measure has no standard error here"
 NO_INTERVAL = "a planning value: it has no interval"
 
 
