@@ -700,7 +700,7 @@ class InternalSplits(Group):
         return self.measures.get(metric, ())
 
 
-class ExternalPerformance(Group):
+class DiagramAxes(Group):
     """The measures on the axes of the external performance diagram."""
 
     discrimination: Literal[
@@ -954,6 +954,9 @@ ON_AXES = {
 }
 
 
+MOST_ROUNDED = 0.01  # by which a printed difference may differ from that of two printed values
+
+
 class PublishedValue(Group):
     """A value as somebody printed it, with its interval where that was printed too."""
 
@@ -991,7 +994,7 @@ def once(names: list[str], what: str) -> None:
 
 
 class PublishedReader(Group):
-    """One reader of a published study: without the aid, and with it or the difference."""
+    """One reader of a published study: without the aid, and with it or the difference, or both as printed."""
 
     reader: Text = named("reader", "reader_id")
     stratum: Text | None = None
@@ -1000,11 +1003,15 @@ class PublishedReader(Group):
     difference: Published | None = None
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> "PublishedReader":
-        if (self.aided is None) == (self.difference is None):
-            raise ValueError("aided, or difference (aided minus unaided), and not both")
-        if self.difference is not None and not 0 <= self.unaided + self.difference.value <= 1:
-            raise ValueError("a difference that leaves the aided value between 0 and 1")
+    def _agree(self) -> "PublishedReader":
+        if self.aided is None and self.difference is None:
+            raise ValueError("aided, or difference (aided minus unaided)")
+        if self.difference is not None:
+            aided = self.unaided + self.difference.value
+            if not 0 <= aided <= 1:
+                raise ValueError("a difference that leaves the aided value between 0 and 1")
+            if self.aided is not None and abs(self.aided - aided) > MOST_ROUNDED + 1e-9:
+                raise ValueError(f"a difference of {self.aided - self.unaided:.3g} (aided minus unaided)")
         return self
 
 
@@ -1120,7 +1127,7 @@ class Plan(Group):
     subgroups: tuple[Subgroup, ...] = ()
     utility: Utility = Utility()
     similarity: Similarity = Similarity()
-    external_performance: ExternalPerformance = ExternalPerformance()
+    external_performance: DiagramAxes = DiagramAxes()
     localisation: LocalisationFacts = LocalisationFacts()
     internal_splits: InternalSplits | None = None
     precision_targets: dict[str, PrecisionTarget] = Field(default_factory=dict)

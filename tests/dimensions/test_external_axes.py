@@ -23,7 +23,7 @@ from trustreport.dimensions.potential_robustness.over_similarity import rule_of_
 from trustreport.estimate import Estimate
 from trustreport.finding import Finding
 from trustreport.performance.measures import NO_WEIGHTS
-from trustreport.plan import ExternalPerformance
+from trustreport.plan import DiagramAxes
 from trustreport.study import Dataset, Study
 
 SPLITS = {"measures": {"brier": [0.15, 0.19, 0.17], "accuracy": [0.7, 0.75]}}
@@ -71,7 +71,7 @@ def test_spr_and_wpr_of_a_mean_are_those_of_welch(metric: str) -> None:
 
 
 def test_every_choice_of_axes_is_drawn_with_its_bands() -> None:
-    fields = ExternalPerformance.model_fields
+    fields = DiagramAxes.model_fields
     for panel, field in fields.items():
         for name in field.annotation.__args__:
             found = answer(STUDY, declared(external_performance={panel: name}))

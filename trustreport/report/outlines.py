@@ -50,7 +50,7 @@ PRINTED = (
     *("utility_space_*", "utility_ranking_*"),
     *("source_reliability_labels_*",),
     *("external_performance_*", "potential_robustness_performance_*", "potential_robustness_scores_*"),
-    *("potential_robustness_correlation_*", "meta_validation_*"),
+    "potential_robustness_correlation_*",
     *("calibration_*", "advice_value_sets"),
     *("localisation_*", "froc_*", "reader_localisation_*", "reader_froc_*"),
     *("error_rates_*", "pragmatic_utility_[0-9]*"),
